@@ -1,0 +1,341 @@
+//! Assignments: which piece of work an agent would do if it began now, or why it may not.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::amount::amount;
+use crate::leaves::duty_leaves;
+use crate::names::{AgentName, StepId};
+use crate::pipeline::Pipeline;
+use crate::rule::Rule;
+use crate::run::{Duty, Graph, Member, MemberState, Reach, Run, Standing, Status, Turn};
+use crate::stage::{
+    AgentWork, Conversation, EndWork, Leaves, OpenWork, ReviewWork, Stage, StepsWork, Work, Worker,
+    Writes,
+};
+use crate::status::status;
+
+/// The name under which the main session itself works.
+pub const SESSION: &str = "session";
+
+/// A piece of work that may begin now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    pub duty: Duty,
+    pub leaves: Leaves,
+    pub conversation: Conversation,
+    pub reach: Reach,
+}
+
+/// Why a piece of work may not begin.
+pub(crate) struct Obstacle {
+    pub rule: Rule,
+    pub reason: String,
+}
+
+fn obstacle<T>(rule: Rule, reason: String) -> Result<T, Obstacle> {
+    Err(Obstacle { rule, reason })
+}
+
+/// What this agent would do if it began now.
+pub(crate) fn assign(
+    pipeline: &Pipeline,
+    run: &Run,
+    agent: &AgentName,
+    step: Option<&StepId>,
+) -> Result<Assignment, Obstacle> {
+    let Some(stage) = pipeline.stage(&run.position.stage) else {
+        return obstacle(
+            Rule::AgentOutOfTurn,
+            format!("stage {} is unknown", run.position.stage),
+        );
+    };
+    ready(pipeline, run, stage)?;
+    match &stage.work {
+        Work::Agent(work) => one_agent(run, stage, work, agent),
+        Work::Open(work) => open(pipeline, stage, work, agent),
+        Work::End(work) => restart(pipeline, stage, work, agent),
+        Work::Review(work) => review(run, stage, work, agent),
+        Work::Steps(work) => steps(run, stage, work, agent, step),
+        Work::Check(_) => obstacle(
+            Rule::AgentOutOfTurn,
+            format!("{} is a check, which gatewright runs itself", stage.name),
+        ),
+        Work::Ask(_) => obstacle(Rule::RunWaits, format!("{} waits for a person", stage.name)),
+    }
+}
+
+/// Is the run in a state in which anybody may work?
+fn ready(pipeline: &Pipeline, run: &Run, stage: &Stage) -> Result<(), Obstacle> {
+    match (status(pipeline, run), &run.standing) {
+        (Status::Running, _) | (Status::Waiting(_), Standing::Abandoned) => Ok(()),
+        (Status::Queued, _) => obstacle(Rule::RunWaits, String::from("the run is queued")),
+        (Status::Waiting(reason), _) => obstacle(
+            Rule::RunWaits,
+            format!("the run waits for a person ({reason})"),
+        ),
+        (Status::Completed | Status::Failed | Status::Cancelled, Standing::Going)
+            if !stage.after().is_empty() =>
+        {
+            Ok(())
+        }
+        (status @ (Status::Completed | Status::Failed | Status::Cancelled), _) => {
+            obstacle(Rule::RunIsOver, format!("the run is {}", status.word()))
+        }
+    }
+}
+
+fn out_of_turn<T>(stage: &Stage, agent: &AgentName) -> Result<T, Obstacle> {
+    obstacle(
+        Rule::AgentOutOfTurn,
+        format!("'{agent}' may not work in {}", stage.name),
+    )
+}
+
+/// One piece of work at a time, unless the stage says otherwise.
+fn unoccupied(run: &Run, stage: &Stage) -> Result<(), Obstacle> {
+    match run
+        .dispatches
+        .values()
+        .find(|open| open.visit == run.position.visit)
+    {
+        Some(open) => obstacle(
+            Rule::AgentBusy,
+            format!("'{}' is already at work in {}", open.agent, stage.name),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn one_agent(
+    run: &Run,
+    stage: &Stage,
+    work: &AgentWork,
+    agent: &AgentName,
+) -> Result<Assignment, Obstacle> {
+    let named = match &work.worker {
+        Worker::Session => SESSION,
+        Worker::Agent(name) => name.as_str(),
+    };
+    if agent.as_str() != named {
+        return out_of_turn(stage, agent);
+    }
+    unoccupied(run, stage)?;
+    Ok(Assignment {
+        duty: Duty::Work,
+        leaves: work.leaves.clone(),
+        conversation: work.settings.conversation,
+        reach: reach(stage),
+    })
+}
+
+/// A stage that may change nothing gives a verdict on the tree that it found.
+pub(crate) fn reach(stage: &Stage) -> Reach {
+    match &stage.writes {
+        Writes::Only(globs) if globs.is_empty() => Reach::ReadsOnly,
+        Writes::Only(_) | Writes::Anything => Reach::MayWrite,
+    }
+}
+
+fn open(
+    pipeline: &Pipeline,
+    stage: &Stage,
+    work: &OpenWork,
+    agent: &AgentName,
+) -> Result<Assignment, Obstacle> {
+    if !pipeline.definition().lists(&work.allow, agent.as_str()) {
+        return out_of_turn(stage, agent);
+    }
+    Ok(freely(pipeline, stage, agent))
+}
+
+fn restart(
+    pipeline: &Pipeline,
+    stage: &Stage,
+    work: &EndWork,
+    agent: &AgentName,
+) -> Result<Assignment, Obstacle> {
+    let definition = pipeline.definition();
+    if !work
+        .after
+        .iter()
+        .any(|after| definition.covers(&after.agent, agent.as_str()))
+    {
+        return out_of_turn(stage, agent);
+    }
+    Ok(freely(pipeline, stage, agent))
+}
+
+fn freely(pipeline: &Pipeline, stage: &Stage, agent: &AgentName) -> Assignment {
+    Assignment {
+        leaves: duty_leaves(pipeline.definition(), stage, &Duty::Open, agent),
+        duty: Duty::Open,
+        conversation: Conversation::Fresh,
+        reach: reach(stage),
+    }
+}
+
+fn review(
+    run: &Run,
+    stage: &Stage,
+    work: &ReviewWork,
+    agent: &AgentName,
+) -> Result<Assignment, Obstacle> {
+    let turn = run.panels.get(&stage.name).map(|panel| panel.turn);
+    let assignment = match turn {
+        Some(Turn::Reviewing { reviewer }) => {
+            let Some(member) = work.panel.get(reviewer as usize) else {
+                return out_of_turn(stage, agent);
+            };
+            if member.agent != *agent {
+                return out_of_turn(stage, agent);
+            }
+            Assignment {
+                duty: Duty::Review { reviewer },
+                leaves: Leaves::of(core::slice::from_ref(&member.leaves)),
+                conversation: member.settings.conversation,
+                reach: Reach::ReadsOnly,
+            }
+        }
+        Some(Turn::Fixing { reviewer }) if work.owner == *agent => Assignment {
+            duty: Duty::Fix { reviewer },
+            leaves: Leaves::of(&work.fixes),
+            conversation: Conversation::Same,
+            reach: reach(stage),
+        },
+        Some(Turn::Fixing { .. } | Turn::Spent) | None => return out_of_turn(stage, agent),
+    };
+    unoccupied(run, stage)?;
+    Ok(assignment)
+}
+
+fn steps(
+    run: &Run,
+    stage: &Stage,
+    work: &StepsWork,
+    agent: &AgentName,
+    step: Option<&StepId>,
+) -> Result<Assignment, Obstacle> {
+    let Some(graph) = run.graphs.get(&stage.name) else {
+        return obstacle(
+            Rule::StepNotReady,
+            format!("the steps of {} are not planned", stage.name),
+        );
+    };
+    let member = pick(graph, stage, agent, step)?;
+    let working = graph
+        .members
+        .iter()
+        .filter(|member| is_working(member))
+        .count();
+    let limit = work
+        .max_parallel
+        .as_ref()
+        .and_then(|limit| amount(limit, run));
+    if limit.is_some_and(|limit| working >= limit as usize) {
+        return obstacle(
+            Rule::ParallelLimit,
+            format!(
+                "{working} steps are at work, and {} allows no more",
+                stage.name
+            ),
+        );
+    }
+    Ok(Assignment {
+        duty: Duty::Step {
+            step: member.step.id.clone(),
+        },
+        leaves: Leaves::of(&work.leaves),
+        conversation: work.settings.conversation,
+        reach: reach(stage),
+    })
+}
+
+fn pick<'a>(
+    graph: &'a Graph,
+    stage: &Stage,
+    agent: &AgentName,
+    step: Option<&StepId>,
+) -> Result<&'a Member, Obstacle> {
+    let mine = |member: &&Member| member.step.agent == *agent;
+    match step {
+        Some(id) => {
+            let Some(member) = graph.members.iter().find(|member| member.step.id == *id) else {
+                return obstacle(
+                    Rule::StepNotReady,
+                    format!("{} has no step '{id}'", stage.name),
+                );
+            };
+            if !mine(&member) {
+                let owner = &member.step.agent;
+                return obstacle(
+                    Rule::AgentOutOfTurn,
+                    format!("step '{id}' belongs to '{owner}'"),
+                );
+            }
+            startable(graph, member)
+        }
+        None => {
+            let ready: Vec<&Member> = graph
+                .members
+                .iter()
+                .filter(mine)
+                .filter(|member| is_ready(graph, member))
+                .collect();
+            match ready.as_slice() {
+                [member] => Ok(member),
+                [] => obstacle(
+                    Rule::StepNotReady,
+                    format!("no step of '{agent}' in {} can begin now", stage.name),
+                ),
+                several => obstacle(
+                    Rule::StepUnnamed,
+                    format!(
+                        "{} steps of '{agent}' can begin now: name one",
+                        several.len()
+                    ),
+                ),
+            }
+        }
+    }
+}
+
+fn startable<'a>(graph: &Graph, member: &'a Member) -> Result<&'a Member, Obstacle> {
+    let id = &member.step.id;
+    match &member.state {
+        MemberState::Pending if is_ready(graph, member) => Ok(member),
+        MemberState::Pending => {
+            let open: Vec<&str> = unmet(graph, member).map(StepId::as_str).collect();
+            obstacle(
+                Rule::StepNotReady,
+                format!("step '{id}' needs {}", open.join(", ")),
+            )
+        }
+        MemberState::Working { .. } => {
+            obstacle(Rule::AgentBusy, format!("step '{id}' is already at work"))
+        }
+        MemberState::Done => obstacle(Rule::StepNotReady, format!("step '{id}' is done")),
+        MemberState::Failed { .. } => {
+            obstacle(Rule::StepNotReady, format!("step '{id}' has failed"))
+        }
+    }
+}
+
+fn unmet<'a>(graph: &'a Graph, member: &'a Member) -> impl Iterator<Item = &'a StepId> {
+    member.step.needs.iter().filter(|need| {
+        !graph
+            .members
+            .iter()
+            .any(|other| other.step.id == **need && other.state == MemberState::Done)
+    })
+}
+
+/// Can this step begin? Its own turn has come and all that it needs is done.
+pub(crate) fn is_ready(graph: &Graph, member: &Member) -> bool {
+    member.state == MemberState::Pending && unmet(graph, member).next().is_none()
+}
+
+pub(crate) fn is_working(member: &Member) -> bool {
+    matches!(member.state, MemberState::Working { .. })
+}

@@ -1,0 +1,42 @@
+//! `check`: every rule that a definition must keep. `lint` and the engine share this one path.
+
+mod artifacts;
+mod flow;
+mod graph;
+mod loops;
+mod outcomes;
+mod proofs;
+mod references;
+mod unused;
+
+use alloc::vec::Vec;
+
+use crate::definition::Definition;
+use crate::problem::{Problem, Severity};
+
+/// All problems of a definition, errors and warnings, in the order in which the rules are checked.
+pub fn check(definition: &Definition) -> Vec<Problem> {
+    let mut problems = references::check(definition);
+    if has_errors(&problems) {
+        return problems;
+    }
+    problems.extend(outcomes::check(definition));
+    problems.extend(artifacts::check(definition));
+    // What follows walks the graph, which makes sense only when every edge leads somewhere.
+    let graph = graph::Graph::of(definition);
+    problems.extend(graph::check(&graph));
+    problems.extend(loops::check(&graph));
+    if has_errors(&problems) {
+        return problems;
+    }
+    problems.extend(flow::check(&graph));
+    problems.extend(proofs::check(&graph));
+    problems.extend(unused::check(definition));
+    problems
+}
+
+fn has_errors(problems: &[Problem]) -> bool {
+    problems
+        .iter()
+        .any(|problem| problem.rule.severity() == Severity::Error)
+}

@@ -1,0 +1,298 @@
+//! Artifacts: one verdict a stage, paths inside the project, and reviewers who speak our words.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::references::placeholders;
+use crate::decide::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION, usable};
+use crate::definition::{Artifact, Definition, Format, Source};
+use crate::names::{ArtifactName, Outcome, ParamName};
+use crate::place;
+use crate::problem::{CheckRule, Place, Problem};
+use crate::stage::{
+    CheckWork, Commands, FieldOf, Leaves, Questions, ReviewWork, Stage, StepsSource, StepsWork,
+    Work,
+};
+
+pub(super) fn check(definition: &Definition) -> Vec<Problem> {
+    let mut found = Found {
+        definition,
+        problems: Vec::new(),
+    };
+    for (name, artifact) in &definition.artifacts {
+        found.artifact(name, artifact);
+    }
+    found.shared_paths();
+    for stage in &definition.stages {
+        found.stage(stage);
+    }
+    found.problems
+}
+
+struct Found<'a> {
+    definition: &'a Definition,
+    problems: Vec<Problem>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, rule: CheckRule, place: Place, message: String, hint: &str) {
+        self.problems.push(Problem {
+            rule,
+            place,
+            message,
+            hint: hint.to_string(),
+        });
+    }
+
+    fn artifact(&mut self, name: &ArtifactName, artifact: &Artifact) {
+        if artifact.outcome.is_some() && !artifact.strict {
+            let message = format!("`{name}` tells the outcome and may be missing");
+            let hint = "take `strict = false` away";
+            self.add(
+                CheckRule::VerdictNotStrict,
+                place!["artifacts", name, "strict"],
+                message,
+                hint,
+            );
+        }
+        if artifact.outcome.is_some() && artifact.format == Format::Text {
+            let message = format!("`{name}` is plain text and has no fields");
+            let hint = "use `format = \"json\"` or `\"bundle\"`";
+            self.add(
+                CheckRule::FieldNeedsJson,
+                place!["artifacts", name, "outcome"],
+                message,
+                hint,
+            );
+        }
+        if let Source::File(path) = &artifact.source {
+            self.path(name, path);
+        }
+    }
+
+    fn path(&mut self, name: &ArtifactName, path: &str) {
+        let place = place!["artifacts", name, "path"];
+        let outside =
+            path.starts_with(['/', '\\', '~']) || path.split('/').any(|part| part == "..");
+        let inner = path.split('/').any(|part| part == ".git");
+        if path.trim().is_empty() || outside || inner || path.contains('\0') {
+            let message = format!("`{path}` does not stay inside the project");
+            let hint = "write a path relative to the project, without `..`";
+            self.add(CheckRule::BadPath, place.clone(), message, hint);
+        }
+        for word in placeholders(path) {
+            let param = ParamName::parse(word).ok();
+            let known = param.is_some_and(|param| self.definition.params.contains_key(&param));
+            if !known && !matches!(word, "run" | "step") {
+                let message =
+                    format!("`{{{word}}}` is neither `{{run}}`, `{{step}}` nor a parameter");
+                let hint = "declare the parameter, or take the braces away";
+                self.add(CheckRule::UnknownParam, place.clone(), message, hint);
+            }
+        }
+    }
+
+    fn shared_paths(&mut self) {
+        let mut owners: BTreeMap<&str, &ArtifactName> = BTreeMap::new();
+        for (name, artifact) in &self.definition.artifacts {
+            let Source::File(path) = &artifact.source else {
+                continue;
+            };
+            if let Some(other) = owners.insert(path, name) {
+                let message = format!("`{name}` and `{other}` share the path `{path}`");
+                let hint = "give each its own path: one would pass for the other";
+                self.add(
+                    CheckRule::SharedPath,
+                    place!["artifacts", name, "path"],
+                    message,
+                    hint,
+                );
+            }
+        }
+    }
+
+    fn stage(&mut self, stage: &Stage) {
+        match &stage.work {
+            Work::Agent(work) => self.leaves(stage, &work.leaves),
+            Work::Ask(work) => {
+                if let Questions::From { field, leaves } = &work.questions {
+                    self.field(field, place!["stages", stage.name, "from"]);
+                    self.answers(stage, leaves);
+                }
+            }
+            Work::Check(work) => self.check_work(stage, work),
+            Work::Review(work) => self.review(stage, work),
+            Work::Steps(work) => self.steps(stage, work),
+            Work::Open(_) | Work::End(_) => {}
+        }
+        for artifact in self.left_by_agents(stage) {
+            if self.source(&artifact) == Some(&Source::Answers) {
+                let message =
+                    format!("`{artifact}` holds a person's answers, and an agent leaves it");
+                let hint = "only an `ask` stage leaves answers";
+                let place = place!["stages", stage.name, "leaves"];
+                self.add(CheckRule::SourceMismatch, place, message, hint);
+            }
+        }
+    }
+
+    fn source(&self, artifact: &ArtifactName) -> Option<&Source> {
+        self.definition
+            .artifacts
+            .get(artifact)
+            .map(|artifact| &artifact.source)
+    }
+
+    fn left_by_agents(&self, stage: &Stage) -> Vec<ArtifactName> {
+        let by_agent = |leaves: &[(crate::pattern::AgentPattern, Vec<ArtifactName>)]| {
+            leaves
+                .iter()
+                .flat_map(|(_, names)| names.iter().cloned())
+                .collect()
+        };
+        match &stage.work {
+            Work::Agent(work) => work.leaves.all().into_iter().cloned().collect(),
+            Work::Open(work) => by_agent(&work.leaves),
+            Work::End(work) => by_agent(&work.leaves),
+            Work::Review(work) => {
+                let reviews = work.panel.iter().map(|member| &member.leaves);
+                reviews.chain(&work.fixes).cloned().collect()
+            }
+            Work::Steps(work) => work.leaves.clone(),
+            Work::Check(_) | Work::Ask(_) => Vec::new(),
+        }
+    }
+
+    fn leaves(&mut self, stage: &Stage, leaves: &Leaves) {
+        let artifacts = &self.definition.artifacts;
+        let tells = |name: &&ArtifactName| {
+            artifacts
+                .get(*name)
+                .is_some_and(|artifact| artifact.outcome.is_some())
+        };
+        let verdicts: Vec<ArtifactName> = leaves.all().into_iter().filter(tells).cloned().collect();
+        let place = place!["stages", stage.name, "leaves"];
+        if let [one, other, ..] = verdicts.as_slice() {
+            let message = format!(
+                "`{one}` and `{other}` both tell the outcome of `{}`",
+                stage.name
+            );
+            let hint = "let one of them carry `outcome`";
+            self.add(CheckRule::TwoVerdicts, place, message, hint);
+        } else if let [one] = verdicts.as_slice()
+            && !leaves.always.contains(one)
+        {
+            let message = format!(
+                "`{one}` tells the outcome of `{}` and is not always left",
+                stage.name
+            );
+            let hint = "name it for every outcome";
+            self.add(CheckRule::VerdictNotAlways, place, message, hint);
+        }
+        let told = verdicts
+            .first()
+            .and_then(|name| artifacts.get(name)?.outcome.as_ref());
+        for outcome in leaves.by_outcome.keys() {
+            let known = match told {
+                Some(field) => field.values.values().any(|known| known == outcome),
+                None => outcome.as_str() == "done",
+            };
+            if !known {
+                let place = place!["stages", stage.name, "leaves", outcome];
+                let message = format!("`{}` never ends with `{outcome}`", stage.name);
+                let hint = "name an outcome of its artifact";
+                self.add(CheckRule::ImpossibleOutcome, place, message, hint);
+            }
+        }
+    }
+
+    fn answers(&mut self, stage: &Stage, leaves: &ArtifactName) {
+        if self.source(leaves) != Some(&Source::Answers) {
+            let place = place!["stages", stage.name, "leaves"];
+            let message = format!("`{leaves}` is not made of answers");
+            let hint = "declare the artifact with `from = \"answers\"`";
+            self.add(CheckRule::SourceMismatch, place, message, hint);
+        }
+    }
+
+    fn field(&mut self, field: &FieldOf, place: Place) {
+        let artifact = self.definition.artifacts.get(&field.artifact);
+        if artifact.is_some_and(|artifact| artifact.format == Format::Text) {
+            let message = format!("`{}` is plain text and has no fields", field.artifact);
+            let hint = "use `format = \"json\"` or `\"bundle\"`";
+            self.add(CheckRule::FieldNeedsJson, place, message, hint);
+        }
+    }
+
+    fn check_work(&mut self, stage: &Stage, work: &CheckWork) {
+        let place = place!["stages", stage.name, "check"];
+        match &work.commands {
+            Commands::Approved(field) => self.field(field, place),
+            Commands::Fixed(lines) => {
+                if lines.is_empty() || lines.iter().any(|line| line.is_empty()) {
+                    let message = format!("`{}` has no command to run", stage.name);
+                    let hint = "write a command line, as check = [\"cargo test\"]";
+                    self.add(CheckRule::EmptyCommand, place, message, hint);
+                }
+            }
+        }
+    }
+
+    fn review(&mut self, stage: &Stage, work: &ReviewWork) {
+        let place = place!["stages", stage.name, "panel"];
+        if work.panel.is_empty() {
+            let message = format!("`{}` has no reviewers", stage.name);
+            let hint = "write panel = [{ agent = \"…\", leaves = \"…\" }]";
+            self.add(CheckRule::PanelEmpty, place.clone(), message, hint);
+        }
+        for member in &work.panel {
+            let artifact = self.definition.artifacts.get(&member.leaves);
+            let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
+            let words: Vec<&Outcome> = field
+                .map(|field| field.values.values().collect())
+                .unwrap_or_default();
+            let ours = |word: &&&Outcome| {
+                matches!(
+                    word.as_str(),
+                    APPROVED | NEEDS_CHANGES | NEEDS_CLARIFICATION
+                )
+            };
+            let approves = words.iter().any(|word| word.as_str() == APPROVED);
+            if !approves || !words.iter().all(|word| ours(&word)) {
+                let message = format!("`{}` of '{}' is no verdict", member.leaves, member.agent);
+                let hint = "map its words to approved, needs_changes or needs_clarification";
+                self.add(CheckRule::ReviewVerdict, place.clone(), message, hint);
+            }
+        }
+    }
+
+    fn steps(&mut self, stage: &Stage, work: &StepsWork) {
+        let place = place!["stages", stage.name, "steps"];
+        match &work.source {
+            StepsSource::Fixed(steps) => {
+                if let Err(message) = usable(self.definition, work, steps) {
+                    let hint = "give every step an id of its own, an agent, and `needs` that exist";
+                    self.add(CheckRule::BadSteps, place, message, hint);
+                }
+            }
+            StepsSource::Artifact(field) => self.field(field, place),
+            StepsSource::Start => {}
+        }
+        for name in &work.leaves {
+            if let Some(Source::File(path)) = self.source(name)
+                && !placeholders(path).contains(&"step")
+            {
+                let message = format!("steps at work side by side would share `{path}`");
+                let place = place!["artifacts", name, "path"];
+                self.add(
+                    CheckRule::StepPath,
+                    place,
+                    message,
+                    "put {step} into the path",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Flow: what every way to a stage has written, and what a person has approved on every way.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::graph::{Graph, Link};
+use crate::names::{ArtifactName, Outcome};
+use crate::place;
+use crate::problem::{CheckRule, Place, Problem};
+use crate::run::Fault;
+use crate::stage::{Commands, Leaves, Questions, Stage, StepsSource, Way, Work};
+
+/// What is certain at a stage, whichever way led there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Certain {
+    Written(ArtifactName),
+    /// Approved by a person, and not written since.
+    Approved(ArtifactName),
+}
+
+type Known = BTreeSet<Certain>;
+
+pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+    let known = settle(graph);
+    let mut problems = Vec::new();
+    let mut told: BTreeSet<(Place, ArtifactName)> = BTreeSet::new();
+    for (at, node) in graph.nodes.iter().enumerate() {
+        let Some(Some(certain)) = known.get(at) else {
+            continue;
+        };
+        for (wanted, place) in wants(node.stage) {
+            let name = name_of(&wanted).clone();
+            if !certain.contains(&wanted) && told.insert((place.clone(), name)) {
+                problems.push(problem(graph, at, &wanted, place));
+            }
+        }
+    }
+    for (link, problem) in approvals(graph, &known) {
+        if told.insert((problem.place.clone(), link)) {
+            problems.push(problem);
+        }
+    }
+    problems
+}
+
+fn name_of(certain: &Certain) -> &ArtifactName {
+    match certain {
+        Certain::Written(name) | Certain::Approved(name) => name,
+    }
+}
+
+/// What is certain at each node: what all ways in agree on. Sets only shrink, so this ends.
+fn settle(graph: &Graph<'_>) -> Vec<Option<Known>> {
+    let mut known: Vec<Option<Known>> = graph.nodes.iter().map(|_| None).collect();
+    let mut open = Vec::new();
+    if let Some(start) = known.first_mut() {
+        *start = Some(Known::new());
+        open.push(0);
+    }
+    while let Some(node) = open.pop() {
+        let Some(here) = known[node].clone() else {
+            continue;
+        };
+        for (_, link) in graph.links_from(node) {
+            let there = across(graph, link, &here);
+            let merged = match &known[link.to] {
+                Some(before) => before.intersection(&there).cloned().collect(),
+                None => there,
+            };
+            if known[link.to].as_ref() != Some(&merged) {
+                known[link.to] = Some(merged);
+                open.push(link.to);
+            }
+        }
+    }
+    known
+}
+
+fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known) -> Known {
+    let stage = graph.nodes[link.from].stage;
+    let mut known = here.clone();
+    for artifact in touched(stage) {
+        known.remove(&Certain::Approved(artifact.clone()));
+    }
+    for artifact in written(graph, stage, link) {
+        known.insert(Certain::Written(artifact.clone()));
+    }
+    for artifact in &link.edge.approves {
+        known.insert(Certain::Approved(artifact.clone()));
+    }
+    known
+}
+
+/// Every artifact that work in this stage may write: an approval of it ends here.
+fn touched(stage: &Stage) -> Vec<&ArtifactName> {
+    match &stage.work {
+        Work::Agent(work) => work.leaves.all(),
+        Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::Review(work) => work.fixes.iter().collect(),
+        Work::Steps(work) => work.leaves.iter().collect(),
+        Work::Check(_) | Work::Ask(_) => Vec::new(),
+    }
+}
+
+/// What is certainly written when this transition is taken.
+fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g ArtifactName> {
+    let left = match (&stage.work, link.way) {
+        (Work::Agent(work), Way::Outcome(outcome)) => left_with(&work.leaves, outcome),
+        (Work::Open(work), Way::After(agent)) => {
+            let mine = work
+                .leaves
+                .iter()
+                .filter(|(who, _)| who == agent || who.covers(agent.as_str()));
+            mine.flat_map(|(_, names)| names).collect()
+        }
+        (Work::End(work), Way::After(agent)) => {
+            let mine = work
+                .leaves
+                .iter()
+                .filter(|(who, _)| who == agent || who.covers(agent.as_str()));
+            mine.flat_map(|(_, names)| names).collect()
+        }
+        (Work::Ask(work), Way::Outcome(outcome)) => match &work.questions {
+            Questions::From { leaves, .. } if outcome.as_str() == "answered" => Vec::from([leaves]),
+            Questions::From { .. } | Questions::Choice => Vec::new(),
+        },
+        (Work::Review(work), Way::Outcome(outcome)) if outcome.as_str() == "approved" => {
+            work.panel.iter().map(|member| &member.leaves).collect()
+        }
+        (Work::Steps(work), Way::Outcome(outcome)) if outcome.as_str() == "done" => {
+            work.leaves.iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    let strict = |name: &&ArtifactName| {
+        graph
+            .definition
+            .artifacts
+            .get(*name)
+            .is_some_and(|artifact| artifact.strict)
+    };
+    left.into_iter().filter(strict).collect()
+}
+
+fn left_with<'a>(leaves: &'a Leaves, outcome: &Outcome) -> Vec<&'a ArtifactName> {
+    if Fault::parse(outcome.as_str()).is_some() {
+        return Vec::new();
+    }
+    leaves
+        .always
+        .iter()
+        .chain(leaves.by_outcome.get(outcome).into_iter().flatten())
+        .collect()
+}
+
+/// What must be certain before a stage can work, and where the definition says so.
+fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
+    let at = |key: &str| place!["stages", stage.name, key];
+    let written = |name: &ArtifactName| Certain::Written(name.clone());
+    let reads = |names: &[ArtifactName]| -> Vec<(Certain, Place)> {
+        names
+            .iter()
+            .map(|name| (written(name), at("reads")))
+            .collect()
+    };
+    match &stage.work {
+        Work::Agent(work) => reads(&work.reads.needed),
+        Work::Ask(work) => match &work.questions {
+            Questions::From { field, .. } => Vec::from([(written(&field.artifact), at("from"))]),
+            Questions::Choice => Vec::new(),
+        },
+        Work::Review(work) => {
+            let of = work.of.iter().map(|name| (written(name), at("of")));
+            reads(&work.reads.needed).into_iter().chain(of).collect()
+        }
+        Work::Steps(work) => {
+            let source = match &work.source {
+                StepsSource::Artifact(field) => Some((written(&field.artifact), at("steps"))),
+                StepsSource::Fixed(_) | StepsSource::Start => None,
+            };
+            reads(&work.reads.needed)
+                .into_iter()
+                .chain(source)
+                .collect()
+        }
+        Work::Check(work) => match &work.commands {
+            Commands::Approved(field) => {
+                Vec::from([(Certain::Approved(field.artifact.clone()), at("check"))])
+            }
+            Commands::Fixed(_) => Vec::new(),
+        },
+        Work::Open(_) | Work::End(_) => Vec::new(),
+    }
+}
+
+fn problem(graph: &Graph<'_>, at: usize, wanted: &Certain, place: Place) -> Problem {
+    let stage = &graph.nodes[at].stage.name;
+    let way = way_without(graph, at, wanted);
+    match wanted {
+        Certain::Written(name) => Problem {
+            rule: CheckRule::ReadBeforeWritten,
+            place,
+            message: format!("`{stage}` reads `{name}`, which is not written on this way: {way}"),
+            hint: format!("let it be written before, or write \"{name}?\" if it may be absent"),
+        },
+        Certain::Approved(name) => Problem {
+            rule: CheckRule::UnapprovedCommands,
+            place,
+            message: format!(
+                "`{stage}` runs commands of `{name}` that nobody approved on this way: {way}"
+            ),
+            hint: format!(
+                "add approves = [\"{name}\"] to a person's answer after the last writing"
+            ),
+        },
+    }
+}
+
+/// The shortest way to the node after which this is not certain. It is found over pairs of node and
+/// what is known of the one thing in question.
+fn way_without(graph: &Graph<'_>, goal: usize, wanted: &Certain) -> String {
+    if goal == 0 {
+        return String::from(graph.nodes[0].stage.name.as_str());
+    }
+    let holds = |link: &Link<'_>, before: bool| {
+        let here: Known = before.then(|| wanted.clone()).into_iter().collect();
+        across(graph, link, &here).contains(wanted)
+    };
+    let mut came: BTreeMap<(usize, bool), Option<(usize, bool)>> =
+        BTreeMap::from([((0, false), None)]);
+    let mut queue = alloc::collections::VecDeque::from([(0, false)]);
+    while let Some((node, before)) = queue.pop_front() {
+        for (at, link) in graph.links_from(node) {
+            let state = (link.to, holds(link, before));
+            if came.contains_key(&state) {
+                continue;
+            }
+            came.insert(state, Some((at, before)));
+            if state == (goal, false) {
+                return graph.describe(&walked(graph, &came, state));
+            }
+            queue.push_back(state);
+        }
+    }
+    String::from("(unknown)")
+}
+
+fn walked(
+    graph: &Graph<'_>,
+    came: &BTreeMap<(usize, bool), Option<(usize, bool)>>,
+    goal: (usize, bool),
+) -> Vec<usize> {
+    let mut path = Vec::new();
+    let mut state = goal;
+    while let Some(Some((link, before))) = came.get(&state) {
+        path.push(*link);
+        state = (graph.links[*link].from, *before);
+    }
+    path.reverse();
+    path
+}
+
+/// An answer can approve only what is there.
+fn approvals(graph: &Graph<'_>, known: &[Option<Known>]) -> Vec<(ArtifactName, Problem)> {
+    let mut problems = Vec::new();
+    for link in &graph.links {
+        let Some(Some(certain)) = known.get(link.from) else {
+            continue;
+        };
+        for name in &link.edge.approves {
+            if !certain.contains(&Certain::Written(name.clone())) {
+                let stage = graph.nodes[link.from].stage;
+                let place = super::references::way_place(stage, &link.way);
+                let wanted = Certain::Written(name.clone());
+                problems.push((name.clone(), problem(graph, link.from, &wanted, place)));
+            }
+        }
+    }
+    problems
+}

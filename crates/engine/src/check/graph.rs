@@ -1,0 +1,307 @@
+//! The graph of a definition: every stage once for each way in which `@interrupted` could lead on.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::decide::{resume_at, targets};
+use crate::definition::{Amount, Definition};
+use crate::names::StageName;
+use crate::place;
+use crate::problem::{CheckRule, Problem};
+use crate::run::Resume;
+use crate::stage::{Edge, End, Stage, Target, Way, Work};
+
+pub(super) struct Graph<'a> {
+    pub definition: &'a Definition,
+    pub nodes: Vec<Node<'a>>,
+    pub links: Vec<Link<'a>>,
+    /// The links out of each node.
+    out: Vec<Vec<usize>>,
+}
+
+/// A stage, with where its `@interrupted` would lead.
+pub(super) struct Node<'a> {
+    pub stage: &'a Stage,
+    pub resume: Option<Resume>,
+}
+
+/// A transition from node to node.
+pub(super) struct Link<'a> {
+    pub from: usize,
+    pub to: usize,
+    pub way: Way<'a>,
+    pub edge: &'a Edge,
+    pub course: Course,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Course {
+    Straight,
+    /// The counter is full: its `then`.
+    Full,
+}
+
+impl<'a> Graph<'a> {
+    /// Everything that can be reached from the start.
+    pub fn of(definition: &'a Definition) -> Self {
+        let stages: BTreeMap<&StageName, &Stage> = definition
+            .stages
+            .iter()
+            .map(|stage| (&stage.name, stage))
+            .collect();
+        let mut graph = Self {
+            definition,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            out: Vec::new(),
+        };
+        let mut known = BTreeMap::new();
+        if let Some(start) = stages.get(&definition.start) {
+            graph.node(&mut known, start, None);
+        }
+        let mut done = 0;
+        while done < graph.nodes.len() {
+            graph.expand(done, &stages, &mut known);
+            done += 1;
+        }
+        graph
+    }
+
+    fn node(
+        &mut self,
+        known: &mut BTreeMap<(StageName, Option<Resume>), usize>,
+        stage: &'a Stage,
+        resume: Option<Resume>,
+    ) -> usize {
+        let next = self.nodes.len();
+        let at = *known
+            .entry((stage.name.clone(), resume.clone()))
+            .or_insert(next);
+        if at == next {
+            self.nodes.push(Node { stage, resume });
+            self.out.push(Vec::new());
+        }
+        at
+    }
+
+    fn expand(
+        &mut self,
+        from: usize,
+        stages: &BTreeMap<&StageName, &'a Stage>,
+        known: &mut BTreeMap<(StageName, Option<Resume>), usize>,
+    ) {
+        let stage = self.nodes[from].stage;
+        for (way, edge) in stage.edges() {
+            for (to, course, barred) in arrivals(self.definition, &self.nodes[from], edge) {
+                let Some(target) = stages.get(&to) else {
+                    continue;
+                };
+                let resume = resume_at(target, &stage.name, barred);
+                let to = self.node(known, target, resume);
+                self.out[from].push(self.links.len());
+                self.links.push(Link {
+                    from,
+                    to,
+                    way,
+                    edge,
+                    course,
+                });
+            }
+        }
+    }
+
+    pub fn links_from(&self, node: usize) -> impl Iterator<Item = (usize, &Link<'a>)> {
+        self.out[node]
+            .iter()
+            .map(|link| (*link, &self.links[*link]))
+    }
+
+    /// The shortest way from one of these nodes to a goal, over links that may be used.
+    pub fn shortest(
+        &self,
+        from: impl IntoIterator<Item = usize>,
+        goal: impl Fn(usize) -> bool,
+        usable: impl Fn(&Link<'a>) -> bool,
+    ) -> Option<Vec<usize>> {
+        let mut came: BTreeMap<usize, Option<usize>> = BTreeMap::new();
+        let mut queue: VecDeque<usize> = VecDeque::new();
+        for node in from {
+            came.insert(node, None);
+            queue.push_back(node);
+        }
+        while let Some(node) = queue.pop_front() {
+            for (at, link) in self.links_from(node).filter(|(_, link)| usable(link)) {
+                if goal(link.to) {
+                    return Some(self.backwards(&came, at));
+                }
+                if let alloc::collections::btree_map::Entry::Vacant(free) = came.entry(link.to) {
+                    free.insert(Some(at));
+                    queue.push_back(link.to);
+                }
+            }
+        }
+        None
+    }
+
+    fn backwards(&self, came: &BTreeMap<usize, Option<usize>>, last: usize) -> Vec<usize> {
+        let mut path = Vec::from([last]);
+        let mut at = self.links[last].from;
+        while let Some(Some(link)) = came.get(&at) {
+            path.push(*link);
+            at = self.links[*link].from;
+        }
+        path.reverse();
+        path
+    }
+
+    /// A path for people: `generating → escalate (continue) → complete`.
+    pub fn describe(&self, path: &[usize]) -> String {
+        let mut text = String::new();
+        for link in path.iter().map(|link| &self.links[*link]) {
+            let stage = self.nodes[link.from].stage;
+            let plain = matches!(link.way, Way::Outcome(word) if word.as_str() == "done");
+            text.push_str(stage.name.as_str());
+            if !plain {
+                text.push_str(&format!(" ({})", link.way));
+            }
+            if link.course == Course::Full
+                && let Some(counter) = &link.edge.count
+            {
+                text.push_str(&format!(" [{counter} full]"));
+            }
+            text.push_str(" → ");
+        }
+        if let Some(last) = path.last() {
+            text.push_str(self.nodes[self.links[*last].to].stage.name.as_str());
+        }
+        text
+    }
+
+    pub fn nodes_of<'b>(&'b self, stage: &'b StageName) -> impl Iterator<Item = usize> + 'b {
+        let nodes = self.nodes.iter().enumerate();
+        nodes
+            .filter(move |(_, node)| node.stage.name == *stage)
+            .map(|(at, _)| at)
+    }
+}
+
+/// Where an edge can lead: straight on, or to a full counter's `then`.
+fn arrivals(
+    definition: &Definition,
+    node: &Node<'_>,
+    edge: &Edge,
+) -> Vec<(StageName, Course, Option<Resume>)> {
+    let mut arrivals = Vec::new();
+    let counter = edge
+        .count
+        .as_ref()
+        .filter(|_| edge.to != Target::Interrupted);
+    let declared = counter.and_then(|counter| definition.counters.get(counter));
+    let always_full = declared.is_some_and(|counter| counter.max == Amount::Fixed(0));
+    for to in targets(definition, edge, node.resume.as_ref()) {
+        if let Some(declared) = declared {
+            let barred = Resume {
+                to: to.clone(),
+                count: counter.cloned(),
+            };
+            arrivals.push((declared.then.clone(), Course::Full, Some(barred)));
+        }
+        if !always_full {
+            arrivals.push((to, Course::Straight, None));
+        }
+    }
+    arrivals
+}
+
+pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let reached: BTreeSet<&StageName> = graph.nodes.iter().map(|node| &node.stage.name).collect();
+    for stage in &graph.definition.stages {
+        if !reached.contains(&stage.name) {
+            problems.push(Problem {
+                rule: CheckRule::Unreachable,
+                place: place!["stages", stage.name],
+                message: format!("no way leads to `{}`", stage.name),
+                hint: String::from("let an outcome lead there, or take the stage away"),
+            });
+        }
+        problems.extend(dead_end(stage));
+    }
+    problems.extend(at_start(graph));
+    problems.extend(no_completion(graph));
+    problems.extend(traps(graph));
+    problems
+}
+
+fn dead_end(stage: &Stage) -> Option<Problem> {
+    let ends = matches!(stage.work, Work::End(_));
+    (!ends && stage.edges().is_empty()).then(|| Problem {
+        rule: CheckRule::DeadEnd,
+        place: place!["stages", stage.name],
+        message: format!("there is no way out of `{}`", stage.name),
+        hint: String::from("add `on.… = \"…\"`, or make it an end with `end = \"completed\"`"),
+    })
+}
+
+fn at_start(graph: &Graph<'_>) -> Option<Problem> {
+    let start = graph.nodes.first()?.stage;
+    start.resumes().then(|| Problem {
+        rule: CheckRule::InterruptedAtStart,
+        place: place!["start"],
+        message: format!(
+            "`{}` returns to what it interrupted, and nothing came before it",
+            start.name
+        ),
+        hint: String::from("start at another stage, or name the target"),
+    })
+}
+
+fn no_completion(graph: &Graph<'_>) -> Option<Problem> {
+    let completes = graph
+        .definition
+        .stages
+        .iter()
+        .any(|stage| matches!(&stage.work, Work::End(end) if end.end == End::Completed));
+    (!completes).then(|| Problem {
+        rule: CheckRule::NoCompletion,
+        place: place!["stages"],
+        message: String::from("no end is `completed`"),
+        hint: String::from("add a stage with `end = \"completed\"`"),
+    })
+}
+
+/// Stages from which no end can be reached.
+fn traps(graph: &Graph<'_>) -> Vec<Problem> {
+    let mut escapes: BTreeSet<usize> = BTreeSet::new();
+    let mut into: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for link in &graph.links {
+        into.entry(link.to).or_default().push(link.from);
+    }
+    let ends = graph.nodes.iter().enumerate();
+    let ends = ends.filter(|(_, node)| matches!(node.stage.work, Work::End(_)));
+    let mut open: Vec<usize> = ends.map(|(at, _)| at).collect();
+    while let Some(node) = open.pop() {
+        if escapes.insert(node) {
+            open.extend(into.get(&node).into_iter().flatten());
+        }
+    }
+    let caught = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !escapes.contains(at));
+    let names: BTreeSet<&StageName> = caught.map(|(_, node)| &node.stage.name).collect();
+    let with_exit = |name: &&&StageName| graph.nodes_of(name).any(|at| !graph.out[at].is_empty());
+    names
+        .iter()
+        .filter(with_exit)
+        .map(|name| Problem {
+            rule: CheckRule::Trap,
+            place: place!["stages", name],
+            message: format!("from `{name}` no end can be reached"),
+            hint: String::from("let one of its outcomes lead towards an end"),
+        })
+        .collect()
+}

@@ -1,0 +1,297 @@
+//! Proofs: a claim holds on every way through the pipeline, or the shortest way around it is shown.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::graph::{Graph, Link};
+use crate::decide::APPROVED;
+use crate::definition::{Claim, Definition, Proof};
+use crate::names::{AgentName, StageName};
+use crate::nearest::nearest;
+use crate::pattern::AgentPattern;
+use crate::place;
+use crate::problem::{CheckRule, Place, Problem};
+use crate::run::Fault;
+use crate::stage::{Stage, Way, Work, Worker};
+
+pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+    let proofs = graph.definition.proofs.iter().enumerate();
+    proofs
+        .flat_map(|(at, proof)| prove(graph, proof, &place!["prove", at]))
+        .collect()
+}
+
+fn prove(graph: &Graph<'_>, proof: &Proof, place: &Place) -> Vec<Problem> {
+    match &proof.claim {
+        Claim::Passes {
+            after,
+            before,
+            through,
+        } => {
+            let named = after.iter().chain([before]).chain(through);
+            let unknown: Vec<Problem> = named
+                .filter_map(|stage| unknown_stage(graph, proof, stage, place))
+                .collect();
+            if !unknown.is_empty() || through.is_empty() {
+                return unknown
+                    .into_iter()
+                    .chain(empty(proof, through, place))
+                    .collect();
+            }
+            through
+                .iter()
+                .filter_map(|stage| passes(graph, proof, after.as_ref(), before, stage, place))
+                .collect()
+        }
+        Claim::Admits { agents, only_after } => admits(graph, proof, agents, only_after, place)
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn unknown_stage(
+    graph: &Graph<'_>,
+    proof: &Proof,
+    stage: &StageName,
+    place: &Place,
+) -> Option<Problem> {
+    if graph.nodes_of(stage).next().is_some() {
+        return None;
+    }
+    let known = graph
+        .definition
+        .stages
+        .iter()
+        .map(|stage| stage.name.as_str());
+    Some(Problem {
+        rule: CheckRule::ProofVacuous,
+        place: place.clone(),
+        message: format!("«{}» speaks of `{stage}`, which is no stage", proof.name),
+        hint: match nearest(stage.as_str(), known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => String::from("name a stage of this pipeline"),
+        },
+    })
+}
+
+fn empty(proof: &Proof, through: &[StageName], place: &Place) -> Option<Problem> {
+    through.is_empty().then(|| Problem {
+        rule: CheckRule::ProofVacuous,
+        place: place.clone(),
+        message: format!("«{}» claims nothing", proof.name),
+        hint: String::from("name stages in `through`"),
+    })
+}
+
+fn passes(
+    graph: &Graph<'_>,
+    proof: &Proof,
+    after: Option<&StageName>,
+    before: &StageName,
+    through: &StageName,
+    place: &Place,
+) -> Option<Problem> {
+    let goals: BTreeSet<usize> = graph.nodes_of(before).collect();
+    let from: Vec<usize> = match after {
+        Some(stage) => graph.nodes_of(stage).collect(),
+        None => Vec::from([0]),
+    };
+    let around = |link: &Link<'_>| {
+        let stage = graph.nodes[link.from].stage;
+        stage.name != *through || !is_pass(stage, &link.way)
+    };
+    let path = graph.shortest(from, |node| goals.contains(&node), around)?;
+    let since = after.map_or(String::new(), |stage| format!(" after `{stage}`"));
+    Some(Problem {
+        rule: CheckRule::ProofFails,
+        place: place.clone(),
+        message: format!(
+            "«{}» is not true: `{before}` is reached{since} without `{through}`: {}",
+            proof.name,
+            graph.describe(&path)
+        ),
+        hint: format!("let every way to `{before}` pass `{through}`, or claim less"),
+    })
+}
+
+/// Does leaving a stage in this way count as having passed it? A failed check and an exceeded review
+/// were visited, and passed nothing.
+pub(super) fn is_pass(stage: &Stage, way: &Way<'_>) -> bool {
+    let Way::Outcome(outcome) = way else {
+        return true;
+    };
+    let word = outcome.as_str();
+    match &stage.work {
+        Work::Check(_) => word == "passed",
+        Work::Review(_) => word == APPROVED,
+        Work::Steps(_) => word == "done",
+        Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
+            Fault::parse(word).is_none()
+        }
+    }
+}
+
+fn admits(
+    graph: &Graph<'_>,
+    proof: &Proof,
+    agents: &AgentPattern,
+    only_after: &AgentName,
+    place: &Place,
+) -> Option<Problem> {
+    let definition = graph.definition;
+    let wanted = members(definition, agents);
+    let open: BTreeSet<usize> = (0..graph.nodes.len())
+        .filter(|node| {
+            let admitted = admitted(graph.nodes[*node].stage);
+            let all: Vec<AgentPattern> = admitted
+                .iter()
+                .flat_map(|pattern| members(definition, pattern))
+                .collect();
+            all.iter().any(|one| {
+                wanted
+                    .iter()
+                    .any(|other| overlap(one.as_str(), other.as_str()))
+            })
+        })
+        .collect();
+    if open.is_empty() {
+        return Some(vacuous(
+            proof,
+            place,
+            &format!("no stage admits `{agents}`"),
+        ));
+    }
+    let ends_it =
+        |link: &Link<'_>| ended_by(definition, graph.nodes[link.from].stage, link, only_after);
+    if !graph.links.iter().any(ends_it) {
+        return Some(vacuous(
+            proof,
+            place,
+            &format!("nothing follows the end of `{only_after}`"),
+        ));
+    }
+    let path = match open.contains(&0) {
+        true => Vec::new(),
+        false => graph.shortest([0], |node| open.contains(&node), |link| !ends_it(link))?,
+    };
+    let way = match path.is_empty() {
+        true => String::from(graph.nodes[0].stage.name.as_str()),
+        false => graph.describe(&path),
+    };
+    Some(Problem {
+        rule: CheckRule::ProofFails,
+        place: place.clone(),
+        message: format!(
+            "«{}» is not true: `{agents}` may work before `{only_after}` has ended: {way}",
+            proof.name
+        ),
+        hint: String::from("take the agents out of that stage's `allow`, or claim less"),
+    })
+}
+
+fn vacuous(proof: &Proof, place: &Place, why: &str) -> Problem {
+    Problem {
+        rule: CheckRule::ProofVacuous,
+        place: place.clone(),
+        message: format!("«{}» says nothing: {why}", proof.name),
+        hint: "name agents or a group of this pipeline".to_string(),
+    }
+}
+
+/// The patterns behind a name: a group's members, or the pattern itself.
+fn members(definition: &Definition, pattern: &AgentPattern) -> Vec<AgentPattern> {
+    definition
+        .group(pattern)
+        .cloned()
+        .unwrap_or_else(|| Vec::from([pattern.clone()]))
+}
+
+/// Whom a stage lets work.
+fn admitted(stage: &Stage) -> Vec<AgentPattern> {
+    let named = |agent: &AgentName| AgentPattern::new(agent.as_str());
+    match &stage.work {
+        Work::Agent(work) => match &work.worker {
+            Worker::Agent(agent) => Vec::from([named(agent)]),
+            Worker::Session => Vec::new(),
+        },
+        Work::Open(work) => work.allow.clone(),
+        Work::Review(work) => {
+            let panel = work.panel.iter().map(|member| named(&member.agent));
+            panel.chain([named(&work.owner)]).collect()
+        }
+        Work::Steps(work) if work.agents.is_empty() => Vec::from([AgentPattern::new("*")]),
+        Work::Steps(work) => work.agents.clone(),
+        Work::End(work) => work.after.iter().map(|after| after.agent.clone()).collect(),
+        Work::Check(_) | Work::Ask(_) => Vec::new(),
+    }
+}
+
+/// Is this transition taken because that agent ended well?
+fn ended_by(definition: &Definition, stage: &Stage, link: &Link<'_>, agent: &AgentName) -> bool {
+    match (&stage.work, link.way) {
+        (_, Way::After(pattern)) => definition.covers(pattern, agent.as_str()),
+        (Work::Agent(work), way @ Way::Outcome(_)) => {
+            work.worker == Worker::Agent(agent.clone()) && is_pass(stage, &way)
+        }
+        _ => false,
+    }
+}
+
+/// Is there a name that both patterns cover?
+fn overlap(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut reached: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut open = Vec::from([(0, 0)]);
+    while let Some((i, j)) = open.pop() {
+        if !reached.insert((i, j)) {
+            continue;
+        }
+        match (one.get(i), other.get(j)) {
+            (None, None) => return true,
+            (Some(b'*'), _) | (_, Some(b'*')) => {
+                let starred = one.get(i) == Some(&b'*');
+                let (skip, keep) = if starred {
+                    ((i + 1, j), (i, j + 1))
+                } else {
+                    ((i, j + 1), (i + 1, j))
+                };
+                open.push(skip);
+                let other_has = if starred {
+                    other.get(j).is_some()
+                } else {
+                    one.get(i).is_some()
+                };
+                if other_has {
+                    open.push(keep);
+                }
+            }
+            (Some(a), Some(b)) if a == b => open.push((i + 1, j + 1)),
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_overlap_when_a_name_fits_both() {
+        for (one, other, expected) in [
+            ("bash-*", "bash-*", true),
+            ("bash-*", "*-writer", true),
+            ("bash-*", "nix-*", false),
+            ("*", "anything", true),
+            ("Explore", "Explore", true),
+            ("Explore", "Explorer", false),
+            ("a*c", "ab*", true),
+            ("a*c", "*b", false),
+        ] {
+            assert_eq!(overlap(one, other), expected, "{one} {other}");
+            assert_eq!(overlap(other, one), expected, "{other} {one}");
+        }
+    }
+}

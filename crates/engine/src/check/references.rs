@@ -1,0 +1,368 @@
+//! Names: whatever is named exists, limits are numbers, and a definition stays within its size.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::definition::{Amount, Definition, Param};
+use crate::names::{ArtifactName, CounterName, ParamName, StageName};
+use crate::nearest::nearest;
+use crate::place;
+use crate::problem::{CheckRule, Place, Problem};
+use crate::stage::{Commands, Edge, Questions, Stage, StepsSource, Target, Way, Work};
+
+/// A definition with more stages than this is refused before anything grows with it.
+const MOST_STAGES: usize = 4_096;
+
+struct Names<'a> {
+    definition: &'a Definition,
+    stages: BTreeSet<&'a str>,
+    problems: Vec<Problem>,
+}
+
+pub(super) fn check(definition: &Definition) -> Vec<Problem> {
+    let stages = definition
+        .stages
+        .iter()
+        .map(|stage| stage.name.as_str())
+        .collect();
+    let mut names = Names {
+        definition,
+        stages,
+        problems: Vec::new(),
+    };
+    if definition.stages.len() > MOST_STAGES {
+        let found = definition.stages.len();
+        let message = format!("{found} stages are too many");
+        let hint = format!("a pipeline has at most {MOST_STAGES} stages: split it");
+        names.add(CheckRule::TooMany, place!["stages"], message, hint);
+        return names.problems;
+    }
+    if definition.stages.is_empty() {
+        let hint =
+            String::from("add a table such as [stages.work] with `agent`, and one with `end`");
+        names.add(
+            CheckRule::NoStages,
+            place!["stages"],
+            String::from("there are no stages"),
+            hint,
+        );
+        return names.problems;
+    }
+    names.stage(&definition.start, place!["start"]);
+    names.twice();
+    names.params();
+    for (counter, declared) in &definition.counters {
+        names.stage(&declared.then, place!["counters", counter, "then"]);
+        names.amount(&declared.max, place!["counters", counter, "max"]);
+    }
+    names.budget();
+    for stage in &definition.stages {
+        names.stage_names(stage);
+    }
+    names.problems
+}
+
+/// Where the way out of a stage is written.
+pub(super) fn way_place(stage: &Stage, way: &Way<'_>) -> Place {
+    match way {
+        Way::Outcome(outcome) => place!["stages", stage.name, "on", outcome],
+        Way::After(agent) => place!["stages", stage.name, "after", agent],
+    }
+}
+
+/// The names in braces in a text, as `{target}`.
+pub(super) fn placeholders(text: &str) -> Vec<&str> {
+    let ends = text
+        .split('{')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('}'));
+    ends.map(|(name, _)| name).collect()
+}
+
+impl<'a> Names<'a> {
+    fn add(&mut self, rule: CheckRule, place: Place, message: String, hint: String) {
+        self.problems.push(Problem {
+            rule,
+            place,
+            message,
+            hint,
+        });
+    }
+
+    fn unknown<'k>(
+        &mut self,
+        rule: CheckRule,
+        place: Place,
+        kind: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'k str>,
+    ) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => format!("this definition has no {kind}: declare it"),
+            None => {
+                let some: Vec<&str> = known.iter().take(12).copied().collect();
+                format!("known here: {}", some.join(", "))
+            }
+        };
+        self.add(rule, place, format!("there is no {kind} `{name}`"), hint);
+    }
+
+    fn stage(&mut self, name: &StageName, place: Place) {
+        if !self.stages.contains(name.as_str()) {
+            let known: Vec<&str> = self.stages.iter().copied().collect();
+            self.unknown(
+                CheckRule::UnknownStage,
+                place,
+                "stage",
+                name.as_str(),
+                known,
+            );
+        }
+    }
+
+    fn artifact(&mut self, name: &ArtifactName, place: Place) {
+        if !self.definition.artifacts.contains_key(name) {
+            let known = self.definition.artifacts.keys().map(ArtifactName::as_str);
+            self.unknown(
+                CheckRule::UnknownArtifact,
+                place,
+                "artifact",
+                name.as_str(),
+                known,
+            );
+        }
+    }
+
+    fn artifacts<'n>(&mut self, names: impl IntoIterator<Item = &'n ArtifactName>, place: &Place) {
+        names
+            .into_iter()
+            .for_each(|name| self.artifact(name, place.clone()));
+    }
+
+    fn twice(&mut self) {
+        let mut seen = BTreeSet::new();
+        for stage in &self.definition.stages {
+            if !seen.insert(&stage.name) {
+                let message = format!("stage `{}` is there twice", stage.name);
+                let hint = String::from("give one of them another name");
+                self.add(
+                    CheckRule::DuplicateStage,
+                    place!["stages", stage.name],
+                    message,
+                    hint,
+                );
+            }
+        }
+    }
+
+    fn params(&mut self) {
+        for (name, param) in &self.definition.params {
+            if let Some(default) = &param.default
+                && !param.choices.is_empty()
+                && !param.choices.contains(default)
+            {
+                let message = format!("the default of `{name}` is not one of its choices");
+                let hint = format!("write one of: {}", param.choices.join(", "));
+                self.add(
+                    CheckRule::BadParam,
+                    place!["params", name, "default"],
+                    message,
+                    hint,
+                );
+            }
+        }
+    }
+
+    fn param(&mut self, name: &ParamName, place: Place) -> Option<&'a Param> {
+        let definition = self.definition;
+        let param = definition.params.get(name);
+        if param.is_none() {
+            let known = definition.params.keys().map(ParamName::as_str);
+            self.unknown(
+                CheckRule::UnknownParam,
+                place,
+                "parameter",
+                name.as_str(),
+                known,
+            );
+        }
+        param
+    }
+
+    fn amount(&mut self, amount: &Amount, place: Place) {
+        let Amount::Param(name) = amount else { return };
+        let Some(param) = self.param(name, place.clone()) else {
+            return;
+        };
+        let values: Vec<&String> = param.default.iter().chain(&param.choices).collect();
+        let known = !values.is_empty() || param.required;
+        if !known || values.iter().any(|value| value.parse::<u32>().is_err()) {
+            let message = format!("`{name}` is used as a limit and need not be a number");
+            let hint = String::from("give it a default that is a number, or `required = true`");
+            self.add(CheckRule::BadLimit, place, message, hint);
+        }
+    }
+
+    fn budget(&mut self) {
+        let budget = &self.definition.budget;
+        let parts = [
+            ("turns", &budget.turns),
+            ("tokens", &budget.tokens),
+            ("cost", &budget.cost_cents),
+        ];
+        for (key, amount) in parts {
+            if let Some(amount) = amount {
+                self.amount(amount, place!["budget", key]);
+            }
+        }
+    }
+
+    fn stage_names(&mut self, stage: &Stage) {
+        let at = |key: &str| place!["stages", stage.name, key];
+        for (way, edge) in stage.edges() {
+            self.edge(edge, way_place(stage, &way));
+        }
+        if let Some(retry) = &stage.retry {
+            self.amount(&retry.max, at("retry"));
+        }
+        match &stage.work {
+            Work::Agent(work) => {
+                self.artifacts(work.reads.all(), &at("reads"));
+                self.artifacts(work.leaves.all(), &at("leaves"));
+            }
+            Work::Open(work) => {
+                self.artifacts(
+                    work.leaves.iter().flat_map(|(_, names)| names),
+                    &at("leaves"),
+                );
+            }
+            Work::End(work) => {
+                self.artifacts(
+                    work.leaves.iter().flat_map(|(_, names)| names),
+                    &at("leaves"),
+                );
+            }
+            Work::Check(work) => self.commands(&work.commands, &at("check")),
+            Work::Ask(work) => {
+                if let Questions::From { field, leaves } = &work.questions {
+                    self.artifact(&field.artifact, at("from"));
+                    self.artifact(leaves, at("leaves"));
+                }
+            }
+            Work::Review(work) => {
+                self.artifacts(work.reads.all(), &at("reads"));
+                self.artifacts(&work.fixes, &at("fixes"));
+                self.artifacts(&work.of, &at("of"));
+                self.artifacts(work.panel.iter().map(|member| &member.leaves), &at("panel"));
+                self.amount(&work.rounds, at("rounds"));
+            }
+            Work::Steps(work) => {
+                self.artifacts(work.reads.all(), &at("reads"));
+                self.artifacts(&work.leaves, &at("leaves"));
+                if let StepsSource::Artifact(field) = &work.source {
+                    self.artifact(&field.artifact, at("steps"));
+                }
+                if let Some(limit) = &work.max_parallel {
+                    self.amount(limit, at("max_parallel"));
+                }
+            }
+        }
+    }
+
+    fn commands(&mut self, commands: &Commands, place: &Place) {
+        match commands {
+            Commands::Approved(field) => self.artifact(&field.artifact, place.clone()),
+            Commands::Fixed(lines) => {
+                let words = lines.iter().flatten();
+                for name in words.flat_map(|word| placeholders(word)) {
+                    self.placeholder(name, place.clone());
+                }
+            }
+        }
+    }
+
+    /// `{run}` is always known; everything else is a parameter.
+    fn placeholder(&mut self, name: &str, place: Place) {
+        if name == "run" {
+            return;
+        }
+        match ParamName::parse(name) {
+            Ok(name) => {
+                self.param(&name, place);
+            }
+            Err(error) => {
+                let message = format!("`{{{name}}}` is no parameter: {error}");
+                let hint = String::from("write the name of a parameter in braces");
+                self.add(CheckRule::UnknownParam, place, message, hint);
+            }
+        }
+    }
+
+    fn edge(&mut self, edge: &Edge, place: Place) {
+        match &edge.to {
+            Target::Stage(stage) => self.stage(stage, place.clone()),
+            Target::Interrupted => {}
+            Target::Param(name) => self.param_target(name, &place),
+        }
+        if let Some(counter) = &edge.count
+            && !self.definition.counters.contains_key(counter)
+        {
+            let known = self.definition.counters.keys().map(CounterName::as_str);
+            let name = counter.as_str();
+            self.unknown(
+                CheckRule::UnknownCounter,
+                place.clone(),
+                "counter",
+                name,
+                known,
+            );
+        }
+        if edge.count.is_some() && edge.to == Target::Interrupted {
+            let message = String::from("a return to `@interrupted` counts what it interrupted");
+            let hint = String::from("take `count` away here");
+            self.add(CheckRule::CountedReturn, place.clone(), message, hint);
+        }
+        let known = self.definition.resettable();
+        for counter in edge
+            .reset
+            .iter()
+            .filter(|name| !known.contains(name.as_str()))
+        {
+            let (known, name) = (known.clone(), counter.as_str());
+            self.unknown(
+                CheckRule::UnknownCounter,
+                place.clone(),
+                "counter",
+                name,
+                known,
+            );
+        }
+        self.artifacts(&edge.approves, &place);
+    }
+
+    fn param_target(&mut self, name: &ParamName, place: &Place) {
+        let Some(param) = self.param(name, place.clone()) else {
+            return;
+        };
+        let unknown = param
+            .choices
+            .iter()
+            .find(|choice| !self.stages.contains(choice.as_str()));
+        let fault = match (param.choices.is_empty(), unknown) {
+            (true, _) => Some(format!("`{name}` is a target and has no choices")),
+            (_, Some(choice)) => Some(format!("`{name}` may be `{choice}`, which is no stage")),
+            (false, None) if param.default.is_none() && !param.required => {
+                Some(format!("`{name}` is a target and may have no value"))
+            }
+            (false, None) => None,
+        };
+        if let Some(message) = fault {
+            let hint = "give it `choices` that are stages, and a default".to_string();
+            self.add(CheckRule::BadParamTarget, place.clone(), message, hint);
+        }
+    }
+}

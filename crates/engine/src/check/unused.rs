@@ -1,0 +1,266 @@
+//! Warnings: what is declared and not used, and promises that are not stated.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::references::placeholders;
+use crate::definition::{Amount, Definition, Source};
+use crate::names::{ArtifactName, CounterName, GroupName};
+use crate::pattern::AgentPattern;
+use crate::place;
+use crate::problem::{CheckRule, Place, Problem};
+use crate::stage::{Commands, Questions, Stage, StepsSource, Target, Work, Worker};
+
+pub(super) fn check(definition: &Definition) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut warn = |rule, place: Place, message: String, hint: &str| {
+        problems.push(Problem {
+            rule,
+            place,
+            message,
+            hint: hint.to_string(),
+        });
+    };
+    let used = used_artifacts(definition);
+    for name in definition
+        .artifacts
+        .keys()
+        .filter(|name| !used.contains(*name))
+    {
+        let message = format!("artifact `{name}` is neither left nor read");
+        warn(
+            CheckRule::UnusedArtifact,
+            place!["artifacts", name],
+            message,
+            "use it, or take it away",
+        );
+    }
+    let counted = counted(definition);
+    for name in definition
+        .counters
+        .keys()
+        .filter(|name| !counted.contains(*name))
+    {
+        let message = format!("counter `{name}` never counts");
+        let hint = "add `count` to a transition, or take it away";
+        warn(
+            CheckRule::UnusedCounter,
+            place!["counters", name],
+            message,
+            hint,
+        );
+    }
+    let patterns = patterns(definition);
+    for name in definition
+        .groups
+        .keys()
+        .filter(|name| !patterns.contains(name.as_str()))
+    {
+        let message = format!("group `{name}` is not used");
+        warn(
+            CheckRule::UnusedGroup,
+            place!["groups", name],
+            message,
+            "use it, or take it away",
+        );
+    }
+    let mentioned = mentioned(definition);
+    for name in definition
+        .params
+        .keys()
+        .filter(|name| !mentioned.contains(name.as_str()))
+    {
+        let message = format!("parameter `{name}` is not used");
+        let hint = "write {name} where it belongs, or take it away";
+        warn(
+            CheckRule::UnusedParam,
+            place!["params", name],
+            message,
+            hint,
+        );
+    }
+    for name in shadowed(definition) {
+        let message = format!("`{name}` is a group and an agent");
+        let hint = "give the group another name: a list would mean the group";
+        warn(
+            CheckRule::GroupShadowsAgent,
+            place!["groups", name],
+            message,
+            hint,
+        );
+    }
+    for (place, counter) in returns_without_reset(definition) {
+        let message = format!("`{counter}` is still full when this answer goes on");
+        let hint = "add it to `reset`, or the next failure asks again";
+        warn(CheckRule::ResumeWithoutReset, place, message, hint);
+    }
+    if definition.proofs.is_empty() {
+        let message = String::from("this pipeline promises nothing that could be proved");
+        let hint = "add a [[prove]] with `before` and `through`";
+        warn(CheckRule::NothingProved, place!["name"], message, hint);
+    }
+    problems
+}
+
+fn used_artifacts(definition: &Definition) -> BTreeSet<ArtifactName> {
+    definition
+        .stages
+        .iter()
+        .flat_map(stage_artifacts)
+        .cloned()
+        .collect()
+}
+
+fn stage_artifacts(stage: &Stage) -> Vec<&ArtifactName> {
+    let approved = stage
+        .edges()
+        .into_iter()
+        .flat_map(|(_, edge)| &edge.approves);
+    let work: Vec<&ArtifactName> = match &stage.work {
+        Work::Agent(work) => work.reads.all().chain(work.leaves.all()).collect(),
+        Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::Check(work) => match &work.commands {
+            Commands::Approved(field) => Vec::from([&field.artifact]),
+            Commands::Fixed(_) => Vec::new(),
+        },
+        Work::Ask(work) => match &work.questions {
+            Questions::From { field, leaves } => Vec::from([&field.artifact, leaves]),
+            Questions::Choice => Vec::new(),
+        },
+        Work::Review(work) => {
+            let panel = work.panel.iter().map(|member| &member.leaves);
+            work.reads
+                .all()
+                .chain(&work.fixes)
+                .chain(&work.of)
+                .chain(panel)
+                .collect()
+        }
+        Work::Steps(work) => {
+            let source = match &work.source {
+                StepsSource::Artifact(field) => Some(&field.artifact),
+                StepsSource::Fixed(_) | StepsSource::Start => None,
+            };
+            work.reads.all().chain(&work.leaves).chain(source).collect()
+        }
+    };
+    work.into_iter().chain(approved).collect()
+}
+
+fn counted(definition: &Definition) -> BTreeSet<CounterName> {
+    let edges = definition.stages.iter().flat_map(Stage::edges);
+    edges.filter_map(|(_, edge)| edge.count.clone()).collect()
+}
+
+/// Every pattern that could be a group's name.
+fn patterns(definition: &Definition) -> BTreeSet<String> {
+    let text = |pattern: &AgentPattern| pattern.as_str().to_string();
+    let stages = definition.stages.iter().flat_map(|stage| {
+        let after = stage.after().iter().map(|after| text(&after.agent));
+        let work: Vec<String> = match &stage.work {
+            Work::Open(work) => {
+                let leaves = work.leaves.iter().map(|(who, _)| text(who));
+                work.allow.iter().map(text).chain(leaves).collect()
+            }
+            Work::End(work) => work.leaves.iter().map(|(who, _)| text(who)).collect(),
+            Work::Steps(work) => work.agents.iter().map(text).collect(),
+            Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) => Vec::new(),
+        };
+        after.chain(work).collect::<Vec<_>>()
+    });
+    let proofs = definition
+        .proofs
+        .iter()
+        .filter_map(|proof| match &proof.claim {
+            crate::definition::Claim::Admits { agents, .. } => Some(text(agents)),
+            crate::definition::Claim::Passes { .. } => None,
+        });
+    stages.chain(proofs).collect()
+}
+
+/// Every parameter that something refers to.
+fn mentioned(definition: &Definition) -> BTreeSet<String> {
+    let limits = definition
+        .amounts()
+        .into_iter()
+        .filter_map(|amount| match amount {
+            Amount::Param(name) => Some(name.as_str().to_string()),
+            Amount::Fixed(_) => None,
+        });
+    let targets = definition.stages.iter().flat_map(Stage::edges);
+    let targets = targets.filter_map(|(_, edge)| match &edge.to {
+        Target::Param(name) => Some(name.as_str().to_string()),
+        Target::Stage(_) | Target::Interrupted => None,
+    });
+    let words = |text: &str| {
+        placeholders(text)
+            .into_iter()
+            .map(ToString::to_string)
+            .collect()
+    };
+    let paths = definition
+        .artifacts
+        .values()
+        .flat_map(|artifact| match &artifact.source {
+            Source::File(path) => words(path),
+            Source::Reply | Source::Answers => Vec::new(),
+        });
+    let texts = definition.stages.iter().flat_map(|stage| {
+        let commands: Vec<String> = match &stage.work {
+            Work::Check(check) => match &check.commands {
+                Commands::Fixed(lines) => lines
+                    .iter()
+                    .flatten()
+                    .flat_map(|word| words(word))
+                    .collect(),
+                Commands::Approved(_) => Vec::new(),
+            },
+            Work::Ask(ask) => words(&ask.question),
+            _ => Vec::new(),
+        };
+        let inject = stage.inject.as_deref().map(words).unwrap_or_default();
+        commands.into_iter().chain(inject).collect::<Vec<_>>()
+    });
+    limits.chain(targets).chain(paths).chain(texts).collect()
+}
+
+fn shadowed(definition: &Definition) -> Vec<&GroupName> {
+    let agents: BTreeSet<&str> = definition
+        .stages
+        .iter()
+        .filter_map(|stage| match &stage.work {
+            Work::Agent(work) => match &work.worker {
+                Worker::Agent(agent) => Some(agent.as_str()),
+                Worker::Session => None,
+            },
+            Work::Review(work) => Some(work.owner.as_str()),
+            _ => None,
+        })
+        .collect();
+    definition
+        .groups
+        .keys()
+        .filter(|name| agents.contains(name.as_str()))
+        .collect()
+}
+
+/// Answers that go on where a counter barred the way, and leave it full.
+fn returns_without_reset(definition: &Definition) -> Vec<(Place, &CounterName)> {
+    let mut found = Vec::new();
+    for (counter, declared) in &definition.counters {
+        let stage = definition
+            .stages
+            .iter()
+            .find(|stage| stage.name == declared.then);
+        for (way, edge) in stage.map(Stage::edges).unwrap_or_default() {
+            if edge.to == Target::Interrupted && !edge.reset.contains(counter) {
+                let stage = stage.map(|stage| super::references::way_place(stage, &way));
+                found.extend(stage.map(|place| (place, counter)));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,210 @@
+//! Beginnings: a new run at the start stage, or a fork of another run.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Draft, moving};
+use crate::apply::apply;
+use crate::decision::{Decision, Refusal, Reply};
+use crate::definition::{Amount, Definition, Param};
+use crate::entry::{Along, Entry, Fact, Started};
+use crate::event::{Beginning, Who};
+use crate::evidence::Evidence;
+use crate::names::{ParamName, RunId, Time};
+use crate::pipeline::Pipeline;
+use crate::rule::Rule;
+use crate::run::Run;
+use crate::stage::{StepsSource, Work};
+
+/// Begins a run, or says why it cannot begin.
+pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
+    let params = match params(pipeline.definition(), &beginning.params) {
+        Ok(params) => params,
+        Err(reason) => return refuse(reason),
+    };
+    if let Err(reason) = steps(pipeline.definition(), beginning) {
+        return refuse(reason);
+    }
+    let started = Started {
+        id: beginning.id.clone(),
+        definition: beginning.definition,
+        task: beginning.task.clone(),
+        params,
+        driver: beginning.driver,
+        stage: pipeline.definition().start.clone(),
+        session: beginning.session.clone(),
+        steps: beginning.steps.clone(),
+        queued: beginning.queued,
+    };
+    let fact = Fact::Started(Box::new(started));
+    first(
+        pipeline,
+        beginning.at,
+        &beginning.by,
+        Rule::Begin,
+        fact,
+        Enter::Stage,
+    )
+}
+
+/// A run that goes on from a recorded state of another one.
+pub fn fork(
+    pipeline: &Pipeline,
+    state: &Run,
+    entry: u64,
+    id: &RunId,
+    at: Time,
+    by: &Who,
+) -> Decision {
+    let forked = Run {
+        id: id.clone(),
+        started_at: at,
+        dispatches: BTreeMap::new(),
+        session: None,
+        ..state.clone()
+    };
+    let fact = Fact::Forked {
+        from: state.id.clone(),
+        entry,
+        state: Box::new(forked),
+    };
+    first(pipeline, at, by, Rule::Fork, fact, Enter::Nothing)
+}
+
+enum Enter {
+    Stage,
+    Nothing,
+}
+
+fn first(
+    pipeline: &Pipeline,
+    at: Time,
+    by: &Who,
+    rule: Rule,
+    fact: Fact,
+    enter: Enter,
+) -> Decision {
+    let entry = Entry {
+        at,
+        by: by.clone(),
+        rule,
+        fact,
+    };
+    let Ok(run) = apply(None, &entry) else {
+        return refuse(String::from("the run cannot begin"));
+    };
+    let evidence = Evidence::default();
+    let entries = Vec::from([entry]);
+    let mut draft = Draft {
+        pipeline,
+        run,
+        at,
+        by: by.clone(),
+        tree: None,
+        evidence: &evidence,
+        entries,
+    };
+    if let Enter::Stage = enter {
+        moving::enter(&mut draft, &Along::Edge);
+    }
+    Decision {
+        reply: Reply::Done,
+        entries: draft.entries,
+        rule,
+    }
+}
+
+fn refuse(reason: String) -> Decision {
+    let refusal = Refusal {
+        rule: Rule::Begin,
+        reason,
+        next: Vec::new(),
+    };
+    Decision {
+        reply: Reply::Refuse(refusal),
+        entries: Vec::new(),
+        rule: Rule::Begin,
+    }
+}
+
+/// The parameters with their defaults: all that are required, none that is unknown.
+fn params(
+    definition: &Definition,
+    given: &BTreeMap<ParamName, String>,
+) -> Result<BTreeMap<ParamName, String>, String> {
+    if let Some(name) = given
+        .keys()
+        .find(|name| !definition.params.contains_key(*name))
+    {
+        let known: Vec<&str> = definition.params.keys().map(ParamName::as_str).collect();
+        return Err(format!(
+            "there is no parameter '{name}' (there are: {})",
+            known.join(", ")
+        ));
+    }
+    let mut params = BTreeMap::new();
+    for (name, param) in &definition.params {
+        if let Some(value) = value(name, param, given)? {
+            params.insert(name.clone(), value);
+        }
+    }
+    limits(definition, &params)?;
+    Ok(params)
+}
+
+fn value(
+    name: &ParamName,
+    param: &Param,
+    given: &BTreeMap<ParamName, String>,
+) -> Result<Option<String>, String> {
+    let Some(value) = given.get(name).or(param.default.as_ref()) else {
+        return match param.required {
+            true => Err(format!("parameter '{name}' is required: {}", param.about)),
+            false => Ok(None),
+        };
+    };
+    if !param.choices.is_empty() && !param.choices.contains(value) {
+        let choices = param.choices.join(", ");
+        return Err(format!(
+            "parameter '{name}' is one of {choices}, not '{value}'"
+        ));
+    }
+    Ok(Some(value.to_string()))
+}
+
+/// Parameters that are used as limits are numbers.
+fn limits(definition: &Definition, params: &BTreeMap<ParamName, String>) -> Result<(), String> {
+    for limit in definition.amounts() {
+        if let Amount::Param(name) = limit
+            && params
+                .get(name)
+                .is_none_or(|value| value.parse::<u32>().is_err())
+        {
+            let value = params.get(name).map_or("nothing", String::as_str);
+            return Err(format!(
+                "parameter '{name}' is a limit, and {value} is not a number"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Steps are given where the pipeline wants them, and nowhere else.
+fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
+    let wanted = definition
+        .stages
+        .iter()
+        .find_map(|stage| match &stage.work {
+            Work::Steps(work) if work.source == StepsSource::Start => Some(work),
+            _ => None,
+        });
+    match (wanted, beginning.steps.as_slice()) {
+        (Some(_), []) => Err(String::from("this pipeline wants its steps at the start")),
+        (Some(work), steps) => super::graph::usable(definition, work, steps),
+        (None, []) => Ok(()),
+        (None, _) => Err(String::from("this pipeline takes no steps at the start")),
+    }
+}

@@ -1,0 +1,162 @@
+//! Checks: the engine's own side runs the commands; exit codes decide, on one and the same tree.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::moving::leave;
+use super::settle::stage_fault;
+use super::{Draft, Verdict};
+use crate::decision::{Refusal, Reply};
+use crate::entry::{CheckVerdict, Fact};
+use crate::event::{CheckEnd, CheckResult, TreeAround};
+use crate::names::StageName;
+use crate::next::next;
+use crate::pipeline::Pipeline;
+use crate::rule::Rule;
+use crate::run::{Fault, Gate, Run, Status};
+use crate::stage::{CheckWork, Commands, Work};
+use crate::status::status;
+
+/// The check that may run now, or why none may. Commands of an artifact need a person's approval of
+/// exactly the content that holds them.
+pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork, Refusal> {
+    let refuse = |rule, reason| {
+        Err(Refusal {
+            rule,
+            reason,
+            next: next(pipeline, run),
+        })
+    };
+    let stage = &run.position.stage;
+    if status(pipeline, run) != Status::Running {
+        return refuse(
+            Rule::RunWaits,
+            String::from("the run does not go on by itself now"),
+        );
+    }
+    let Some(Work::Check(work)) = pipeline.stage(stage).map(|stage| &stage.work) else {
+        return refuse(Rule::CheckElsewhere, format!("{stage} is not a check"));
+    };
+    if let Commands::Approved(field) = &work.commands {
+        let content = run
+            .artifacts
+            .get(&field.artifact)
+            .map(|captured| captured.content);
+        if content.is_none() || run.approved.get(&field.artifact).copied() != content {
+            let artifact = &field.artifact;
+            let reason = format!("the commands in {artifact} have not been approved by a person");
+            return refuse(Rule::CheckUnapproved, reason);
+        }
+    }
+    Ok(work)
+}
+
+pub(super) fn ran(
+    draft: &mut Draft<'_>,
+    stage: &StageName,
+    visit: u32,
+    results: &[CheckResult],
+    tree: &TreeAround,
+) -> Verdict {
+    let here = draft.run.position.stage == *stage && draft.run.position.visit == visit;
+    if !here {
+        let message = format!("a check of {stage} ended after the run had left it");
+        draft.record(Rule::CheckElsewhere, Fact::Noted { message });
+        return Verdict::done(Rule::CheckElsewhere);
+    }
+    if let Err(refusal) = may_check(draft.pipeline, &draft.run) {
+        return draft.refuse(refusal.rule, "check", refusal.reason);
+    }
+    match judge(results, tree) {
+        Judgement::Void {
+            rule,
+            fault,
+            reason,
+        } => {
+            checked(draft, rule, CheckVerdict::Void, results, tree);
+            stage_fault(draft, rule, fault, &reason);
+            Verdict {
+                rule,
+                reply: Reply::Refuse(draft.refusal(rule, reason)),
+            }
+        }
+        Judgement::Failed => {
+            checked(draft, Rule::CheckRan, CheckVerdict::Failed, results, tree);
+            leave(draft, "failed");
+            Verdict::done(Rule::CheckRan)
+        }
+        Judgement::Passed => {
+            checked(draft, Rule::CheckRan, CheckVerdict::Passed, results, tree);
+            let gate = Gate::Tree(tree.after);
+            draft.record(
+                Rule::CheckRan,
+                Fact::GatePassed {
+                    stage: stage.clone(),
+                    gate,
+                },
+            );
+            leave(draft, "passed");
+            Verdict::done(Rule::CheckRan)
+        }
+    }
+}
+
+enum Judgement {
+    Passed,
+    Failed,
+    Void {
+        rule: Rule,
+        fault: Fault,
+        reason: String,
+    },
+}
+
+fn judge(results: &[CheckResult], tree: &TreeAround) -> Judgement {
+    let unstarted = results.iter().find_map(|result| match &result.ended {
+        CheckEnd::CouldNotStart(reason) => Some((result, reason)),
+        CheckEnd::Exit(_) | CheckEnd::Signal(_) | CheckEnd::TimedOut => None,
+    });
+    if let Some((result, reason)) = unstarted {
+        let program = result.argv.first().map_or("", String::as_str);
+        let reason = format!("'{program}' could not start: {reason}");
+        return Judgement::Void {
+            rule: Rule::CheckCannotRun,
+            fault: Fault::Crashed,
+            reason,
+        };
+    }
+    // A check that ran no command has shown nothing.
+    if results.is_empty() || results.iter().any(|result| !passed(result)) {
+        return Judgement::Failed;
+    }
+    if tree.before != tree.after {
+        let reason = String::from("files changed while the check ran: let it run again");
+        return Judgement::Void {
+            rule: Rule::CheckVoid,
+            fault: Fault::Strayed,
+            reason,
+        };
+    }
+    Judgement::Passed
+}
+
+fn passed(result: &CheckResult) -> bool {
+    result.ended == CheckEnd::Exit(0) && !result.matched_failure
+}
+
+fn checked(
+    draft: &mut Draft<'_>,
+    rule: Rule,
+    verdict: CheckVerdict,
+    results: &[CheckResult],
+    tree: &TreeAround,
+) {
+    let fact = Fact::Checked {
+        stage: draft.run.position.stage.clone(),
+        verdict,
+        results: Vec::from(results),
+        tree: tree.clone(),
+    };
+    draft.record(rule, fact);
+}

@@ -1,0 +1,97 @@
+//! Time: limits are judged when the next event comes, since nothing of ours lives between two.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::moving::{edge, take};
+use super::{Draft, Verdict, settle};
+use crate::decision::Reply;
+use crate::entry::Fact;
+use crate::event::{Ending, Happening, Who};
+use crate::names::DispatchId;
+use crate::rule::Rule;
+use crate::run::{Fault, Standing, Usage};
+use crate::stage::Work;
+use crate::status::{is_over, is_stale};
+
+/// Settles what is overdue. Gives the verdict itself where the event can no longer be judged.
+pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
+    if is_over(draft.pipeline, &draft.run) || draft.run.standing == Standing::Queued {
+        return None;
+    }
+    if is_stale(draft.pipeline, &draft.run, draft.at) {
+        return stale(draft, what);
+    }
+    let by = core::mem::replace(&mut draft.by, Who::Engine);
+    expire_work(draft);
+    expire_question(draft);
+    draft.by = by;
+    None
+}
+
+/// A run past its time to live asks before it goes on; a person's word is the answer.
+fn stale(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
+    if draft.run.standing != Standing::Stale {
+        draft.record(Rule::WentStale, Fact::WentStale);
+    }
+    let decides = matches!(
+        what,
+        Happening::Answered(_)
+            | Happening::CancelAsked { .. }
+            | Happening::ResetAsked { .. }
+            | Happening::CheckpointAsked { .. }
+            | Happening::RestoreAsked { .. }
+            | Happening::SessionStarted { .. }
+            | Happening::SessionEnded { .. }
+            | Happening::StopRequested { .. }
+    );
+    if decides {
+        return None;
+    }
+    if let Err(verdict) = draft.bound() {
+        return Some(verdict);
+    }
+    let reason = String::from("nothing happened for longer than the pipeline allows");
+    let refusal = draft.refusal(Rule::WentStale, reason);
+    Some(Verdict {
+        rule: Rule::WentStale,
+        reply: Reply::Refuse(refusal),
+    })
+}
+
+fn expire_work(draft: &mut Draft<'_>) {
+    let late: Vec<DispatchId> = draft
+        .run
+        .dispatches
+        .values()
+        .filter(|open| {
+            let limit = draft
+                .pipeline
+                .stage(&open.stage)
+                .and_then(|stage| stage.timeout);
+            limit.is_some_and(|limit| draft.at.since(open.started_at) > limit)
+        })
+        .map(|open| open.id)
+        .collect();
+    for id in late {
+        let reason = format!("{id} took longer than its time limit");
+        let ending = Ending::Fault {
+            fault: Fault::Timeout,
+            reason,
+        };
+        settle::conclude(draft, id, &ending, Usage::default());
+    }
+}
+
+fn expire_question(draft: &mut Draft<'_>) {
+    let Some(stage) = draft.stage() else { return };
+    let waited = draft.at.since(draft.run.position.entered_at);
+    let asks = matches!(stage.work, Work::Ask(_)) && draft.run.standing == Standing::Going;
+    if asks
+        && stage.timeout.is_some_and(|limit| waited > limit)
+        && let Some(edge) = edge(stage, Fault::Timeout.word())
+    {
+        take(draft, Fault::Timeout.word(), edge);
+    }
+}

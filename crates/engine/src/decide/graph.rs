@@ -1,0 +1,225 @@
+//! Task graphs: planned once, run in waves, done when every planned step is done.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::moving::leave;
+use super::settle::retries;
+use super::{Draft, Verdict};
+use crate::assign::{is_ready, is_working};
+use crate::decision::Reply;
+use crate::definition::Definition;
+use crate::entry::{Along, Fact};
+use crate::names::{AgentName, Outcome, StageName, StepId};
+use crate::rule::Rule;
+use crate::run::{Fault, MemberState, Run};
+use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
+
+/// More steps than this are not a plan.
+const MOST_STEPS: usize = 1_000;
+
+/// A graph begins with its plan, or goes on after a person's answer: what is done stays done.
+pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &Along) {
+    let stage = draft.run.position.stage.clone();
+    if *along == Along::Interrupted && draft.run.graphs.contains_key(&stage) {
+        return draft.record(Rule::Planned, Fact::StepsRevived { stage });
+    }
+    match &work.source {
+        StepsSource::Fixed(steps) => plan(draft, work, steps.clone()),
+        StepsSource::Start => plan(draft, work, draft.run.given_steps.clone()),
+        // The artifact is read first; the shell answers with `StepsRead`.
+        StepsSource::Artifact(_) => {}
+    }
+}
+
+/// The steps were read from their artifact.
+pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verdict {
+    let here = draft.run.position.stage == *stage && draft.run.position.visit == visit;
+    let Some(Work::Steps(work)) = draft.stage().map(|stage| &stage.work) else {
+        return Verdict::done(Rule::Quiet);
+    };
+    if !here || draft.run.graphs.contains_key(stage) {
+        return Verdict::done(Rule::Quiet);
+    }
+    match &draft.evidence.steps {
+        Some(Ok(steps)) => plan(draft, work, steps.clone()),
+        Some(Err(reason)) => unusable(draft, reason.clone()),
+        None => return Verdict::done(Rule::Quiet),
+    }
+    match draft.run.graphs.contains_key(stage) {
+        true => Verdict::done(Rule::Planned),
+        false => {
+            let reason = format!("the steps of {stage} cannot be used");
+            let refusal = draft.refusal(Rule::PlanUnusable, reason);
+            Verdict {
+                rule: Rule::PlanUnusable,
+                reply: Reply::Refuse(refusal),
+            }
+        }
+    }
+}
+
+fn plan(draft: &mut Draft<'_>, work: &StepsWork, steps: Vec<Step>) {
+    match usable(draft.pipeline.definition(), work, &steps) {
+        Ok(()) => {
+            let stage = draft.run.position.stage.clone();
+            draft.record(Rule::Planned, Fact::Planned { stage, steps });
+        }
+        Err(reason) => unusable(draft, reason),
+    }
+}
+
+fn unusable(draft: &mut Draft<'_>, reason: String) {
+    draft.record(
+        Rule::PlanUnusable,
+        Fact::Stuck {
+            fault: Fault::Missing,
+            reason,
+        },
+    );
+}
+
+/// Can these steps be worked through? The checker asks the same of steps in a definition.
+pub(crate) fn usable(
+    definition: &Definition,
+    work: &StepsWork,
+    steps: &[Step],
+) -> Result<(), String> {
+    if steps.is_empty() {
+        return Err(String::from("there are no steps"));
+    }
+    if steps.len() > MOST_STEPS {
+        return Err(format!(
+            "{} steps are too many; {MOST_STEPS} are allowed",
+            steps.len()
+        ));
+    }
+    let mut ids = BTreeSet::new();
+    for step in steps {
+        if !ids.insert(&step.id) {
+            return Err(format!("step '{}' is there twice", step.id));
+        }
+        if !work.agents.is_empty() && !definition.lists(&work.agents, step.agent.as_str()) {
+            return Err(format!(
+                "step '{}' names '{}', who has no part here",
+                step.id, step.agent
+            ));
+        }
+    }
+    for step in steps {
+        if let Some(need) = step.needs.iter().find(|need| !ids.contains(need)) {
+            return Err(format!(
+                "step '{}' needs '{need}', which is not there",
+                step.id
+            ));
+        }
+    }
+    match first_in_a_circle(steps) {
+        Some(id) => Err(format!("step '{id}' needs itself in the end")),
+        None => Ok(()),
+    }
+}
+
+/// Takes away the steps whose needs are met until none is left; what stays is a circle.
+fn first_in_a_circle(steps: &[Step]) -> Option<&StepId> {
+    let mut met: BTreeSet<&StepId> = BTreeSet::new();
+    loop {
+        let before = met.len();
+        for step in steps {
+            if step.needs.iter().all(|need| met.contains(need)) {
+                met.insert(&step.id);
+            }
+        }
+        if met.len() == before {
+            return steps
+                .iter()
+                .map(|step| &step.id)
+                .find(|id| !met.contains(id));
+        }
+    }
+}
+
+/// The agent whose step can begin, where there is only one such step.
+pub(super) fn expected(run: &Run, stage: &Stage) -> Option<AgentName> {
+    let graph = run.graphs.get(&stage.name)?;
+    let mut ready = graph
+        .members
+        .iter()
+        .filter(|member| is_ready(graph, member));
+    match (ready.next(), ready.next()) {
+        (Some(only), None) => Some(only.step.agent.clone()),
+        _ => None,
+    }
+}
+
+/// A step ended with what it must leave. A step that says `failed` has failed.
+pub(super) fn step_ended(draft: &mut Draft<'_>, step: &StepId, outcome: &Outcome) -> Verdict {
+    if outcome.as_str() == "failed" {
+        let reason = format!("step '{step}' says that it failed");
+        step_failed(draft, step, Fault::Crashed, &reason);
+        let refusal = draft.refusal(Rule::WorkFault, reason);
+        return Verdict {
+            rule: Rule::WorkFault,
+            reply: Reply::Refuse(refusal),
+        };
+    }
+    join(draft);
+    Verdict::done(Rule::OutcomeChecked)
+}
+
+pub(super) fn step_failed(draft: &mut Draft<'_>, step: &StepId, fault: Fault, reason: &str) {
+    let Some(stage) = draft.stage() else { return };
+    let name = stage.name.clone();
+    let spent = member_retries(&draft.run, &name, step);
+    let (step, reason) = (step.clone(), reason.to_string());
+    let fact = if spent < retries(draft, stage, false) {
+        Fact::StepRetried {
+            stage: name,
+            step,
+            fault,
+            reason,
+        }
+    } else {
+        Fact::StepFailed {
+            stage: name,
+            step,
+            fault,
+            reason,
+        }
+    };
+    draft.record(Rule::WorkFault, fact);
+    join(draft);
+}
+
+fn member_retries(run: &Run, stage: &StageName, step: &StepId) -> u32 {
+    let graph = run.graphs.get(stage);
+    let members = graph
+        .map(|graph| graph.members.as_slice())
+        .unwrap_or_default();
+    members
+        .iter()
+        .find(|member| member.step.id == *step)
+        .map_or(0, |member| member.retries)
+}
+
+/// The graph is done when every planned step is, and has failed when no further one can begin.
+fn join(draft: &mut Draft<'_>) {
+    let Some(graph) = draft.run.graphs.get(&draft.run.position.stage) else {
+        return;
+    };
+    let all_done = graph
+        .members
+        .iter()
+        .all(|member| member.state == MemberState::Done);
+    let going_on = graph
+        .members
+        .iter()
+        .any(|member| is_working(member) || is_ready(graph, member));
+    if all_done {
+        leave(draft, "done");
+    } else if !going_on {
+        leave(draft, "failed");
+    }
+}

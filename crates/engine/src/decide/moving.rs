@@ -1,0 +1,277 @@
+//! Moving: an outcome leads where the definition says, unless a counter is full or a gate is stale.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Draft, graph, panel};
+use crate::amount::counter_limit;
+use crate::definition::Definition;
+use crate::entry::{Along, Fact, Move};
+use crate::names::{CounterName, ParamName, StageName};
+use crate::rule::Rule;
+use crate::run::{Fault, Gate, Resume};
+use crate::stage::{Edge, End, Stage, Target, Work};
+
+/// How often the run goes back to a stale gate by itself before a person is asked.
+const MOST_STALE_RETURNS: u32 = 2;
+
+/// Where an edge can lead before counters are asked: one stage, or one for each choice of a parameter.
+pub(crate) fn targets(
+    definition: &Definition,
+    edge: &Edge,
+    resume: Option<&Resume>,
+) -> Vec<StageName> {
+    match &edge.to {
+        Target::Stage(stage) => Vec::from([stage.clone()]),
+        Target::Interrupted => resume.map(|resume| resume.to.clone()).into_iter().collect(),
+        Target::Param(param) => {
+            let choices = definition
+                .params
+                .get(param)
+                .map(|param| param.choices.as_slice());
+            let stages = choices.unwrap_or_default().iter();
+            stages
+                .filter_map(|choice| StageName::parse(choice).ok())
+                .collect()
+        }
+    }
+}
+
+/// Where `@interrupted` leads from a stage that is entered: to where a full counter barred the way,
+/// else back to where the run came from. Stages without such an edge remember nothing.
+pub(crate) fn resume_at(to: &Stage, from: &StageName, barred: Option<Resume>) -> Option<Resume> {
+    let back = || Resume {
+        to: from.clone(),
+        count: None,
+    };
+    to.resumes().then(|| barred.unwrap_or_else(back))
+}
+
+/// Takes an edge.
+pub(super) fn take(draft: &mut Draft<'_>, outcome: &str, edge: &Edge) {
+    approve(draft, edge);
+    let Some(wanted) = wanted(draft, edge) else {
+        return lost(draft, outcome);
+    };
+    let counted = match &edge.to {
+        Target::Interrupted => draft
+            .run
+            .position
+            .resume
+            .as_ref()
+            .and_then(|r| r.count.clone()),
+        Target::Stage(_) | Target::Param(_) => edge.count.clone(),
+    };
+    let course = count(draft, edge, wanted, counted);
+    if let Some(gate) = stale_gate(draft, &course.to) {
+        return go_back(draft, outcome, gate);
+    }
+    go(draft, outcome, course, edge.reset.clone());
+}
+
+fn approve(draft: &mut Draft<'_>, edge: &Edge) {
+    for artifact in &edge.approves {
+        if let Some(captured) = draft.run.artifacts.get(artifact) {
+            let content = captured.content;
+            let fact = Fact::Approved {
+                artifact: artifact.clone(),
+                content,
+            };
+            draft.record(Rule::Answer, fact);
+        }
+    }
+}
+
+fn wanted(draft: &Draft<'_>, edge: &Edge) -> Option<StageName> {
+    match &edge.to {
+        Target::Param(param) => chosen(draft, param),
+        Target::Stage(_) | Target::Interrupted => {
+            let resume = draft.run.position.resume.as_ref();
+            targets(draft.pipeline.definition(), edge, resume)
+                .into_iter()
+                .next()
+        }
+    }
+}
+
+fn chosen(draft: &Draft<'_>, param: &ParamName) -> Option<StageName> {
+    StageName::parse(draft.run.params.get(param)?).ok()
+}
+
+/// The checker has made this impossible; if it happens all the same, a person is asked.
+fn lost(draft: &mut Draft<'_>, outcome: &str) {
+    let reason = format!(
+        "'{outcome}' leads nowhere from {}",
+        draft.run.position.stage
+    );
+    draft.record(
+        Rule::WorkFault,
+        Fact::Stuck {
+            fault: Fault::Crashed,
+            reason,
+        },
+    );
+}
+
+struct Course {
+    to: StageName,
+    along: Along,
+    rule: Rule,
+    counted: Option<(CounterName, u32)>,
+    barred: Option<Resume>,
+}
+
+/// Counts the transition, or finds the counter full. A person's return is never barred: it goes on,
+/// and the counter stays at its limit unless the answer has set it back.
+fn count(
+    draft: &Draft<'_>,
+    edge: &Edge,
+    wanted: StageName,
+    counter: Option<CounterName>,
+) -> Course {
+    let returns = edge.to == Target::Interrupted;
+    let (along, rule) = match returns {
+        true => (Along::Interrupted, Rule::Interrupted),
+        false => (Along::Edge, Rule::OutcomeTaken),
+    };
+    let Some(counter) = counter else {
+        return Course {
+            to: wanted,
+            along,
+            rule,
+            counted: None,
+            barred: None,
+        };
+    };
+    let limit = counter_limit(draft.pipeline, &draft.run, &counter);
+    let set_back = edge.reset.contains(&counter);
+    let value = if set_back {
+        0
+    } else {
+        draft.run.counters.get(&counter).copied().unwrap_or(0)
+    };
+    match draft.pipeline.definition().counters.get(&counter) {
+        Some(declared) if value >= limit && !returns => Course {
+            to: declared.then.clone(),
+            along: Along::Full(counter.clone()),
+            rule: Rule::CounterFull,
+            counted: None,
+            barred: Some(Resume {
+                to: wanted,
+                count: Some(counter),
+            }),
+        },
+        _ => {
+            let counted = Some((counter, (value + 1).min(limit)));
+            Course {
+                to: wanted,
+                along,
+                rule,
+                counted,
+                barred: None,
+            }
+        }
+    }
+}
+
+fn go(draft: &mut Draft<'_>, outcome: &str, course: Course, reset: Vec<CounterName>) {
+    let from = draft.run.position.stage.clone();
+    let stage = draft.pipeline.stage(&course.to);
+    let resume = stage.and_then(|stage| resume_at(stage, &from, course.barred));
+    let step = Move {
+        from,
+        outcome: outcome.to_string(),
+        to: course.to,
+        along: course.along.clone(),
+        counted: course.counted,
+        reset,
+        resume,
+    };
+    draft.record(course.rule, Fact::Moved(Box::new(step)));
+    enter(draft, &course.along);
+}
+
+/// What a stage needs at its beginning.
+pub(super) fn enter(draft: &mut Draft<'_>, along: &Along) {
+    match draft.stage().map(|stage| &stage.work) {
+        Some(Work::Review(work)) => panel::enter(draft, work, along),
+        Some(Work::Steps(work)) => graph::enter(draft, work, along),
+        Some(Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_))
+        | None => {}
+    }
+}
+
+/// The first gate, in the order of the file, that looked at something else than what is there now.
+fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
+    let completes = draft
+        .pipeline
+        .stage(to)
+        .is_some_and(|stage| matches!(&stage.work, Work::End(end) if end.end == End::Completed));
+    if !completes {
+        return None;
+    }
+    let stages = draft.pipeline.definition().stages.iter();
+    stages
+        .map(|stage| &stage.name)
+        .find(|name| is_stale(draft, name))
+        .cloned()
+}
+
+fn is_stale(draft: &Draft<'_>, stage: &StageName) -> bool {
+    match draft.run.gates.get(stage) {
+        // Nobody looked at the tree: then nothing is known of it, and the gate is not believed.
+        Some(Gate::Tree(tree)) => draft.tree != Some(*tree),
+        Some(Gate::Artifact { artifact, content }) => draft
+            .run
+            .artifacts
+            .get(artifact)
+            .is_none_or(|now| now.content != *content),
+        None => false,
+    }
+}
+
+fn go_back(draft: &mut Draft<'_>, outcome: &str, gate: StageName) {
+    if draft.run.stale_returns >= MOST_STALE_RETURNS {
+        let reason = format!("something keeps changing after {gate} has passed");
+        draft.record(
+            Rule::StaleGate,
+            Fact::Stuck {
+                fault: Fault::Strayed,
+                reason,
+            },
+        );
+        return;
+    }
+    let course = Course {
+        to: gate,
+        along: Along::StaleGate,
+        rule: Rule::StaleGate,
+        counted: None,
+        barred: None,
+    };
+    go(draft, outcome, course, Vec::new());
+}
+
+/// The edge of an outcome, by its word.
+pub(super) fn edge<'a>(stage: &'a Stage, outcome: &str) -> Option<&'a Edge> {
+    stage
+        .on
+        .iter()
+        .find(|(name, _)| name.as_str() == outcome)
+        .map(|(_, edge)| edge)
+}
+
+/// Ends the present stage with this outcome.
+pub(super) fn leave(draft: &mut Draft<'_>, outcome: &str) {
+    match draft.stage().and_then(|stage| edge(stage, outcome)) {
+        Some(edge) => take(draft, outcome, edge),
+        None => lost(draft, outcome),
+    }
+}
+
+/// The words of a list, for a sentence.
+pub(super) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().collect::<Vec<_>>().join(", ")
+}

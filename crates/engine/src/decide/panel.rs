@@ -1,0 +1,187 @@
+//! Review panels: reviewers judge in order, the owner fixes, and approval means all of one thing.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::moving::leave;
+use super::settle::words;
+use super::{Draft, Verdict};
+use crate::amount::round_limit;
+use crate::decision::Reply;
+use crate::entry::{Along, Fact};
+use crate::names::{AgentName, Hash, Outcome};
+use crate::rule::Rule;
+use crate::run::{Gate, Run, Turn};
+use crate::stage::{ReviewWork, Stage, Work};
+
+/// The words that a reviewer's verdict may mean.
+pub const APPROVED: &str = "approved";
+pub const NEEDS_CHANGES: &str = "needs_changes";
+pub const NEEDS_CLARIFICATION: &str = "needs_clarification";
+pub const EXCEEDED: &str = "exceeded";
+
+/// A panel begins, or goes on where a person's answer interrupted it.
+pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &Along) {
+    let stage = draft.run.position.stage.clone();
+    let memory = draft
+        .run
+        .panels
+        .get(&stage)
+        .map(|panel| (panel.round, panel.turn));
+    let round = match (along, memory) {
+        (Along::Interrupted, Some((round, Turn::Spent))) => round + 1,
+        (Along::Interrupted, Some((_, Turn::Reviewing { reviewer })))
+            if (reviewer as usize) < work.panel.len() =>
+        {
+            return;
+        }
+        (Along::Interrupted, Some((_, Turn::Fixing { .. }))) => return,
+        _ => 1,
+    };
+    draft.record(Rule::Reviewed, Fact::RoundStarted { stage, round });
+}
+
+/// Whose turn it is.
+pub(super) fn expected(run: &Run, stage: &Stage, work: &ReviewWork) -> Option<AgentName> {
+    match run.panels.get(&stage.name)?.turn {
+        Turn::Reviewing { reviewer } => work.panel.get(reviewer as usize).map(|r| r.agent.clone()),
+        Turn::Fixing { .. } => Some(work.owner.clone()),
+        Turn::Spent => None,
+    }
+}
+
+pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) -> Verdict {
+    let Some((stage, work)) = panel_stage(draft) else {
+        return Verdict::done(Rule::Quiet);
+    };
+    let name = stage.name.clone();
+    match outcome.as_str() {
+        APPROVED => match subject(draft, work) {
+            Some(subject) => {
+                let fact = Fact::ReviewerApproved {
+                    stage: name,
+                    reviewer,
+                    subject,
+                };
+                draft.record(Rule::Reviewed, fact);
+                turn_over(draft, work);
+            }
+            // Fail closed: an approval of something that nobody looked at approves nothing.
+            None => {
+                let message = String::from("what was approved could not be looked at");
+                draft.record(Rule::Reviewed, Fact::Noted { message });
+            }
+        },
+        NEEDS_CHANGES => draft.record(
+            Rule::Fixed,
+            Fact::ReviewerFound {
+                stage: name,
+                reviewer,
+            },
+        ),
+        NEEDS_CLARIFICATION => leave(draft, NEEDS_CLARIFICATION),
+        other => {
+            let reason = format!("'{other}' is no verdict: {}", words(stage.on.keys()));
+            let refusal = draft.refusal(Rule::OutcomeUnknown, reason);
+            return Verdict {
+                rule: Rule::OutcomeUnknown,
+                reply: Reply::Refuse(refusal),
+            };
+        }
+    }
+    Verdict::done(Rule::OutcomeChecked)
+}
+
+/// What the panel judges: an artifact as captured, or the tree.
+fn subject(draft: &Draft<'_>, work: &ReviewWork) -> Option<Hash> {
+    match &work.of {
+        Some(artifact) => draft
+            .run
+            .artifacts
+            .get(artifact)
+            .map(|captured| captured.content),
+        None => draft.tree,
+    }
+}
+
+/// The owner has fixed what a reviewer found. A last word restarts the round, others let it go on.
+pub(super) fn fixed(draft: &mut Draft<'_>, reviewer: u32) {
+    let Some((stage, work)) = panel_stage(draft) else {
+        return;
+    };
+    draft.record(
+        Rule::Fixed,
+        Fact::Fixed {
+            stage: stage.name.clone(),
+            reviewer,
+        },
+    );
+    let last_word = work
+        .panel
+        .get(reviewer as usize)
+        .is_some_and(|member| member.last_word);
+    match last_word {
+        true => next_round(draft, work),
+        false => turn_over(draft, work),
+    }
+}
+
+/// After the last reviewer: approved when all have approved one and the same thing.
+fn turn_over(draft: &mut Draft<'_>, work: &ReviewWork) {
+    let stage = draft.run.position.stage.clone();
+    let Some(panel) = draft.run.panels.get(&stage) else {
+        return;
+    };
+    let Turn::Reviewing { reviewer } = panel.turn else {
+        return;
+    };
+    if (reviewer as usize) < work.panel.len() {
+        return;
+    }
+    let first = panel.approvals.values().next().copied();
+    let all = panel.approvals.len() == work.panel.len();
+    match first.filter(|first| all && panel.approvals.values().all(|other| other == first)) {
+        Some(subject) => {
+            let gate = match &work.of {
+                Some(artifact) => Gate::Artifact {
+                    artifact: artifact.clone(),
+                    content: subject,
+                },
+                None => Gate::Tree(subject),
+            };
+            draft.record(Rule::Reviewed, Fact::GatePassed { stage, gate });
+            leave(draft, APPROVED);
+        }
+        None => next_round(draft, work),
+    }
+}
+
+fn next_round(draft: &mut Draft<'_>, work: &ReviewWork) {
+    let stage = draft.run.position.stage.clone();
+    let round = draft.run.panels.get(&stage).map_or(0, |panel| panel.round);
+    if round < round_limit(&draft.run, work) {
+        draft.record(
+            Rule::Reviewed,
+            Fact::RoundStarted {
+                stage,
+                round: round + 1,
+            },
+        );
+    } else {
+        draft.record(Rule::RoundsSpent, Fact::RoundsSpent { stage });
+        leave(draft, EXCEEDED);
+    }
+}
+
+fn panel_stage<'a>(draft: &Draft<'a>) -> Option<(&'a Stage, &'a ReviewWork)> {
+    let stage = draft.stage()?;
+    match &stage.work {
+        Work::Review(work) => Some((stage, work)),
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
+    }
+}

@@ -1,0 +1,323 @@
+//! People: answers, overrides, and the commands that only a person may give.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::moving::{edge, leave, take};
+use super::settle::words;
+use super::{Draft, Verdict};
+use crate::entry::Fact;
+use crate::event::Answer;
+use crate::evidence::Question;
+use crate::names::{CheckpointName, Hash, Outcome};
+use crate::rule::Rule;
+use crate::run::{Fault, Run, Standing};
+use crate::stage::{Questions, Stage, Work};
+use crate::status::is_over;
+
+pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
+    if let Err(verdict) = draft.person("answer") {
+        return verdict;
+    }
+    match (answer, &draft.run.standing) {
+        (Answer::Continue, _) => go_on(draft),
+        (_, Standing::Stale) => {
+            let reason = String::from("the run is stale: say first that it goes on");
+            draft.refuse(Rule::WentStale, "answer", reason)
+        }
+        (Answer::Choice(choice), _) => choose(draft, choice),
+        (Answer::Answers { given, content }, _) => questions(draft, given, *content),
+    }
+}
+
+fn go_on(draft: &mut Draft<'_>) -> Verdict {
+    match draft.run.standing {
+        Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => {
+            let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
+            draft.record(Rule::Continue, Fact::Continued { budget_again });
+            Verdict::done(Rule::Continue)
+        }
+        Standing::Queued
+        | Standing::Going
+        | Standing::Stuck { .. }
+        | Standing::Cancelled { .. } => {
+            let reason = String::from("the run was not stopped, so there is nothing to continue");
+            draft.refuse(Rule::NothingToContinue, "continue", reason)
+        }
+    }
+}
+
+fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
+    let reason = format!("{} asks nothing", draft.run.position.stage);
+    draft.refuse(Rule::NothingAsked, "answer", reason)
+}
+
+/// The choices of a question: what `on` handles, but for the time limit, which nobody chooses.
+pub(crate) fn choices(stage: &Stage) -> Vec<&Outcome> {
+    stage
+        .on
+        .keys()
+        .filter(|outcome| outcome.as_str() != Fault::Timeout.word())
+        .collect()
+}
+
+fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
+    let asked = match draft.stage() {
+        Some(stage) => match &stage.work {
+            Work::Ask(ask) if ask.questions == Questions::Choice => Some(stage),
+            _ => None,
+        },
+        None => None,
+    };
+    let going = draft.run.standing == Standing::Going;
+    let Some(stage) = asked.filter(|_| going) else {
+        return nothing_asked(draft);
+    };
+    if !choices(stage).contains(&choice) {
+        let reason = format!("'{choice}' is not a choice: {}", words(choices(stage)));
+        return draft.refuse(Rule::AnswerUnknown, "answer", reason);
+    }
+    let (name, answer) = (stage.name.clone(), choice.clone());
+    draft.record(
+        Rule::Answer,
+        Fact::Answered {
+            stage: name,
+            answer,
+            given: BTreeMap::new(),
+        },
+    );
+    leave(draft, choice.as_str());
+    Verdict::done(Rule::Answer)
+}
+
+fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: Hash) -> Verdict {
+    let asked = match draft.stage() {
+        Some(stage) => match &stage.work {
+            Work::Ask(ask) => match &ask.questions {
+                Questions::From { leaves, .. } => Some((stage, leaves)),
+                Questions::Choice => None,
+            },
+            _ => None,
+        },
+        None => None,
+    };
+    let Some((stage, leaves)) = asked else {
+        return nothing_asked(draft);
+    };
+    if let Err(reason) = complete(&draft.evidence.questions, given) {
+        return draft.refuse(Rule::AnswersIncomplete, "answer", reason);
+    }
+    let Ok(answer) = Outcome::parse("answered") else {
+        return nothing_asked(draft);
+    };
+    let captured = Fact::Captured {
+        artifact: leaves.clone(),
+        content,
+        dispatch: None,
+        step: None,
+    };
+    draft.record(Rule::Answer, captured);
+    let (stage, given) = (stage.name.clone(), given.clone());
+    draft.record(
+        Rule::Answer,
+        Fact::Answered {
+            stage,
+            answer,
+            given,
+        },
+    );
+    leave(draft, "answered");
+    Verdict::done(Rule::Answer)
+}
+
+/// Every question has an answer, and every answer a question.
+fn complete(
+    asked: &Option<Result<Vec<Question>, String>>,
+    given: &BTreeMap<String, String>,
+) -> Result<(), String> {
+    let questions = match asked {
+        Some(Ok(questions)) => questions,
+        Some(Err(reason)) => return Err(reason.clone()),
+        None => return Err(String::from("the questions could not be read")),
+    };
+    let unanswered = questions.iter().find(|question| {
+        given
+            .get(&question.id)
+            .is_none_or(|answer| answer.trim().is_empty())
+    });
+    if let Some(question) = unanswered {
+        return Err(format!(
+            "question '{}' has no answer: {}",
+            question.id, question.text
+        ));
+    }
+    match given
+        .keys()
+        .find(|id| !questions.iter().any(|question| question.id == **id))
+    {
+        Some(id) => Err(format!("there is no question '{id}'")),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn finish(draft: &mut Draft<'_>) -> Verdict {
+    if let Err(verdict) = draft.person("finish") {
+        return verdict;
+    }
+    let stage = draft
+        .stage()
+        .filter(|stage| matches!(stage.work, Work::Open(_)));
+    let going = matches!(draft.run.standing, Standing::Going | Standing::Abandoned);
+    match stage
+        .filter(|_| going)
+        .and_then(|stage| edge(stage, "finish"))
+    {
+        Some(edge) => {
+            take(draft, "finish", edge);
+            Verdict::done(Rule::Finish)
+        }
+        None => {
+            let reason = format!("{} is not finished by a person", draft.run.position.stage);
+            draft.refuse(Rule::NothingToFinish, "finish", reason)
+        }
+    }
+}
+
+pub(super) fn skip(draft: &mut Draft<'_>, outcome: Option<&Outcome>, reason: &str) -> Verdict {
+    if let Err(verdict) = draft.person("skip") {
+        return verdict;
+    }
+    if let Err(verdict) = given_reason(draft, "skip", reason) {
+        return verdict;
+    }
+    match skipped(draft, outcome) {
+        Ok((stage, outcome)) => {
+            let fact = Fact::Overridden {
+                stage: stage.name.clone(),
+                outcome: outcome.clone(),
+                reason: reason.to_string(),
+            };
+            draft.record(Rule::Skip, fact);
+            leave(draft, outcome.as_str());
+            Verdict::done(Rule::Skip)
+        }
+        Err(reason) => draft.refuse(Rule::SkipNowhere, "skip", reason),
+    }
+}
+
+/// The stage's outcome that a skip takes: the named one, or the only one that there is.
+fn skipped<'a>(
+    draft: &Draft<'a>,
+    outcome: Option<&Outcome>,
+) -> Result<(&'a Stage, Outcome), String> {
+    let Some(stage) = draft
+        .stage()
+        .filter(|_| !is_over(draft.pipeline, &draft.run))
+    else {
+        return Err(String::from("the run is over"));
+    };
+    if matches!(stage.work, Work::Ask(_)) {
+        return Err(format!("{} is a question: answer it", stage.name));
+    }
+    let own = stage
+        .on
+        .keys()
+        .filter(|word| Fault::parse(word.as_str()).is_none());
+    let own: Vec<&Outcome> = own.collect();
+    match (outcome, own.as_slice()) {
+        (Some(outcome), own) if own.contains(&outcome) => Ok((stage, outcome.clone())),
+        (Some(outcome), own) => Err(format!(
+            "'{outcome}' is no outcome of {}: {}",
+            stage.name,
+            words(own.iter().copied())
+        )),
+        (None, [only]) => Ok((stage, (*only).clone())),
+        (None, own) => Err(format!(
+            "say which outcome of {}: {}",
+            stage.name,
+            words(own.iter().copied())
+        )),
+    }
+}
+
+fn given_reason(draft: &mut Draft<'_>, what: &str, reason: &str) -> Result<(), Verdict> {
+    if !reason.trim().is_empty() {
+        return Ok(());
+    }
+    let text = format!("a {what} wants a reason");
+    Err(draft.refuse(Rule::PersonOnly, what, text))
+}
+
+pub(super) fn retry(draft: &mut Draft<'_>) -> Verdict {
+    if let Err(verdict) = draft.person("retry") {
+        return verdict;
+    }
+    if !matches!(draft.run.standing, Standing::Stuck { .. }) {
+        let reason = String::from("nothing has failed here");
+        return draft.refuse(Rule::NothingToRetry, "retry", reason);
+    }
+    draft.record(Rule::Retry, Fact::Unstuck);
+    Verdict::done(Rule::Retry)
+}
+
+pub(super) fn cancel(draft: &mut Draft<'_>, reason: &str) -> Verdict {
+    if let Err(verdict) = draft.person("cancel") {
+        return verdict;
+    }
+    if is_over(draft.pipeline, &draft.run) {
+        return draft.refuse(Rule::RunIsOver, "cancel", String::from("the run is over"));
+    }
+    draft.record(
+        Rule::Cancel,
+        Fact::Cancelled {
+            reason: reason.to_string(),
+        },
+    );
+    Verdict::done(Rule::Cancel)
+}
+
+pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
+    if let Err(verdict) = draft.person("reset") {
+        return verdict;
+    }
+    if let Err(verdict) = given_reason(draft, "reset", reason) {
+        return verdict;
+    }
+    let stage = draft.pipeline.definition().start.clone();
+    draft.record(
+        Rule::Reset,
+        Fact::Reset {
+            reason: reason.to_string(),
+            stage,
+        },
+    );
+    super::moving::enter(draft, &crate::entry::Along::Edge);
+    Verdict::done(Rule::Reset)
+}
+
+pub(super) fn checkpoint(draft: &mut Draft<'_>, name: &CheckpointName) -> Verdict {
+    draft.record(Rule::Checkpoint, Fact::Checkpointed { name: name.clone() });
+    Verdict::done(Rule::Checkpoint)
+}
+
+pub(super) fn restore(draft: &mut Draft<'_>, entry: u64, state: &Run, reason: &str) -> Verdict {
+    if let Err(verdict) = draft.person("restore") {
+        return verdict;
+    }
+    if let Err(verdict) = given_reason(draft, "restore", reason) {
+        return verdict;
+    }
+    let state = Box::new(state.clone());
+    draft.record(
+        Rule::Restore,
+        Fact::Restored {
+            entry,
+            state,
+            reason: reason.to_string(),
+        },
+    );
+    Verdict::done(Rule::Restore)
+}

@@ -1,0 +1,334 @@
+//! Ends of work: matched to a dispatch, judged by what was left, and only then a step forward.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::moving::{edge, leave, listed, take};
+use super::work::{Judged, judge};
+use super::{Draft, Verdict, admit, graph, panel};
+use crate::amount::amount;
+use crate::assign::{SESSION, assign};
+use crate::decision::Reply;
+use crate::entry::{Fact, WorkResult};
+use crate::event::{Ending, Who, WorkRef};
+use crate::leaves::verdict;
+use crate::names::{AgentName, DispatchId, Outcome, StepId};
+use crate::rule::Rule;
+use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Usage};
+use crate::stage::{Retry, Stage, Work, Worker};
+use crate::status::is_over;
+
+/// Faults are tried again this often where the stage does not say otherwise.
+pub(super) const DEFAULT_RETRIES: u32 = 2;
+
+/// An agent was seen to end.
+pub(super) fn ended(
+    draft: &mut Draft<'_>,
+    work: &WorkRef,
+    ending: &Ending,
+    usage: Usage,
+) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    match find(draft, work).or_else(|| session_work(draft, work)) {
+        Some(id) => conclude(draft, id, ending, usage),
+        None => {
+            let message = match work {
+                WorkRef::Dispatch(id) => format!("{id} ended, which is not open"),
+                WorkRef::Agent { agent, .. } => format!("'{agent}' ended without a dispatch"),
+            };
+            draft.record(Rule::Unmatched, Fact::Noted { message });
+            Verdict::done(Rule::Unmatched)
+        }
+    }
+}
+
+/// The dispatch that ended: by its id, else the oldest open one of that agent in that session.
+fn find(draft: &Draft<'_>, work: &WorkRef) -> Option<DispatchId> {
+    let session = match &draft.by {
+        Who::Session(session) => Some(session),
+        Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
+    };
+    let is_it = |open: &&Dispatch| match work {
+        WorkRef::Dispatch(id) => open.id == *id,
+        WorkRef::Agent { agent, step } => {
+            open.agent == *agent
+                && open.session.as_ref() == session
+                && step
+                    .as_ref()
+                    .is_none_or(|step| open.duty == (Duty::Step { step: step.clone() }))
+        }
+    };
+    draft
+        .run
+        .dispatches
+        .values()
+        .find(is_it)
+        .map(|open| open.id)
+}
+
+/// The main session is always there: its work is admitted when it is done.
+fn session_work(draft: &mut Draft<'_>, work: &WorkRef) -> Option<DispatchId> {
+    let WorkRef::Agent { agent, .. } = work else {
+        return None;
+    };
+    if agent.as_str() != SESSION {
+        return None;
+    }
+    let assignment = assign(draft.pipeline, &draft.run, agent, None).ok()?;
+    Some(admit::admit_done(draft, agent, assignment))
+}
+
+/// A person reports the end of work that nobody witnessed.
+pub(super) fn reported(
+    draft: &mut Draft<'_>,
+    agent: Option<&AgentName>,
+    step: Option<&StepId>,
+    said: Option<&Outcome>,
+    usage: Usage,
+) -> Verdict {
+    let named = agent.map_or("work", AgentName::as_str);
+    let what = format!("report '{named}'");
+    if draft.run.driver != Driver::ByHand {
+        let reason =
+            String::from("agents are watched in this run: their own end counts, not a report");
+        return draft.refuse(Rule::NotByHand, &what, reason);
+    }
+    let Some(agent) = agent.cloned().or_else(|| expected(draft)) else {
+        let reason = String::from("the report does not say which agent has worked");
+        return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
+    };
+    let assignment = match assign(draft.pipeline, &draft.run, &agent, step) {
+        Ok(assignment) => assignment,
+        Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
+    };
+    let told = verdict(draft.pipeline.definition(), &assignment.leaves).is_some();
+    let ending = match said.map(|word| (word, Fault::parse(word.as_str()))) {
+        None => Ending::Finished { worked: true },
+        Some((_, Some(fault))) => Ending::Fault {
+            fault,
+            reason: String::from("reported by hand"),
+        },
+        Some((word, None)) if told || word.as_str() == "done" => Ending::Finished { worked: true },
+        Some((word, None)) => {
+            let reason = format!("'{word}' is no outcome of this work: it is done, or it failed");
+            return draft.refuse(Rule::OutcomeUnknown, &what, reason);
+        }
+    };
+    let mut trial = draft.trial();
+    let id = admit::admit_done(&mut trial, &agent, assignment);
+    let judged = trial
+        .run
+        .dispatches
+        .get(&id)
+        .map(|open| judge(&trial, open, &ending));
+    if let Some(refused) = judged.and_then(|judged| unfit(draft, &what, &ending, said, &judged)) {
+        return refused;
+    }
+    draft.adopt(trial);
+    conclude(draft, id, &ending, usage)
+}
+
+/// A person's report without the artifact costs no attempt: it is refused, and made again.
+fn unfit(
+    draft: &mut Draft<'_>,
+    what: &str,
+    ending: &Ending,
+    said: Option<&Outcome>,
+    judged: &Judged,
+) -> Option<Verdict> {
+    match (ending, &judged.result, said) {
+        (Ending::Finished { .. }, WorkResult::Fault { reason, .. }, _) => {
+            Some(draft.refuse(judged.rule, what, reason.clone()))
+        }
+        (Ending::Finished { .. }, WorkResult::Outcome(outcome), Some(said))
+            if outcome != said && said.as_str() != "done" =>
+        {
+            let reason = format!("the report says '{said}', and what was left says '{outcome}'");
+            Some(draft.refuse(Rule::OutcomeUnknown, what, reason))
+        }
+        _ => None,
+    }
+}
+
+/// The one agent that can have worked here, where there is only one.
+fn expected(draft: &Draft<'_>) -> Option<AgentName> {
+    let stage = draft.stage()?;
+    match &stage.work {
+        Work::Agent(work) => match &work.worker {
+            Worker::Session => AgentName::parse(SESSION).ok(),
+            Worker::Agent(agent) => Some(agent.clone()),
+        },
+        Work::Review(work) => panel::expected(&draft.run, stage, work),
+        Work::Steps(_) => graph::expected(&draft.run, stage),
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+    }
+}
+
+/// Judges the work of an open dispatch and draws the consequence.
+pub(super) fn conclude(
+    draft: &mut Draft<'_>,
+    id: DispatchId,
+    ending: &Ending,
+    usage: Usage,
+) -> Verdict {
+    let Some(dispatch) = draft.run.dispatches.get(&id).cloned() else {
+        return Verdict::done(Rule::Unmatched);
+    };
+    if is_late(draft, &dispatch) {
+        draft.record(
+            Rule::Late,
+            Fact::Ended {
+                dispatch: id,
+                result: WorkResult::Late,
+                usage,
+            },
+        );
+        return Verdict::done(Rule::Late);
+    }
+    let judged = judge(draft, &dispatch, ending);
+    capture(draft, &dispatch, &judged);
+    let result = judged.result.clone();
+    draft.record(
+        judged.rule,
+        Fact::Ended {
+            dispatch: id,
+            result,
+            usage,
+        },
+    );
+    match judged.result {
+        WorkResult::Outcome(outcome) => advance(draft, &dispatch, &outcome),
+        WorkResult::Fault { fault, reason } => fail(draft, &dispatch, judged.rule, fault, reason),
+        WorkResult::Late | WorkResult::Dropped => Verdict::done(Rule::Late),
+    }
+}
+
+/// The stage was left meanwhile, or the run is over: the work is recorded and moves nothing.
+fn is_late(draft: &Draft<'_>, dispatch: &Dispatch) -> bool {
+    let restarts = draft.stage().is_some_and(|stage| !stage.after().is_empty());
+    dispatch.visit != draft.run.position.visit || (is_over(draft.pipeline, &draft.run) && !restarts)
+}
+
+fn capture(draft: &mut Draft<'_>, dispatch: &Dispatch, judged: &Judged) {
+    for message in &judged.warnings {
+        draft.record(
+            Rule::ArtifactMissing,
+            Fact::Warned {
+                message: message.clone(),
+            },
+        );
+    }
+    let step = match &dispatch.duty {
+        Duty::Step { step } => Some(step.clone()),
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+    };
+    for (artifact, content) in &judged.captured {
+        let fact = Fact::Captured {
+            artifact: artifact.clone(),
+            content: *content,
+            dispatch: Some(dispatch.id),
+            step: step.clone(),
+        };
+        draft.record(judged.rule, fact);
+    }
+}
+
+fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Verdict {
+    match &dispatch.duty {
+        Duty::Work => {
+            verdict_on_tree(draft, dispatch);
+            leave(draft, outcome.as_str());
+        }
+        Duty::Open => after(draft, &dispatch.agent),
+        Duty::Review { reviewer } => return panel::reviewed(draft, *reviewer, outcome),
+        Duty::Fix { reviewer } => panel::fixed(draft, *reviewer),
+        Duty::Step { step } => return graph::step_ended(draft, step, outcome),
+    }
+    Verdict::done(Rule::OutcomeChecked)
+}
+
+/// Work that may change nothing and passes is a gate: it holds for the tree that it looked at.
+fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch) {
+    if let (Reach::ReadsOnly, Some(tree)) = (dispatch.reach, draft.tree) {
+        let fact = Fact::GatePassed {
+            stage: dispatch.stage.clone(),
+            gate: Gate::Tree(tree),
+        };
+        draft.record(Rule::OutcomeChecked, fact);
+    }
+}
+
+/// An agent of an open stage has ended well; without an `after` it moves nothing.
+fn after(draft: &mut Draft<'_>, agent: &AgentName) {
+    let definition = draft.pipeline.definition();
+    let edges = draft.stage().map(Stage::after).unwrap_or_default();
+    let taken = edges
+        .iter()
+        .find(|after| definition.covers(&after.agent, agent.as_str()));
+    if let Some(after) = taken {
+        take(draft, &format!("after {agent}"), &after.edge);
+    }
+}
+
+fn fail(
+    draft: &mut Draft<'_>,
+    dispatch: &Dispatch,
+    rule: Rule,
+    fault: Fault,
+    reason: String,
+) -> Verdict {
+    match &dispatch.duty {
+        Duty::Open => {}
+        Duty::Step { step } => graph::step_failed(draft, step, fault, &reason),
+        Duty::Work | Duty::Review { .. } | Duty::Fix { .. } => {
+            stage_fault(draft, rule, fault, &reason);
+        }
+    }
+    Verdict {
+        rule,
+        reply: Reply::Refuse(draft.refusal(rule, reason)),
+    }
+}
+
+/// A fault is tried again with its reason, then goes where `on` says, then to a person.
+pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reason: &str) {
+    let Some(stage) = draft.stage() else { return };
+    let handled = edge(stage, fault.word());
+    if draft.run.position.retries < retries(draft, stage, handled.is_some()) {
+        let stage = stage.name.clone();
+        draft.record(
+            rule,
+            Fact::Retried {
+                stage,
+                fault,
+                reason: reason.to_string(),
+            },
+        );
+    } else if let Some(edge) = handled {
+        take(draft, fault.word(), edge);
+    } else {
+        draft.record(
+            rule,
+            Fact::Stuck {
+                fault,
+                reason: reason.to_string(),
+            },
+        );
+    }
+}
+
+/// How often a fault is tried again here.
+pub(super) fn retries(draft: &Draft<'_>, stage: &Stage, handled: bool) -> u32 {
+    match &stage.retry {
+        Some(Retry { max, .. }) => amount(max, &draft.run).unwrap_or(DEFAULT_RETRIES),
+        None if handled => 0,
+        None => DEFAULT_RETRIES,
+    }
+}
+
+/// The words of a closed set, for a sentence.
+pub(super) fn words<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
+    listed(outcomes.into_iter().map(Outcome::as_str))
+}

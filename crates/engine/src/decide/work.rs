@@ -1,0 +1,177 @@
+//! The judgement on one piece of work: what it left decides, not what it says.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Draft;
+use super::moving::listed;
+use crate::entry::WorkResult;
+use crate::event::Ending;
+use crate::evidence::Seen;
+use crate::leaves::{leaves_of, verdict};
+use crate::names::{ArtifactName, Hash, Outcome};
+use crate::rule::Rule;
+use crate::run::{Dispatch, Fault};
+use crate::stage::{Leaves, Writes};
+
+/// What a piece of work comes to.
+pub(super) struct Judged {
+    pub rule: Rule,
+    pub result: WorkResult,
+    pub captured: Vec<(ArtifactName, Hash)>,
+    pub warnings: Vec<String>,
+}
+
+impl Judged {
+    fn fault(rule: Rule, fault: Fault, reason: String) -> Self {
+        let result = WorkResult::Fault { fault, reason };
+        Self {
+            rule,
+            result,
+            captured: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+struct Unfit {
+    rule: Rule,
+    reason: String,
+}
+
+pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> Judged {
+    let worked = match ending {
+        Ending::Fault { fault, reason } => {
+            return Judged::fault(Rule::WorkFault, *fault, reason.clone());
+        }
+        Ending::Finished { worked } => *worked,
+    };
+    if let Some(reason) = strayed(draft, dispatch) {
+        return Judged::fault(Rule::Strayed, Fault::Strayed, reason);
+    }
+    let leaves = leaves_of(draft.pipeline, dispatch);
+    let outcome = match outcome(draft, dispatch, &leaves) {
+        Ok(outcome) => outcome,
+        Err(unfit) => return unfinished(draft, &leaves, worked, unfit),
+    };
+    let mut judged = Judged {
+        rule: Rule::OutcomeChecked,
+        captured: Vec::new(),
+        warnings: Vec::new(),
+        result: WorkResult::Outcome(outcome.clone()),
+    };
+    let extra = leaves.by_outcome.get(&outcome).into_iter().flatten();
+    for artifact in leaves.always.iter().chain(extra) {
+        match fit(draft, dispatch, artifact) {
+            Ok(content) => judged.captured.push((artifact.clone(), content)),
+            Err(unfit) if is_strict(draft, artifact) => {
+                return unfinished(draft, &leaves, worked, unfit);
+            }
+            Err(unfit) => judged.warnings.push(unfit.reason),
+        }
+    }
+    if !worked && judged.captured.is_empty() {
+        let reason = String::from("it used no tool and left nothing");
+        return Judged::fault(Rule::Hollow, Fault::Hollow, reason);
+    }
+    judged
+}
+
+fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
+    draft
+        .pipeline
+        .definition()
+        .artifacts
+        .get(artifact)
+        .is_none_or(|artifact| artifact.strict)
+}
+
+/// Work without what it must leave: hollow when nothing at all was done, else missing.
+fn unfinished(draft: &Draft<'_>, leaves: &Leaves, worked: bool, unfit: Unfit) -> Judged {
+    let nothing = leaves.all().iter().all(|name| {
+        matches!(
+            draft.evidence.artifacts.get(*name),
+            None | Some(Seen::Absent)
+        )
+    });
+    if !worked && nothing {
+        let reason = format!("it used no tool and left nothing; {}", unfit.reason);
+        return Judged::fault(Rule::Hollow, Fault::Hollow, reason);
+    }
+    Judged::fault(unfit.rule, Fault::Missing, unfit.reason)
+}
+
+/// The paths that changed although the stage's `writes` does not cover them.
+fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> {
+    let stage = draft.pipeline.stage(&dispatch.stage)?;
+    let Writes::Only(globs) = &stage.writes else {
+        return None;
+    };
+    let changed = draft.evidence.changed.as_deref().unwrap_or_default();
+    let outside: Vec<&str> = changed
+        .iter()
+        .map(String::as_str)
+        .filter(|path| !globs.iter().any(|glob| glob.covers(path)))
+        .collect();
+    if outside.is_empty() {
+        return None;
+    }
+    let shown = listed(outside.iter().take(5).copied());
+    let more = outside.len().saturating_sub(5);
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Some(format!(
+        "{} may not change {shown}{rest}: put them back",
+        dispatch.stage
+    ))
+}
+
+/// The outcome that the work's artifact tells, from the closed set; `done` where none tells it.
+fn outcome(draft: &Draft<'_>, dispatch: &Dispatch, leaves: &Leaves) -> Result<Outcome, Unfit> {
+    let Some((artifact, field)) = verdict(draft.pipeline.definition(), leaves) else {
+        return Outcome::parse("done").map_err(|_| Unfit {
+            rule: Rule::OutcomeUnknown,
+            reason: String::from("no outcome"),
+        });
+    };
+    fit(draft, dispatch, &artifact)?;
+    let word = match draft.evidence.artifacts.get(&artifact) {
+        Some(Seen::Valid {
+            word: Some(word), ..
+        }) => word.as_str(),
+        _ => "",
+    };
+    field.values.get(word).cloned().ok_or_else(|| Unfit {
+        rule: Rule::OutcomeUnknown,
+        reason: format!(
+            "{artifact}: {} is {word:?}, which is none of {}",
+            field.field,
+            listed(field.values.keys().map(String::as_str))
+        ),
+    })
+}
+
+/// The artifact's content, if it is there, valid, and of this attempt.
+fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Result<Hash, Unfit> {
+    match draft.evidence.artifacts.get(artifact) {
+        Some(Seen::Valid { content, .. }) if dispatch.before.get(artifact) != Some(content) => {
+            Ok(*content)
+        }
+        Some(Seen::Valid { .. }) => Err(Unfit {
+            rule: Rule::ArtifactOld,
+            reason: format!("{artifact} was there before and has not changed: write it anew"),
+        }),
+        Some(Seen::Invalid { reason, .. }) => Err(Unfit {
+            rule: Rule::ArtifactMissing,
+            reason: format!("{artifact} is not valid: {reason}"),
+        }),
+        Some(Seen::Absent) | None => Err(Unfit {
+            rule: Rule::ArtifactMissing,
+            reason: format!("{artifact} is missing"),
+        }),
+    }
+}

@@ -1,0 +1,204 @@
+//! A definition: what a pipeline file says, with every name parsed and nothing resolved yet.
+//!
+//! The language crate makes one from text; `Pipeline::new` checks it. All fields are public because
+//! holding a definition promises nothing: only a `Pipeline` does.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::names::{
+    AgentName, ArtifactName, CounterName, GroupName, Outcome, ParamName, PipelineName, Seconds,
+    StageName,
+};
+use crate::pattern::AgentPattern;
+use crate::stage::Stage;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub name: PipelineName,
+    pub about: String,
+    pub begins: Begins,
+    pub start: StageName,
+    pub mode: Mode,
+    pub ttl: Option<Seconds>,
+    pub budget: Budget,
+    /// The project's settings file from which parameters may take their values.
+    pub settings: Option<String>,
+    pub params: BTreeMap<ParamName, Param>,
+    pub counters: BTreeMap<CounterName, Counter>,
+    pub groups: BTreeMap<GroupName, Vec<AgentPattern>>,
+    pub artifacts: BTreeMap<ArtifactName, Artifact>,
+    /// In the order of the file, which is the order in which people read them.
+    pub stages: Vec<Stage>,
+    pub views: Vec<View>,
+    pub proofs: Vec<Proof>,
+}
+
+/// How a run of this pipeline comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// Always on in its project: every session has a run.
+    Session,
+    /// A person or a slash command starts it.
+    Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Enforced,
+    /// Refusals are said and recorded, and the step is let through; the run is shown as not enforced.
+    Advisory,
+}
+
+/// What a whole run may use, resumes and parallel workers included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    pub turns: Option<Amount>,
+    pub tokens: Option<Amount>,
+    pub cost_cents: Option<Amount>,
+    pub time: Option<Seconds>,
+}
+
+/// A limit, written down or taken from a parameter when the run starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Fixed(u32),
+    Param(ParamName),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Param {
+    pub about: String,
+    pub required: bool,
+    pub default: Option<String>,
+    /// The only values allowed, where the list is not empty.
+    pub choices: Vec<String>,
+    /// The dotted field of the settings file that supplies it, as `autonomy.planReviewLoopLimit`.
+    pub setting: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    pub max: Amount,
+    /// Where a transition goes that would count past `max`.
+    pub then: StageName,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    pub source: Source,
+    pub format: Format,
+    /// Front-matter or top-level JSON fields that must be there and not empty.
+    pub require: Vec<String>,
+    pub outcome: Option<OutcomeField>,
+    /// A missing or invalid one is a fault; otherwise it is a warning and the work goes on.
+    pub strict: bool,
+    pub max_bytes: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file in the project. May hold `{run}`, `{step}` and parameters.
+    File(String),
+    /// The agent's last message; what is not JSON is wrapped.
+    Reply,
+    /// A person's answers to the questions of an `ask` stage.
+    Answers,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// YAML front matter and Markdown.
+    Bundle,
+    /// JSON, with a JSON Schema (its text) where one is given.
+    Json {
+        schema: Option<String>,
+    },
+    Text,
+}
+
+/// The field of an artifact that holds the verdict, and what its words mean here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeField {
+    pub field: String,
+    pub values: BTreeMap<String, Outcome>,
+}
+
+/// A file rendered from the run after every change, in a format that `views` knows by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    pub format: String,
+    pub path: String,
+}
+
+/// A promise about the pipeline that `lint` proves or shows to be false.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    pub name: String,
+    pub claim: Claim,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// No way reaches `before` without passing every stage of `through`; with `after`, this holds
+    /// again from each visit of that stage on.
+    Passes {
+        after: Option<StageName>,
+        before: StageName,
+        through: Vec<StageName>,
+    },
+    /// No stage admits these agents (a name or a group) before `only_after` has ended well.
+    Admits {
+        agents: AgentPattern,
+        only_after: AgentName,
+    },
+}
+
+impl Definition {
+    /// Does this list, whose members may be group names, cover the agent?
+    pub fn lists(&self, list: &[AgentPattern], agent: &str) -> bool {
+        list.iter().any(|pattern| self.covers(pattern, agent))
+    }
+
+    /// Does this pattern, which may be a group's name, cover the agent?
+    pub fn covers(&self, pattern: &AgentPattern, agent: &str) -> bool {
+        match self.group(pattern) {
+            Some(members) => members.iter().any(|member| member.covers(agent)),
+            None => pattern.covers(agent),
+        }
+    }
+
+    /// The group that this pattern names, if it names one.
+    pub fn group(&self, pattern: &AgentPattern) -> Option<&Vec<AgentPattern>> {
+        let name = GroupName::parse(pattern.as_str()).ok()?;
+        self.groups.get(&name)
+    }
+
+    /// Every limit that the definition sets.
+    pub fn amounts(&self) -> Vec<&Amount> {
+        let budget = [
+            &self.budget.turns,
+            &self.budget.tokens,
+            &self.budget.cost_cents,
+        ];
+        let counters = self.counters.values().map(|counter| &counter.max);
+        let stages = self.stages.iter().flat_map(Stage::amounts);
+        budget
+            .into_iter()
+            .flatten()
+            .chain(counters)
+            .chain(stages)
+            .collect()
+    }
+
+    /// Every counter that exists: the declared ones and each review stage's rounds, which go by the
+    /// stage's name.
+    pub fn resettable(&self) -> BTreeSet<&str> {
+        let declared = self.counters.keys().map(CounterName::as_str);
+        let rounds = self.stages.iter().filter(|stage| stage.is_review());
+        declared
+            .chain(rounds.map(|stage| stage.name.as_str()))
+            .collect()
+    }
+}

@@ -1,0 +1,246 @@
+//! An entry: one line of a run's journal, never changed.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::event::{CheckResult, TreeAround, Who};
+use crate::names::{
+    ArtifactName, CheckpointName, CounterName, DispatchId, Hash, Outcome, ParamName, RunId,
+    SessionId, StageName, StepId, Time,
+};
+use crate::rule::Rule;
+use crate::run::{Dispatch, Driver, Fault, Gate, Resume, Run, Usage};
+use crate::stage::Step;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub at: Time,
+    pub by: Who,
+    /// The rule by which it was decided.
+    pub rule: Rule,
+    pub fact: Fact,
+}
+
+/// What is now true. `apply` folds these; it asks no question and refuses only damage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    Started(Box<Started>),
+    /// A run that goes on from a point of another one.
+    Forked {
+        from: RunId,
+        entry: u64,
+        state: Box<Run>,
+    },
+    TakenUp,
+    Attached {
+        session: SessionId,
+    },
+    Detached {
+        session: SessionId,
+    },
+
+    Admitted {
+        dispatch: Box<Dispatch>,
+    },
+    /// A piece of work is over; what it left is in the `Captured` entries beside it.
+    Ended {
+        dispatch: DispatchId,
+        result: WorkResult,
+        usage: Usage,
+    },
+    Captured {
+        artifact: ArtifactName,
+        content: Hash,
+        dispatch: Option<DispatchId>,
+        step: Option<StepId>,
+    },
+    /// A non-strict artifact was missing or invalid, and the work went on.
+    Warned {
+        message: String,
+    },
+    /// Something happened that changes nothing: recorded, and no more.
+    Noted {
+        message: String,
+    },
+    /// Something was asked for and not allowed.
+    Refused {
+        what: String,
+        reason: String,
+    },
+
+    /// The stage's work is tried again.
+    Retried {
+        stage: StageName,
+        fault: Fault,
+        reason: String,
+    },
+    StepRetried {
+        stage: StageName,
+        step: StepId,
+        fault: Fault,
+        reason: String,
+    },
+    StepFailed {
+        stage: StageName,
+        step: StepId,
+        fault: Fault,
+        reason: String,
+    },
+    Stuck {
+        fault: Fault,
+        reason: String,
+    },
+    Unstuck,
+
+    Checked {
+        stage: StageName,
+        verdict: CheckVerdict,
+        results: Vec<CheckResult>,
+        tree: TreeAround,
+    },
+    /// A check, review or read-only verdict passed.
+    GatePassed {
+        stage: StageName,
+        gate: Gate,
+    },
+
+    ReviewerApproved {
+        stage: StageName,
+        reviewer: u32,
+        subject: Hash,
+    },
+    ReviewerFound {
+        stage: StageName,
+        reviewer: u32,
+    },
+    /// The owner fixed what that reviewer found; the next reviewer goes on.
+    Fixed {
+        stage: StageName,
+        reviewer: u32,
+    },
+    RoundStarted {
+        stage: StageName,
+        round: u32,
+    },
+    RoundsSpent {
+        stage: StageName,
+    },
+
+    Planned {
+        stage: StageName,
+        steps: Vec<Step>,
+    },
+    /// Failed steps may be tried again; done ones stay done.
+    StepsRevived {
+        stage: StageName,
+    },
+
+    Answered {
+        stage: StageName,
+        answer: Outcome,
+        given: BTreeMap<String, String>,
+    },
+    Approved {
+        artifact: ArtifactName,
+        content: Hash,
+    },
+    Overridden {
+        stage: StageName,
+        outcome: Outcome,
+        reason: String,
+    },
+
+    Moved(Box<Move>),
+
+    Held {
+        holds: u32,
+    },
+    Abandoned,
+    WentStale,
+    OverBudget {
+        what: String,
+    },
+    /// A person let the run go on.
+    Continued {
+        budget_again: bool,
+    },
+    Cancelled {
+        reason: String,
+    },
+    /// Back to the start stage; the history stays.
+    Reset {
+        reason: String,
+        stage: StageName,
+    },
+    Checkpointed {
+        name: CheckpointName,
+    },
+    Restored {
+        entry: u64,
+        state: Box<Run>,
+        reason: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    pub id: RunId,
+    pub definition: Hash,
+    pub task: String,
+    pub params: BTreeMap<ParamName, String>,
+    pub driver: Driver,
+    pub stage: StageName,
+    pub session: Option<SessionId>,
+    pub steps: Vec<Step>,
+    pub queued: bool,
+}
+
+/// How a piece of work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkResult {
+    Outcome(Outcome),
+    Fault {
+        fault: Fault,
+        reason: String,
+    },
+    /// It matched a dispatch whose stage the run has left; nothing advances.
+    Late,
+    /// The run was reset, restored or moved on by a person while it worked.
+    Dropped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckVerdict {
+    Passed,
+    Failed,
+    /// The tree changed while it ran, or it could not start: no verdict.
+    Void,
+}
+
+/// The run goes from one stage to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    pub from: StageName,
+    pub outcome: String,
+    pub to: StageName,
+    pub along: Along,
+    /// The counter that counted this transition, and its value afterwards.
+    pub counted: Option<(CounterName, u32)>,
+    pub reset: Vec<CounterName>,
+    pub resume: Option<Resume>,
+}
+
+/// Why a move goes where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// The edge of the definition.
+    Edge,
+    /// The counter was full: its `then`.
+    Full(CounterName),
+    /// Back to where an escalation interrupted.
+    Interrupted,
+    /// A gate looked at another tree than the present one.
+    StaleGate,
+}

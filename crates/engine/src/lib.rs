@@ -1,0 +1,52 @@
+//! The pure core of Gatewright: pipelines, runs, events, and the decisions about them.
+//!
+//! Invariant: no clock, file, process or random number is reachable from here. `no_std` keeps it so.
+#![no_std]
+
+extern crate alloc;
+
+mod amount;
+mod apply;
+mod assign;
+mod check;
+mod decide;
+pub mod decision;
+pub mod definition;
+pub mod entry;
+pub mod event;
+pub mod evidence;
+mod leaves;
+pub mod names;
+mod nearest;
+mod needs;
+pub mod next;
+pub mod pattern;
+pub mod pipeline;
+pub mod problem;
+mod redact;
+pub mod rule;
+pub mod run;
+pub mod stage;
+mod status;
+
+pub use amount::{amount, counter_limit, round_limit};
+pub use apply::{Damage, apply, replay};
+pub use assign::SESSION;
+pub use decide::{begin, decide, fork, may_check};
+pub use decision::{Decision, Refusal, Reply};
+pub use definition::*;
+pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult};
+pub use event::*;
+pub use evidence::*;
+pub use names::*;
+pub use nearest::nearest;
+pub use needs::{asked, needs};
+pub use next::{Input, Next, NextDuty, inputs, next, pending};
+pub use pattern::{AgentPattern, PathGlob};
+pub use pipeline::{Checked, Pipeline};
+pub use problem::{CheckRule, Place, Problem, Severity};
+pub use redact::{REDACTED, redact};
+pub use rule::Rule;
+pub use run::*;
+pub use stage::*;
+pub use status::{is_over, is_stale, status};

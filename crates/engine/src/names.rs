@@ -1,0 +1,200 @@
+//! Names: every id that could be confused with another is its own type.
+
+use alloc::string::String;
+use core::fmt;
+
+/// The longest name that is accepted.
+pub const LONGEST: usize = 64;
+
+/// Why a text is not a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameError {
+    Empty,
+    TooLong { length: usize },
+    First { found: char },
+    Character { found: char },
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "a name cannot be empty"),
+            Self::TooLong { length } => {
+                write!(
+                    f,
+                    "a name has at most {LONGEST} characters, this one has {length}"
+                )
+            }
+            Self::First { found } => {
+                write!(
+                    f,
+                    "a name begins with a letter or a digit, not with {found:?}"
+                )
+            }
+            Self::Character { found } => write!(f, "a name cannot contain {found:?}"),
+        }
+    }
+}
+
+impl core::error::Error for NameError {}
+
+fn parse(text: &str, extra: &[char]) -> Result<String, NameError> {
+    let first = text.chars().next().ok_or(NameError::Empty)?;
+    let length = text.chars().count();
+    if length > LONGEST {
+        return Err(NameError::TooLong { length });
+    }
+    if !first.is_ascii_alphanumeric() {
+        return Err(NameError::First { found: first });
+    }
+    let allowed =
+        |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_') || extra.contains(c);
+    match text.chars().find(|c| !allowed(c)) {
+        Some(found) => Err(NameError::Character { found }),
+        None => Ok(String::from(text)),
+    }
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $type:ident, $extra:expr) => {
+        $(#[$doc])*
+        ///
+        /// Holding one means that it has passed `parse`.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $type(String);
+
+        impl $type {
+            pub fn parse(text: &str) -> Result<Self, NameError> {
+                parse(text, $extra).map(Self)
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// A pipeline's name, as `ansible`.
+    PipelineName, &[]
+);
+name!(
+    /// A stage's name, as `validating` or `IDLE`.
+    StageName, &[]
+);
+name!(
+    /// An agent's name, as `ansible-validator` or `plugin:agent`.
+    AgentName, &[':', '.']
+);
+name!(
+    /// The name of a set of agents.
+    GroupName, &[]
+);
+name!(
+    /// An artifact's name inside its pipeline.
+    ArtifactName, &[]
+);
+name!(
+    /// A counter's name.
+    CounterName, &[]
+);
+name!(
+    /// A parameter's name.
+    ParamName, &[]
+);
+name!(
+    /// The word with which a stage ends.
+    Outcome, &[]
+);
+name!(
+    /// One node of a task graph.
+    StepId, &['.']
+);
+name!(
+    /// A run's id, as `r-7f3k2m`.
+    RunId, &[]
+);
+name!(
+    /// What starts an agent: `claude`, `codex`, `gemini`, `command`.
+    RunnerName, &[]
+);
+name!(
+    /// A label that a person gave to a point of a run.
+    CheckpointName, &['.']
+);
+name!(
+    /// One conversation of a host. An empty id cannot be written down, so it matches nothing.
+    SessionId, &['.', ':']
+);
+
+/// One admitted piece of work, numbered within its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DispatchId(pub u32);
+
+impl fmt::Display for DispatchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "d{}", self.0)
+    }
+}
+
+/// A SHA-256 of content. The engine compares hashes and never makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// Reads the 64 hexadecimal digits that `Display` writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let high = char::from(*pair.first()?).to_digit(16)?;
+            let low = char::from(*pair.get(1)?).to_digit(16)?;
+            *byte = u8::try_from(high * 16 + low).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Milliseconds since 1970 in UTC. Time arrives in events; the engine has no clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// How long after `earlier` this is; a clock that went backwards counts as no time.
+    pub fn since(self, earlier: Self) -> Seconds {
+        Seconds(self.0.saturating_sub(earlier.0) / 1000)
+    }
+}
+
+/// A length of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seconds(pub u64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
+        match UNITS
+            .iter()
+            .find(|(size, _)| self.0 >= *size && self.0.is_multiple_of(*size))
+        {
+            Some((size, unit)) => write!(f, "{}{unit}", self.0 / size),
+            None => write!(f, "{}s", self.0),
+        }
+    }
+}

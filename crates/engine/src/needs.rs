@@ -1,0 +1,211 @@
+//! `needs`: what must be looked at before an event can be judged. The shell looks; nothing here does.
+
+use alloc::vec::Vec;
+
+use crate::assign::{SESSION, assign};
+use crate::decide::targets;
+use crate::event::{Answer, Event, Happening, WorkRef};
+use crate::evidence::{ArtifactNeed, Needs};
+use crate::leaves::leaves_of;
+use crate::names::{AgentName, ArtifactName, Hash, StageName, StepId};
+use crate::next::{Next, next};
+use crate::pipeline::Pipeline;
+use crate::run::{Dispatch, Duty, Reach, Run};
+use crate::stage::{End, FieldOf, Leaves, Questions, Stage, StepsSource, Work, Writes};
+
+/// What must be looked at before this event can be judged.
+pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
+    match &event.what {
+        Happening::AgentRequested { agent, step } => beginning(pipeline, run, agent, step.as_ref()),
+        Happening::AgentEnded { work, .. } => match open_work(run, work) {
+            Some(dispatch) => ending(pipeline, run, dispatch),
+            None => session_ending(pipeline, run, work),
+        },
+        Happening::Reported { agent, step, .. } => {
+            reported(pipeline, run, agent.as_ref(), step.as_ref())
+        }
+        Happening::Answered(Answer::Answers { .. }) => Needs {
+            questions: asked(pipeline, run),
+            ..completing(pipeline, run)
+        },
+        Happening::Answered(Answer::Choice(_))
+        | Happening::FinishAsked
+        | Happening::SkipAsked { .. } => completing(pipeline, run),
+        Happening::StepsRead { .. } => Needs {
+            steps: planned(pipeline, run),
+            ..Needs::default()
+        },
+        Happening::Answered(Answer::Continue)
+        | Happening::SessionStarted { .. }
+        | Happening::SessionEnded { .. }
+        | Happening::TakenUp
+        | Happening::StopRequested { .. }
+        | Happening::ToolRequested { .. }
+        | Happening::PromptSubmitted
+        | Happening::RetryAsked
+        | Happening::CancelAsked { .. }
+        | Happening::ResetAsked { .. }
+        | Happening::CheckpointAsked { .. }
+        | Happening::RestoreAsked { .. }
+        | Happening::ChecksRan { .. }
+        | Happening::TimePassed => Needs::default(),
+    }
+}
+
+fn artifacts(leaves: &Leaves, step: Option<&StepId>) -> Vec<ArtifactNeed> {
+    let all = leaves.all().into_iter();
+    all.map(|artifact| ArtifactNeed {
+        artifact: artifact.clone(),
+        step: step.cloned(),
+    })
+    .collect()
+}
+
+fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&StepId>) -> Needs {
+    let Ok(assignment) = assign(pipeline, run, agent, step) else {
+        return Needs::default();
+    };
+    let restricted = here(pipeline, run).is_some_and(restricts);
+    Needs {
+        artifacts: artifacts(&assignment.leaves, step_of(&assignment.duty)),
+        tree: restricted || judges_tree(&assignment.duty, assignment.reach),
+        keep_tree: restricted,
+        ..Needs::default()
+    }
+}
+
+fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
+    let stage = pipeline.stage(&dispatch.stage);
+    let restricted = stage.is_some_and(restricts);
+    Needs {
+        artifacts: artifacts(&leaves_of(pipeline, dispatch), step_of(&dispatch.duty)),
+        tree: judges_tree(&dispatch.duty, dispatch.reach) || may_complete(pipeline, run),
+        changed_since: dispatch.tree.filter(|_| restricted),
+        ..Needs::default()
+    }
+}
+
+/// The main session's work is admitted when it is done.
+fn session_ending(pipeline: &Pipeline, run: &Run, work: &WorkRef) -> Needs {
+    match work {
+        WorkRef::Agent { agent, step } if agent.as_str() == SESSION => {
+            reported(pipeline, run, Some(agent), step.as_ref())
+        }
+        WorkRef::Agent { .. } | WorkRef::Dispatch(_) => Needs::default(),
+    }
+}
+
+fn reported(
+    pipeline: &Pipeline,
+    run: &Run,
+    agent: Option<&AgentName>,
+    step: Option<&StepId>,
+) -> Needs {
+    let expected = agent.cloned().or_else(|| sole(pipeline, run));
+    let assignment = expected.and_then(|agent| assign(pipeline, run, &agent, step).ok());
+    match assignment {
+        Some(assignment) => Needs {
+            artifacts: artifacts(&assignment.leaves, step_of(&assignment.duty)),
+            tree: judges_tree(&assignment.duty, assignment.reach) || may_complete(pipeline, run),
+            ..Needs::default()
+        },
+        None => Needs::default(),
+    }
+}
+
+/// The only agent that can work now.
+fn sole(pipeline: &Pipeline, run: &Run) -> Option<AgentName> {
+    match next(pipeline, run).as_slice() {
+        [Next::Agent { agent, .. }] => Some(agent.clone()),
+        [Next::Session { .. }] => AgentName::parse(SESSION).ok(),
+        _ => None,
+    }
+}
+
+fn here<'a>(pipeline: &'a Pipeline, run: &Run) -> Option<&'a Stage> {
+    pipeline.stage(&run.position.stage)
+}
+
+fn restricts(stage: &Stage) -> bool {
+    matches!(stage.writes, Writes::Only(_))
+}
+
+fn step_of(duty: &Duty) -> Option<&StepId> {
+    match duty {
+        Duty::Step { step } => Some(step),
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+    }
+}
+
+fn judges_tree(duty: &Duty, reach: Reach) -> bool {
+    matches!(duty, Duty::Review { .. }) || reach == Reach::ReadsOnly
+}
+
+fn completing(pipeline: &Pipeline, run: &Run) -> Needs {
+    Needs {
+        tree: may_complete(pipeline, run),
+        ..Needs::default()
+    }
+}
+
+/// Can the next move end the run well? Then its gates are compared with the tree once more.
+fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
+    let Some(stage) = here(pipeline, run) else {
+        return false;
+    };
+    let completes = |name: &StageName| {
+        pipeline
+            .stage(name)
+            .is_some_and(|stage| matches!(&stage.work, Work::End(end) if end.end == End::Completed))
+    };
+    let definition = pipeline.definition();
+    let resume = run.position.resume.as_ref();
+    stage.edges().iter().any(|(_, edge)| {
+        let full = edge
+            .count
+            .as_ref()
+            .and_then(|counter| definition.counters.get(counter));
+        targets(definition, edge, resume).iter().any(completes)
+            || full.is_some_and(|counter| completes(&counter.then))
+    })
+}
+
+fn open_work<'a>(run: &'a Run, work: &WorkRef) -> Option<&'a Dispatch> {
+    match work {
+        WorkRef::Dispatch(id) => run.dispatches.get(id),
+        WorkRef::Agent { agent, step } => run.dispatches.values().find(|open| {
+            open.agent == *agent
+                && step
+                    .as_ref()
+                    .is_none_or(|step| step_of(&open.duty) == Some(step))
+        }),
+    }
+}
+
+fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {
+    let artifact: &ArtifactName = &field.artifact;
+    run.artifacts
+        .get(artifact)
+        .map(|captured| (field.clone(), captured.content))
+}
+
+/// The field that holds the questions of the present stage.
+pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
+    match &here(pipeline, run)?.work {
+        Work::Ask(ask) => match &ask.questions {
+            Questions::From { field, .. } => captured(run, field),
+            Questions::Choice => None,
+        },
+        _ => None,
+    }
+}
+
+fn planned(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
+    match &here(pipeline, run)?.work {
+        Work::Steps(work) => match &work.source {
+            StepsSource::Artifact(field) => captured(run, field),
+            StepsSource::Fixed(_) | StepsSource::Start => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! Problems: what the checker says about a definition, and where.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A place in the definition, as the keys that lead to it: `stages`, `linting`, `on`, `passed`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(pub Vec<String>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("."))
+    }
+}
+
+/// Makes a place from its keys.
+#[macro_export]
+macro_rules! place {
+    ($($key:expr),+ $(,)?) => {
+        $crate::Place(alloc::vec![$(alloc::string::ToString::to_string(&$key)),+])
+    };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub rule: CheckRule,
+    pub place: Place,
+    pub message: String,
+    /// What to write instead.
+    pub hint: String,
+}
+
+macro_rules! check_rules {
+    ($($variant:ident, $code:literal, $severity:ident, $text:literal;)*) => {
+        /// A rule of the checker. The code never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum CheckRule {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl CheckRule {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity,)* }
+            }
+
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+check_rules! {
+    UnknownStage, "GW-L201", Error, "a target names a stage that exists";
+    UnknownArtifact, "GW-L202", Error, "an artifact is declared before it is used";
+    UnknownCounter, "GW-L203", Error, "a counter is declared before it is used";
+    UnknownParam, "GW-L204", Error, "a parameter is declared before it is used";
+    UnknownAgent, "GW-L205", Error, "a proof names an agent that some stage admits";
+    DuplicateStage, "GW-L206", Error, "a stage's name is used once";
+    NoStages, "GW-L207", Error, "a pipeline has stages";
+    TooMany, "GW-L208", Error, "a definition stays within its limits";
+    BadLimit, "GW-L209", Error, "a limit is a number, or a parameter whose values are numbers";
+    BadParamTarget, "GW-L210", Error, "a parameter used as a target has choices that are stages";
+    BadParam, "GW-L211", Error, "a parameter's default is one of its choices";
+
+    Unreachable, "GW-L220", Error, "every stage can be reached";
+    DeadEnd, "GW-L221", Error, "every stage that is not an end has a way out";
+    Trap, "GW-L222", Error, "from every stage an end can be reached";
+    UncountedLoop, "GW-L223", Error, "every loop has a counter or a person in it";
+    UnhandledOutcome, "GW-L224", Error, "every outcome that can happen is handled";
+    ImpossibleOutcome, "GW-L225", Error, "every handled outcome can happen";
+    InterruptedAtStart, "GW-L226", Error, "the start stage cannot return to an interruption";
+    NoCompletion, "GW-L227", Error, "some end is `completed`";
+    AfterNotAllowed, "GW-L228", Error, "an `after` names agents that the stage allows";
+    CountedReturn, "GW-L230", Error, "a return to an interruption does not count by itself";
+    EdgeOnEnd, "GW-L229", Error, "an end has no outcomes";
+
+    TwoVerdicts, "GW-L240", Error, "one artifact at most carries a stage's outcome";
+    VerdictNotStrict, "GW-L241", Error, "an artifact that carries an outcome is strict";
+    VerdictNotAlways, "GW-L242", Error, "the artifact that carries the outcome is left every time";
+    ReadBeforeWritten, "GW-L243", Error, "an artifact is read only where every way has written it";
+    UnapprovedCommands, "GW-L244", Error, "commands of an artifact are approved on every way to them";
+    ReviewVerdict, "GW-L245", Error, "a reviewer's words mean approved, needs_changes or needs_clarification";
+    PanelEmpty, "GW-L246", Error, "a panel has reviewers";
+    SharedPath, "GW-L247", Error, "two artifacts do not share a path";
+    StepPath, "GW-L248", Error, "what parallel steps leave has {step} in its path";
+    SourceMismatch, "GW-L249", Error, "only an ask stage leaves answers, and only answers";
+    BadPath, "GW-L250", Error, "a path stays inside the project";
+    BadSteps, "GW-L251", Error, "a task graph has known needs and no cycle";
+    EmptyCommand, "GW-L252", Error, "a check has commands";
+    FieldNeedsJson, "GW-L253", Error, "fields are read from json or bundle artifacts";
+
+    ProofFails, "GW-L260", Error, "what `prove` claims is true";
+    ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";
+
+    UnusedArtifact, "GW-L270", Warning, "an artifact is left or read somewhere";
+    UnusedCounter, "GW-L271", Warning, "a counter is counted somewhere";
+    UnusedGroup, "GW-L272", Warning, "a group is used somewhere";
+    UnusedParam, "GW-L273", Warning, "a parameter is used somewhere";
+    GroupShadowsAgent, "GW-L274", Warning, "a group and an agent do not share a name";
+    NothingProved, "GW-L275", Warning, "a pipeline states its promise with `prove`";
+    ResumeWithoutReset, "GW-L276", Warning, "an escalation that continues sets its counter back";
+}

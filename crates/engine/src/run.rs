@@ -1,0 +1,312 @@
+//! A run: one journey through a pipeline, for one task in one project. The fold of its entries.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::names::{
+    AgentName, ArtifactName, CounterName, DispatchId, Hash, Outcome, ParamName, RunId, SessionId,
+    StageName, StepId, Time,
+};
+use crate::stage::{Conversation, Step};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub id: RunId,
+    /// The hash of the definition's bytes to which this run is pinned.
+    pub definition: Hash,
+    pub task: String,
+    pub params: BTreeMap<ParamName, String>,
+    pub driver: Driver,
+    pub started_at: Time,
+    /// When something last happened that counts as life: `ttl` runs from here.
+    pub touched_at: Time,
+    pub position: Position,
+    pub standing: Standing,
+    pub counters: BTreeMap<CounterName, u32>,
+    /// The latest captured copy of each artifact.
+    pub artifacts: BTreeMap<ArtifactName, Captured>,
+    /// The content that a person approved.
+    pub approved: BTreeMap<ArtifactName, Hash>,
+    /// What each check, review or read-only verdict last passed on.
+    pub gates: BTreeMap<StageName, Gate>,
+    /// How often the run went back to a gate because the tree had changed after it.
+    pub stale_returns: u32,
+    /// Open pieces of work only; ended ones are in the journal.
+    pub dispatches: BTreeMap<DispatchId, Dispatch>,
+    pub last_dispatch: DispatchId,
+    /// Rounds and approvals of each review stage.
+    pub panels: BTreeMap<StageName, Panel>,
+    /// The task graph of each steps stage, with its members as planned.
+    pub graphs: BTreeMap<StageName, Graph>,
+    /// The steps that were given at start.
+    pub given_steps: Vec<Step>,
+    pub session: Option<Binding>,
+    /// What people overrode. Never emptied.
+    pub overrides: Vec<Override>,
+    pub used: Usage,
+    /// How many times a person has granted the budget again.
+    pub grants: u32,
+    /// How often the session was held back from stopping since the run last moved.
+    pub holds: u32,
+}
+
+/// Who drives the run, and so how much of it was witnessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// A person reports from the command line; nobody saw the agents work.
+    ByHand,
+    /// A host's hooks.
+    Guarded,
+    /// Our own orchestrator.
+    Headless,
+}
+
+/// Where the run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub stage: StageName,
+    /// Counts every entry into a stage, so that late work of an earlier visit is told apart.
+    pub visit: u32,
+    pub entered_at: Time,
+    /// Faults already spent in this visit.
+    pub retries: u32,
+    /// Where `@interrupted` leads from here. Present only in a stage that has such an edge.
+    pub resume: Option<Resume>,
+}
+
+/// The transition that an escalation interrupted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Resume {
+    pub to: StageName,
+    /// The counter that the interrupted transition would have counted.
+    pub count: Option<CounterName>,
+}
+
+/// What keeps a run from going on, apart from where it is. `status` joins the two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Queued,
+    Going,
+    /// A fault was retried in vain; a person may retry, skip or cancel.
+    Stuck {
+        fault: Fault,
+        reason: String,
+    },
+    /// Nothing happened for longer than `ttl`; a person may continue, reset or cancel.
+    Stale,
+    /// The budget is used up; a person may grant it again or cancel.
+    OverBudget {
+        what: String,
+    },
+    /// The session stopped although the work was not done; any progress ends this.
+    Abandoned,
+    Cancelled {
+        reason: String,
+    },
+}
+
+/// How a run is going, told from its stage and its standing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    Queued,
+    Running,
+    Waiting(String),
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    /// The word for it, without the reason.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Waiting(_) => "waiting",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Outcomes that the engine adds to every stage in which an agent works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    Crashed,
+    /// No artifact, an invalid one, or one of an earlier attempt.
+    Missing,
+    /// No tool use and nothing left.
+    Hollow,
+    Timeout,
+    /// The tree changed outside the stage's `writes`.
+    Strayed,
+}
+
+impl Fault {
+    pub const ALL: [Self; 5] = [
+        Self::Crashed,
+        Self::Missing,
+        Self::Hollow,
+        Self::Timeout,
+        Self::Strayed,
+    ];
+
+    /// The word that `on` knows it by.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Crashed => "crashed",
+            Self::Missing => "missing",
+            Self::Hollow => "hollow",
+            Self::Timeout => "timeout",
+            Self::Strayed => "strayed",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|fault| fault.word() == word)
+    }
+}
+
+/// The content of an artifact at the end of the work that left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    pub content: Hash,
+    pub dispatch: Option<DispatchId>,
+}
+
+/// One admitted piece of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    pub id: DispatchId,
+    pub duty: Duty,
+    pub agent: AgentName,
+    pub stage: StageName,
+    pub visit: u32,
+    /// Its number at that stage.
+    pub attempt: u32,
+    pub session: Option<SessionId>,
+    pub started_at: Time,
+    pub conversation: Conversation,
+    pub reach: Reach,
+    /// The tree before the work.
+    pub tree: Option<Hash>,
+    /// What lay at the artifacts' paths before the work: the same bytes afterwards are an old artifact.
+    pub before: BTreeMap<ArtifactName, Hash>,
+}
+
+/// May this piece of work change the tree?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    ReadsOnly,
+    MayWrite,
+}
+
+/// What a dispatch is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// The one agent of an agent stage.
+    Work,
+    /// An agent of an open stage.
+    Open,
+    /// The reviewer with this number in the panel.
+    Review {
+        reviewer: u32,
+    },
+    /// The owner fixes what that reviewer found.
+    Fix {
+        reviewer: u32,
+    },
+    Step {
+        step: StepId,
+    },
+}
+
+/// A review stage's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panel {
+    /// The round under way, from 1.
+    pub round: u32,
+    pub turn: Turn,
+    /// For each reviewer, the tree or artifact that it approved in this round.
+    pub approvals: BTreeMap<u32, Hash>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Reviewing {
+        reviewer: u32,
+    },
+    Fixing {
+        reviewer: u32,
+    },
+    /// The rounds are used up; only a person can have another.
+    Spent,
+}
+
+/// What a gate looked at. It holds for that alone: anything else makes it stale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gate {
+    Tree(Hash),
+    Artifact {
+        artifact: ArtifactName,
+        content: Hash,
+    },
+}
+
+/// A steps stage's memory. Members are stored when planned, so a join counts what was planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    pub members: Vec<Member>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub step: Step,
+    pub state: MemberState,
+    pub retries: u32,
+    /// What it left, handed to the steps that need it.
+    pub left: BTreeMap<ArtifactName, Hash>,
+    pub started_at: Option<Time>,
+    pub ended_at: Option<Time>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MemberState {
+    Pending,
+    Working { dispatch: DispatchId },
+    Done,
+    Failed { fault: Fault, reason: String },
+}
+
+/// The session that holds a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    pub session: SessionId,
+    pub state: BindingState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BindingState {
+    Active,
+    /// Its end was seen; another session may take the run over.
+    Ended,
+}
+
+/// A person's override of a gate. It marks the run for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    pub stage: StageName,
+    pub outcome: Outcome,
+    pub reason: String,
+    pub by: String,
+    pub at: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub turns: u64,
+    pub tokens: u64,
+    pub cost_cents: u64,
+}

@@ -1,0 +1,336 @@
+//! A stage: a named place in a pipeline, of one of seven kinds.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::definition::Amount;
+use crate::names::{
+    AgentName, ArtifactName, CounterName, Outcome, ParamName, RunnerName, Seconds, StageName,
+    StepId,
+};
+use crate::pattern::{AgentPattern, PathGlob};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    pub name: StageName,
+    pub about: Option<String>,
+    /// Its name in views that know only the seed's phases.
+    pub shown: Option<String>,
+    pub work: Work,
+    /// Where each outcome leads.
+    pub on: BTreeMap<Outcome, Edge>,
+    /// Text given with a person's prompt, or at session start, while the run is here.
+    pub inject: Option<String>,
+    pub stop: StopRule,
+    pub writes: Writes,
+    /// Tool names or globs that the session or the worker may not use here.
+    pub tools_deny: Vec<AgentPattern>,
+    /// `None`: two retries for faults that `on` does not handle, none for those it does.
+    pub retry: Option<Retry>,
+    pub timeout: Option<Seconds>,
+    pub heartbeat: Option<Seconds>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    Agent(AgentWork),
+    Open(OpenWork),
+    Check(CheckWork),
+    Ask(AskWork),
+    Review(ReviewWork),
+    Steps(StepsWork),
+    End(EndWork),
+}
+
+/// Work by one named agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentWork {
+    pub worker: Worker,
+    pub settings: WorkerSettings,
+    pub reads: Reads,
+    pub leaves: Leaves,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worker {
+    /// The main session itself.
+    Session,
+    Agent(AgentName),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerSettings {
+    pub runner: Option<RunnerName>,
+    pub model: Option<String>,
+    /// A file with the prompt, relative to the definition.
+    pub prompt: Option<String>,
+    pub conversation: Conversation,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conversation {
+    #[default]
+    Fresh,
+    /// The agent's earlier conversation goes on.
+    Same,
+}
+
+/// What a worker is given to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Every way here must have written these.
+    pub needed: Vec<ArtifactName>,
+    /// Read when they are there; written with a question mark, as `"fixed?"`.
+    pub if_there: Vec<ArtifactName>,
+}
+
+impl Reads {
+    pub fn all(&self) -> impl Iterator<Item = &ArtifactName> {
+        self.needed.iter().chain(&self.if_there)
+    }
+}
+
+/// What an agent must leave behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leaves {
+    pub always: Vec<ArtifactName>,
+    /// Further ones that only this outcome wants.
+    pub by_outcome: BTreeMap<Outcome, Vec<ArtifactName>>,
+}
+
+/// An open stage: the session may call any of these agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenWork {
+    pub allow: Vec<AgentPattern>,
+    pub after: Vec<After>,
+    /// What each agent (name, glob or group) must leave behind.
+    pub leaves: Vec<(AgentPattern, Vec<ArtifactName>)>,
+}
+
+/// Where the run goes when this agent has ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    pub agent: AgentPattern,
+    pub edge: Edge,
+}
+
+/// Commands that the engine's own side runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckWork {
+    pub commands: Commands,
+    /// Text in the output that fails a command whose exit code was 0. Text never passes one.
+    pub fails_on: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Commands {
+    /// Command lines of the definition, as words; parameters are filled in after the split.
+    Fixed(Vec<Vec<String>>),
+    /// A list in a field of an artifact that a person has approved.
+    Approved(FieldOf),
+}
+
+/// A dotted field of an artifact, as `story.test_criteria.commands`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldOf {
+    pub artifact: ArtifactName,
+    pub field: String,
+}
+
+/// A question to a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskWork {
+    pub question: String,
+    pub questions: Questions,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Questions {
+    /// One question; the choices are the outcomes of `on`.
+    Choice,
+    /// A worker's own questions; the answers become the artifact `leaves`.
+    From {
+        field: FieldOf,
+        leaves: ArtifactName,
+    },
+}
+
+/// A panel over one owner's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewWork {
+    /// The agent that fixes what reviewers find, in its own conversation.
+    pub owner: AgentName,
+    pub owner_settings: WorkerSettings,
+    pub panel: Vec<Reviewer>,
+    pub rounds: Amount,
+    /// The artifact that the panel judges (`of = "plan"`); the tree when absent.
+    pub of: Option<ArtifactName>,
+    pub reads: Reads,
+    /// What the owner leaves when it has fixed.
+    pub fixes: Vec<ArtifactName>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reviewer {
+    pub agent: AgentName,
+    pub settings: WorkerSettings,
+    /// The artifact with its verdict.
+    pub leaves: ArtifactName,
+    /// Its findings restart the round.
+    pub last_word: bool,
+}
+
+/// A task graph, run in waves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepsWork {
+    pub source: StepsSource,
+    /// How many may work at once; unlimited when absent.
+    pub max_parallel: Option<Amount>,
+    /// Agents that a step may name; any when empty.
+    pub agents: Vec<AgentPattern>,
+    pub settings: WorkerSettings,
+    pub reads: Reads,
+    /// What each step must leave behind; paths hold `{step}`.
+    pub leaves: Vec<ArtifactName>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepsSource {
+    Fixed(Vec<Step>),
+    /// Given with `start --steps FILE`.
+    Start,
+    Artifact(FieldOf),
+}
+
+/// One node of a task graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub id: StepId,
+    pub title: String,
+    pub agent: AgentName,
+    pub needs: Vec<StepId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndWork {
+    pub end: End,
+    /// A finished run may begin again, as seed 002 does from COMPLETE.
+    pub after: Vec<After>,
+    /// What such an agent must leave behind.
+    pub leaves: Vec<(AgentPattern, Vec<ArtifactName>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// A way out of a stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    pub to: Target,
+    pub count: Option<CounterName>,
+    /// Counters to set back: declared ones, or a review stage's name for its rounds.
+    pub reset: Vec<CounterName>,
+    /// Artifacts whose present content a person approves by this answer.
+    pub approves: Vec<ArtifactName>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    Stage(StageName),
+    /// Where the step that was interrupted was going.
+    Interrupted,
+    /// The stage that a parameter with choices names.
+    Param(ParamName),
+}
+
+/// May the session stop while the run is here?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StopRule {
+    #[default]
+    Free,
+    Hold,
+}
+
+/// What the tree may differ in after a worker of this stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Writes {
+    #[default]
+    Anything,
+    Only(Vec<PathGlob>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    pub max: Amount,
+    pub backoff: Option<Seconds>,
+}
+
+impl Stage {
+    pub fn is_review(&self) -> bool {
+        matches!(self.work, Work::Review(_))
+    }
+
+    /// Every limit that the stage sets.
+    pub fn amounts(&self) -> Vec<&Amount> {
+        let work = match &self.work {
+            Work::Review(review) => Some(&review.rounds),
+            Work::Steps(steps) => steps.max_parallel.as_ref(),
+            Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+        };
+        work.into_iter()
+            .chain(self.retry.as_ref().map(|retry| &retry.max))
+            .collect()
+    }
+
+    /// Every edge out of this stage with the word that takes it.
+    pub fn edges(&self) -> Vec<(Way<'_>, &Edge)> {
+        let on = self
+            .on
+            .iter()
+            .map(|(outcome, edge)| (Way::Outcome(outcome), edge));
+        let after = self
+            .after()
+            .iter()
+            .map(|after| (Way::After(&after.agent), &after.edge));
+        on.chain(after).collect()
+    }
+
+    /// The `after` edges of an open or end stage.
+    pub fn after(&self) -> &[After] {
+        match &self.work {
+            Work::Open(open) => &open.after,
+            Work::End(end) => &end.after,
+            Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => {
+                &[]
+            }
+        }
+    }
+
+    /// Can this stage send a run back to where it was interrupted?
+    pub fn resumes(&self) -> bool {
+        self.edges()
+            .iter()
+            .any(|(_, edge)| edge.to == Target::Interrupted)
+    }
+}
+
+/// The word that takes an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way<'a> {
+    Outcome(&'a Outcome),
+    After(&'a AgentPattern),
+}
+
+impl core::fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Outcome(outcome) => write!(f, "{outcome}"),
+            Self::After(agent) => write!(f, "after {agent}"),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! How a run is going, told from where it is and from what keeps it.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::names::Time;
+use crate::pipeline::Pipeline;
+use crate::run::{Run, Standing, Status};
+use crate::stage::{End, Work};
+
+/// The run's status. Stage and standing are two questions; this is the answer to both.
+pub fn status(pipeline: &Pipeline, run: &Run) -> Status {
+    match &run.standing {
+        Standing::Queued => Status::Queued,
+        Standing::Cancelled { .. } => Status::Cancelled,
+        Standing::Stuck { fault, reason } => Status::Waiting(format!("{}: {reason}", fault.word())),
+        Standing::Stale => Status::Waiting(String::from("stale: nothing happened for too long")),
+        Standing::OverBudget { what } => Status::Waiting(format!("the budget is used up: {what}")),
+        Standing::Abandoned => {
+            Status::Waiting(String::from("the session stopped before the work was done"))
+        }
+        Standing::Going => by_stage(pipeline, run),
+    }
+}
+
+fn by_stage(pipeline: &Pipeline, run: &Run) -> Status {
+    match pipeline.stage(&run.position.stage).map(|stage| &stage.work) {
+        Some(Work::Ask(ask)) => Status::Waiting(ask.question.clone()),
+        Some(Work::End(end)) => match end.end {
+            End::Completed => Status::Completed,
+            End::Failed => Status::Failed,
+            End::Cancelled => Status::Cancelled,
+        },
+        Some(
+            Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Review(_) | Work::Steps(_),
+        )
+        | None => Status::Running,
+    }
+}
+
+/// Is the run over? A finished one may still begin again where its end says so.
+pub fn is_over(pipeline: &Pipeline, run: &Run) -> bool {
+    matches!(
+        status(pipeline, run),
+        Status::Completed | Status::Failed | Status::Cancelled
+    )
+}
+
+/// Has nothing happened for longer than the pipeline's `ttl`?
+pub fn is_stale(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
+    let waited = now.since(run.touched_at);
+    let past = pipeline.definition().ttl.is_some_and(|ttl| waited > ttl);
+    !is_over(pipeline, run) && (run.standing == Standing::Stale || past)
+}
