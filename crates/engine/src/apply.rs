@@ -284,16 +284,22 @@ fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
         };
         member.started_at = member.started_at.or(Some(dispatch.started_at));
     }
-    // An approval holds for the tree that it looked at: who may change the tree ends it.
     if dispatch.reach == Reach::MayWrite {
-        run.gates
-            .retain(|_, gate| matches!(gate, Gate::Artifact { .. }));
+        run.gates.values_mut().for_each(supersede);
     }
     run.last_dispatch = dispatch.id;
     run.standing = Standing::Going;
     run.holds = 0;
     run.dispatches.insert(dispatch.id, dispatch.clone());
     Ok(())
+}
+
+/// An approval holds for the tree that it looked at. A worker who may change the tree is no accident,
+/// but what it changes is reviewed or checked again before the run completes.
+fn supersede(gate: &mut Gate) {
+    if let Gate::Tree(tree) = gate {
+        *gate = Gate::Superseded(*tree);
+    }
 }
 
 fn ended(
@@ -341,7 +347,7 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
     }
     match step.along {
         Along::StaleGate => run.stale_returns += 1,
-        Along::Interrupted => {}
+        Along::Interrupted => run.graphs.retain(|_, graph| !is_done(graph)),
         Along::Edge | Along::Full(_) => {
             run.panels.remove(&step.to);
             run.graphs.remove(&step.to);
@@ -354,6 +360,14 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
     run.standing = Standing::Going;
     run.holds = 0;
     Ok(())
+}
+
+/// A graph that is done is planned anew when the run comes back; an unfinished one goes on.
+fn is_done(graph: &Graph) -> bool {
+    graph
+        .members
+        .iter()
+        .all(|member| member.state == MemberState::Done)
 }
 
 /// Everything goes back to the start but what must not be forgotten: overrides and what was used.

@@ -41,7 +41,7 @@ pub use evidence::*;
 pub use names::*;
 pub use nearest::nearest;
 pub use needs::{asked, needs};
-pub use next::{Input, Next, NextDuty, inputs, next, pending};
+pub use next::{Choice, Input, Next, NextDuty, inputs, next, pending};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
 pub use problem::{CheckRule, Place, Problem, Severity};

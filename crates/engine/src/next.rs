@@ -12,7 +12,7 @@ use crate::event::Happening;
 use crate::names::{AgentName, ArtifactName, Hash, Outcome, StageName, StepId};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
-use crate::run::{Duty, Run, Standing, Turn};
+use crate::run::{Duty, Fault, Run, Standing, Turn};
 use crate::stage::{
     AgentWork, AskWork, OpenWork, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork,
     Work, Worker,
@@ -54,14 +54,24 @@ pub enum Next {
     /// A person ends an open stage.
     Finish,
     /// A person decides about a run that cannot go on by itself.
-    Decide {
-        why: String,
-        commands: Vec<&'static str>,
-    },
+    Decide { why: String, choices: Vec<Choice> },
     /// A queued run waits for a worker.
     TakeUp,
     /// The run is over.
     Nothing,
+}
+
+/// What a person may do with a run that cannot go on by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    Retry,
+    /// With one of these outcomes of the stage.
+    Skip {
+        outcomes: Vec<Outcome>,
+    },
+    Continue,
+    Reset,
+    Cancel,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +98,11 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
         Standing::Cancelled { .. } => vec![Next::Nothing],
         Standing::Stuck { fault, reason } => {
             let why = format!("{}: {reason}", fault.word());
-            vec![Next::Decide {
-                why,
-                commands: vec!["retry", "skip", "cancel"],
-            }]
+            let skip = Choice::Skip {
+                outcomes: skippable(pipeline, run),
+            };
+            let choices = vec![Choice::Retry, skip, Choice::Cancel];
+            vec![Next::Decide { why, choices }]
         }
         Standing::Stale => decide("nothing happened for longer than the pipeline allows"),
         Standing::OverBudget { what } => decide(&format!("the budget is used up: {what}")),
@@ -103,10 +114,27 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
 }
 
 fn decide(why: &str) -> Vec<Next> {
+    let choices = vec![Choice::Continue, Choice::Reset, Choice::Cancel];
     vec![Next::Decide {
         why: String::from(why),
-        commands: vec!["answer … continue", "reset", "cancel"],
+        choices,
     }]
+}
+
+/// The outcomes with which a person may end the present stage; faults are not among them.
+pub(crate) fn own_outcomes(stage: &Stage) -> Vec<&Outcome> {
+    stage
+        .on
+        .keys()
+        .filter(|word| Fault::parse(word.as_str()).is_none())
+        .collect()
+}
+
+fn skippable(pipeline: &Pipeline, run: &Run) -> Vec<Outcome> {
+    let stage = pipeline.stage(&run.position.stage);
+    stage
+        .map(|stage| own_outcomes(stage).into_iter().cloned().collect())
+        .unwrap_or_default()
 }
 
 fn by_stage(run: &Run, stage: &Stage) -> Vec<Next> {

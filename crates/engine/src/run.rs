@@ -10,7 +10,7 @@ use crate::names::{
 };
 use crate::stage::{Conversation, Step};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
     pub id: RunId,
     /// The hash of the definition's bytes to which this run is pinned.
@@ -52,7 +52,7 @@ pub struct Run {
 }
 
 /// Who drives the run, and so how much of it was witnessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Driver {
     /// A person reports from the command line; nobody saw the agents work.
     ByHand,
@@ -63,7 +63,7 @@ pub enum Driver {
 }
 
 /// Where the run is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     pub stage: StageName,
     /// Counts every entry into a stage, so that late work of an earlier visit is told apart.
@@ -76,7 +76,7 @@ pub struct Position {
 }
 
 /// The transition that an escalation interrupted.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Resume {
     pub to: StageName,
     /// The counter that the interrupted transition would have counted.
@@ -84,7 +84,7 @@ pub struct Resume {
 }
 
 /// What keeps a run from going on, apart from where it is. `status` joins the two.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     Queued,
     Going,
@@ -107,7 +107,7 @@ pub enum Standing {
 }
 
 /// How a run is going, told from its stage and its standing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     Queued,
     Running,
@@ -132,7 +132,7 @@ impl Status {
 }
 
 /// Outcomes that the engine adds to every stage in which an agent works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     Crashed,
     /// No artifact, an invalid one, or one of an earlier attempt.
@@ -170,14 +170,14 @@ impl Fault {
 }
 
 /// The content of an artifact at the end of the work that left it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Captured {
     pub content: Hash,
     pub dispatch: Option<DispatchId>,
 }
 
 /// One admitted piece of work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dispatch {
     pub id: DispatchId,
     pub duty: Duty,
@@ -197,14 +197,14 @@ pub struct Dispatch {
 }
 
 /// May this piece of work change the tree?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
     ReadsOnly,
     MayWrite,
 }
 
 /// What a dispatch is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Duty {
     /// The one agent of an agent stage.
     Work,
@@ -224,7 +224,7 @@ pub enum Duty {
 }
 
 /// A review stage's memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Panel {
     /// The round under way, from 1.
     pub round: u32,
@@ -233,7 +233,7 @@ pub struct Panel {
     pub approvals: BTreeMap<u32, Hash>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Turn {
     Reviewing {
         reviewer: u32,
@@ -246,9 +246,11 @@ pub enum Turn {
 }
 
 /// What a gate looked at. It holds for that alone: anything else makes it stale.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
     Tree(Hash),
+    /// A worker that may change the tree has begun since: another gate must pass after it.
+    Superseded(Hash),
     Artifact {
         artifact: ArtifactName,
         content: Hash,
@@ -256,12 +258,12 @@ pub enum Gate {
 }
 
 /// A steps stage's memory. Members are stored when planned, so a join counts what was planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Graph {
     pub members: Vec<Member>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     pub step: Step,
     pub state: MemberState,
@@ -272,7 +274,7 @@ pub struct Member {
     pub ended_at: Option<Time>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MemberState {
     Pending,
     Working { dispatch: DispatchId },
@@ -281,13 +283,13 @@ pub enum MemberState {
 }
 
 /// The session that holds a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
     pub session: SessionId,
     pub state: BindingState,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingState {
     Active,
     /// Its end was seen; another session may take the run over.
@@ -295,7 +297,7 @@ pub enum BindingState {
 }
 
 /// A person's override of a gate. It marks the run for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Override {
     pub stage: StageName,
     pub outcome: Outcome,
@@ -304,7 +306,7 @@ pub struct Override {
     pub at: Time,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Usage {
     pub turns: u64,
     pub tokens: u64,

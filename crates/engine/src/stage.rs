@@ -68,7 +68,7 @@ pub struct WorkerSettings {
     pub conversation: Conversation,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Conversation {
     #[default]
     Fresh,
@@ -204,7 +204,7 @@ pub enum StepsSource {
 }
 
 /// One node of a task graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     pub id: StepId,
     pub title: String,

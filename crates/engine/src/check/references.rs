@@ -303,45 +303,43 @@ impl<'a> Names<'a> {
     }
 
     fn edge(&mut self, edge: &Edge, place: Place) {
+        let at = |key: &str| {
+            let mut place = place.clone();
+            place.0.push(key.to_string());
+            place
+        };
         match &edge.to {
-            Target::Stage(stage) => self.stage(stage, place.clone()),
+            Target::Stage(stage) => self.stage(stage, at("to")),
             Target::Interrupted => {}
-            Target::Param(name) => self.param_target(name, &place),
+            Target::Param(name) => self.param_target(name, &at("to")),
         }
-        if let Some(counter) = &edge.count
-            && !self.definition.counters.contains_key(counter)
-        {
-            let known = self.definition.counters.keys().map(CounterName::as_str);
-            let name = counter.as_str();
-            self.unknown(
-                CheckRule::UnknownCounter,
-                place.clone(),
-                "counter",
-                name,
-                known,
-            );
+        let declared: BTreeSet<&str> = self
+            .definition
+            .counters
+            .keys()
+            .map(CounterName::as_str)
+            .collect();
+        if let Some(counter) = &edge.count {
+            self.counter(counter, &declared, at("count"));
         }
         if edge.count.is_some() && edge.to == Target::Interrupted {
             let message = String::from("a return to `@interrupted` counts what it interrupted");
             let hint = String::from("take `count` away here");
-            self.add(CheckRule::CountedReturn, place.clone(), message, hint);
+            self.add(CheckRule::CountedReturn, at("count"), message, hint);
         }
         let known = self.definition.resettable();
-        for counter in edge
-            .reset
-            .iter()
-            .filter(|name| !known.contains(name.as_str()))
-        {
-            let (known, name) = (known.clone(), counter.as_str());
-            self.unknown(
-                CheckRule::UnknownCounter,
-                place.clone(),
-                "counter",
-                name,
-                known,
-            );
+        for counter in &edge.reset {
+            self.counter(counter, &known, at("reset"));
         }
-        self.artifacts(&edge.approves, &place);
+        self.artifacts(&edge.approves, &at("approves"));
+    }
+
+    fn counter(&mut self, counter: &CounterName, known: &BTreeSet<&str>, place: Place) {
+        let name = counter.as_str();
+        if !known.contains(name) {
+            let known = known.iter().copied();
+            self.unknown(CheckRule::UnknownCounter, place, "counter", name, known);
+        }
     }
 
     fn param_target(&mut self, name: &ParamName, place: &Place) {

@@ -203,7 +203,8 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &Along) {
     }
 }
 
-/// The first gate, in the order of the file, that looked at something else than what is there now.
+/// The gate to which the run must go back before it may complete: one that looked at something else
+/// than what is there now, or the last of those behind which only workers came and no gate.
 fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
     let completes = draft
         .pipeline
@@ -212,23 +213,36 @@ fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
     if !completes {
         return None;
     }
-    let stages = draft.pipeline.definition().stages.iter();
-    stages
-        .map(|stage| &stage.name)
-        .find(|name| is_stale(draft, name))
-        .cloned()
+    let names = || {
+        draft
+            .pipeline
+            .definition()
+            .stages
+            .iter()
+            .map(|stage| &stage.name)
+    };
+    let gates = || names().filter_map(|name| Some((name, draft.run.gates.get(name)?)));
+    let changed = gates().find(|(_, gate)| !holds(draft, gate));
+    let covered = gates().any(|(_, gate)| match gate {
+        Gate::Tree(tree) | Gate::Superseded(tree) => draft.tree == Some(*tree),
+        Gate::Artifact { .. } => false,
+    });
+    let passed_by = gates().rfind(|(_, gate)| matches!(gate, Gate::Superseded(_)));
+    changed
+        .or(passed_by.filter(|_| !covered))
+        .map(|(name, _)| name.clone())
 }
 
-fn is_stale(draft: &Draft<'_>, stage: &StageName) -> bool {
-    match draft.run.gates.get(stage) {
-        // Nobody looked at the tree: then nothing is known of it, and the gate is not believed.
-        Some(Gate::Tree(tree)) => draft.tree != Some(*tree),
-        Some(Gate::Artifact { artifact, content }) => draft
+/// Nobody looked at the tree: then nothing is known of it, and the gate is not believed.
+fn holds(draft: &Draft<'_>, gate: &Gate) -> bool {
+    match gate {
+        Gate::Tree(tree) => draft.tree == Some(*tree),
+        Gate::Superseded(_) => true,
+        Gate::Artifact { artifact, content } => draft
             .run
             .artifacts
             .get(artifact)
-            .is_none_or(|now| now.content != *content),
-        None => false,
+            .is_some_and(|now| now.content == *content),
     }
 }
 

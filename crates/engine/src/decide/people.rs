@@ -13,6 +13,7 @@ use crate::entry::Fact;
 use crate::event::Answer;
 use crate::evidence::Question;
 use crate::names::{CheckpointName, Hash, Outcome};
+use crate::next::own_outcomes;
 use crate::rule::Rule;
 use crate::run::{Fault, Run, Standing};
 use crate::stage::{Questions, Stage, Work};
@@ -222,12 +223,7 @@ fn skipped<'a>(
     if matches!(stage.work, Work::Ask(_)) {
         return Err(format!("{} is a question: answer it", stage.name));
     }
-    let own = stage
-        .on
-        .keys()
-        .filter(|word| Fault::parse(word.as_str()).is_none());
-    let own: Vec<&Outcome> = own.collect();
-    match (outcome, own.as_slice()) {
+    match (outcome, own_outcomes(stage).as_slice()) {
         (Some(outcome), own) if own.contains(&outcome) => Ok((stage, outcome.clone())),
         (Some(outcome), own) => Err(format!(
             "'{outcome}' is no outcome of {}: {}",

@@ -238,7 +238,7 @@ fn capture(draft: &mut Draft<'_>, dispatch: &Dispatch, judged: &Judged) {
 fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Verdict {
     match &dispatch.duty {
         Duty::Work => {
-            verdict_on_tree(draft, dispatch);
+            verdict_on_tree(draft, dispatch, outcome);
             leave(draft, outcome.as_str());
         }
         Duty::Open => after(draft, &dispatch.agent),
@@ -250,8 +250,9 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
 }
 
 /// Work that may change nothing and passes is a gate: it holds for the tree that it looked at.
-fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch) {
-    if let (Reach::ReadsOnly, Some(tree)) = (dispatch.reach, draft.tree) {
+fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) {
+    let passes = matches!(outcome.as_str(), "done" | "passed" | "approved");
+    if let (Reach::ReadsOnly, Some(tree), true) = (dispatch.reach, draft.tree, passes) {
         let fact = Fact::GatePassed {
             stage: dispatch.stage.clone(),
             gate: Gate::Tree(tree),
