@@ -1,0 +1,95 @@
+//! The pipeline file: text in, a checked `engine::Pipeline` or problems with their place out.
+//!
+//! Invariant: this crate is pure. The caller reads the files; the same bytes give the same answer.
+
+pub mod builtin;
+mod diagnostic;
+mod from_json;
+mod from_toml;
+mod limits;
+mod read;
+mod render;
+mod rule;
+mod schema;
+mod source;
+mod tree;
+mod vocabulary;
+
+pub use diagnostic::Diagnostic;
+pub use limits::MOST_BYTES;
+pub use render::Colour;
+pub use rule::LanguageRule;
+pub use schema::schema;
+pub use source::{SourceFile, Sources, references};
+
+use diagnostic::Problems;
+use engine::CheckRule;
+use tree::{Node, Part};
+
+/// A pipeline with what the checker would still like to see changed.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    pub pipeline: engine::Pipeline,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads and checks a definition. Everything that is wrong is reported, in the order of the file.
+pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
+    let file = &sources.main.name;
+    let mut problems = Problems::default();
+    let root = source::parse(&sources.main, &mut problems);
+    let definition = root
+        .as_ref()
+        .and_then(|root| read::read(file, root, &sources.files, &mut problems));
+    let (Some(root), Some(definition)) = (root, definition) else {
+        return Err(problems.into_sorted(file));
+    };
+    match engine::Pipeline::new(definition) {
+        Ok(checked) => {
+            let warnings = placed(file, &root, checked.warnings);
+            Ok(Compiled {
+                pipeline: checked.pipeline,
+                warnings,
+            })
+        }
+        Err(problems) => Err(placed(file, &root, problems)),
+    }
+}
+
+/// The engine knows the keys that lead to a problem; the tree knows where they are written.
+fn placed(file: &str, root: &Node, found: Vec<engine::Problem>) -> Vec<Diagnostic> {
+    let mut problems = Problems::default();
+    for engine::Problem {
+        rule,
+        place,
+        message,
+        hint,
+    } in found
+    {
+        let span = Some(root.locate(&place.0, part(rule)));
+        let (code, severity, file) = (rule.code(), rule.severity(), String::from(file));
+        problems.push(Diagnostic {
+            code,
+            severity,
+            file,
+            span,
+            message,
+            hint,
+        });
+    }
+    problems.into_sorted(file)
+}
+
+/// Some rules speak of the key itself: a word that nobody says, a thing that nobody uses.
+fn part(rule: CheckRule) -> Part {
+    match rule {
+        CheckRule::ImpossibleOutcome
+        | CheckRule::AfterNotAllowed
+        | CheckRule::UnusedArtifact
+        | CheckRule::UnusedCounter
+        | CheckRule::UnusedGroup
+        | CheckRule::UnusedParam
+        | CheckRule::GroupShadowsAgent => Part::Key,
+        _ => Part::Value,
+    }
+}

@@ -1,0 +1,63 @@
+//! Check stages: commands as words, from the definition or from an approved artifact.
+
+use engine::{CheckWork, Commands};
+
+use super::words::{WordsError, split};
+use super::{Fields, Reader};
+use crate::rule::LanguageRule;
+use crate::tree::{Node, Value};
+use crate::vocabulary;
+
+impl Reader<'_> {
+    pub(super) fn check_work(&mut self, fields: &Fields<'_>) -> Option<CheckWork> {
+        let commands = self.required(fields, "check", Self::commands);
+        let fails_on = self.optional(fields, "fails_on", Self::filled);
+        Some(CheckWork {
+            commands: commands?,
+            fails_on,
+        })
+    }
+
+    fn commands(&mut self, node: &Node) -> Option<Commands> {
+        match &node.value {
+            Value::List(_) => self.items(node, Self::command).map(Commands::Fixed),
+            Value::Table(_) => {
+                let fields = self.fields(node, &vocabulary::FROM)?;
+                self.required(&fields, "from", Self::field_of)
+                    .map(Commands::Approved)
+            }
+            _ => {
+                let hint = "write [\"program argument\"] or { from = \"artifact.field\" }";
+                self.wrong_type(node, "a list of commands", hint)
+            }
+        }
+    }
+
+    fn command(&mut self, node: &Node) -> Option<Vec<String>> {
+        match &node.value {
+            Value::Text(line) => self.command_line(node, line),
+            Value::List(_) => self.items(node, Self::owned_text),
+            _ => self.wrong_type(node, "a command", "write \"program argument\""),
+        }
+    }
+
+    fn command_line(&mut self, node: &Node, line: &str) -> Option<Vec<String>> {
+        match split(line) {
+            Ok(words) => Some(words),
+            Err(WordsError::Open(quote)) => {
+                let message = format!("a {quote} in this command is not finished");
+                let hint = "close the quote, or write the words as a list";
+                self.report(LanguageRule::BadCommand, &node.span, message, hint);
+                None
+            }
+            Err(WordsError::Shell(letter)) => {
+                let message =
+                    format!("no shell runs this command, so `{letter}` would mean nothing");
+                let hint = "write one command an entry, quote the character if it is meant as it \
+                            stands, or write the words as a list, as [\"sh\", \"-c\", \"…\"]";
+                self.report(LanguageRule::ShellSyntax, &node.span, message, hint);
+                None
+            }
+        }
+    }
+}

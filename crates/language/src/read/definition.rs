@@ -1,0 +1,160 @@
+//! The top of a pipeline file: everything but the artifacts, stages and proofs themselves.
+
+use engine::{
+    ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode, Param,
+    ParamName, PipelineName, StageName, View,
+};
+
+use super::{Fields, Reader};
+use crate::tree::{Entry, Node, Value};
+use crate::vocabulary::{self, BEGINS, MODES};
+
+impl Reader<'_> {
+    pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {
+        let fields = &self.fields(root, &vocabulary::PIPELINE)?;
+        let head = self.head(fields);
+        let begins = self.optional(fields, "begins", |reader, node| {
+            reader.word(node, BEGINS, &[Begins::Command, Begins::Session])
+        });
+        let mode = self.optional(fields, "mode", |reader, node| {
+            reader.word(node, MODES, &[Mode::Enforced, Mode::Advisory])
+        });
+        let ttl = self.optional(fields, "ttl", Self::duration);
+        let budget = self
+            .optional(fields, "budget", Self::budget)
+            .unwrap_or_default();
+        let settings = self.optional(fields, "settings", Self::filled);
+        let params = self
+            .map(fields, "params", Self::param)
+            .into_iter()
+            .collect();
+        let counters = self
+            .map(fields, "counters", Self::counter)
+            .into_iter()
+            .collect();
+        let groups = self
+            .map(fields, "groups", Self::group)
+            .into_iter()
+            .collect();
+        let artifacts = self.map(fields, "artifacts", |reader, entry| {
+            let (name, artifact) = (
+                reader.key(entry, ArtifactName::parse),
+                reader.artifact(&entry.node),
+            );
+            name.zip(artifact)
+        });
+        let artifacts = artifacts.into_iter().collect();
+        let stages = self.map(fields, "stages", Self::stage);
+        let views = self.map(fields, "views", Self::view);
+        let proofs = self.list(fields, "prove", Self::proof);
+        let (begins, mode) = (
+            begins.unwrap_or(Begins::Command),
+            mode.unwrap_or(Mode::Enforced),
+        );
+        let (name, about, start) = head?;
+        Some(Definition {
+            name,
+            about,
+            begins,
+            start,
+            mode,
+            ttl,
+            budget,
+            settings,
+            params,
+            counters,
+            groups,
+            artifacts,
+            stages,
+            views,
+            proofs,
+        })
+    }
+
+    /// What every pipeline must say.
+    fn head(&mut self, fields: &Fields<'_>) -> Option<(PipelineName, String, StageName)> {
+        let name = self.required(fields, "name", |reader, node| {
+            reader.name(node, PipelineName::parse)
+        });
+        let about = self.required(fields, "about", Self::filled);
+        let start = self.required(fields, "start", |reader, node| {
+            reader.name(node, StageName::parse)
+        });
+        self.required(fields, "stages", |_, _| Some(()));
+        Some((name?, about?, start?))
+    }
+
+    fn budget(&mut self, node: &Node) -> Option<Budget> {
+        let fields = &self.fields(node, &vocabulary::BUDGET)?;
+        Some(Budget {
+            turns: self.optional(fields, "turns", Self::amount),
+            tokens: self.optional(fields, "tokens", Self::amount),
+            cost_cents: self.optional(fields, "cost", Self::cost),
+            time: self.optional(fields, "time", Self::duration),
+        })
+    }
+
+    fn param(&mut self, entry: &Entry) -> Option<(ParamName, Param)> {
+        let name = self.key(entry, ParamName::parse);
+        let param = match &entry.node.value {
+            Value::Text(_) => self.filled(&entry.node).map(|about| Param {
+                about,
+                required: true,
+                ..Param::default()
+            }),
+            _ => self.long_param(&entry.node),
+        };
+        name.zip(param)
+    }
+
+    fn long_param(&mut self, node: &Node) -> Option<Param> {
+        let fields = &self.fields(node, &vocabulary::PARAM)?;
+        let about = self
+            .optional(fields, "about", Self::owned_text)
+            .unwrap_or_default();
+        let default = self.optional(fields, "default", Self::scalar);
+        // A run must not begin with a hole in it, so what has no default has to be given.
+        let required = self
+            .optional(fields, "required", Self::flag)
+            .unwrap_or(default.is_none());
+        let choices = self.list(fields, "choices", Self::scalar);
+        let setting = self.optional(fields, "setting", Self::field);
+        Some(Param {
+            about,
+            required,
+            default,
+            choices,
+            setting,
+        })
+    }
+
+    fn counter(&mut self, entry: &Entry) -> Option<(CounterName, Counter)> {
+        let name = self.key(entry, CounterName::parse);
+        let fields = &self.fields(&entry.node, &vocabulary::COUNTER)?;
+        let max = self.required(fields, "max", Self::amount);
+        let then = self.required(fields, "then", |reader, node| {
+            reader.name(node, StageName::parse)
+        });
+        Some((
+            name?,
+            Counter {
+                max: max?,
+                then: then?,
+            },
+        ))
+    }
+
+    fn group(&mut self, entry: &Entry) -> Option<(GroupName, Vec<engine::AgentPattern>)> {
+        let name = self.key(entry, GroupName::parse);
+        let members = self.items(&entry.node, Self::pattern);
+        name.zip(members)
+    }
+
+    fn view(&mut self, entry: &Entry) -> Option<View> {
+        let path = self.filled(&entry.node)?;
+        Some(View {
+            format: entry.key.clone(),
+            path,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! The rules of the language itself, each with a stable code that people can look up.
+//!
+//! What the text means as a pipeline is judged by `engine::CheckRule`, whose codes begin at GW-L201.
+
+macro_rules! language_rules {
+    ($($variant:ident, $code:literal, $text:literal;)*) => {
+        /// A rule about the text of a pipeline file. The code never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum LanguageRule {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl LanguageRule {
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            pub fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// The rule in one sentence.
+            pub fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+language_rules! {
+    NotUtf8, "GW-L101", "a pipeline file is UTF-8 text";
+    TooLarge, "GW-L102", "a pipeline file has at most 1 MiB";
+    TooDeep, "GW-L103", "tables, lists and dotted keys are nested at most 32 deep";
+    Syntax, "GW-L104", "a pipeline file is TOML, or JSON of the same model";
+    DuplicateKey, "GW-L105", "a key is written once";
+    ManyProblems, "GW-L106", "only the first hundred problems are shown";
+
+    UnknownKey, "GW-L110", "every key is one that the language knows";
+    ForeignKey, "GW-L111", "a stage has only the keys of its kind";
+    MissingKey, "GW-L112", "what must be said is said";
+    WrongType, "GW-L113", "a value has the type that its key wants";
+    UnknownWord, "GW-L114", "a word is one of those that its key knows";
+    Empty, "GW-L115", "what people read or need is not empty";
+    OutOfRange, "GW-L116", "a number is within its range";
+    ExcludedKey, "GW-L117", "keys that exclude one another do not stand together";
+
+    NoKind, "GW-L120", "a stage says of which kind it is";
+    TwoKinds, "GW-L121", "a stage is of one kind";
+    BadName, "GW-L122", "a name has letters, digits, `-` and `_`";
+    BadDuration, "GW-L123", "a time is a number with its unit";
+    BadCost, "GW-L124", "a cost is in dollars, with two decimals at most";
+    BadField, "GW-L125", "a field is written as `artifact.field`";
+    BadTarget, "GW-L126", "a target is a stage, `@interrupted` or `{param}`";
+    BadCommand, "GW-L127", "a command line can be split into words";
+    ShellSyntax, "GW-L128", "a check runs a program, not a shell";
+
+    BadReference, "GW-L130", "a file that is referred to lies beside the definition or below it";
+    MissingFile, "GW-L131", "a file that is referred to exists";
+    BadSchema, "GW-L132", "a schema is a JSON Schema that stands on its own";
+}

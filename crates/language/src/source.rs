@@ -1,0 +1,176 @@
+//! The files that a definition is made of, and the way from bytes to the tree.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Problems};
+use crate::limits::{MOST_BYTES, MOST_DEPTH, Syntax, too_deep};
+use crate::rule::LanguageRule;
+use crate::tree::Node;
+use crate::{from_json, from_toml};
+
+/// A pipeline file with everything that it refers to. The caller has read it all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    pub main: SourceFile,
+    /// The other files, by their path as the definition writes it.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceFile {
+    /// As people are shown it.
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// The files that must be read before `compile`, by their path as the definition writes it.
+///
+/// Empty for a text that cannot be read; `compile` then says why. Invariant: no path leads out of
+/// the definition's own folder.
+pub fn references(main: &SourceFile) -> Vec<String> {
+    let Some(root) = parse(main, &mut Problems::default()) else {
+        return Vec::new();
+    };
+    let tables = |key: &str| root.get(key).map(Node::entries).unwrap_or_default();
+    let schemas = tables("artifacts")
+        .iter()
+        .filter_map(|entry| entry.node.get("schema"));
+    let stages = || tables("stages").iter().map(|entry| &entry.node);
+    let prompts = stages().filter_map(|stage| stage.get("prompt"));
+    let panels = stages()
+        .filter_map(|stage| stage.get("panel"))
+        .flat_map(Node::items);
+    let reviewers = panels.filter_map(|reviewer| reviewer.get("prompt"));
+    let paths = schemas
+        .chain(prompts)
+        .chain(reviewers)
+        .filter_map(Node::text);
+    let unique: BTreeSet<&str> = paths.filter(|path| is_below(path)).collect();
+    unique.into_iter().map(String::from).collect()
+}
+
+/// Does this path stay beside the definition or below it, on every system?
+pub(crate) fn is_below(path: &str) -> bool {
+    let plain = |part: &str| !part.is_empty() && part != "..";
+    path.split('/').all(plain) && !path.contains(['\\', ':', '\0'])
+}
+
+/// Reads the bytes as a tree; what is wrong goes to `problems`.
+pub(crate) fn parse(main: &SourceFile, problems: &mut Problems) -> Option<Node> {
+    match prepare(main) {
+        Ok((text, syntax)) => match syntax {
+            Syntax::Toml => from_toml::parse(&main.name, &text, problems),
+            Syntax::Json => from_json::parse(&main.name, &text, problems),
+        },
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    }
+}
+
+/// Keeps the limits. The text that comes out has the byte positions of the file.
+fn prepare(main: &SourceFile) -> Result<(Cow<'_, str>, Syntax), Diagnostic> {
+    if main.bytes.len() > MOST_BYTES {
+        return Err(too_large(main));
+    }
+    let text = std::str::from_utf8(&main.bytes).map_err(|error| not_utf8(main, error))?;
+    // Three spaces for a byte order mark keep every position.
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => Cow::Owned(format!("   {rest}")),
+        None => Cow::Borrowed(text),
+    };
+    let syntax = syntax(&main.name, &text);
+    match too_deep(&text, syntax) {
+        Some(byte) => Err(nested_too_deep(main).at(&(byte..byte + 1))),
+        None => Ok((text, syntax)),
+    }
+}
+
+/// No TOML file begins with a brace, so the text itself tells, whatever the file is called.
+fn syntax(name: &str, text: &str) -> Syntax {
+    if name.ends_with(".json") || text.trim_start().starts_with('{') {
+        Syntax::Json
+    } else {
+        Syntax::Toml
+    }
+}
+
+fn too_large(main: &SourceFile) -> Diagnostic {
+    let message = format!(
+        "the file has {} bytes, and {MOST_BYTES} are allowed",
+        main.bytes.len()
+    );
+    let hint = String::from("keep long texts in files of their own and refer to them");
+    Diagnostic::new(LanguageRule::TooLarge, &main.name, message, hint)
+}
+
+fn not_utf8(main: &SourceFile, error: std::str::Utf8Error) -> Diagnostic {
+    let byte = error.valid_up_to();
+    let message = format!("the file is not UTF-8 text from byte {byte} on");
+    let hint = String::from("save it as UTF-8");
+    Diagnostic::new(LanguageRule::NotUtf8, &main.name, message, hint).at(&(byte..byte + 1))
+}
+
+fn nested_too_deep(main: &SourceFile) -> Diagnostic {
+    let message = format!("this is nested more than {MOST_DEPTH} deep");
+    let hint = String::from("a pipeline is flat: one table a stage");
+    Diagnostic::new(LanguageRule::TooDeep, &main.name, message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_that_a_definition_refers_to_are_listed_once() {
+        let text = r#"
+            artifacts.a.schema = "schemas/a.json"
+            artifacts.b.schema = { type = "object" }
+            artifacts.c.schema = "../outside.json"
+            artifacts.d.schema = "/etc/passwd"
+            stages.x = { agent = "x", prompt = "prompts/x.md" }
+            stages.y = { review = "x", prompt = "prompts/x.md", panel = [{ agent = "r", prompt = "r.md" }] }
+        "#;
+        let main = SourceFile {
+            name: "p.toml".into(),
+            bytes: text.into(),
+        };
+        assert_eq!(
+            references(&main),
+            ["prompts/x.md", "r.md", "schemas/a.json"]
+        );
+    }
+
+    #[test]
+    fn a_broken_file_refers_to_nothing() {
+        for bytes in [&b"[[["[..], b"\xff", b"a = ", b"{\"artifacts\": 1}", b""] {
+            let main = SourceFile {
+                name: "p".into(),
+                bytes: bytes.into(),
+            };
+            assert_eq!(references(&main), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn only_paths_below_the_definition_are_read() {
+        for (path, below) in [
+            ("a.json", true),
+            ("schemas/a.json", true),
+            (".hidden/a", true),
+            ("a..b/c", true),
+            ("../a", false),
+            ("a/../../b", false),
+            ("/etc/passwd", false),
+            ("C:\\a", false),
+            ("a\\..\\b", false),
+            ("./a", true),
+            ("a//b", false),
+            ("", false),
+        ] {
+            assert_eq!(is_below(path), below, "{path:?}");
+        }
+    }
+}

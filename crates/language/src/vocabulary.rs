@@ -1,0 +1,173 @@
+//! Every key of the language, once: the reader knows unknown keys by these tables, and the JSON
+//! Schema is made from them.
+
+mod pipeline;
+mod stages;
+
+pub(crate) use pipeline::*;
+pub(crate) use stages::*;
+
+/// What a value looks like. The reader gives it meaning; the schema describes it to editors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Text,
+    /// A text that says something.
+    Filled,
+    Name,
+    Agent,
+    /// An artifact's name, with a question mark if it need not be there.
+    Read,
+    /// An agent's name, a glob over names, or a group.
+    AgentPattern,
+    StepId,
+    /// A dotted field, as `status`.
+    Field,
+    /// A dotted field with its artifact in front.
+    FieldOf,
+    /// A file beside the definition or below it.
+    Reference,
+    Duration,
+    /// A whole number, or a parameter in braces.
+    Amount,
+    Bytes,
+    Cost,
+    Flag,
+    /// A text, a whole number or a flag, kept as text.
+    Scalar,
+    Target,
+    Word(&'static [&'static str]),
+    List(&'static Shape),
+    /// A list with at least one member.
+    FilledList(&'static Shape),
+    Map {
+        keys: &'static Shape,
+        values: &'static Shape,
+    },
+    Table(&'static Table),
+    Either(&'static [Shape]),
+    /// One table of keys for each kind of stage.
+    Stage,
+    /// An inline JSON Schema.
+    Schema,
+}
+
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// With its article, as messages name it.
+    pub name: &'static str,
+    pub parts: &'static [&'static [Key]],
+    /// Sets of keys of which exactly one must be there, where there is a choice.
+    pub choice: &'static [&'static [&'static str]],
+}
+
+impl Table {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.parts.iter().flat_map(|part| part.iter())
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.keys().any(|key| key.name == name)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub presence: Presence,
+    pub shape: Shape,
+    pub about: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Presence {
+    Required,
+    Optional,
+}
+
+const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        presence: Presence::Required,
+        shape,
+        about,
+    }
+}
+
+const fn optional(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        presence: Presence::Optional,
+        shape,
+        about,
+    }
+}
+
+/// A kind of stage, told by one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Agent,
+    Open,
+    Check,
+    Ask,
+    Review,
+    Steps,
+    End,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Agent,
+        Self::Open,
+        Self::Check,
+        Self::Ask,
+        Self::Review,
+        Self::Steps,
+        Self::End,
+    ];
+
+    /// The key that makes a stage one of this kind.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Open => "allow",
+            Self::Check => "check",
+            Self::Ask => "ask",
+            Self::Review => "review",
+            Self::Steps => "steps",
+            Self::End => "end",
+        }
+    }
+
+    pub(crate) fn table(self) -> &'static Table {
+        match self {
+            Self::Agent => &AGENT_STAGE,
+            Self::Open => &OPEN_STAGE,
+            Self::Check => &CHECK_STAGE,
+            Self::Ask => &ASK_STAGE,
+            Self::Review => &REVIEW_STAGE,
+            Self::Steps => &STEPS_STAGE,
+            Self::End => &END_STAGE,
+        }
+    }
+}
+
+pub(crate) const BEGINS: &[&str] = &["command", "session"];
+pub(crate) const MODES: &[&str] = &["enforced", "advisory"];
+pub(crate) const FORMATS: &[&str] = &["bundle", "json", "text"];
+pub(crate) const SOURCES: &[&str] = &["reply", "answers"];
+pub(crate) const STOPS: &[&str] = &["free", "hold"];
+pub(crate) const ENDS: &[&str] = &["completed", "failed", "cancelled"];
+pub(crate) const CONVERSATIONS: &[&str] = &["fresh", "same"];
+
+const fn named(values: &'static Shape) -> Shape {
+    Shape::Map {
+        keys: &Shape::Name,
+        values,
+    }
+}
+
+const NAMES: Shape = Shape::List(&Shape::Name);
+const AGENTS: Shape = Shape::List(&Shape::AgentPattern);
+const TEXTS: Shape = Shape::List(&Shape::Filled);
+const EDGES: Shape = Shape::Either(&[Shape::Target, Shape::Table(&EDGE)]);
+const RETRIES: Shape = Shape::Either(&[Shape::Amount, Shape::Table(&RETRY)]);

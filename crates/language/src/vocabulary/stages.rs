@@ -1,0 +1,322 @@
+//! The keys of stages, of each kind, and of what is inside them.
+
+use super::*;
+
+pub(crate) static EDGE: Table = Table {
+    name: "an edge",
+    parts: &[&[
+        required(
+            "to",
+            Shape::Target,
+            "A stage, `@interrupted`, or a parameter in braces.",
+        ),
+        optional("count", Shape::Name, "The counter that counts this edge."),
+        optional(
+            "reset",
+            NAMES,
+            "Counters, or review stages whose rounds, are set back.",
+        ),
+        optional(
+            "approves",
+            NAMES,
+            "Artifacts whose present content a person approves by this answer.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static TOOLS: Table = Table {
+    name: "`tools`",
+    parts: &[&[optional(
+        "deny",
+        AGENTS,
+        "Tools, or globs over tools, that may not be used here.",
+    )]],
+    choice: &[],
+};
+
+pub(crate) static RETRY: Table = Table {
+    name: "a retry",
+    parts: &[&[
+        required("max", Shape::Amount, "How often."),
+        optional(
+            "backoff",
+            Shape::Duration,
+            "How long to wait before the first; each next one waits longer.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static FROM: Table = Table {
+    name: "a reference to a field",
+    parts: &[&[required(
+        "from",
+        Shape::FieldOf,
+        "The list in an artifact, as `story.test_criteria.commands`.",
+    )]],
+    choice: &[],
+};
+
+pub(crate) static REVIEWER: Table = Table {
+    name: "a reviewer",
+    parts: &[
+        &[
+            required("agent", Shape::Agent, "The reviewer."),
+            required("leaves", Shape::Name, "The artifact with its verdict."),
+            optional("final", Shape::Flag, "Do its findings restart the round?"),
+        ],
+        WORKER,
+    ],
+    choice: &[],
+};
+
+pub(crate) static STEP: Table = Table {
+    name: "a step",
+    parts: &[&[
+        required("id", Shape::StepId, "The step's id."),
+        optional("title", Shape::Text, "What is done."),
+        required("agent", Shape::Agent, "Who does it."),
+        optional(
+            "needs",
+            Shape::List(&Shape::StepId),
+            "Steps that must be done before.",
+        ),
+    ]],
+    choice: &[],
+};
+
+const COMMON: &[Key] = &[
+    optional("about", Shape::Text, "What happens here."),
+    optional(
+        "shown",
+        Shape::Filled,
+        "The stage's name in views that know fewer stages.",
+    ),
+    optional(
+        "inject",
+        Shape::Filled,
+        "Text given with a person's prompt, or at session start, while the run is here.",
+    ),
+    optional(
+        "stop",
+        Shape::Word(STOPS),
+        "`free` (default), or `hold`: the session does not stop before the stage's work is done.",
+    ),
+    optional(
+        "writes",
+        TEXTS,
+        "Globs over the files that this stage may change; an empty list: none.",
+    ),
+    optional(
+        "tools",
+        Shape::Table(&TOOLS),
+        "Tools that may not be used here.",
+    ),
+    optional("retry", RETRIES, "How often a fault is tried again."),
+    optional("timeout", Shape::Duration, "How long the work may take."),
+    optional(
+        "heartbeat",
+        Shape::Duration,
+        "How long a worker may be silent.",
+    ),
+    optional("on", named(&EDGES), "Where each outcome leads."),
+];
+
+const WORKER: &[Key] = &[
+    optional(
+        "runner",
+        Shape::Name,
+        "What starts the agent, as `claude` or `codex`.",
+    ),
+    optional("model", Shape::Filled, "The model."),
+    optional(
+        "prompt",
+        Shape::Reference,
+        "A file with the prompt, beside the definition.",
+    ),
+    optional(
+        "conversation",
+        Shape::Word(CONVERSATIONS),
+        "`fresh` (default), or `same`: the earlier one goes on.",
+    ),
+];
+
+const READS: Key = optional(
+    "reads",
+    Shape::List(&Shape::Read),
+    "Artifacts that are handed over; a question mark after the name makes one optional.",
+);
+const AFTER: Key = optional(
+    "after",
+    Shape::Map {
+        keys: &Shape::AgentPattern,
+        values: &EDGES,
+    },
+    "Where the run goes when this agent has ended well.",
+);
+const LEAVES_BY_AGENT: Key = optional(
+    "leaves",
+    Shape::Map {
+        keys: &Shape::AgentPattern,
+        values: &NAMES,
+    },
+    "What each agent must leave behind.",
+);
+
+pub(crate) static AGENT_STAGE: Table = Table {
+    name: "an agent stage",
+    parts: &[
+        &[
+            required(
+                "agent",
+                Shape::Agent,
+                "The agent that works here; `session` is the main session itself.",
+            ),
+            READS,
+            optional(
+                "leaves",
+                Shape::Either(&[NAMES, named(&NAMES)]),
+                "Artifacts that must be left behind: a list, or a list for each outcome.",
+            ),
+        ],
+        WORKER,
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static OPEN_STAGE: Table = Table {
+    name: "an open stage",
+    parts: &[
+        &[
+            required(
+                "allow",
+                AGENTS,
+                "Agents, globs or groups that the session may call here.",
+            ),
+            AFTER,
+            LEAVES_BY_AGENT,
+        ],
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static CHECK_STAGE: Table = Table {
+    name: "a check stage",
+    parts: &[
+        &[
+            required(
+                "check",
+                Shape::Either(&[
+                    Shape::List(&Shape::Either(&[Shape::Filled, Shape::List(&Shape::Text)])),
+                    Shape::Table(&FROM),
+                ]),
+                "Command lines, or a field of an artifact that a person approved.",
+            ),
+            optional(
+                "fails_on",
+                Shape::Filled,
+                "Text in the output that fails a command.",
+            ),
+        ],
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static ASK_STAGE: Table = Table {
+    name: "an ask stage",
+    parts: &[
+        &[
+            required(
+                "ask",
+                Shape::Filled,
+                "The question. The choices are the outcomes of `on`.",
+            ),
+            optional(
+                "from",
+                Shape::FieldOf,
+                "A worker's own questions, as `signal.questions`.",
+            ),
+            optional(
+                "leaves",
+                Shape::Name,
+                "The artifact that holds the answers to a worker's questions.",
+            ),
+        ],
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static REVIEW_STAGE: Table = Table {
+    name: "a review stage",
+    parts: &[
+        &[
+            required(
+                "review",
+                Shape::Agent,
+                "The agent whose work is reviewed, and which fixes what is found.",
+            ),
+            required(
+                "panel",
+                Shape::FilledList(&Shape::Table(&REVIEWER)),
+                "The reviewers, in their order.",
+            ),
+            required("rounds", Shape::Amount, "How many rounds there may be."),
+            optional(
+                "of",
+                Shape::Name,
+                "The artifact that the panel judges; the tree unless said.",
+            ),
+            READS,
+            optional("fixes", NAMES, "What the owner leaves when it has fixed."),
+        ],
+        WORKER,
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static STEPS_STAGE: Table = Table {
+    name: "a steps stage",
+    parts: &[
+        &[
+            required(
+                "steps",
+                Shape::Either(&[
+                    Shape::List(&Shape::Table(&STEP)),
+                    Shape::Word(&["start"]),
+                    Shape::Table(&FROM),
+                ]),
+                "The task graph: its steps, `start` (given when the run starts), or a field of an artifact.",
+            ),
+            optional(
+                "max_parallel",
+                Shape::Amount,
+                "How many steps work at once.",
+            ),
+            optional("agents", AGENTS, "Agents that a step may name."),
+            READS,
+            optional("leaves", NAMES, "What each step must leave behind."),
+        ],
+        WORKER,
+        COMMON,
+    ],
+    choice: &[],
+};
+
+pub(crate) static END_STAGE: Table = Table {
+    name: "an end",
+    parts: &[
+        &[
+            required("end", Shape::Word(ENDS), "How the run ended."),
+            AFTER,
+            LEAVES_BY_AGENT,
+        ],
+        COMMON,
+    ],
+    choice: &[],
+};

@@ -1,0 +1,145 @@
+//! Keys that are unknown, missing or in the wrong company.
+
+use expect_test::expect;
+
+use super::{Case, case};
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "abuot = 1",
+            expect![[r#"
+            error[GW-L110]: the pipeline has no key `abuot`
+             --> p.toml:1:1
+              |
+            1 | abuot = 1
+              | ^^^^^
+              = help: did you mean `about`?
+        "#]],
+        ),
+        case(
+            "budget = { money = 1 }",
+            expect![[r#"
+            error[GW-L110]: a budget has no key `money`
+             --> p.toml:1:12
+              |
+            1 | budget = { money = 1 }
+              |            ^^^^^
+              = help: a budget has `turns`, `tokens`, `cost` and `time`
+        "#]],
+        ),
+        case(
+            "stages.t = { agent = 'x', colour = 'red' }",
+            expect![[r#"
+            error[GW-L110]: an agent stage has no key `colour`
+             --> p.toml:1:27
+              |
+            1 | stages.t = { agent = 'x', colour = 'red' }
+              |                           ^^^^^^
+              = help: remove it; `gatewright schema` prints all keys
+        "#]],
+        ),
+        case(
+            "counters.c = { max = 1 }",
+            expect![[r#"
+            error[GW-L112]: a counter has no `then`
+             --> p.toml:1:14
+              |
+            1 | counters.c = { max = 1 }
+              |              ^^^^^^^^^^^
+              = help: add `then`: The stage to which the next count leads instead.
+        "#]],
+        ),
+        case(
+            "artifacts.a = {}",
+            expect![[r#"
+            error[GW-L112]: an artifact has neither `path` nor `from`
+             --> p.toml:1:15
+              |
+            1 | artifacts.a = {}
+              |               ^^
+              = help: add `path`, a file in the project, or `from = "reply"`
+
+            error[GW-L112]: an artifact has no `format`
+             --> p.toml:1:15
+              |
+            1 | artifacts.a = {}
+              |               ^^
+              = help: add `format`: `bundle` is YAML front matter and Markdown. A reply and answers are `json` unless said otherwise.
+        "#]],
+        ),
+        case(
+            "artifacts.a = { path = 'x', from = 'reply' }",
+            expect![[r#"
+            error[GW-L117]: an artifact is a file (`path`) or it is `from` somewhere
+             --> p.toml:1:36
+              |
+            1 | artifacts.a = { path = 'x', from = 'reply' }
+              |                                    ^^^^^^^
+              = help: keep one of the two
+        "#]],
+        ),
+        case(
+            "artifacts.a = { path = 'x', format = 'text', schema = {} }",
+            expect![[r#"
+            error[GW-L117]: only a json artifact has a schema
+             --> p.toml:1:55
+              |
+            1 | artifacts.a = { path = 'x', format = 'text', schema = {} }
+              |                                                       ^^
+              = help: write `format = "json"`, or name the fields in `require`
+        "#]],
+        ),
+        case(
+            "prove = [{ name = 'x' }]",
+            expect![[r#"
+            error[GW-L112]: this proof claims nothing
+             --> p.toml:1:10
+              |
+            1 | prove = [{ name = 'x' }]
+              |          ^^^^^^^^^^^^^^
+              = help: add `before` and `through`, or `agent` and `only_after`
+        "#]],
+        ),
+        case(
+            "prove = [{ name = 'x', agent = 'y', before = 's' }]",
+            expect![[r#"
+            error[GW-L112]: a proof has no `only_after`
+             --> p.toml:1:10
+              |
+            1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
+              |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              = help: add `only_after`: The agent that must have ended well before.
+
+            error[GW-L117]: `before` speaks of stages, and this proof is about an agent
+             --> p.toml:1:46
+              |
+            1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
+              |                                              ^^^
+              = help: write two proofs: `before` with `through`, and `agent` with `only_after`
+        "#]],
+        ),
+        case(
+            "stages.t = { ask = 'x', from = 'a.b' }",
+            expect![[r#"
+            error[GW-L112]: an ask stage has no `leaves`
+             --> p.toml:1:12
+              |
+            1 | stages.t = { ask = 'x', from = 'a.b' }
+              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              = help: add `leaves`: The artifact that holds the answers to a worker's questions.
+        "#]],
+        ),
+        case(
+            "stages.t = { ask = 'x', leaves = 'a' }",
+            expect![[r#"
+            error[GW-L112]: an ask stage has no `from`
+             --> p.toml:1:12
+              |
+            1 | stages.t = { ask = 'x', leaves = 'a' }
+              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              = help: add `from`: A worker's own questions, as `signal.questions`.
+        "#]],
+        ),
+    ]
+}
