@@ -1,0 +1,244 @@
+//! Every fact as JSON: its kind, and all that it says.
+
+use engine::{
+    Along, CheckEnd, CheckResult, CheckVerdict, Dispatch, Duty, Fact, Move, Started, Step, StepId,
+    WorkResult,
+};
+use serde_json::{Map, Value, json};
+
+use crate::time::rfc3339;
+use crate::words::{self, usage_json};
+
+/// An object whose first key, `kind`, says which further keys there are.
+pub fn fact_json(fact: &Fact) -> Value {
+    let mut object = Map::new();
+    object.insert("kind".to_owned(), json!(kind(fact)));
+    if let Value::Object(rest) = fields(fact) {
+        object.extend(rest);
+    }
+    Value::Object(object)
+}
+
+fn kind(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::Started(_) => "started",
+        Fact::Forked { .. } => "forked",
+        Fact::TakenUp => "taken_up",
+        Fact::Attached { .. } => "attached",
+        Fact::Detached { .. } => "detached",
+        Fact::Admitted { .. } => "admitted",
+        Fact::Ended { .. } => "ended",
+        Fact::Captured { .. } => "captured",
+        Fact::Warned { .. } => "warned",
+        Fact::Noted { .. } => "noted",
+        Fact::Refused { .. } => "refused",
+        Fact::Retried { .. } => "retried",
+        Fact::StepRetried { .. } => "step_retried",
+        Fact::StepFailed { .. } => "step_failed",
+        Fact::Stuck { .. } => "stuck",
+        Fact::Unstuck => "unstuck",
+        Fact::Checked { .. } => "checked",
+        Fact::GatePassed { .. } => "gate_passed",
+        Fact::ReviewerApproved { .. } => "reviewer_approved",
+        Fact::ReviewerFound { .. } => "reviewer_found",
+        Fact::Fixed { .. } => "fixed",
+        Fact::RoundStarted { .. } => "round_started",
+        Fact::RoundsSpent { .. } => "rounds_spent",
+        Fact::Planned { .. } => "planned",
+        Fact::StepsRevived { .. } => "steps_revived",
+        Fact::Answered { .. } => "answered",
+        Fact::Approved { .. } => "approved",
+        Fact::Overridden { .. } => "overridden",
+        Fact::Moved(_) => "moved",
+        Fact::Held { .. } => "held",
+        Fact::Abandoned => "abandoned",
+        Fact::WentStale => "went_stale",
+        Fact::OverBudget { .. } => "over_budget",
+        Fact::Continued { .. } => "continued",
+        Fact::Cancelled { .. } => "cancelled",
+        Fact::Reset { .. } => "reset",
+        Fact::Checkpointed { .. } => "checkpointed",
+        Fact::Restored { .. } => "restored",
+    }
+}
+
+#[rustfmt::skip] // One fact a line is what makes this list readable.
+fn fields(fact: &Fact) -> Value {
+    match fact {
+        Fact::TakenUp | Fact::Unstuck | Fact::Abandoned | Fact::WentStale => json!({}),
+        Fact::Started(started) => begun(started),
+        Fact::Forked { from, entry, state } => json!({
+            "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str(),
+        }),
+        Fact::Attached { session } | Fact::Detached { session } =>
+            json!({ "session": session.as_str() }),
+        Fact::Admitted { dispatch } => admitted(dispatch),
+        Fact::Ended { dispatch, result, usage } => json!({
+            "dispatch": dispatch.to_string(), "result": ended(result), "used": usage_json(usage),
+        }),
+        Fact::Captured { artifact, content, dispatch, step } => json!({
+            "artifact": artifact.as_str(), "content": content.to_string(),
+            "dispatch": dispatch.map(|id| id.to_string()),
+            "step": step.as_ref().map(StepId::as_str),
+        }),
+        Fact::Warned { message } | Fact::Noted { message } => json!({ "message": message }),
+        Fact::Refused { what, reason } => json!({ "what": what, "reason": reason }),
+        Fact::Retried { stage, fault, reason } =>
+            json!({ "stage": stage.as_str(), "fault": fault.word(), "reason": reason }),
+        Fact::StepRetried { stage, step, fault, reason }
+        | Fact::StepFailed { stage, step, fault, reason } => json!({
+            "stage": stage.as_str(), "step": step.as_str(), "fault": fault.word(), "reason": reason,
+        }),
+        Fact::Stuck { fault, reason } => json!({ "fault": fault.word(), "reason": reason }),
+        Fact::Checked { stage, verdict, results, tree } => json!({
+            "stage": stage.as_str(), "verdict": verdict_word(*verdict),
+            "results": results.iter().map(check_json).collect::<Vec<_>>(),
+            "tree_before": tree.before.to_string(), "tree_after": tree.after.to_string(),
+        }),
+        Fact::GatePassed { stage, gate } =>
+            json!({ "stage": stage.as_str(), "passed_on": words::gate_json(gate) }),
+        Fact::ReviewerApproved { stage, reviewer, subject } => json!({
+            "stage": stage.as_str(), "reviewer": reviewer + 1, "subject": subject.to_string(),
+        }),
+        Fact::ReviewerFound { stage, reviewer } | Fact::Fixed { stage, reviewer } =>
+            json!({ "stage": stage.as_str(), "reviewer": reviewer + 1 }),
+        Fact::RoundStarted { stage, round } => json!({ "stage": stage.as_str(), "round": round }),
+        Fact::RoundsSpent { stage } | Fact::StepsRevived { stage } =>
+            json!({ "stage": stage.as_str() }),
+        Fact::Planned { stage, steps } =>
+            json!({ "stage": stage.as_str(), "steps": steps.iter().map(step).collect::<Vec<_>>() }),
+        Fact::Answered { stage, answer, given } =>
+            json!({ "stage": stage.as_str(), "answer": answer.as_str(), "given": given }),
+        Fact::Approved { artifact, content } =>
+            json!({ "artifact": artifact.as_str(), "content": content.to_string() }),
+        Fact::Overridden { stage, outcome, reason } =>
+            json!({ "stage": stage.as_str(), "outcome": outcome.as_str(), "reason": reason }),
+        Fact::Moved(step) => moved(step),
+        Fact::Held { holds } => json!({ "holds": holds }),
+        Fact::OverBudget { what } => json!({ "what": what }),
+        Fact::Continued { budget_again } => json!({ "budget_again": budget_again }),
+        Fact::Cancelled { reason } => json!({ "reason": reason }),
+        Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
+        Fact::Checkpointed { name } => json!({ "name": name.as_str() }),
+        Fact::Restored { entry, state, reason } =>
+            json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
+    }
+}
+
+/// One command of a check.
+fn check_json(result: &CheckResult) -> Value {
+    let (ended, number, reason) = match &result.ended {
+        CheckEnd::Exit(code) => ("exit", Some(code), None),
+        CheckEnd::Signal(signal) => ("signal", Some(signal), None),
+        CheckEnd::TimedOut => ("timed_out", None, None),
+        CheckEnd::CouldNotStart(reason) => ("could_not_start", None, Some(reason)),
+    };
+    json!({
+        "argv": result.argv,
+        "ended": ended,
+        "code": number,
+        "reason": reason,
+        "duration_ms": result.duration_ms,
+        "matched_failure": result.matched_failure,
+        "tail": result.tail,
+    })
+}
+
+/// What a dispatch is for; reviewers are numbered from 1.
+pub fn duty_json(duty: &Duty) -> Value {
+    match duty {
+        Duty::Work => json!({ "kind": "work" }),
+        Duty::Open => json!({ "kind": "open" }),
+        Duty::Review { reviewer } => json!({ "kind": "review", "reviewer": reviewer + 1 }),
+        Duty::Fix { reviewer } => json!({ "kind": "fix", "reviewer": reviewer + 1 }),
+        Duty::Step { step } => json!({ "kind": "step", "step": step.as_str() }),
+    }
+}
+
+fn verdict_word(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Passed => "passed",
+        CheckVerdict::Failed => "failed",
+        CheckVerdict::Void => "void",
+    }
+}
+
+fn begun(started: &Started) -> Value {
+    let params = started
+        .params
+        .iter()
+        .map(|(name, value)| (name.to_string(), json!(value)));
+    json!({
+        "run": started.id.as_str(),
+        "definition": started.definition.to_string(),
+        "task": started.task,
+        "params": Value::Object(params.collect()),
+        "driver": words::driver(started.driver),
+        "stage": started.stage.as_str(),
+        "session": started.session.as_ref().map(|session| session.as_str()),
+        "steps": started.steps.iter().map(step).collect::<Vec<_>>(),
+        "queued": started.queued,
+    })
+}
+
+fn step(step: &Step) -> Value {
+    json!({
+        "id": step.id.as_str(),
+        "title": step.title,
+        "agent": step.agent.as_str(),
+        "needs": step.needs.iter().map(StepId::as_str).collect::<Vec<_>>(),
+    })
+}
+
+fn admitted(dispatch: &Dispatch) -> Value {
+    let before = dispatch.before.iter();
+    let before = before.map(|(name, content)| (name.to_string(), json!(content.to_string())));
+    json!({
+        "dispatch": dispatch.id.to_string(),
+        "agent": dispatch.agent.as_str(),
+        "duty": duty_json(&dispatch.duty),
+        "stage": dispatch.stage.as_str(),
+        "visit": dispatch.visit,
+        "attempt": dispatch.attempt,
+        "session": dispatch.session.as_ref().map(|session| session.as_str()),
+        "conversation": words::conversation(dispatch.conversation),
+        "reach": words::reach(dispatch.reach),
+        "started_at": rfc3339(dispatch.started_at),
+        "tree": dispatch.tree.map(|tree| tree.to_string()),
+        "before": Value::Object(before.collect()),
+    })
+}
+
+fn ended(result: &WorkResult) -> Value {
+    match result {
+        WorkResult::Outcome(outcome) => json!({ "kind": "outcome", "outcome": outcome.as_str() }),
+        WorkResult::Fault { fault, reason } => {
+            json!({ "kind": "fault", "fault": fault.word(), "reason": reason })
+        }
+        WorkResult::Late => json!({ "kind": "late" }),
+        WorkResult::Dropped => json!({ "kind": "dropped" }),
+    }
+}
+
+fn moved(step: &Move) -> Value {
+    let (along, full) = match &step.along {
+        Along::Edge => ("edge", None),
+        Along::Full(counter) => ("full", Some(counter.as_str())),
+        Along::Interrupted => ("interrupted", None),
+        Along::StaleGate => ("stale_gate", None),
+    };
+    let counted = step.counted.as_ref();
+    json!({
+        "from": step.from.as_str(),
+        "outcome": step.outcome,
+        "to": step.to.as_str(),
+        "along": along,
+        "full": full,
+        "counted": counted.map(|(name, value)| json!({ "counter": name.as_str(), "value": value })),
+        "reset": step.reset.iter().map(|counter| counter.as_str()).collect::<Vec<_>>(),
+        "resume": step.resume.as_ref().map(|resume| json!({
+            "to": resume.to.as_str(),
+            "count": resume.count.as_ref().map(|counter| counter.as_str()),
+        })),
+    })
+}

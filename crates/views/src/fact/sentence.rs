@@ -1,0 +1,297 @@
+//! Every fact in words. The words may hold text from outside: they are printed through `safe`.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Fact,
+    Fault, Hash, Move, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage, WorkResult,
+};
+
+use super::Cast;
+use crate::paint::Style;
+use crate::safe::Outside;
+use crate::time::duration;
+use crate::words::{self, count, short};
+
+/// What is now true, in one sentence without a full stop.
+#[rustfmt::skip] // One fact a line is what makes this list readable.
+pub fn sentence(fact: &Fact, cast: &Cast) -> Outside {
+    Outside::new(match fact {
+        Fact::Started(started) => begun(started),
+        Fact::Forked { from, entry, state } => forked(from, *entry, state),
+        Fact::TakenUp => "a worker took the queued run up".into(),
+        Fact::Attached { session } => format!("session {session} holds the run"),
+        Fact::Detached { session } => format!("session {session} ended and let the run go"),
+        Fact::Admitted { dispatch } => admitted(dispatch),
+        Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, cast),
+        Fact::Captured { artifact, content, dispatch, step } =>
+            captured(artifact, content, *dispatch, step.as_ref(), cast),
+        Fact::Warned { message } => format!("warning: {message}"),
+        Fact::Noted { message } => format!("noted, and nothing changed: {message}"),
+        Fact::Refused { what, reason } => format!("refused to {what}: {reason}"),
+        Fact::Retried { stage, fault, reason } => again(stage.as_str(), *fault, reason),
+        Fact::StepRetried { stage, step, fault, reason } => again(&of(step, stage), *fault, reason),
+        Fact::StepFailed { stage, step, fault, reason } => failed(&of(step, stage), *fault, reason),
+        Fact::Stuck { fault, reason } => failed("a person is needed: the work", *fault, reason),
+        Fact::Unstuck => "the run is free to go on".into(),
+        Fact::Checked { stage, verdict, results, .. } => checked(stage, *verdict, results),
+        Fact::GatePassed { stage, gate } => format!("{stage} has passed on {}", words::gate(gate)),
+        Fact::ReviewerApproved { stage, reviewer, subject } =>
+            format!("{} approved {}", cast.reviewer(stage, *reviewer), short(subject)),
+        Fact::ReviewerFound { stage, reviewer } =>
+            format!("{} found something to change", cast.reviewer(stage, *reviewer)),
+        Fact::Fixed { stage, reviewer } =>
+            format!("the owner fixed what {} found", cast.reviewer(stage, *reviewer)),
+        Fact::RoundStarted { stage, round } => format!("round {round} of {stage} began"),
+        Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
+        Fact::Planned { stage, steps } => planned(stage, steps),
+        Fact::StepsRevived { stage } => format!("the failed steps of {stage} may be tried again"),
+        Fact::Answered { stage, answer, given } => answered(stage, answer, given),
+        Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
+        Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
+        Fact::Moved(step) => moved(step),
+        Fact::Held { holds } => format!("the session was held back from stopping (hold {holds})"),
+        Fact::Abandoned => "the session stopped before the work was done".into(),
+        Fact::WentStale => "nothing happened for longer than the time to live".into(),
+        Fact::OverBudget { what } => format!("the budget is used up: {what}"),
+        Fact::Continued { budget_again } => continued(*budget_again).into(),
+        Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
+        Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
+        Fact::Checkpointed { name } => format!("this point is called {name}"),
+        Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
+    })
+}
+
+/// The colour of a fact in a list.
+pub fn style(fact: &Fact) -> Style {
+    match fact {
+        Fact::Overridden { .. }
+        | Fact::Refused { .. }
+        | Fact::StepFailed { .. }
+        | Fact::Cancelled { .. } => Style::Bad,
+        Fact::Stuck { .. }
+        | Fact::Abandoned
+        | Fact::WentStale
+        | Fact::OverBudget { .. }
+        | Fact::RoundsSpent { .. }
+        | Fact::Warned { .. }
+        | Fact::Retried { .. }
+        | Fact::StepRetried { .. } => Style::Wait,
+        Fact::GatePassed { .. } | Fact::ReviewerApproved { .. } => Style::Good,
+        Fact::Checked { verdict, .. } => verdict_style(*verdict),
+        Fact::Moved(_) => Style::Strong,
+        Fact::Noted { .. } | Fact::Held { .. } | Fact::Captured { .. } => Style::Dim,
+        Fact::Started(_)
+        | Fact::Forked { .. }
+        | Fact::TakenUp
+        | Fact::Attached { .. }
+        | Fact::Detached { .. }
+        | Fact::Admitted { .. }
+        | Fact::Ended { .. }
+        | Fact::Unstuck
+        | Fact::ReviewerFound { .. }
+        | Fact::Fixed { .. }
+        | Fact::RoundStarted { .. }
+        | Fact::Planned { .. }
+        | Fact::StepsRevived { .. }
+        | Fact::Answered { .. }
+        | Fact::Approved { .. }
+        | Fact::Continued { .. }
+        | Fact::Reset { .. }
+        | Fact::Checkpointed { .. }
+        | Fact::Restored { .. } => Style::Normal,
+    }
+}
+
+fn verdict_style(verdict: CheckVerdict) -> Style {
+    match verdict {
+        CheckVerdict::Passed => Style::Good,
+        CheckVerdict::Failed => Style::Bad,
+        CheckVerdict::Void => Style::Wait,
+    }
+}
+
+/// One command of a check: `ansible-lint site.yml: exit 2 after 3.4 s`.
+pub fn check_line(result: &CheckResult) -> Outside {
+    let ended = match &result.ended {
+        CheckEnd::Exit(code) => format!("exit {code}"),
+        CheckEnd::Signal(signal) => format!("killed by signal {signal}"),
+        CheckEnd::TimedOut => "timed out".to_owned(),
+        CheckEnd::CouldNotStart(reason) => format!("could not start: {reason}"),
+    };
+    let matched = if result.matched_failure {
+        ", with a failure in its output"
+    } else {
+        ""
+    };
+    let (argv, took) = (result.argv.join(" "), duration(result.duration_ms));
+    Outside::new(format!("{argv}: {ended} after {took}{matched}"))
+}
+
+fn begun(started: &Started) -> String {
+    let driver = match started.driver {
+        Driver::ByHand => "by hand, unwitnessed",
+        Driver::Guarded => "guarded by hooks",
+        Driver::Headless => "headless",
+    };
+    let begun = if started.queued {
+        "was queued, to begin"
+    } else {
+        "began"
+    };
+    format!(
+        "the run {begun} at {} ({driver}): {}",
+        started.stage, started.task
+    )
+}
+
+fn forked(from: &RunId, entry: u64, state: &Run) -> String {
+    format!(
+        "the run goes on from entry {entry} of {from}, in {}",
+        state.position.stage
+    )
+}
+
+fn restored(entry: u64, state: &Run, reason: &str) -> String {
+    format!(
+        "back to entry {entry}, in {}, because: {reason}",
+        state.position.stage
+    )
+}
+
+fn overridden(stage: &StageName, outcome: &Outcome, reason: &str) -> String {
+    format!("OVERRIDDEN: {stage} skipped as {outcome} because: {reason}")
+}
+
+fn admitted(dispatch: &Dispatch) -> String {
+    let Dispatch {
+        id,
+        agent,
+        stage,
+        attempt,
+        ..
+    } = dispatch;
+    format!(
+        "'{agent}' ({id}) began in {stage}{}, attempt {attempt}",
+        words::duty(&dispatch.duty)
+    )
+}
+
+fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, cast: &Cast) -> String {
+    let result = match result {
+        WorkResult::Outcome(outcome) => format!("ended: {outcome}"),
+        WorkResult::Fault { fault, reason } => format!("ended with {}: {reason}", fault.word()),
+        WorkResult::Late => {
+            "ended after the run had left its stage, so nothing advanced".to_owned()
+        }
+        WorkResult::Dropped => "was dropped, because a person moved the run".to_owned(),
+    };
+    let usage = words::usage(usage);
+    let usage = if usage.is_empty() {
+        usage
+    } else {
+        format!(" ({usage})")
+    };
+    format!("{} {result}{usage}", cast.worker(dispatch))
+}
+
+fn captured(
+    artifact: &ArtifactName,
+    content: &Hash,
+    dispatch: Option<DispatchId>,
+    step: Option<&StepId>,
+    cast: &Cast,
+) -> String {
+    let step = step
+        .map(|step| format!(" for step {step}"))
+        .unwrap_or_default();
+    let by = dispatch
+        .map(|id| format!(", left by {}", cast.worker(id)))
+        .unwrap_or_default();
+    format!("captured {artifact}{step} as {}{by}", short(content))
+}
+
+fn of(step: &StepId, stage: &StageName) -> String {
+    format!("step {step} of {stage}")
+}
+
+fn again(what: &str, fault: Fault, reason: &str) -> String {
+    format!("{what} is tried again after {}: {reason}", fault.word())
+}
+
+fn failed(what: &str, fault: Fault, reason: &str) -> String {
+    format!("{what} failed with {}: {reason}", fault.word())
+}
+
+fn checked(stage: &StageName, verdict: CheckVerdict, results: &[CheckResult]) -> String {
+    let commands = count(results.len() as u64, "command");
+    match verdict {
+        CheckVerdict::Passed => format!("the check {stage} passed ({commands})"),
+        CheckVerdict::Void => format!("the check {stage} says nothing about the work ({commands})"),
+        CheckVerdict::Failed => {
+            let culprit = results
+                .iter()
+                .find(|result| !passed(result))
+                .map(check_line);
+            let culprit = culprit
+                .map(|line| format!(": {}", line.raw()))
+                .unwrap_or_default();
+            format!("the check {stage} failed ({commands}){culprit}")
+        }
+    }
+}
+
+fn passed(result: &CheckResult) -> bool {
+    result.ended == CheckEnd::Exit(0) && !result.matched_failure
+}
+
+fn planned(stage: &StageName, steps: &[Step]) -> String {
+    let ids: Vec<_> = steps.iter().map(|step| step.id.as_str()).collect();
+    format!(
+        "{} of {stage} planned: {}",
+        count(steps.len() as u64, "step"),
+        ids.join(", ")
+    )
+}
+
+fn answered(stage: &StageName, answer: &Outcome, given: &BTreeMap<String, String>) -> String {
+    match given.len() as u64 {
+        0 => format!("{stage} was answered: {answer}"),
+        number => format!(
+            "{stage} was answered: {answer}, {}",
+            count(number, "answer")
+        ),
+    }
+}
+
+/// `validating → debugging: failed; fixes is now 1`.
+fn moved(step: &Move) -> String {
+    let Move {
+        from, outcome, to, ..
+    } = step;
+    let mut parts = vec![outcome.clone()];
+    match &step.along {
+        Along::Edge => {}
+        Along::Full(counter) => parts.push(format!("{counter} is full")),
+        Along::Interrupted => parts.push("back to where it was going".to_owned()),
+        Along::StaleGate => parts.push(format!("what {to} had passed on has changed")),
+    }
+    parts.extend(
+        step.reset
+            .iter()
+            .map(|counter| format!("{counter} is set back")),
+    );
+    parts.extend(
+        step.counted
+            .iter()
+            .map(|(counter, value)| format!("{counter} is now {value}")),
+    );
+    format!("{from} → {to}: {}", parts.join("; "))
+}
+
+fn continued(budget_again: bool) -> &'static str {
+    match budget_again {
+        true => "a person let the run go on and granted its budget again",
+        false => "a person let the run go on",
+    }
+}

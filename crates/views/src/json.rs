@@ -1,0 +1,42 @@
+//! JSON as text: exact for machines, and harmless when a person prints it.
+
+use serde_json::Value;
+
+use crate::safe::is_forbidden;
+
+/// Indented JSON with a newline at its end. What `safe` would drop is escaped instead: nothing is
+/// lost, and no terminal obeys it.
+pub fn json_text(value: &Value) -> String {
+    let mut text = String::new();
+    for found in format!("{value:#}").chars() {
+        match is_forbidden(found) {
+            true => push_escaped(&mut text, found),
+            false => text.push(found),
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn push_escaped(text: &mut String, found: char) {
+    for unit in found.encode_utf16(&mut [0; 2]) {
+        text.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+
+    #[test]
+    fn hostile_text_survives_exactly_and_is_never_printed_raw() {
+        let mut chance = Chance::new(5);
+        for _ in 0..2_000 {
+            let value = serde_json::json!({ chance.hostile_text(9): chance.hostile_text(30) });
+            let text = json_text(&value);
+            assert!(!text.chars().any(is_forbidden), "{text:?}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        }
+    }
+}

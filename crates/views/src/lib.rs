@@ -1,0 +1,38 @@
+//! Pipelines and runs as people and machines read them.
+//!
+//! Invariant: nothing here reads a file, a clock or the environment, and nothing prints. Every text
+//! that came from outside passes `safe` before a terminal can see it.
+
+#[cfg(test)]
+mod chance;
+pub mod diagram;
+mod fact;
+pub mod history;
+mod json;
+mod layout;
+mod limits;
+pub mod list;
+mod markdown;
+pub mod next;
+mod paint;
+mod refusal;
+mod safe;
+pub mod status;
+mod summary;
+#[cfg(test)]
+mod tests;
+pub mod time;
+pub mod why;
+mod words;
+
+pub use fact::Cast;
+pub use history::history;
+pub use json::json_text;
+pub use list::list;
+pub use next::next;
+pub use paint::{Paint, Style};
+pub use refusal::{refusal, refusal_in};
+pub use safe::{Outside, is_forbidden, line, safe};
+pub use status::{Freshness, Surroundings, status};
+pub use summary::{Verification, summary};
+pub use why::why;

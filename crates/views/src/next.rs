@@ -1,0 +1,321 @@
+//! What may legally happen now, who does it, and what to type.
+
+mod render;
+
+use engine::{
+    AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
+    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, StepId,
+};
+use serde_json::Value;
+
+use crate::paint::Paint;
+use crate::safe::Outside;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextView {
+    pub run: RunId,
+    pub stage: StageName,
+    pub ways: Vec<WayOn>,
+}
+
+/// One legal next thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayOn {
+    pub actor: Actor,
+    /// The whole sentence, with its actor.
+    pub what: Outside,
+    /// What to type, each a way of its own.
+    pub commands: Vec<String>,
+    pub reads: Vec<Paper>,
+    pub leaves: Vec<Paper>,
+}
+
+/// Who does the next thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    Agent(AgentName),
+    /// The main session itself.
+    Session,
+    /// Any agent that one of these covers.
+    AnyAgent(Vec<Outside>),
+    Person,
+    /// Our own side, when somebody types the command.
+    Gatewright,
+    Nobody,
+}
+
+/// An artifact as its reader or writer needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paper {
+    pub name: ArtifactName,
+    pub source: &'static str,
+    /// With the run, the step and the parameters filled in.
+    pub path: Option<Outside>,
+    pub format: &'static str,
+    pub require: Vec<Outside>,
+    pub verdict: Option<VerdictField>,
+    pub strict: bool,
+    pub captured: Option<Hash>,
+}
+
+/// The field with the verdict, and its words with what they mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerdictField {
+    pub field: Outside,
+    pub words: Vec<(Outside, Outcome)>,
+}
+
+/// Puts the engine's list into words for the run's driver.
+pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
+    let teller = Teller {
+        definition: pipeline.definition(),
+        run,
+    };
+    NextView {
+        run: run.id.clone(),
+        stage: run.position.stage.clone(),
+        ways: legal.iter().map(|next| teller.way(next)).collect(),
+    }
+}
+
+impl NextView {
+    pub fn text(&self, paint: Paint) -> String {
+        render::text(self, paint)
+    }
+
+    pub fn json(&self) -> Value {
+        render::json(self)
+    }
+}
+
+struct Teller<'a> {
+    definition: &'a Definition,
+    run: &'a Run,
+}
+
+impl Teller<'_> {
+    fn way(&self, next: &Next) -> WayOn {
+        match next {
+            Next::Agent {
+                agent,
+                duty,
+                reads,
+                leaves,
+            } => self.agent(agent, duty, reads, leaves),
+            Next::Session { reads, leaves } => self.session(reads, leaves),
+            Next::AnyOf { agents } => self.any_of(agents),
+            Next::Under { agent, step } => under(agent, step.as_ref()),
+            Next::Check { stage } => self.own(&format!("the commands of {stage} are run"), "check"),
+            Next::Plan { stage } => self.own(&format!("the steps of {stage} are planned"), "next"),
+            Next::Answer { question, choices } => {
+                let commands = choices
+                    .iter()
+                    .map(|choice| self.command("answer", &format!(" {choice}")));
+                person(&format!("answers: {question}"), commands.collect())
+            }
+            Next::Answers { question } => {
+                let shown = self.command("answer", "");
+                let given = self.command("answer", " --answer ID=TEXT --answer ID=TEXT …");
+                person(
+                    &format!("answers each question: {question}"),
+                    vec![shown, given],
+                )
+            }
+            Next::Finish => person("ends the stage", vec![self.command("finish", "")]),
+            Next::Decide { why, choices } => {
+                let commands = choices.iter().map(|choice| self.decision(choice));
+                person(&format!("decides: {why}"), commands.collect())
+            }
+            Next::TakeUp => plain(Actor::Gatewright, "a worker takes the queued run up"),
+            Next::Nothing => plain(Actor::Nobody, "the run is over; nothing is left to do"),
+        }
+    }
+
+    fn session(&self, reads: &[ArtifactName], leaves: &[ArtifactName]) -> WayOn {
+        WayOn {
+            commands: self.report(""),
+            reads: self.papers(reads, None),
+            leaves: self.papers(leaves, None),
+            ..plain(Actor::Session, "the session itself works")
+        }
+    }
+
+    fn any_of(&self, agents: &[AgentPattern]) -> WayOn {
+        let names: Vec<&str> = agents.iter().map(AgentPattern::as_str).collect();
+        let what = format!("any of these agents may work: {}", names.join(", "));
+        let actor = Actor::AnyAgent(names.into_iter().map(Outside::new).collect());
+        WayOn {
+            commands: self.report(" --agent AGENT"),
+            ..plain(actor, &what)
+        }
+    }
+
+    /// Our own side does it, when somebody types the command.
+    fn own(&self, what: &str, word: &str) -> WayOn {
+        WayOn {
+            commands: vec![self.command(word, "")],
+            ..plain(Actor::Gatewright, what)
+        }
+    }
+
+    fn agent(
+        &self,
+        agent: &AgentName,
+        duty: &NextDuty,
+        reads: &[ArtifactName],
+        leaves: &[ArtifactName],
+    ) -> WayOn {
+        let step = match duty {
+            NextDuty::Step { step, .. } => Some(step),
+            NextDuty::Work | NextDuty::Review { .. } | NextDuty::Fix { .. } => None,
+        };
+        let flag = step
+            .map(|step| format!(" --step {step}"))
+            .unwrap_or_default();
+        WayOn {
+            commands: self.report(&format!(" --agent {agent}{flag}")),
+            reads: self.papers(reads, step),
+            leaves: self.papers(leaves, step),
+            ..plain(
+                Actor::Agent(agent.clone()),
+                &format!("'{agent}' {}{}", duty_words(duty), self.caller()),
+            )
+        }
+    }
+
+    /// A command of the engine's list; `…` stands where the run belongs. What a person does to a
+    /// run against its own course wants a reason.
+    fn decision(&self, choice: &Choice) -> String {
+        match choice {
+            Choice::Retry => self.command("retry", ""),
+            Choice::Skip { outcomes } if outcomes.len() > 1 => {
+                let words: Vec<&str> = outcomes.iter().map(Outcome::as_str).collect();
+                let rest = format!(" --as {} --reason TEXT", words.join("|"));
+                self.command("skip", &rest)
+            }
+            Choice::Skip { .. } => self.command("skip", " --reason TEXT"),
+            Choice::Continue => self.command("answer", " continue"),
+            Choice::Reset => self.command("reset", " --reason TEXT"),
+            Choice::Cancel => self.command("cancel", " --reason TEXT"),
+        }
+    }
+
+    /// Who begins an agent's work, where it is not the person who reports it.
+    fn caller(&self) -> &'static str {
+        match self.run.driver {
+            Driver::ByHand => "",
+            Driver::Guarded => " (the session calls it)",
+            Driver::Headless => " (gatewright starts it)",
+        }
+    }
+
+    /// Only a run that is driven by hand is told of its work; the others see it.
+    fn report(&self, rest: &str) -> Vec<String> {
+        match self.run.driver {
+            Driver::ByHand => vec![self.command("report", rest)],
+            Driver::Guarded | Driver::Headless => Vec::new(),
+        }
+    }
+
+    fn command(&self, word: &str, rest: &str) -> String {
+        format!("gatewright {word} {}{rest}", self.run.id)
+    }
+
+    fn papers(&self, names: &[ArtifactName], step: Option<&StepId>) -> Vec<Paper> {
+        let declared =
+            |name: &ArtifactName| Some((name.clone(), self.definition.artifacts.get(name)?));
+        let known = names.iter().filter_map(declared);
+        known
+            .map(|(name, artifact)| self.paper(name, artifact, step))
+            .collect()
+    }
+
+    fn paper(&self, name: ArtifactName, artifact: &Artifact, step: Option<&StepId>) -> Paper {
+        let path = match &artifact.source {
+            Source::File(path) => Some(Outside::new(self.filled(path, step))),
+            Source::Reply | Source::Answers => None,
+        };
+        let verdict = artifact.outcome.as_ref().map(|outcome| VerdictField {
+            field: Outside::new(&outcome.field),
+            words: outcome
+                .values
+                .iter()
+                .map(|(word, o)| (Outside::new(word), o.clone()))
+                .collect(),
+        });
+        Paper {
+            source: crate::words::source(&artifact.source),
+            path,
+            format: crate::words::format(&artifact.format),
+            require: artifact.require.iter().map(Outside::new).collect(),
+            verdict,
+            strict: artifact.strict,
+            captured: self
+                .run
+                .artifacts
+                .get(&name)
+                .map(|captured| captured.content),
+            name,
+        }
+    }
+
+    /// A path as it is on disk, where everything in it is known by now.
+    fn filled(&self, path: &str, step: Option<&StepId>) -> String {
+        let mut path = path.replace("{run}", self.run.id.as_str());
+        if let Some(step) = step {
+            path = path.replace("{step}", step.as_str());
+        }
+        for (name, value) in &self.run.params {
+            path = path.replace(&format!("{{{name}}}"), value);
+        }
+        path
+    }
+}
+
+fn plain(actor: Actor, what: &str) -> WayOn {
+    let what = Outside::new(what);
+    WayOn {
+        actor,
+        what,
+        commands: Vec::new(),
+        reads: Vec::new(),
+        leaves: Vec::new(),
+    }
+}
+
+fn person(does: &str, commands: Vec<String>) -> WayOn {
+    WayOn {
+        commands,
+        ..plain(Actor::Person, &format!("a person {does}"))
+    }
+}
+
+fn under(agent: &AgentName, step: Option<&StepId>) -> WayOn {
+    let step = step
+        .map(|step| format!(" on step {step}"))
+        .unwrap_or_default();
+    plain(
+        Actor::Agent(agent.clone()),
+        &format!("'{agent}' is at work{step}"),
+    )
+}
+
+/// What the agent does, after its name.
+pub fn duty_words(duty: &NextDuty) -> String {
+    match duty {
+        NextDuty::Work => "works".to_owned(),
+        NextDuty::Review {
+            reviewer,
+            round,
+            rounds,
+        } => {
+            format!(
+                "reviews as number {} in round {round} of {rounds}",
+                reviewer + 1
+            )
+        }
+        NextDuty::Fix { findings_of } => format!("fixes what '{findings_of}' found"),
+        NextDuty::Step { step, title } if title.trim().is_empty() => format!("does step {step}"),
+        NextDuty::Step { step, title } => format!("does step {step}: {title}"),
+    }
+}

@@ -1,0 +1,85 @@
+//! A refusal in one line: a stable code, the reason, the legal next step, never the way around.
+
+use engine::{Next, NextDuty, Refusal, Run, RunId};
+
+use crate::safe::line;
+
+/// `GW-R11 refused: 'ansible-reviewer' may not work in validating; next: 'ansible-validator'`.
+pub fn refusal(refusal: &Refusal) -> String {
+    one_line(refusal, "", &Command { run: None })
+}
+
+/// The same with the run and its place, and with commands that name the run.
+pub fn refusal_in(run: &Run, refusal: &Refusal) -> String {
+    let place = format!("; run {} is in {}", run.id, run.position.stage);
+    one_line(refusal, &place, &Command { run: Some(&run.id) })
+}
+
+fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
+    let steps: Vec<_> = refusal
+        .next
+        .iter()
+        .map(|next| step(next, command))
+        .collect();
+    let next = match steps.is_empty() {
+        true => String::new(),
+        false => format!("; next: {}", steps.join(", or ")),
+    };
+    format!(
+        "{} refused: {}{place}{next}",
+        refusal.rule.code(),
+        line(&refusal.reason)
+    )
+}
+
+struct Command<'a> {
+    run: Option<&'a RunId>,
+}
+
+impl Command<'_> {
+    fn named(&self, word: &str) -> String {
+        match self.run {
+            Some(run) => format!("`gatewright {word} {run}`"),
+            None => format!("`gatewright {word}`"),
+        }
+    }
+}
+
+/// One legal step in a phrase. What a person may decide about a stuck run is not spelled out here:
+/// the reader of a refusal is mostly an agent, and would try it.
+fn step(next: &Next, command: &Command<'_>) -> String {
+    match next {
+        Next::Agent { agent, duty, .. } => format!("'{agent}'{}", duty_phrase(duty)),
+        Next::Session { .. } => "the session itself".to_owned(),
+        Next::AnyOf { agents } => {
+            let names: Vec<_> = agents
+                .iter()
+                .map(|agent| format!("'{}'", line(agent.as_str())))
+                .collect();
+            format!("any of {}", names.join(", "))
+        }
+        Next::Under { agent, step } => {
+            let step = step
+                .as_ref()
+                .map(|step| format!(" with step {step}"))
+                .unwrap_or_default();
+            format!("wait for '{agent}', which is at work{step}")
+        }
+        Next::Check { .. } => command.named("check"),
+        Next::Plan { stage } => format!("the steps of {stage} are planned"),
+        Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
+        Next::Finish => "a person ends the stage".to_owned(),
+        Next::Decide { .. } => format!("a person decides ({} says how)", command.named("next")),
+        Next::TakeUp => "wait until a worker takes the run up".to_owned(),
+        Next::Nothing => "nothing, the run is over".to_owned(),
+    }
+}
+
+fn duty_phrase(duty: &NextDuty) -> String {
+    match duty {
+        NextDuty::Work => String::new(),
+        NextDuty::Review { round, rounds, .. } => format!(" reviews (round {round} of {rounds})"),
+        NextDuty::Fix { findings_of } => format!(" fixes what '{findings_of}' found"),
+        NextDuty::Step { step, .. } => format!(" with step {step}"),
+    }
+}

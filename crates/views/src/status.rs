@@ -1,0 +1,188 @@
+//! How one run is going: gathered once, told as text and as JSON.
+
+mod gather;
+mod json;
+mod text;
+
+use engine::{
+    AgentName, ArtifactName, CounterName, DispatchId, Driver, Duty, Gate, Hash, Mode, Outcome,
+    ParamName, Pipeline, PipelineName, Run, RunId, Seconds, StageName, Status, Step, Time,
+};
+pub(crate) use json::reason;
+use serde_json::Value;
+pub(crate) use text::status_words;
+
+use crate::paint::Paint;
+use crate::safe::Outside;
+
+/// What is known about a run beside the run itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surroundings<'a> {
+    /// The project's folder.
+    pub project: &'a str,
+    pub now: Time,
+    pub freshness: Freshness,
+}
+
+/// Has something happened within the pipeline's `ttl`?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    Fresh,
+    Stale,
+}
+
+/// Everything that `status` shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusView {
+    pub run: RunId,
+    pub pipeline: PipelineName,
+    pub definition: Hash,
+    pub task: Outside,
+    pub params: Vec<(ParamName, Outside)>,
+    pub project: Outside,
+    pub driver: Driver,
+    pub mode: Mode,
+    pub session: Option<SessionLine>,
+    pub status: Status,
+    pub freshness: Freshness,
+    pub stage: StageLine,
+    pub counters: Vec<CounterLine>,
+    pub review: Option<ReviewLine>,
+    pub steps: Vec<StepLine>,
+    pub dispatches: Vec<DispatchLine>,
+    pub artifacts: Vec<ArtifactLine>,
+    pub gates: Vec<(StageName, Gate)>,
+    pub overrides: Vec<OverrideLine>,
+    pub budget: Vec<BudgetLine>,
+    pub started_at: Time,
+    pub touched_at: Time,
+    /// Since it was started.
+    pub age: Seconds,
+    /// Since something last happened.
+    pub idle: Seconds,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionLine {
+    pub session: engine::SessionId,
+    pub state: engine::BindingState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageLine {
+    pub name: StageName,
+    pub kind: &'static str,
+    pub shown: Option<Outside>,
+    /// The attempt under way, from 1.
+    pub attempt: u32,
+    pub retries: u32,
+    pub visit: u32,
+    pub since: Time,
+    pub retry_limit: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterLine {
+    pub name: CounterName,
+    pub used: u32,
+    pub max: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewLine {
+    pub round: u32,
+    pub rounds: Option<u32>,
+    pub turn: engine::Turn,
+    /// Whose turn it is: the reviewer, or the owner who fixes.
+    pub agent: Option<AgentName>,
+    pub approved_by: Vec<AgentName>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    pub step: Step,
+    pub title: Outside,
+    pub state: engine::MemberState,
+    /// Steps that it needs and that are not done.
+    pub waits_for: Vec<engine::StepId>,
+    pub retries: u32,
+    pub took: Option<Seconds>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DispatchLine {
+    pub id: DispatchId,
+    pub agent: AgentName,
+    pub duty: Duty,
+    pub stage: StageName,
+    pub attempt: u32,
+    pub started_at: Time,
+    pub running_for: Seconds,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactLine {
+    pub name: ArtifactName,
+    pub content: Hash,
+    pub dispatch: Option<DispatchId>,
+    pub approval: Approval,
+}
+
+/// Has a person approved this artifact?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    None,
+    /// This very content.
+    Approved,
+    /// Another content than the present one.
+    Stale,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverrideLine {
+    pub stage: StageName,
+    pub outcome: Outcome,
+    pub reason: Outside,
+    pub by: Outside,
+    pub at: Time,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetLine {
+    pub what: Resource,
+    pub used: u64,
+    pub limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    Turns,
+    Tokens,
+    CostCents,
+    Time,
+}
+
+/// Gathers what is to be told about a run.
+pub fn status(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusView {
+    gather::view(pipeline, run, around)
+}
+
+impl StatusView {
+    pub fn text(&self, paint: Paint) -> String {
+        text::render(self, paint)
+    }
+
+    pub fn json(&self) -> Value {
+        json::render(self)
+    }
+}
+
+impl OverrideLine {
+    /// Loud on purpose: an override marks the run for ever, in every view.
+    pub fn text(&self) -> String {
+        let (by, reason) = (self.by.line(), self.reason.line());
+        let Self { stage, outcome, .. } = self;
+        let at = crate::time::rfc3339(self.at);
+        format!("OVERRIDDEN: {stage} skipped as {outcome} by {by} at {at} because: {reason}")
+    }
+}

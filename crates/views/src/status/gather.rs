@@ -1,0 +1,239 @@
+//! Reads what `status` shows out of a pipeline and a run.
+
+use std::collections::BTreeSet;
+
+use engine::{
+    Amount, CounterName, Graph, MemberState, Pipeline, ReviewWork, Run, Stage, StepId, Turn, Work,
+};
+
+use super::{
+    Approval, ArtifactLine, BudgetLine, CounterLine, DispatchLine, OverrideLine, Resource,
+    ReviewLine, SessionLine, StageLine, StatusView, StepLine, Surroundings,
+};
+use crate::limits;
+use crate::safe::Outside;
+
+/// How often a fault is retried where the stage does not say.
+const USUAL_RETRIES: u32 = 2;
+
+pub fn view(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusView {
+    let definition = pipeline.definition();
+    let stage = pipeline.stage(&run.position.stage);
+    let params = run.params.iter();
+    let gates = run.gates.iter();
+    StatusView {
+        run: run.id.clone(),
+        pipeline: definition.name.clone(),
+        definition: run.definition,
+        task: Outside::new(&run.task),
+        params: params
+            .map(|(name, value)| (name.clone(), Outside::new(value)))
+            .collect(),
+        project: Outside::new(around.project),
+        driver: run.driver,
+        mode: definition.mode,
+        session: session(run),
+        status: engine::status(pipeline, run),
+        freshness: around.freshness,
+        stage: stage_line(pipeline, run, stage),
+        counters: counters(pipeline, run),
+        review: stage.and_then(|stage| review(pipeline, run, stage)),
+        steps: run
+            .graphs
+            .get(&run.position.stage)
+            .map(|graph| steps(graph, around))
+            .unwrap_or_default(),
+        dispatches: dispatches(run, around),
+        artifacts: artifacts(run),
+        gates: gates
+            .map(|(stage, gate)| (stage.clone(), gate.clone()))
+            .collect(),
+        overrides: overrides(run),
+        budget: budget(pipeline, run, around),
+        started_at: run.started_at,
+        touched_at: run.touched_at,
+        age: around.now.since(run.started_at),
+        idle: around.now.since(run.touched_at),
+    }
+}
+
+fn session(run: &Run) -> Option<SessionLine> {
+    let binding = run.session.as_ref()?;
+    Some(SessionLine {
+        session: binding.session.clone(),
+        state: binding.state,
+    })
+}
+
+fn stage_line(pipeline: &Pipeline, run: &Run, stage: Option<&Stage>) -> StageLine {
+    let position = &run.position;
+    let retry = stage.and_then(|stage| stage.retry.as_ref());
+    let limit = retry.map_or(Some(USUAL_RETRIES), |retry| {
+        limits::value(&retry.max, pipeline.definition(), Some(run))
+    });
+    StageLine {
+        name: position.stage.clone(),
+        kind: stage.map_or("unknown", crate::diagram::kind),
+        shown: stage
+            .and_then(|stage| stage.shown.as_ref())
+            .map(Outside::new),
+        attempt: position.retries + 1,
+        retries: position.retries,
+        visit: position.visit,
+        since: position.entered_at,
+        retry_limit: limit.filter(|_| stage.is_some_and(has_workers)),
+    }
+}
+
+/// Do agents work in this stage, so that a fault can be retried?
+fn has_workers(stage: &Stage) -> bool {
+    match &stage.work {
+        Work::Agent(_) | Work::Review(_) | Work::Steps(_) => true,
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+    }
+}
+
+/// Every declared counter, used or not: a reader sees how much is left.
+fn counters(pipeline: &Pipeline, run: &Run) -> Vec<CounterLine> {
+    let definition = pipeline.definition();
+    let declared: BTreeSet<&CounterName> = definition
+        .counters
+        .keys()
+        .chain(run.counters.keys())
+        .collect();
+    let line = |name: &CounterName| CounterLine {
+        name: name.clone(),
+        used: run.counters.get(name).copied().unwrap_or(0),
+        max: definition
+            .counters
+            .get(name)
+            .and_then(|c| limits::value(&c.max, definition, Some(run))),
+    };
+    declared.into_iter().map(line).collect()
+}
+
+fn review(pipeline: &Pipeline, run: &Run, stage: &Stage) -> Option<ReviewLine> {
+    let Work::Review(review) = &stage.work else {
+        return None;
+    };
+    let panel = run.panels.get(&stage.name)?;
+    let agent = |place: &u32| review.panel.get(*place as usize).map(|r| r.agent.clone());
+    Some(ReviewLine {
+        round: panel.round,
+        rounds: limits::value(&review.rounds, pipeline.definition(), Some(run)),
+        turn: panel.turn,
+        agent: whose_turn(review, panel.turn),
+        approved_by: panel.approvals.keys().filter_map(agent).collect(),
+    })
+}
+
+fn whose_turn(review: &ReviewWork, turn: Turn) -> Option<engine::AgentName> {
+    match turn {
+        Turn::Reviewing { reviewer } => review
+            .panel
+            .get(reviewer as usize)
+            .map(|reviewer| reviewer.agent.clone()),
+        Turn::Fixing { .. } => Some(review.owner.clone()),
+        Turn::Spent => None,
+    }
+}
+
+fn steps(graph: &Graph, around: Surroundings<'_>) -> Vec<StepLine> {
+    let members = graph.members.iter();
+    let done: BTreeSet<&StepId> = members
+        .filter(|member| member.state == MemberState::Done)
+        .map(|member| &member.step.id)
+        .collect();
+    let line = |member: &engine::Member| StepLine {
+        step: member.step.clone(),
+        title: Outside::new(&member.step.title),
+        state: member.state.clone(),
+        waits_for: member
+            .step
+            .needs
+            .iter()
+            .filter(|need| !done.contains(need))
+            .cloned()
+            .collect(),
+        retries: member.retries,
+        took: member
+            .started_at
+            .map(|at| member.ended_at.unwrap_or(around.now).since(at)),
+    };
+    graph.members.iter().map(line).collect()
+}
+
+fn dispatches(run: &Run, around: Surroundings<'_>) -> Vec<DispatchLine> {
+    let line = |dispatch: &engine::Dispatch| DispatchLine {
+        id: dispatch.id,
+        agent: dispatch.agent.clone(),
+        duty: dispatch.duty.clone(),
+        stage: dispatch.stage.clone(),
+        attempt: dispatch.attempt,
+        started_at: dispatch.started_at,
+        running_for: around.now.since(dispatch.started_at),
+    };
+    run.dispatches.values().map(line).collect()
+}
+
+fn artifacts(run: &Run) -> Vec<ArtifactLine> {
+    let mut lines = Vec::new();
+    for (name, captured) in &run.artifacts {
+        let approval = match run.approved.get(name) {
+            None => Approval::None,
+            Some(content) if *content == captured.content => Approval::Approved,
+            Some(_) => Approval::Stale,
+        };
+        let (content, dispatch) = (captured.content, captured.dispatch);
+        lines.push(ArtifactLine {
+            name: name.clone(),
+            content,
+            dispatch,
+            approval,
+        });
+    }
+    lines
+}
+
+fn overrides(run: &Run) -> Vec<OverrideLine> {
+    let line = |taken: &engine::Override| OverrideLine {
+        stage: taken.stage.clone(),
+        outcome: taken.outcome.clone(),
+        reason: Outside::new(&taken.reason),
+        by: Outside::new(&taken.by),
+        at: taken.at,
+    };
+    run.overrides.iter().map(line).collect()
+}
+
+/// What is limited or was used. A person's grant gives the whole amount again.
+fn budget(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> Vec<BudgetLine> {
+    let definition = pipeline.definition();
+    let shares = u64::from(run.grants) + 1;
+    let limit = |amount: &Option<Amount>| {
+        let value = limits::value(amount.as_ref()?, definition, Some(run))?;
+        Some(u64::from(value) * shares)
+    };
+    let elapsed = around.now.since(run.started_at).0;
+    let budget = &definition.budget;
+    let time = budget.time.map(|time| time.0.saturating_mul(shares));
+    let lines = [
+        (Resource::Turns, run.used.turns, limit(&budget.turns)),
+        (Resource::Tokens, run.used.tokens, limit(&budget.tokens)),
+        (
+            Resource::CostCents,
+            run.used.cost_cents,
+            limit(&budget.cost_cents),
+        ),
+        (
+            Resource::Time,
+            if time.is_some() { elapsed } else { 0 },
+            time,
+        ),
+    ];
+    let counts = |(_, used, limit): &(Resource, u64, Option<u64>)| *used > 0 || limit.is_some();
+    let lines = lines.into_iter().filter(counts);
+    lines
+        .map(|(what, used, limit)| BudgetLine { what, used, limit })
+        .collect()
+}

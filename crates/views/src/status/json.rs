@@ -1,0 +1,176 @@
+//! A status as JSON.
+
+use engine::{BindingState, Gate, MemberState, StageName, Status, Turn};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Approval, ArtifactLine, BudgetLine, CounterLine, DispatchLine, Freshness, OverrideLine,
+    Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
+};
+use crate::time::rfc3339;
+use crate::words;
+
+pub fn render(view: &StatusView) -> Value {
+    let params = view.params.iter();
+    let params: Map<_, _> = params
+        .map(|(name, value)| (name.to_string(), json!(value.raw())))
+        .collect();
+    json!({
+        "run": view.run.as_str(),
+        "pipeline": view.pipeline.as_str(),
+        "definition": view.definition.to_string(),
+        "task": view.task.raw(),
+        "params": params,
+        "project": view.project.raw(),
+        "driver": words::driver(view.driver),
+        "witnessed": view.driver != engine::Driver::ByHand,
+        "mode": words::mode(view.mode),
+        "enforced": view.mode == engine::Mode::Enforced,
+        "status": view.status.word(),
+        "reason": reason(&view.status),
+        "stale": view.freshness == Freshness::Stale,
+        "overridden": !view.overrides.is_empty(),
+        "session": view.session.as_ref().map(session),
+        "stage": stage(&view.stage),
+        "counters": each(&view.counters, counter),
+        "review": view.review.as_ref().map(review),
+        "steps": each(&view.steps, step),
+        "dispatches": each(&view.dispatches, dispatch),
+        "artifacts": each(&view.artifacts, artifact),
+        "gates": each(&view.gates, gate),
+        "overrides": each(&view.overrides, taken),
+        "budget": each(&view.budget, budget),
+        "started_at": rfc3339(view.started_at),
+        "updated_at": rfc3339(view.touched_at),
+        "age_seconds": view.age.0,
+        "idle_seconds": view.idle.0,
+    })
+}
+
+/// Why a run waits; absent when it does not.
+pub fn reason(status: &Status) -> Option<&str> {
+    match status {
+        Status::Waiting(reason) => Some(reason),
+        Status::Queued
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => None,
+    }
+}
+
+fn each<T>(lines: &[T], render: impl Fn(&T) -> Value) -> Vec<Value> {
+    lines.iter().map(render).collect()
+}
+
+fn session(line: &SessionLine) -> Value {
+    let state = match line.state {
+        BindingState::Active => "active",
+        BindingState::Ended => "ended",
+    };
+    json!({ "id": line.session.as_str(), "state": state })
+}
+
+fn stage(line: &StageLine) -> Value {
+    json!({
+        "name": line.name.as_str(),
+        "kind": line.kind,
+        "shown": line.shown.as_ref().map(|shown| shown.raw()),
+        "visit": line.visit,
+        "attempt": line.attempt,
+        "retries": line.retries,
+        "retry_limit": line.retry_limit,
+        "since": rfc3339(line.since),
+    })
+}
+
+fn counter(line: &CounterLine) -> Value {
+    json!({ "name": line.name.as_str(), "used": line.used, "max": line.max })
+}
+
+fn review(line: &ReviewLine) -> Value {
+    let turn = match line.turn {
+        Turn::Reviewing { .. } => "reviewing",
+        Turn::Fixing { .. } => "fixing",
+        Turn::Spent => "spent",
+    };
+    json!({
+        "round": line.round,
+        "rounds": line.rounds,
+        "turn": turn,
+        "agent": line.agent.as_ref().map(|agent| agent.as_str()),
+        "approved_by": line.approved_by.iter().map(|agent| agent.as_str()).collect::<Vec<_>>(),
+    })
+}
+
+fn step(line: &StepLine) -> Value {
+    let (state, reason) = match &line.state {
+        MemberState::Pending if line.waits_for.is_empty() => ("ready", None),
+        MemberState::Pending => ("waiting", None),
+        MemberState::Working { .. } => ("working", None),
+        MemberState::Done => ("done", None),
+        MemberState::Failed { fault, reason } => ("failed", Some((fault.word(), reason))),
+    };
+    json!({
+        "id": line.step.id.as_str(),
+        "title": line.title.raw(),
+        "agent": line.step.agent.as_str(),
+        "needs": line.step.needs.iter().map(|need| need.as_str()).collect::<Vec<_>>(),
+        "waits_for": line.waits_for.iter().map(|need| need.as_str()).collect::<Vec<_>>(),
+        "state": state,
+        "fault": reason.map(|(fault, _)| fault),
+        "reason": reason.map(|(_, reason)| reason),
+        "retries": line.retries,
+        "took_seconds": line.took.map(|took| took.0),
+    })
+}
+
+fn dispatch(line: &DispatchLine) -> Value {
+    json!({
+        "id": line.id.to_string(),
+        "agent": line.agent.as_str(),
+        "duty": crate::fact::duty_json(&line.duty),
+        "stage": line.stage.as_str(),
+        "attempt": line.attempt,
+        "started_at": rfc3339(line.started_at),
+        "running_seconds": line.running_for.0,
+    })
+}
+
+fn artifact(line: &ArtifactLine) -> Value {
+    let approval = match line.approval {
+        Approval::None => None,
+        Approval::Approved => Some("approved"),
+        Approval::Stale => Some("stale"),
+    };
+    json!({
+        "name": line.name.as_str(),
+        "content": line.content.to_string(),
+        "dispatch": line.dispatch.map(|id| id.to_string()),
+        "approval": approval,
+    })
+}
+
+fn gate((stage, gate): &(StageName, Gate)) -> Value {
+    json!({ "stage": stage.as_str(), "passed_on": words::gate_json(gate) })
+}
+
+fn taken(line: &OverrideLine) -> Value {
+    json!({
+        "stage": line.stage.as_str(),
+        "outcome": line.outcome.as_str(),
+        "reason": line.reason.raw(),
+        "by": line.by.raw(),
+        "at": rfc3339(line.at),
+    })
+}
+
+fn budget(line: &BudgetLine) -> Value {
+    let what = match line.what {
+        Resource::Turns => "turns",
+        Resource::Tokens => "tokens",
+        Resource::CostCents => "cost_cents",
+        Resource::Time => "seconds",
+    };
+    json!({ "what": what, "used": line.used, "limit": line.limit })
+}

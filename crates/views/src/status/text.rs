@@ -1,0 +1,278 @@
+//! A status as text.
+
+use engine::{BindingState, Driver, MemberState, Mode, Seconds, Status, Turn};
+
+use super::{
+    Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, Resource, ReviewLine, StageLine,
+    StatusView, StepLine,
+};
+use crate::layout::{Sheet, pad, width};
+use crate::paint::{Paint, Style};
+use crate::safe::line;
+use crate::time::{rfc3339, span};
+use crate::words;
+
+pub fn render(view: &StatusView, paint: Paint) -> String {
+    let mut sheet = Sheet::new(paint);
+    let (style, status) = status_words(&view.status);
+    sheet.line(
+        style,
+        &format!("{} · {} · {status}", view.run, view.pipeline),
+    );
+    for taken in &view.overrides {
+        sheet.line(Style::Bad, &taken.text());
+    }
+    if view.freshness == Freshness::Stale {
+        let (idle, run) = (span(view.idle), &view.run);
+        let text =
+            format!("STALE: nothing happened for {idle}; a person decides: gatewright next {run}");
+        sheet.line(Style::Wait, &text);
+    }
+    origin(&mut sheet, view);
+    progress(&mut sheet, view);
+    proof(&mut sheet, view);
+    times(&mut sheet, view);
+    sheet.finish()
+}
+
+/// The status in a colour and in words, with its reason.
+pub fn status_words(status: &Status) -> (Style, String) {
+    let word = status.word();
+    match status {
+        Status::Waiting(reason) => (Style::Wait, format!("{word}: {}", line(reason))),
+        Status::Queued => (Style::Dim, word.to_owned()),
+        Status::Running => (Style::Strong, word.to_owned()),
+        Status::Completed => (Style::Good, word.to_owned()),
+        Status::Failed | Status::Cancelled => (Style::Bad, word.to_owned()),
+    }
+}
+
+fn origin(sheet: &mut Sheet, view: &StatusView) {
+    sheet.field("task", Style::Normal, &view.task.line());
+    let param = |(name, value): &(engine::ParamName, crate::safe::Outside)| {
+        (Style::Normal, format!("{name} = {}", value.line()))
+    };
+    sheet.fields("params", view.params.iter().map(param));
+    sheet.field("project", Style::Normal, &view.project.line());
+    let style = match view.driver {
+        Driver::ByHand => Style::Wait,
+        Driver::Guarded | Driver::Headless => Style::Normal,
+    };
+    sheet.field("driver", style, words::driver_text(view.driver));
+    match view.mode {
+        Mode::Enforced => sheet.field("mode", Style::Normal, "enforced"),
+        Mode::Advisory => {
+            let text = "advisory, not enforced: refusals are said, and the step is let through";
+            sheet.field("mode", Style::Wait, text);
+        }
+    }
+    if let Some(binding) = &view.session {
+        let state = match binding.state {
+            BindingState::Active => "holds the run",
+            BindingState::Ended => "has ended",
+        };
+        sheet.field(
+            "session",
+            Style::Normal,
+            &format!("{} {state}", binding.session),
+        );
+    }
+}
+
+fn progress(sheet: &mut Sheet, view: &StatusView) {
+    sheet.field("stage", Style::Strong, &stage(&view.stage));
+    let counter = |counter: &super::CounterLine| match counter.max {
+        Some(max) => format!("{} {}/{max}", counter.name, counter.used),
+        None => format!("{} {}", counter.name, counter.used),
+    };
+    let counters: Vec<_> = view.counters.iter().map(counter).collect();
+    if !counters.is_empty() {
+        sheet.field("counters", Style::Normal, &counters.join(", "));
+    }
+    if let Some(review) = &view.review {
+        sheet.field("review", Style::Normal, &review_text(review));
+    }
+    if !view.steps.is_empty() {
+        sheet.fields("steps", steps(&view.steps));
+    }
+    sheet.fields(
+        "working",
+        view.dispatches
+            .iter()
+            .map(|line| (Style::Normal, dispatch(line))),
+    );
+}
+
+fn proof(sheet: &mut Sheet, view: &StatusView) {
+    sheet.fields(
+        "artifacts",
+        view.artifacts
+            .iter()
+            .map(|line| (Style::Normal, artifact(line))),
+    );
+    let gate = |(stage, gate): &(engine::StageName, engine::Gate)| {
+        (
+            Style::Good,
+            format!("{stage} passed on {}", words::gate(gate)),
+        )
+    };
+    sheet.fields("gates", view.gates.iter().map(gate));
+    let budget: Vec<_> = view.budget.iter().map(budget).collect();
+    if !budget.is_empty() {
+        sheet.field("budget", Style::Normal, &budget.join(", "));
+    }
+}
+
+fn times(sheet: &mut Sheet, view: &StatusView) {
+    let ago = |time, span_text: Seconds| format!("{}, {} ago", rfc3339(time), span(span_text));
+    sheet.field("started", Style::Dim, &ago(view.started_at, view.age));
+    sheet.field("updated", Style::Dim, &ago(view.touched_at, view.idle));
+}
+
+fn stage(stage: &StageLine) -> String {
+    let shown = stage
+        .shown
+        .as_ref()
+        .map(|shown| format!(", shown as {}", shown.line()));
+    let retries = stage.retry_limit.map(|limit| {
+        format!(
+            " · attempt {}, retries {}/{limit}",
+            stage.attempt, stage.retries
+        )
+    });
+    let StageLine { name, kind, .. } = stage;
+    format!(
+        "{name} ({kind}{}){}",
+        shown.unwrap_or_default(),
+        retries.unwrap_or_default()
+    )
+}
+
+fn review_text(review: &ReviewLine) -> String {
+    let rounds = review
+        .rounds
+        .map(|rounds| format!("/{rounds}"))
+        .unwrap_or_default();
+    let agent = review
+        .agent
+        .as_ref()
+        .map_or("nobody", engine::AgentName::as_str);
+    let turn = match review.turn {
+        Turn::Reviewing { .. } => format!("'{agent}' reviews"),
+        Turn::Fixing { reviewer } => {
+            format!("'{agent}' fixes what reviewer {} found", reviewer + 1)
+        }
+        Turn::Spent => "all rounds are used up".to_owned(),
+    };
+    let approved: Vec<_> = review
+        .approved_by
+        .iter()
+        .map(|agent| format!("'{agent}'"))
+        .collect();
+    let approved = match approved.is_empty() {
+        true => String::new(),
+        false => format!("; approved by {}", approved.join(", ")),
+    };
+    format!("round {}{rounds}, {turn}{approved}", review.round)
+}
+
+fn steps(steps: &[StepLine]) -> Vec<(Style, String)> {
+    let done = steps
+        .iter()
+        .filter(|step| step.state == MemberState::Done)
+        .count();
+    let columns = steps
+        .iter()
+        .map(|step| width(step.step.id.as_str()))
+        .max()
+        .unwrap_or(0);
+    let mut lines = vec![(Style::Normal, format!("{done} of {} done", steps.len()))];
+    lines.extend(steps.iter().map(|step| step_line(step, columns)));
+    lines
+}
+
+fn step_line(line: &StepLine, columns: usize) -> (Style, String) {
+    let took = line
+        .took
+        .map(|took| format!(" {}", span(took)))
+        .unwrap_or_default();
+    let waits: Vec<_> = line.waits_for.iter().map(engine::StepId::as_str).collect();
+    let (style, mark, state) = match &line.state {
+        MemberState::Pending if waits.is_empty() => (Style::Wait, "○", "ready".to_owned()),
+        MemberState::Pending => (Style::Dim, "·", format!("waits for {}", waits.join(", "))),
+        MemberState::Working { dispatch } => {
+            (Style::Strong, "●", format!("works{took} ({dispatch})"))
+        }
+        MemberState::Done => (Style::Good, "✓", format!("done{took}")),
+        MemberState::Failed { fault, reason } => (
+            Style::Bad,
+            "✗",
+            format!("{}: {}", fault.word(), crate::safe::line(reason)),
+        ),
+    };
+    let id = pad(line.step.id.as_str(), columns);
+    let retries = if line.retries > 0 {
+        format!(", retries {}", line.retries)
+    } else {
+        String::new()
+    };
+    let title = line.title.line();
+    (
+        style,
+        format!(
+            "{mark} {id}  {title} · {} · {state}{retries}",
+            line.step.agent
+        ),
+    )
+}
+
+fn dispatch(line: &DispatchLine) -> String {
+    let DispatchLine {
+        id,
+        agent,
+        stage,
+        attempt,
+        ..
+    } = line;
+    let (duty, running) = (words::duty(&line.duty), span(line.running_for));
+    format!("{id} '{agent}'{duty} in {stage}, attempt {attempt}, for {running}")
+}
+
+fn artifact(line: &ArtifactLine) -> String {
+    let by = line
+        .dispatch
+        .map(|id| format!(" by {id}"))
+        .unwrap_or_default();
+    let approval = match line.approval {
+        Approval::None => "",
+        Approval::Approved => ", approved",
+        Approval::Stale => ", approved in another form",
+    };
+    format!(
+        "{} {}{by}{approval}",
+        line.name,
+        words::short(&line.content)
+    )
+}
+
+fn budget(line: &BudgetLine) -> String {
+    let amount = |value: u64| match line.what {
+        Resource::Turns | Resource::Tokens => value.to_string(),
+        Resource::CostCents => words::cents(value),
+        Resource::Time => span(Seconds(value)),
+    };
+    let limit = line
+        .limit
+        .map(|limit| format!("/{}", amount(limit)))
+        .unwrap_or_default();
+    format!("{} {}{limit}", resource(line.what), amount(line.used))
+}
+
+fn resource(what: Resource) -> &'static str {
+    match what {
+        Resource::Turns => "turns",
+        Resource::Tokens => "tokens",
+        Resource::CostCents => "cost",
+        Resource::Time => "time",
+    }
+}

@@ -1,0 +1,212 @@
+//! A whole run as one Markdown page: what was asked, the way taken, and what backs it.
+
+use engine::{CheckVerdict, Entry, Fact, Pipeline, Run};
+
+use crate::fact::{Cast, check_line, sentence};
+use crate::markdown::{escaped, fenced, quoted};
+use crate::safe::{Outside, line};
+use crate::status::{StatusView, Surroundings, status, status_words};
+use crate::time::rfc3339;
+use crate::words;
+
+/// What `verify` said about the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification<'a> {
+    NotRun,
+    Says(&'a str),
+}
+
+/// The page that `export --format md` writes.
+pub fn summary(
+    pipeline: &Pipeline,
+    run: &Run,
+    entries: &[(u64, &Entry)],
+    around: Surroundings<'_>,
+    verification: Verification<'_>,
+) -> String {
+    let view = status(pipeline, run, around);
+    let story = Story {
+        cast: Cast::of(entries.iter().map(|(_, entry)| *entry)),
+        entries,
+    };
+    let sections = [
+        heading(&view),
+        overrides(&view),
+        section("Asked", vec![quoted(&run.task)]),
+        section("The way", story.way()),
+        section("Checks", story.checks()),
+        section("Reviews", story.reviews()),
+        section("Answers", story.answers()),
+        section("Refused", story.refusals()),
+        section("Left behind", left(&view)),
+        section("Verification", vec![verified(run, verification)]),
+    ];
+    sections
+        .into_iter()
+        .filter(|section| !section.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn section(title: &str, lines: Vec<String>) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("## {title}\n\n{}\n", lines.join("\n")),
+    }
+}
+
+fn heading(view: &StatusView) -> String {
+    let (_, status) = status_words(&view.status);
+    let rows = [
+        ("status", status),
+        ("stage", view.stage.name.to_string()),
+        ("project", view.project.line()),
+        ("driver", words::driver_text(view.driver).to_owned()),
+        ("mode", mode(view).to_owned()),
+        ("definition", view.definition.to_string()),
+        ("started", rfc3339(view.started_at)),
+        ("updated", rfc3339(view.touched_at)),
+    ];
+    let params = view
+        .params
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.line()));
+    let rows = rows
+        .into_iter()
+        .chain(params)
+        .map(|(name, value)| format!("| {} | {} |\n", escaped(name), escaped(&value)));
+    let title = format!(
+        "# Run {} of {}\n\n",
+        escaped(view.run.as_str()),
+        escaped(view.pipeline.as_str())
+    );
+    format!("{title}| | |\n| --- | --- |\n{}", rows.collect::<String>())
+}
+
+fn mode(view: &StatusView) -> &'static str {
+    match view.mode {
+        engine::Mode::Enforced => "enforced",
+        engine::Mode::Advisory => "advisory, not enforced",
+    }
+}
+
+/// Before everything else: whoever reads only the top of the page must have read this.
+fn overrides(view: &StatusView) -> String {
+    let lines = view
+        .overrides
+        .iter()
+        .map(|taken| format!("**{}**\n", escaped(&taken.text())));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn left(view: &StatusView) -> Vec<String> {
+    let line = |artifact: &crate::status::ArtifactLine| {
+        format!(
+            "- {} `{}`",
+            escaped(artifact.name.as_str()),
+            artifact.content
+        )
+    };
+    view.artifacts.iter().map(line).collect()
+}
+
+fn verified(run: &Run, verification: Verification<'_>) -> String {
+    match verification {
+        Verification::Says(text) => escaped(&line(text)),
+        Verification::NotRun => format!("Not verified here. Run `gatewright verify {}`.", run.id),
+    }
+}
+
+struct Story<'a> {
+    cast: Cast,
+    entries: &'a [(u64, &'a Entry)],
+}
+
+impl Story<'_> {
+    /// Every change of place, and what people did to the run itself.
+    fn way(&self) -> Vec<String> {
+        self.items(|fact| {
+            matches!(
+                fact,
+                Fact::Started(_)
+                    | Fact::Forked { .. }
+                    | Fact::Moved(_)
+                    | Fact::Overridden { .. }
+                    | Fact::Stuck { .. }
+                    | Fact::Continued { .. }
+                    | Fact::Cancelled { .. }
+                    | Fact::Reset { .. }
+                    | Fact::Restored { .. }
+            )
+        })
+    }
+
+    fn reviews(&self) -> Vec<String> {
+        self.items(|fact| {
+            matches!(
+                fact,
+                Fact::RoundStarted { .. }
+                    | Fact::ReviewerApproved { .. }
+                    | Fact::ReviewerFound { .. }
+                    | Fact::Fixed { .. }
+                    | Fact::RoundsSpent { .. }
+            )
+        })
+    }
+
+    fn refusals(&self) -> Vec<String> {
+        self.items(|fact| matches!(fact, Fact::Refused { .. }))
+    }
+
+    fn answers(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (number, entry) in self.entries {
+            if let Fact::Answered { given, .. } = &entry.fact {
+                lines.push(self.item(*number, entry));
+                let answer = |(question, answer): (&String, &String)| {
+                    format!(
+                        "  - {}: {}",
+                        escaped(&line(question)),
+                        escaped(&line(answer))
+                    )
+                };
+                lines.extend(given.iter().map(answer));
+            }
+        }
+        lines
+    }
+
+    /// Each check with its commands; what a failing one said last stands below it.
+    fn checks(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (number, entry) in self.entries {
+            let Fact::Checked {
+                verdict, results, ..
+            } = &entry.fact
+            else {
+                continue;
+            };
+            lines.push(self.item(*number, entry));
+            for result in results {
+                lines.push(format!("  - {}", escaped(&check_line(result).line())));
+                if *verdict != CheckVerdict::Passed && !result.tail.trim().is_empty() {
+                    lines.push(fenced(&Outside::new(&result.tail).block(), 4));
+                }
+            }
+        }
+        lines
+    }
+
+    fn items(&self, wanted: impl Fn(&Fact) -> bool) -> Vec<String> {
+        let entries = self.entries.iter().filter(|(_, entry)| wanted(&entry.fact));
+        entries
+            .map(|(number, entry)| self.item(*number, entry))
+            .collect()
+    }
+
+    fn item(&self, number: u64, entry: &Entry) -> String {
+        let what = escaped(&sentence(&entry.fact, &self.cast).line());
+        let (by, at) = (escaped(&line(&entry.by.name())), rfc3339(entry.at));
+        format!("- {what} — {by}, {at}, entry {number}")
+    }
+}

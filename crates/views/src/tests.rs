@@ -1,0 +1,10 @@
+//! Tables and stories: what every view shows of one pipeline that has every kind of stage.
+
+mod diagrams;
+mod example;
+mod facts;
+mod hostile;
+mod lines;
+mod nexts;
+mod runs;
+mod stories;

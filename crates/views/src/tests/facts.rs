@@ -1,0 +1,397 @@
+//! Every fact in words and as JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::*;
+use expect_test::expect;
+
+use super::example::*;
+use crate::fact::{Cast, fact_json, sentence};
+use crate::{Paint, history};
+
+pub fn check_result(ended: CheckEnd, tail: &str) -> CheckResult {
+    let argv = vec!["ansible-lint".to_owned(), "roles/web".to_owned()];
+    CheckResult {
+        argv,
+        ended,
+        duration_ms: 3_449,
+        tail: tail.to_owned(),
+        matched_failure: false,
+    }
+}
+
+fn dispatch(duty: Duty) -> Fact {
+    Fact::Admitted {
+        dispatch: Box::new(Dispatch {
+            id: DispatchId(3),
+            duty,
+            agent: agent_name("validator"),
+            stage: stage_name("validating"),
+            visit: 4,
+            attempt: 2,
+            session: Some(session_id("s-1")),
+            started_at: START,
+            conversation: Conversation::Fresh,
+            reach: Reach::MayWrite,
+            tree: Some(hash(0x77)),
+            before: BTreeMap::new(),
+        }),
+    }
+}
+
+fn ended(result: WorkResult) -> Fact {
+    Fact::Ended {
+        dispatch: DispatchId(3),
+        result,
+        usage: Usage::default(),
+    }
+}
+
+fn checked(verdict: CheckVerdict, ended: CheckEnd) -> Fact {
+    let results = vec![
+        check_result(CheckEnd::Exit(0), ""),
+        check_result(ended, "boom"),
+    ];
+    let tree = TreeAround {
+        before: hash(1),
+        after: hash(1),
+    };
+    Fact::Checked {
+        stage: stage_name("linting"),
+        verdict,
+        results,
+        tree,
+    }
+}
+
+fn moved(along: Along, counted: Option<u32>, reset: &[&str]) -> Fact {
+    Fact::Moved(Box::new(Move {
+        from: stage_name("validating"),
+        outcome: "failed".to_owned(),
+        to: stage_name("debugging"),
+        along,
+        counted: counted.map(|value| (counter_name("fixes"), value)),
+        reset: reset.iter().map(|name| counter_name(name)).collect(),
+        resume: None,
+    }))
+}
+
+/// At least one of every kind.
+pub fn every_fact() -> Vec<Fact> {
+    [beginnings(), works(), faults(), gates(), people()].concat()
+}
+
+fn validating() -> StageName {
+    stage_name("validating")
+}
+
+fn started(queued: bool) -> Fact {
+    Fact::Started(Box::new(Started {
+        id: run_id("r-7f3"),
+        definition: hash(0xd0),
+        task: "Write the role web".to_owned(),
+        params: BTreeMap::new(),
+        driver: if queued {
+            Driver::Headless
+        } else {
+            Driver::ByHand
+        },
+        stage: validating(),
+        session: None,
+        steps: Vec::new(),
+        queued,
+    }))
+}
+
+#[rustfmt::skip]
+fn beginnings() -> Vec<Fact> {
+    vec![
+        started(false),
+        started(true),
+        Fact::Forked { from: run_id("r-1"), entry: 12, state: Box::new(run_in("planning")) },
+        Fact::TakenUp,
+        Fact::Attached { session: session_id("s-1") },
+        Fact::Detached { session: session_id("s-1") },
+    ]
+}
+
+#[rustfmt::skip]
+fn works() -> Vec<Fact> {
+    let (plan, content) = (artifact_name("plan"), hash(0xa1));
+    let usage = Usage { turns: 1, tokens: 200, cost_cents: 105 };
+    let (step, fault) = (step_id("tasks"), Fault::Crashed);
+    vec![
+        dispatch(Duty::Work),
+        dispatch(Duty::Open),
+        dispatch(Duty::Review { reviewer: 1 }),
+        dispatch(Duty::Fix { reviewer: 1 }),
+        dispatch(Duty::Step { step: step.clone() }),
+        ended(WorkResult::Outcome(outcome("passed"))),
+        ended(WorkResult::Fault { fault, reason: "it broke".to_owned() }),
+        ended(WorkResult::Late),
+        ended(WorkResult::Dropped),
+        Fact::Ended { dispatch: DispatchId(9), result: WorkResult::Late, usage },
+        Fact::Captured { artifact: plan, content, dispatch: Some(DispatchId(3)), step: Some(step) },
+        Fact::Captured { artifact: artifact_name("answers"), content, dispatch: None, step: None },
+        Fact::Warned { message: "context is missing".to_owned() },
+        Fact::Noted { message: "an end without a beginning".to_owned() },
+        Fact::Refused { what: "begin 'reviewer'".to_owned(), reason: "not in validating".to_owned() },
+    ]
+}
+
+#[rustfmt::skip]
+fn faults() -> Vec<Fact> {
+    let (fault, step) = (Fault::Crashed, || step_id("tasks"));
+    let (stage, reason) = (validating, || "it broke".to_owned());
+    vec![
+        Fact::Retried { stage: stage(), fault, reason: reason() },
+        Fact::StepRetried { stage: stage(), step: step(), fault, reason: reason() },
+        Fact::StepFailed { stage: stage(), step: step(), fault, reason: reason() },
+        Fact::Stuck { fault, reason: reason() },
+        Fact::Unstuck,
+        Fact::Held { holds: 2 },
+        Fact::Abandoned,
+        Fact::WentStale,
+        Fact::OverBudget { what: "40 of 40 turns".to_owned() },
+    ]
+}
+
+#[rustfmt::skip]
+fn gates() -> Vec<Fact> {
+    let (stage, artifact, content) = (validating, || artifact_name("plan"), hash(0xa1));
+    let (id, title, agent) = (step_id("tasks"), "Tasks".to_owned(), agent_name("bash-writer"));
+    let steps = vec![Step { id, title, agent, needs: vec![] }];
+    let missing = CheckEnd::CouldNotStart("no such program".to_owned());
+    vec![
+        checked(CheckVerdict::Passed, CheckEnd::Exit(0)),
+        checked(CheckVerdict::Failed, CheckEnd::Exit(2)),
+        checked(CheckVerdict::Failed, CheckEnd::Signal(9)),
+        checked(CheckVerdict::Failed, CheckEnd::TimedOut),
+        checked(CheckVerdict::Void, missing),
+        Fact::GatePassed { stage: stage(), gate: Gate::Tree(hash(0x77)) },
+        Fact::GatePassed { stage: stage(), gate: Gate::Artifact { artifact: artifact(), content } },
+        Fact::ReviewerApproved { stage: stage(), reviewer: 1, subject: hash(0x77) },
+        Fact::ReviewerFound { stage: stage(), reviewer: 0 },
+        Fact::Fixed { stage: stage(), reviewer: 0 },
+        Fact::RoundStarted { stage: stage(), round: 2 },
+        Fact::RoundsSpent { stage: stage() },
+        Fact::Planned { stage: stage(), steps },
+        Fact::StepsRevived { stage: stage() },
+        Fact::Approved { artifact: artifact(), content },
+        moved(Along::Edge, Some(1), &[]),
+        moved(Along::Full(counter_name("fixes")), None, &[]),
+        moved(Along::Interrupted, Some(1), &["fixes"]),
+        moved(Along::StaleGate, None, &[]),
+    ]
+}
+
+#[rustfmt::skip]
+fn people() -> Vec<Fact> {
+    let (stage, state) = (validating, Box::new(run_in("planning")));
+    let given = BTreeMap::from([("q1".to_owned(), "yes".to_owned())]);
+    let because = |reason: &str| reason.to_owned();
+    vec![
+        Fact::Answered { stage: stage(), answer: outcome("continue"), given: BTreeMap::new() },
+        Fact::Answered { stage: stage(), answer: outcome("answered"), given },
+        Fact::Overridden { stage: stage(), outcome: outcome("passed"), reason: because("we are late") },
+        Fact::Continued { budget_again: false },
+        Fact::Continued { budget_again: true },
+        Fact::Cancelled { reason: because("not wanted any more") },
+        Fact::Reset { reason: because("begin again"), stage: stage() },
+        Fact::Checkpointed { name: name(CheckpointName::parse("before-lunch")) },
+        Fact::Restored { entry: 7, state, reason: because("a wrong turn") },
+    ]
+}
+
+pub fn entry(fact: Fact) -> Entry {
+    Entry {
+        at: START,
+        by: Who::Session(session_id("s-1")),
+        rule: Rule::OutcomeTaken,
+        fact,
+    }
+}
+
+#[test]
+fn every_fact_has_its_sentence() {
+    let entries: Vec<_> = every_fact().into_iter().map(entry).collect();
+    let cast = Cast::of(&entries);
+    let sentences: Vec<_> = entries
+        .iter()
+        .map(|entry| sentence(&entry.fact, &cast).line())
+        .collect();
+    expect![[r#"
+        the run began at validating (by hand, unwitnessed): Write the role web
+        the run was queued, to begin at validating (headless): Write the role web
+        the run goes on from entry 12 of r-1, in planning
+        a worker took the queued run up
+        session s-1 holds the run
+        session s-1 ended and let the run go
+        'validator' (d3) began in validating, attempt 2
+        'validator' (d3) began in validating, attempt 2
+        'validator' (d3) began in validating as reviewer 2, attempt 2
+        'validator' (d3) began in validating to fix what reviewer 2 found, attempt 2
+        'validator' (d3) began in validating for step tasks, attempt 2
+        'validator' (d3) ended: passed
+        'validator' (d3) ended with crashed: it broke
+        'validator' (d3) ended after the run had left its stage, so nothing advanced
+        'validator' (d3) was dropped, because a person moved the run
+        the work d9 ended after the run had left its stage, so nothing advanced (1 turn, 200 tokens, 1.05 in cost)
+        captured plan for step tasks as a1a1a1a1, left by 'validator' (d3)
+        captured answers as a1a1a1a1
+        warning: context is missing
+        noted, and nothing changed: an end without a beginning
+        refused to begin 'reviewer': not in validating
+        validating is tried again after crashed: it broke
+        step tasks of validating is tried again after crashed: it broke
+        step tasks of validating failed with crashed: it broke
+        a person is needed: the work failed with crashed: it broke
+        the run is free to go on
+        the session was held back from stopping (hold 2)
+        the session stopped before the work was done
+        nothing happened for longer than the time to live
+        the budget is used up: 40 of 40 turns
+        the check linting passed (2 commands)
+        the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
+        the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
+        the check linting failed (2 commands): ansible-lint roles/web: timed out after 3.4 s
+        the check linting says nothing about the work (2 commands)
+        validating has passed on tree 77777777
+        validating has passed on plan a1a1a1a1
+        reviewer 2 ('validator') approved 77777777
+        reviewer 1 found something to change
+        the owner fixed what reviewer 1 found
+        round 2 of validating began
+        the rounds of validating are used up
+        1 step of validating planned: tasks
+        the failed steps of validating may be tried again
+        approved plan as a1a1a1a1
+        validating → debugging: failed; fixes is now 1
+        validating → debugging: failed; fixes is full
+        validating → debugging: failed; back to where it was going; fixes is set back; fixes is now 1
+        validating → debugging: failed; what debugging had passed on has changed
+        validating was answered: continue
+        validating was answered: answered, 1 answer
+        OVERRIDDEN: validating skipped as passed because: we are late
+        a person let the run go on
+        a person let the run go on and granted its budget again
+        the run was cancelled because: not wanted any more
+        the run was reset to validating because: begin again
+        this point is called before-lunch
+        back to entry 7, in planning, because: a wrong turn"#]].assert_eq(&sentences.join("\n"));
+}
+
+#[test]
+fn every_fact_has_its_kind_and_all_that_it_says() {
+    let lines: Vec<_> = every_fact()
+        .iter()
+        .map(|fact| fact_json(fact).to_string())
+        .collect();
+    expect![[r#"
+        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"by_hand","stage":"validating","session":null,"steps":[],"queued":false}
+        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"headless","stage":"validating","session":null,"steps":[],"queued":true}
+        {"kind":"forked","from":"r-1","entry":12,"stage":"planning"}
+        {"kind":"taken_up"}
+        {"kind":"attached","session":"s-1"}
+        {"kind":"detached","session":"s-1"}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"work"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"open"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"review","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"fix","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"step","step":"tasks"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"ended","dispatch":"d3","result":{"kind":"outcome","outcome":"passed"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
+        {"kind":"ended","dispatch":"d3","result":{"kind":"fault","fault":"crashed","reason":"it broke"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
+        {"kind":"ended","dispatch":"d3","result":{"kind":"late"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
+        {"kind":"ended","dispatch":"d3","result":{"kind":"dropped"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
+        {"kind":"ended","dispatch":"d9","result":{"kind":"late"},"used":{"turns":1,"tokens":200,"cost_cents":105}}
+        {"kind":"captured","artifact":"plan","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":"d3","step":"tasks"}
+        {"kind":"captured","artifact":"answers","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":null,"step":null}
+        {"kind":"warned","message":"context is missing"}
+        {"kind":"noted","message":"an end without a beginning"}
+        {"kind":"refused","what":"begin 'reviewer'","reason":"not in validating"}
+        {"kind":"retried","stage":"validating","fault":"crashed","reason":"it broke"}
+        {"kind":"step_retried","stage":"validating","step":"tasks","fault":"crashed","reason":"it broke"}
+        {"kind":"step_failed","stage":"validating","step":"tasks","fault":"crashed","reason":"it broke"}
+        {"kind":"stuck","fault":"crashed","reason":"it broke"}
+        {"kind":"unstuck"}
+        {"kind":"held","holds":2}
+        {"kind":"abandoned"}
+        {"kind":"went_stale"}
+        {"kind":"over_budget","what":"40 of 40 turns"}
+        {"kind":"checked","stage":"linting","verdict":"passed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
+        {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":2,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
+        {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"signal","code":9,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
+        {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"timed_out","code":null,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
+        {"kind":"checked","stage":"linting","verdict":"void","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"could_not_start","code":null,"reason":"no such program","duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
+        {"kind":"gate_passed","stage":"validating","passed_on":{"tree":"7777777777777777777777777777777777777777777777777777777777777777"}}
+        {"kind":"gate_passed","stage":"validating","passed_on":{"artifact":"plan","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"}}
+        {"kind":"reviewer_approved","stage":"validating","reviewer":2,"subject":"7777777777777777777777777777777777777777777777777777777777777777"}
+        {"kind":"reviewer_found","stage":"validating","reviewer":1}
+        {"kind":"fixed","stage":"validating","reviewer":1}
+        {"kind":"round_started","stage":"validating","round":2}
+        {"kind":"rounds_spent","stage":"validating"}
+        {"kind":"planned","stage":"validating","steps":[{"id":"tasks","title":"Tasks","agent":"bash-writer","needs":[]}]}
+        {"kind":"steps_revived","stage":"validating"}
+        {"kind":"approved","artifact":"plan","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"}
+        {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"edge","full":null,"counted":{"counter":"fixes","value":1},"reset":[],"resume":null}
+        {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"full","full":"fixes","counted":null,"reset":[],"resume":null}
+        {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"interrupted","full":null,"counted":{"counter":"fixes","value":1},"reset":["fixes"],"resume":null}
+        {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"stale_gate","full":null,"counted":null,"reset":[],"resume":null}
+        {"kind":"answered","stage":"validating","answer":"continue","given":{}}
+        {"kind":"answered","stage":"validating","answer":"answered","given":{"q1":"yes"}}
+        {"kind":"overridden","stage":"validating","outcome":"passed","reason":"we are late"}
+        {"kind":"continued","budget_again":false}
+        {"kind":"continued","budget_again":true}
+        {"kind":"cancelled","reason":"not wanted any more"}
+        {"kind":"reset","stage":"validating","reason":"begin again"}
+        {"kind":"checkpointed","name":"before-lunch"}
+        {"kind":"restored","entry":7,"stage":"planning","reason":"a wrong turn"}"#]].assert_eq(&lines.join("\n"));
+    let facts = every_fact();
+    let kinds: BTreeSet<_> = facts
+        .iter()
+        .map(|fact| fact_json(fact)["kind"].to_string())
+        .collect();
+    let variants: BTreeSet<_> = facts
+        .iter()
+        .map(|fact| format!("{:?}", std::mem::discriminant(fact)))
+        .collect();
+    assert_eq!(kinds.len(), variants.len());
+}
+
+#[test]
+fn a_history_has_a_line_for_each_entry() {
+    let people = [
+        Who::Person("ann".to_owned()),
+        Who::Unattended("ci".to_owned()),
+        Who::Session(session_id("s-1")),
+        Who::Engine,
+    ];
+    let facts = [
+        Fact::TakenUp,
+        Fact::Unstuck,
+        Fact::Abandoned,
+        Fact::WentStale,
+    ];
+    let entries: Vec<_> = people
+        .into_iter()
+        .zip(facts)
+        .enumerate()
+        .map(|(minute, (by, fact))| Entry {
+            at: minutes(minute as u64),
+            by,
+            rule: Rule::Quiet,
+            fact,
+        })
+        .collect();
+    let view = history((8..).zip(&entries));
+    expect![[r#"
+        #   TIME                  WHO              RULE    WHAT
+         8  2026-08-22T10:00:00Z  ann              GW-R94  a worker took the queued run up
+         9  2026-08-22T10:01:00Z  ci (unattended)  GW-R94  the run is free to go on
+        10  2026-08-22T10:02:00Z  session s-1      GW-R94  the session stopped before the work was done
+        11  2026-08-22T10:03:00Z  gatewright       GW-R94  nothing happened for longer than the time to live
+    "#]].assert_eq(&view.text(Paint::Plain));
+    assert_eq!(view.json()[2]["entry"], 10);
+    assert_eq!(view.json()[1]["by"]["kind"], "unattended");
+    assert_eq!(view.json()[0]["rule"], "GW-R94");
+}

@@ -1,0 +1,262 @@
+//! Text from outside, made to break a terminal, a table or a diagram, in every place that has any.
+
+use std::collections::BTreeMap;
+
+use engine::*;
+
+use super::example::*;
+use super::facts::{check_result, entry};
+use super::runs::AROUND;
+use crate::chance::Chance;
+use crate::list::Row;
+use crate::{
+    Cast, Paint, Surroundings, Verification, diagram, history, is_forbidden, json_text, list, next,
+    refusal_in, status, summary, why,
+};
+
+/// A pipeline whose every free text is hostile.
+fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
+    let mut definition = definition();
+    definition.about = text();
+    for proof in &mut definition.proofs {
+        proof.name = text();
+    }
+    for stage in &mut definition.stages {
+        stage.shown = Some(text());
+        match &mut stage.work {
+            Work::Agent(work) => work.settings.model = Some(text()),
+            Work::Open(open) => open.allow.push(AgentPattern::new(&text())),
+            Work::Check(check) => {
+                check.commands = Commands::Fixed(vec![vec![text(), text()]]);
+                check.fails_on = Some(text());
+            }
+            Work::Ask(ask) => ask.question = text(),
+            Work::Review(review) => review.owner_settings.model = Some(text()),
+            Work::Steps(steps) => steps.agents.push(AgentPattern::new(&text())),
+            Work::End(end) => end.after.push(After {
+                agent: AgentPattern::new(&text()),
+                edge: to("planning"),
+            }),
+        }
+    }
+    for artifact in definition.artifacts.values_mut() {
+        artifact.source = Source::File(text());
+        artifact.require.push(text());
+        let outcome = BTreeMap::from([(text(), outcome("passed"))]);
+        artifact.outcome = Some(OutcomeField {
+            field: text(),
+            values: outcome,
+        });
+    }
+    Pipeline::from_cache(definition)
+}
+
+fn hostile_run(stage: &str, text: &mut impl FnMut() -> String) -> Run {
+    let mut run = run_in(stage);
+    run.task = text();
+    run.params.insert(param_name("target"), text());
+    let (reason, by) = (text(), text());
+    run.overrides.push(Override {
+        stage: stage_name("linting"),
+        outcome: outcome("passed"),
+        reason,
+        by,
+        at: START,
+    });
+    let step = Step {
+        id: step_id("a"),
+        title: text(),
+        agent: agent_name("b"),
+        needs: vec![],
+    };
+    let state = MemberState::Failed {
+        fault: Fault::Crashed,
+        reason: text(),
+    };
+    let member = Member {
+        step,
+        state,
+        retries: 0,
+        left: BTreeMap::new(),
+        started_at: None,
+        ended_at: None,
+    };
+    run.graphs.insert(
+        stage_name(stage),
+        Graph {
+            members: vec![member],
+        },
+    );
+    run
+}
+
+fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
+    let results = vec![
+        CheckResult {
+            argv: vec![text(), text()],
+            ..check_result(CheckEnd::Exit(1), &text())
+        },
+        check_result(CheckEnd::CouldNotStart(text()), &text()),
+    ];
+    let tree = TreeAround {
+        before: hash(1),
+        after: hash(2),
+    };
+    let stage = || stage_name("linting");
+    let given = BTreeMap::from([(text(), text())]);
+    let facts = vec![
+        Fact::Warned { message: text() },
+        Fact::Noted { message: text() },
+        Fact::Refused {
+            what: text(),
+            reason: text(),
+        },
+        Fact::Stuck {
+            fault: Fault::Crashed,
+            reason: text(),
+        },
+        Fact::Checked {
+            stage: stage(),
+            verdict: CheckVerdict::Failed,
+            results,
+            tree,
+        },
+        Fact::Answered {
+            stage: stage(),
+            answer: outcome("yes"),
+            given,
+        },
+        Fact::Overridden {
+            stage: stage(),
+            outcome: outcome("passed"),
+            reason: text(),
+        },
+        Fact::Cancelled { reason: text() },
+        Fact::OverBudget { what: text() },
+    ];
+    facts
+        .into_iter()
+        .map(|fact| Entry {
+            by: Who::Person(text()),
+            ..entry(fact)
+        })
+        .collect()
+}
+
+/// Everything that this crate can show of a pipeline, a run and its journal.
+fn everything(
+    pipeline: &Pipeline,
+    run: &Run,
+    entries: &[Entry],
+    around: Surroundings<'_>,
+) -> Vec<String> {
+    let legal = engine::next(pipeline, run);
+    let numbered: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
+    let (state, steps) = (status(pipeline, run, around), next(pipeline, run, &legal));
+    let (rows, told) = (
+        list(vec![Row::new(pipeline, run, around)]),
+        history(numbered.iter().copied()),
+    );
+    let reason = why(5, &numbered, &Cast::of(entries)).unwrap();
+    let refused = Refusal {
+        rule: Rule::RunWaits,
+        reason: run.task.clone(),
+        next: legal,
+    };
+    vec![
+        diagram::text(pipeline, Some(run)),
+        diagram::mermaid(pipeline, Some(run)),
+        diagram::dot(pipeline, Some(run)),
+        state.text(Paint::Plain),
+        json_text(&state.json()),
+        steps.text(Paint::Plain),
+        json_text(&steps.json()),
+        rows.text(Paint::Plain),
+        json_text(&rows.json()),
+        told.text(Paint::Plain),
+        json_text(&told.json()),
+        reason.text(Paint::Plain),
+        json_text(&reason.json()),
+        refusal_in(run, &refused),
+        summary(
+            pipeline,
+            run,
+            &numbered,
+            around,
+            Verification::Says(&run.task),
+        ),
+    ]
+}
+
+#[test]
+fn no_forbidden_character_reaches_any_view() {
+    let mut chance = Chance::new(29);
+    let stages: Vec<_> = definition()
+        .stages
+        .into_iter()
+        .map(|stage| stage.name)
+        .collect();
+    for turn in 0..300 {
+        let mut text = || chance.hostile_text(30);
+        let pipeline = hostile_pipeline(&mut text);
+        let run = hostile_run(stages[turn % stages.len()].as_str(), &mut text);
+        let entries = hostile_entries(&mut text);
+        let project = text();
+        let around = Surroundings {
+            project: &project,
+            ..AROUND
+        };
+        for (place, shown) in everything(&pipeline, &run, &entries, around)
+            .iter()
+            .enumerate()
+        {
+            assert!(!shown.chars().any(is_forbidden), "view {place}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn no_text_makes_a_line_where_we_promise_one() {
+    let mut chance = Chance::new(31);
+    for _ in 0..300 {
+        let mut text = || format!("{}\n{}", chance.hostile_text(10), chance.hostile_text(10));
+        let pipeline = hostile_pipeline(&mut text);
+        let run = hostile_run("escalate", &mut text);
+        let entries = hostile_entries(&mut text);
+        let told = history((1..).zip(&entries)).text(Paint::Plain);
+        assert_eq!(told.lines().count(), entries.len() + 1, "{told}");
+        let rows = list(vec![Row::new(&pipeline, &run, AROUND)]).text(Paint::Plain);
+        assert_eq!(rows.lines().count(), 2, "{rows}");
+        let refused = Refusal {
+            rule: Rule::RunWaits,
+            reason: text(),
+            next: engine::next(&pipeline, &run),
+        };
+        assert_eq!(refusal_in(&run, &refused).lines().count(), 1);
+    }
+}
+
+/// Statements, without what stands inside quotes.
+fn skeleton(picture: &str) -> Vec<String> {
+    let unescaped = picture.replace("\\\\", "").replace("\\\"", "");
+    let outside = |line: &str| line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+    unescaped.lines().map(outside).collect()
+}
+
+#[test]
+fn no_label_adds_a_statement_to_a_picture() {
+    let run = run_in("linting");
+    let mut harmless = || "words".to_owned();
+    let plain = hostile_pipeline(&mut harmless);
+    let mut chance = Chance::new(37);
+    for _ in 0..300 {
+        let mut text = || format!("{}\"] \n x -> y; \\", chance.hostile_text(20));
+        let hostile = hostile_pipeline(&mut text);
+        for picture in [diagram::mermaid, diagram::dot] {
+            assert_eq!(
+                skeleton(&picture(&hostile, Some(&run))),
+                skeleton(&picture(&plain, Some(&run)))
+            );
+        }
+    }
+}

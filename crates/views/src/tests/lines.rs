@@ -1,0 +1,115 @@
+//! Runs in a list, and refusals: a line each.
+
+use engine::*;
+use expect_test::expect;
+
+use super::example::*;
+use super::runs::{AROUND, overridden, reviewed};
+use crate::list::Row;
+use crate::{Paint, list, refusal, refusal_in};
+
+#[test]
+fn many_runs_in_a_table() {
+    let pipeline = pipeline();
+    let mut long = run_in("escalate");
+    long.id = run_id("r-9k2m");
+    long.task = "Rewrite the whole deployment of everything that we have, in one go".to_owned();
+    let runs = [run_in("gathering"), reviewed(), overridden(), long];
+    let view = list(
+        runs.iter()
+            .map(|run| Row::new(&pipeline, run, AROUND))
+            .collect(),
+    );
+    expect![[r#"
+        RUN     PIPELINE  STATUS     STAGE      IDLE   MARKS                    TASK
+        r-7f3   showcase  running    gathering  2h 5m  unwitnessed              Write the role web
+        r-7f3   showcase  running    reviewing  3m     –                        Write the role web
+        r-7f3   showcase  completed  complete   2h 5m  OVERRIDDEN, unwitnessed  Write the role web
+        r-9k2m  showcase  waiting    escalate   2h 5m  unwitnessed              Rewrite the whole deployment of everything that…
+    "#]].assert_eq(&view.text(Paint::Plain));
+    assert_eq!(view.json()[3]["task"], runs[3].task.as_str());
+}
+
+#[test]
+fn no_runs_say_how_to_begin_one() {
+    let text = list(Vec::new()).text(Paint::Plain);
+    assert_eq!(
+        text,
+        "no runs; begin one with `gatewright start PIPELINE`\n"
+    );
+}
+
+#[test]
+fn a_refusal_is_one_line_with_the_legal_next_step() {
+    let pipeline = pipeline();
+    for (run, reason, expected) in [
+        (
+            run_in("validating"),
+            "'reviewer' may not work in validating",
+            "GW-R11 refused: 'reviewer' may not work in validating; run r-7f3 is in validating; next: 'validator'",
+        ),
+        (
+            run_in("linting"),
+            "linting is a check,\nwhich gatewright runs itself",
+            "GW-R11 refused: linting is a check, which gatewright runs itself; run r-7f3 is in linting; next: `gatewright check r-7f3`",
+        ),
+        (
+            run_in("gathering"),
+            "no",
+            "GW-R11 refused: no; run r-7f3 is in gathering; next: any of 'gatherer', 'language', or a person ends the stage",
+        ),
+        (
+            run_in("approving"),
+            "no",
+            "GW-R11 refused: no; run r-7f3 is in approving; next: a person answers",
+        ),
+        (
+            run_in("tidying"),
+            "no",
+            "GW-R11 refused: no; run r-7f3 is in tidying; next: the session itself",
+        ),
+        (
+            run_in("broken"),
+            "no",
+            "GW-R11 refused: no; run r-7f3 is in broken; next: nothing, the run is over",
+        ),
+    ] {
+        let legal = engine::next(&pipeline, &run);
+        let refused = Refusal {
+            rule: Rule::AgentOutOfTurn,
+            reason: reason.to_owned(),
+            next: legal,
+        };
+        assert_eq!(refusal_in(&run, &refused), expected);
+    }
+    let plain = Refusal {
+        rule: Rule::Begin,
+        reason: "no target".to_owned(),
+        next: Vec::new(),
+    };
+    assert_eq!(refusal(&plain), "GW-R01 refused: no target");
+}
+
+#[test]
+fn a_refusal_never_teaches_the_way_around() {
+    let pipeline = pipeline();
+    let mut run = run_in("validating");
+    run.standing = Standing::Stuck {
+        fault: Fault::Crashed,
+        reason: "exit 137".to_owned(),
+    };
+    let legal = engine::next(&pipeline, &run);
+    let refused = Refusal {
+        rule: Rule::RunWaits,
+        reason: "the run waits".to_owned(),
+        next: legal,
+    };
+    let line = refusal_in(&run, &refused);
+    assert!(
+        line.ends_with("next: a person decides (`gatewright next r-7f3` says how)"),
+        "{line}"
+    );
+    for word in ["skip", "reset", "cancel", "retry", "bypass"] {
+        assert!(!line.contains(word), "{line}");
+    }
+}

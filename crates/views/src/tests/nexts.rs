@@ -1,0 +1,213 @@
+//! The next steps of runs that were made by hand.
+
+use engine::*;
+use expect_test::{Expect, expect};
+
+use super::example::*;
+use super::runs::building;
+use crate::json::json_text;
+use crate::{Paint, next};
+
+fn check_next(run: &Run, text: Expect) {
+    let pipeline = pipeline();
+    let legal = engine::next(&pipeline, run);
+    text.assert_eq(&next(&pipeline, run, &legal).text(Paint::Plain));
+}
+
+#[test]
+fn the_next_step_by_stage() {
+    check_next(
+        &run_in("gathering"),
+        expect![[r#"
+        r-7f3 is in gathering
+
+        any of these agents may work: gatherer, language
+          type      gatewright report r-7f3 --agent AGENT
+
+        a person ends the stage
+          type      gatewright finish r-7f3
+    "#]],
+    );
+    check_next(
+        &run_in("approving"),
+        expect![[r#"
+        r-7f3 is in approving
+
+        a person answers: Is this the plan?
+          type      gatewright answer r-7f3 no
+                    gatewright answer r-7f3 yes
+    "#]],
+    );
+    check_next(
+        &run_in("clarifying"),
+        expect![[r#"
+            r-7f3 is in clarifying
+
+            a person answers each question: The planner has questions.
+              type      gatewright answer r-7f3
+                        gatewright answer r-7f3 --answer ID=TEXT --answer ID=TEXT …
+        "#]],
+    );
+    check_next(
+        &run_in("linting"),
+        expect![[r#"
+        r-7f3 is in linting
+
+        the commands of linting are run
+          type      gatewright check r-7f3
+    "#]],
+    );
+    check_next(
+        &run_in("tidying"),
+        expect![[r#"
+        r-7f3 is in tidying
+
+        the session itself works
+          type      gatewright report r-7f3
+    "#]],
+    );
+    check_next(
+        &run_in("abandoned"),
+        expect![[r#"
+        r-7f3 is in abandoned
+
+        the run is over; nothing is left to do
+    "#]],
+    );
+}
+
+#[test]
+fn the_next_worker_knows_what_to_read_and_to_leave() {
+    let mut run = run_in("validating");
+    let captured = Captured {
+        content: hash(0xa1),
+        dispatch: Some(DispatchId(2)),
+    };
+    run.artifacts.insert(artifact_name("plan"), captured);
+    check_next(
+        &run,
+        expect![[r#"
+            r-7f3 is in validating
+
+            'validator' works
+              type      gatewright report r-7f3 --agent validator
+              leave     validated (bundle) in .work/r-7f3/validated.md
+                          with source_agent, timestamp
+                          whose status is FAIL (failed) or PASS (passed)
+              may read  plan (json) in .work/r-7f3/plan.json, captured a1a1a1a1
+        "#]],
+    );
+}
+
+#[test]
+fn the_next_steps_of_a_task_graph() {
+    check_next(
+        &building(),
+        expect![[r#"
+        r-7f3 is in building
+
+        'bash-writer' is at work on step handlers
+
+        'bash-writer' does step vars: Write vars
+          type      gatewright report r-7f3 --agent bash-writer --step vars
+          leave     built (bundle) in .work/r-7f3/vars.md
+    "#]],
+    );
+}
+
+#[test]
+fn a_guarded_run_is_not_told_to_report() {
+    let mut run = run_in("validating");
+    run.driver = Driver::Guarded;
+    check_next(
+        &run,
+        expect![[r#"
+            r-7f3 is in validating
+
+            'validator' works (the session calls it)
+              leave     validated (bundle) in .work/r-7f3/validated.md
+                          with source_agent, timestamp
+                          whose status is FAIL (failed) or PASS (passed)
+        "#]],
+    );
+}
+
+#[test]
+fn a_stuck_run_asks_a_person() {
+    let mut run = run_in("validating");
+    run.standing = Standing::Stuck {
+        fault: Fault::Crashed,
+        reason: "exit 137".to_owned(),
+    };
+    check_next(
+        &run,
+        expect![[r#"
+            r-7f3 is in validating
+
+            a person decides: crashed: exit 137
+              type      gatewright retry r-7f3
+                        gatewright skip r-7f3 --as failed|passed --reason TEXT
+                        gatewright cancel r-7f3 --reason TEXT
+        "#]],
+    );
+    run.standing = Standing::Stale;
+    check_next(
+        &run,
+        expect![[r#"
+            r-7f3 is in validating
+
+            a person decides: nothing happened for longer than the pipeline allows
+              type      gatewright answer r-7f3 continue
+                        gatewright reset r-7f3 --reason TEXT
+                        gatewright cancel r-7f3 --reason TEXT
+        "#]],
+    );
+}
+
+#[test]
+fn the_next_step_as_json() {
+    let pipeline = pipeline();
+    let run = run_in("validating");
+    let legal = engine::next(&pipeline, &run);
+    expect![[r#"
+        {
+          "run": "r-7f3",
+          "stage": "validating",
+          "next": [
+            {
+              "who": {
+                "kind": "agent",
+                "agent": "validator"
+              },
+              "what": "'validator' works",
+              "commands": [
+                "gatewright report r-7f3 --agent validator"
+              ],
+              "reads": [],
+              "leaves": [
+                {
+                  "artifact": "validated",
+                  "source": "file",
+                  "path": ".work/r-7f3/validated.md",
+                  "format": "bundle",
+                  "require": [
+                    "source_agent",
+                    "timestamp"
+                  ],
+                  "outcome": {
+                    "field": "status",
+                    "words": {
+                      "FAIL": "failed",
+                      "PASS": "passed"
+                    }
+                  },
+                  "strict": true,
+                  "captured": null
+                }
+              ]
+            }
+          ]
+        }
+    "#]]
+    .assert_eq(&json_text(&next(&pipeline, &run, &legal).json()));
+}

@@ -1,0 +1,229 @@
+//! One decision: which rule, on whose act, on what evidence, with what consequence.
+
+use engine::{CheckResult, Entry, Fact};
+use serde_json::{Value, json};
+
+use crate::fact::{Cast, check_line};
+use crate::history::HistoryLine;
+use crate::layout::{Sheet, pad};
+use crate::paint::{Paint, Style};
+use crate::safe::{Outside, line};
+use crate::time::rfc3339;
+use crate::words::who_json;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhyView {
+    /// The entry that was asked about.
+    pub asked: HistoryLine,
+    /// What somebody did or wanted.
+    pub inputs: Vec<WhyLine>,
+    /// What was seen when we looked.
+    pub evidence: Vec<WhyLine>,
+    /// What is different since.
+    pub consequences: Vec<WhyLine>,
+}
+
+/// One entry of the decision with what backs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhyLine {
+    pub line: HistoryLine,
+    pub hashes: Vec<(&'static str, String)>,
+    pub checks: Vec<CheckLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckLine {
+    pub what: Outside,
+    pub tail: Outside,
+}
+
+/// What an entry is to its decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Input,
+    Evidence,
+    Consequence,
+}
+
+/// Explains entry `asked` by the entries of its decision; `None` when it is not among them.
+pub fn why(asked: u64, decision: &[(u64, &Entry)], cast: &Cast) -> Option<WhyView> {
+    let (_, entry) = decision.iter().find(|(number, _)| *number == asked)?;
+    let lines = |part: Part| {
+        let entries = decision
+            .iter()
+            .filter(move |(_, entry)| role(&entry.fact) == part);
+        entries
+            .map(|(number, entry)| WhyLine::new(*number, entry, cast))
+            .collect()
+    };
+    Some(WhyView {
+        asked: HistoryLine::new(asked, entry, cast),
+        inputs: lines(Part::Input),
+        evidence: lines(Part::Evidence),
+        consequences: lines(Part::Consequence),
+    })
+}
+
+fn role(fact: &Fact) -> Part {
+    match fact {
+        Fact::Started(_)
+        | Fact::Forked { .. }
+        | Fact::TakenUp
+        | Fact::Attached { .. }
+        | Fact::Detached { .. }
+        | Fact::Answered { .. }
+        | Fact::Overridden { .. }
+        | Fact::Continued { .. }
+        | Fact::Cancelled { .. }
+        | Fact::Reset { .. }
+        | Fact::Checkpointed { .. }
+        | Fact::Restored { .. } => Part::Input,
+        Fact::Ended { .. }
+        | Fact::Captured { .. }
+        | Fact::Checked { .. }
+        | Fact::ReviewerApproved { .. }
+        | Fact::ReviewerFound { .. }
+        | Fact::Approved { .. }
+        | Fact::Warned { .. }
+        | Fact::Noted { .. } => Part::Evidence,
+        Fact::Admitted { .. }
+        | Fact::Refused { .. }
+        | Fact::Retried { .. }
+        | Fact::StepRetried { .. }
+        | Fact::StepFailed { .. }
+        | Fact::Stuck { .. }
+        | Fact::Unstuck
+        | Fact::GatePassed { .. }
+        | Fact::Fixed { .. }
+        | Fact::RoundStarted { .. }
+        | Fact::RoundsSpent { .. }
+        | Fact::Planned { .. }
+        | Fact::StepsRevived { .. }
+        | Fact::Moved(_)
+        | Fact::Held { .. }
+        | Fact::Abandoned
+        | Fact::WentStale
+        | Fact::OverBudget { .. } => Part::Consequence,
+    }
+}
+
+impl WhyLine {
+    fn new(number: u64, entry: &Entry, cast: &Cast) -> Self {
+        let line = HistoryLine::new(number, entry, cast);
+        Self {
+            line,
+            hashes: hashes(&entry.fact),
+            checks: checks(&entry.fact),
+        }
+    }
+
+    fn json(&self) -> Value {
+        self.line.json()
+    }
+}
+
+/// Whole hashes, so that a reader can compare them with what lies on disk.
+fn hashes(fact: &Fact) -> Vec<(&'static str, String)> {
+    match fact {
+        Fact::Captured { content, .. } | Fact::Approved { content, .. } => {
+            vec![("content", content.to_string())]
+        }
+        Fact::Checked { tree, .. } if tree.before == tree.after => {
+            vec![("tree", tree.before.to_string())]
+        }
+        Fact::Checked { tree, .. } => {
+            vec![
+                ("tree before", tree.before.to_string()),
+                ("tree after", tree.after.to_string()),
+            ]
+        }
+        Fact::ReviewerApproved { subject, .. } => vec![("subject", subject.to_string())],
+        Fact::Admitted { dispatch } => dispatch
+            .tree
+            .iter()
+            .map(|tree| ("tree", tree.to_string()))
+            .collect(),
+        // The other facts name no content of their own.
+        _ => Vec::new(),
+    }
+}
+
+fn checks(fact: &Fact) -> Vec<CheckLine> {
+    let Fact::Checked { results, .. } = fact else {
+        return Vec::new();
+    };
+    let line = |result: &CheckResult| CheckLine {
+        what: check_line(result),
+        tail: Outside::new(&result.tail),
+    };
+    results.iter().map(line).collect()
+}
+
+impl WhyView {
+    pub fn text(&self, paint: Paint) -> String {
+        let mut sheet = Sheet::new(paint);
+        let HistoryLine { number, rule, .. } = &self.asked;
+        sheet.line(
+            Style::Strong,
+            &format!("entry {number} · {}: {}", rule.code(), rule.text()),
+        );
+        sheet.field("what", self.asked.style, &self.asked.what.line());
+        sheet.field("who", Style::Normal, &line(&self.asked.by.name()));
+        sheet.field("when", Style::Normal, &rfc3339(self.asked.at));
+        section(&mut sheet, "done or asked for", &self.inputs);
+        section(&mut sheet, "seen", &self.evidence);
+        section(&mut sheet, "so", &self.consequences);
+        sheet.finish()
+    }
+
+    pub fn json(&self) -> Value {
+        let lines = |lines: &[WhyLine]| lines.iter().map(WhyLine::json).collect::<Vec<_>>();
+        let HistoryLine {
+            number,
+            rule,
+            at,
+            by,
+            what,
+            ..
+        } = &self.asked;
+        json!({
+            "entry": number,
+            "rule": { "code": rule.code(), "text": rule.text() },
+            "at": rfc3339(*at),
+            "by": who_json(by),
+            "text": what.raw(),
+            "inputs": lines(&self.inputs),
+            "evidence": lines(&self.evidence),
+            "consequences": lines(&self.consequences),
+        })
+    }
+}
+
+fn section(sheet: &mut Sheet, heading: &str, lines: &[WhyLine]) {
+    if lines.is_empty() {
+        return;
+    }
+    sheet.blank();
+    sheet.line(Style::Strong, heading);
+    for why in lines {
+        let HistoryLine {
+            number,
+            rule,
+            style,
+            what,
+            ..
+        } = &why.line;
+        sheet.field(
+            &number.to_string(),
+            *style,
+            &format!("{} ({})", what.line(), rule.code()),
+        );
+        for (name, hash) in &why.hashes {
+            sheet.field("", Style::Dim, &format!("{} {hash}", pad(name, 7)));
+        }
+        for check in &why.checks {
+            sheet.field("", Style::Normal, &format!("$ {}", check.what.line()));
+            sheet.block(14, Style::Dim, &check.tail.block());
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The words that every view uses for the same thing.
+
+use engine::{Conversation, Driver, Duty, Format, Gate, Hash, Mode, Reach, Source, Usage, Who};
+use serde_json::{Value, json};
+
+/// Enough of a hash to compare it by eye.
+pub fn short(hash: &Hash) -> String {
+    hash.to_string().chars().take(8).collect()
+}
+
+pub fn driver(driver: Driver) -> &'static str {
+    match driver {
+        Driver::ByHand => "by_hand",
+        Driver::Guarded => "guarded",
+        Driver::Headless => "headless",
+    }
+}
+
+/// The driver as people read it: a run by hand is shown as unwitnessed everywhere.
+pub fn driver_text(driver: Driver) -> &'static str {
+    match driver {
+        Driver::ByHand => "by hand, unwitnessed: nobody saw the agents work",
+        Driver::Guarded => "guarded by hooks",
+        Driver::Headless => "headless",
+    }
+}
+
+pub fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Enforced => "enforced",
+        Mode::Advisory => "advisory",
+    }
+}
+
+pub fn format(format: &Format) -> &'static str {
+    match format {
+        Format::Bundle => "bundle",
+        Format::Json { .. } => "json",
+        Format::Text => "text",
+    }
+}
+
+pub fn source(source: &Source) -> &'static str {
+    match source {
+        Source::File(_) => "file",
+        Source::Reply => "reply",
+        Source::Answers => "answers",
+    }
+}
+
+pub fn conversation(conversation: Conversation) -> &'static str {
+    match conversation {
+        Conversation::Fresh => "fresh",
+        Conversation::Same => "same",
+    }
+}
+
+/// What a dispatch is for, after its agent's name. Panels are numbered from 1 for people.
+pub fn duty(duty: &Duty) -> String {
+    match duty {
+        Duty::Work | Duty::Open => String::new(),
+        Duty::Review { reviewer } => format!(" as reviewer {}", reviewer + 1),
+        Duty::Fix { reviewer } => format!(" to fix what reviewer {} found", reviewer + 1),
+        Duty::Step { step } => format!(" for step {step}"),
+    }
+}
+
+pub fn gate(gate: &Gate) -> String {
+    match gate {
+        Gate::Tree(tree) => format!("tree {}", short(tree)),
+        Gate::Superseded(tree) => format!("tree {}, worked on since", short(tree)),
+        Gate::Artifact { artifact, content } => format!("{artifact} {}", short(content)),
+    }
+}
+
+pub fn gate_json(gate: &Gate) -> Value {
+    match gate {
+        Gate::Tree(tree) => json!({ "tree": tree.to_string() }),
+        Gate::Superseded(tree) => json!({ "tree": tree.to_string(), "superseded": true }),
+        Gate::Artifact { artifact, content } => {
+            json!({ "artifact": artifact.as_str(), "content": content.to_string() })
+        }
+    }
+}
+
+pub fn who_json(who: &Who) -> Value {
+    let kind = match who {
+        Who::Person(_) => "person",
+        Who::Unattended(_) => "unattended",
+        Who::Session(_) => "session",
+        Who::Engine => "gatewright",
+    };
+    json!({ "kind": kind, "name": who.name() })
+}
+
+pub fn usage_json(usage: &Usage) -> Value {
+    let Usage {
+        turns,
+        tokens,
+        cost_cents,
+    } = usage;
+    json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents })
+}
+
+/// `12 turns, 3400 tokens, 0.12 in cost`; empty when nothing was counted.
+pub fn usage(usage: &Usage) -> String {
+    let mut parts = Vec::new();
+    if usage.turns > 0 {
+        parts.push(count(usage.turns, "turn"));
+    }
+    if usage.tokens > 0 {
+        parts.push(count(usage.tokens, "token"));
+    }
+    if usage.cost_cents > 0 {
+        parts.push(format!("{} in cost", cents(usage.cost_cents)));
+    }
+    parts.join(", ")
+}
+
+/// `1.05`: the definition names no currency, so neither do we.
+pub fn cents(cents: u64) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+/// `1 step`, `3 steps`.
+pub fn count(number: u64, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+pub fn reach(reach: Reach) -> &'static str {
+    match reach {
+        Reach::ReadsOnly => "reads_only",
+        Reach::MayWrite => "may_write",
+    }
+}
