@@ -1,0 +1,311 @@
+//! Artifacts: read within limits, redacted, hashed, and held against what the definition wants.
+
+use std::io::Read;
+use std::path::Path;
+
+use engine::{Artifact, ArtifactName, ArtifactNeed, Format, OutcomeField, Seen, Source};
+use serde_json::{Value, json};
+
+use crate::beneath::{self, Refused};
+use crate::path::{InsidePath, artifact_path};
+use crate::{Content, Error, Given, Looking, bundle, document, schema, text};
+
+/// The longest word that can be a verdict.
+const LONGEST_WORD: usize = 100;
+
+/// What was seen of one artifact, and the bytes behind its hash.
+pub struct Look {
+    pub seen: Seen,
+    pub content: Option<Content>,
+}
+
+/// Looks at one artifact where it comes from.
+pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
+    let name = &need.artifact;
+    let declared = looking.pipeline.definition().artifacts.get(name);
+    let artifact = declared.ok_or_else(|| Error::UnknownArtifact {
+        artifact: name.clone(),
+    })?;
+    let found = match (looking.given.get(name), &artifact.source) {
+        (Some(Given::Bytes(bytes)), _) => within(bytes.clone(), artifact),
+        (Some(Given::File(path)), _) => read_given(path, artifact)?,
+        (None, Source::File(path)) => read(path, need, artifact, looking)?,
+        (None, Source::Reply) => match looking.reply {
+            Some(reply) => within(reply_bytes(reply, &artifact.format), artifact),
+            None => Found::Absent,
+        },
+        (None, Source::Answers) => return Ok(captured(name, looking)),
+    };
+    judge(found, name, artifact, looking)
+}
+
+/// What lay where the artifact should be.
+enum Found {
+    Absent,
+    /// There, but its bytes are not taken: this is why, and what to do.
+    Refused(String),
+    Bytes(Vec<u8>),
+}
+
+/// Answers are made by us, and are never read from where an agent could put them.
+fn captured(name: &ArtifactName, looking: &Looking<'_>) -> Look {
+    let seen = match looking.run.artifacts.get(name) {
+        Some(captured) => Seen::Valid {
+            content: captured.content,
+            word: None,
+        },
+        None => Seen::Absent,
+    };
+    Look {
+        seen,
+        content: None,
+    }
+}
+
+/// Reads the file at a path of the project, through no link and never more than its limit.
+fn read(
+    template: &str,
+    need: &ArtifactNeed,
+    artifact: &Artifact,
+    looking: &Looking<'_>,
+) -> Result<Found, Error> {
+    let definition = looking.pipeline.definition();
+    let path = artifact_path(template, definition, looking.run, need.step.as_ref());
+    let path = path.map_err(|reason| Error::ArtifactPath {
+        artifact: need.artifact.clone(),
+        reason,
+    })?;
+    let unreadable = |cause| Error::Unreadable {
+        path: String::from(path.as_str()),
+        cause,
+    };
+    match beneath::open_file(&looking.project.root, path.parts()) {
+        Ok((file, _)) => take(file, artifact).map_err(unreadable),
+        Err(Refused::Absent) => Ok(Found::Absent),
+        Err(Refused::Io(cause)) => Err(unreadable(cause)),
+        Err(refused) => Ok(Found::Refused(reason(&refused, &path))),
+    }
+}
+
+fn reason(refused: &Refused, path: &InsidePath) -> String {
+    let path = text::line(path.as_str(), 200);
+    match refused {
+        Refused::Link(part) => format!(
+            "`{}` in `{path}` is a symbolic link; remove the link and write a regular file",
+            text::line(part, 100)
+        ),
+        Refused::NotAFolder(part) => format!(
+            "`{}` in `{path}` is not a folder; make it one and write the file into it",
+            text::line(part, 100)
+        ),
+        Refused::NotAFile(what) => {
+            format!("`{path}` is {what}; remove it and write a regular file")
+        }
+        Refused::Absent | Refused::Io(_) => format!("`{path}` is not there; write it"),
+    }
+}
+
+/// Reads a file that a person named. It may lie anywhere, but it is a file within the limit.
+fn read_given(path: &Path, artifact: &Artifact) -> Result<Found, Error> {
+    let shown = path.display().to_string();
+    let unreadable = |cause| Error::Unreadable {
+        path: shown.clone(),
+        cause,
+    };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Ok(Found::Refused(format!(
+            "`{shown}` is not a file; name a regular file"
+        )));
+    }
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    take(file, artifact).map_err(unreadable)
+}
+
+fn take(file: std::fs::File, artifact: &Artifact) -> std::io::Result<Found> {
+    let mut bytes = Vec::new();
+    file.take(artifact.max_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    Ok(within(bytes, artifact))
+}
+
+fn within(bytes: Vec<u8>, artifact: &Artifact) -> Found {
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    match length > artifact.max_bytes {
+        true => Found::Refused(format!(
+            "it is longer than {} bytes; write a shorter one",
+            artifact.max_bytes
+        )),
+        false => Found::Bytes(bytes),
+    }
+}
+
+/// The last message of an agent. Where JSON is wanted, a message that is no JSON object is wrapped.
+fn reply_bytes(reply: &str, format: &Format) -> Vec<u8> {
+    match format {
+        Format::Bundle | Format::Text => reply.as_bytes().to_vec(),
+        Format::Json { .. } => {
+            let bare = without_fence(reply.trim());
+            let looks_like_json = bare.starts_with('{') && bare.ends_with('}');
+            match looks_like_json && document::json(bare).is_ok() {
+                true => bare.as_bytes().to_vec(),
+                false => json!({ "text": reply }).to_string().into_bytes(),
+            }
+        }
+    }
+}
+
+/// A message that is one fenced block and nothing else is what stands in the block.
+fn without_fence(reply: &str) -> &str {
+    let inside = reply
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
+    let Some((language, body)) = inside.and_then(|inside| inside.split_once('\n')) else {
+        return reply;
+    };
+    match matches!(language.trim(), "" | "json") {
+        true => body.trim(),
+        false => reply,
+    }
+}
+
+fn judge(
+    found: Found,
+    name: &ArtifactName,
+    artifact: &Artifact,
+    looking: &Looking<'_>,
+) -> Result<Look, Error> {
+    let bytes = match found {
+        Found::Absent => {
+            return Ok(Look {
+                seen: Seen::Absent,
+                content: None,
+            });
+        }
+        Found::Refused(reason) => return Ok(refused(reason)),
+        Found::Bytes(bytes) => bytes,
+    };
+    let Ok(written) = String::from_utf8(bytes) else {
+        return Ok(refused(String::from(
+            "it is not UTF-8 text; write it as UTF-8",
+        )));
+    };
+    let kept = engine::redact(&written, looking.secrets).into_owned();
+    let content = Content::of(kept.clone().into_bytes());
+    let seen = match validate(&kept, name, artifact)? {
+        Ok(word) => Seen::Valid {
+            content: content.hash,
+            word,
+        },
+        Err(reason) => Seen::Invalid {
+            content: content.hash,
+            reason,
+        },
+    };
+    Ok(Look {
+        seen,
+        content: Some(content),
+    })
+}
+
+/// Nothing of it is kept but a note, whose hash stands for it.
+fn refused(reason: String) -> Look {
+    let content = Content::of(format!("not kept: {reason}\n").into_bytes());
+    Look {
+        seen: Seen::Invalid {
+            content: content.hash,
+            reason,
+        },
+        content: Some(content),
+    }
+}
+
+/// The word of the outcome field, or a reason that tells the worker what to write.
+type Verdict = Result<Option<String>, String>;
+
+fn validate(kept: &str, name: &ArtifactName, artifact: &Artifact) -> Result<Verdict, Error> {
+    if kept.trim().is_empty() {
+        return Ok(Err(String::from(
+            "it is empty; write what the stage asks for",
+        )));
+    }
+    let value = match &artifact.format {
+        Format::Text => return Ok(Ok(None)),
+        Format::Bundle => bundle::front_matter(kept),
+        Format::Json { schema: None } => json_value(kept),
+        Format::Json {
+            schema: Some(schema),
+        } => match json_value(kept) {
+            Ok(value) => schema::validate(schema, &value)
+                .map_err(|reason| Error::Schema {
+                    artifact: name.clone(),
+                    reason,
+                })?
+                .map(|()| value),
+            Err(reason) => Err(reason),
+        },
+    };
+    Ok(value.and_then(|value| fields(&value, artifact)))
+}
+
+fn json_value(kept: &str) -> Result<Value, String> {
+    document::json(kept).map_err(|error| {
+        format!(
+            "it is not valid JSON ({}); write one JSON object",
+            text::line(&error, 200)
+        )
+    })
+}
+
+fn fields(value: &Value, artifact: &Artifact) -> Verdict {
+    let wants_fields = !artifact.require.is_empty() || artifact.outcome.is_some();
+    if wants_fields && !value.is_object() {
+        return Err(format!(
+            "it is {}; write an object with fields",
+            document::kind(value)
+        ));
+    }
+    let is_missing = |name: &&String| document::field(value, name).is_none_or(document::is_empty);
+    let missing: Vec<&str> = artifact
+        .require
+        .iter()
+        .filter(is_missing)
+        .map(String::as_str)
+        .collect();
+    if !missing.is_empty() {
+        return Err(format!(
+            "it lacks {}; add a value for each",
+            missing.join(", ")
+        ));
+    }
+    artifact
+        .outcome
+        .as_ref()
+        .map(|outcome| word(value, outcome))
+        .transpose()
+}
+
+/// Which words mean something is the engine's to judge; here it only has to be one word.
+fn word(value: &Value, outcome: &OutcomeField) -> Result<String, String> {
+    let field = &outcome.field;
+    let words = outcome
+        .values
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let Some(found) = document::field(value, field).filter(|found| !document::is_empty(found))
+    else {
+        return Err(format!("it has no `{field}`; add it with one of: {words}"));
+    };
+    let Some(word) = document::scalar(found) else {
+        return Err(format!(
+            "`{field}` is {}; write one of: {words}",
+            document::kind(found)
+        ));
+    };
+    match word.chars().count() > LONGEST_WORD || word.chars().any(char::is_control) {
+        true => Err(format!("`{field}` is not one word; write one of: {words}")),
+        false => Ok(word),
+    }
+}

@@ -1,0 +1,190 @@
+//! Checks: the commands that we run ourselves, because an agent's word about them is not evidence.
+//!
+//! A command is a program and its words, never a shell line. It gets a short list of variables, no
+//! input, a time limit and its own process group, which is ended whole. A command that moves its
+//! children into another group can leave them behind; containing those takes a sandbox.
+
+mod approved;
+mod command;
+mod environment;
+mod process;
+mod tail;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use engine::{
+    CheckEnd, CheckResult, CheckWork, Commands, Hash, Seconds, Stage, StageName, TreeAround, Work,
+};
+
+use crate::{Error, Looking, text, tree};
+use command::Prepared;
+use process::Limits;
+
+/// Where programs are looked for in the end, whatever the caller's own folders are.
+pub const SYSTEM_PATH: [&str; 8] = [
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/opt/homebrew/bin",
+    "/run/current-system/sw/bin",
+];
+
+/// How long a check stage without a time limit may take.
+const DEFAULT_TIME: Seconds = Seconds(30 * 60);
+
+/// A longer limit is none, and too long a one cannot be added to a clock.
+const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
+
+/// What commands run in, apart from the project itself.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The variables of our own process, of which few are passed on.
+    pub variables: BTreeMap<OsString, OsString>,
+    /// Names of further variables to pass on, from a person's settings.
+    pub pass: Vec<String>,
+    /// Folders to search for programs before `SYSTEM_PATH`, from a person's settings or the PATH
+    /// with which a person started the run. Not the PATH of whoever asks for the check: an agent
+    /// that asks could put its own `cargo` first. Unsafe folders are dropped.
+    pub search: Vec<PathBuf>,
+    /// Scripts of the project that were trusted by their content: others are not run under that path.
+    pub scripts: BTreeMap<String, Hash>,
+    /// Set from outside to end the check.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// What the commands did, and to which tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub results: Vec<CheckResult>,
+    pub tree: TreeAround,
+}
+
+/// Runs the commands of a check stage, one after another, up to the first that fails.
+pub fn run(
+    stage: &StageName,
+    looking: &Looking<'_>,
+    surroundings: &Surroundings,
+) -> Result<Ran, Error> {
+    let found = looking.pipeline.stage(stage);
+    let Some((found, Work::Check(work))) = found.map(|found| (found, &found.work)) else {
+        return Err(Error::NotACheck {
+            stage: stage.clone(),
+        });
+    };
+    let search = environment::search(&surroundings.search, &looking.project.root);
+    let variables = environment::variables(surroundings, &search)?;
+    let prepared = prepare(stage, work, looking, &search, surroundings)?;
+    let before = tree::read(looking)?.hash;
+    let limits = Limits {
+        deadline: Instant::now() + time_limit(found),
+        fails_on: work.fails_on.as_deref(),
+        stop: surroundings.stop.as_deref(),
+    };
+    let results = match prepared {
+        Ok(commands) => run_all(&commands, looking, &variables, &limits)?,
+        Err(refused) => vec![redacted(refused, looking.secrets)],
+    };
+    let after = tree::read(looking)?.hash;
+    Ok(Ran {
+        results,
+        tree: TreeAround { before, after },
+    })
+}
+
+fn time_limit(stage: &Stage) -> Duration {
+    let seconds = stage.timeout.unwrap_or(DEFAULT_TIME).min(LONGEST_TIME);
+    Duration::from_secs(seconds.0)
+}
+
+/// All commands are made ready before any is run: a list with a bad one does nothing by half.
+fn prepare(
+    stage: &StageName,
+    work: &CheckWork,
+    looking: &Looking<'_>,
+    search: &[PathBuf],
+    surroundings: &Surroundings,
+) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
+    let ready = |argv: Result<Vec<String>, String>| {
+        argv.and_then(|argv| {
+            command::prepare(argv, &looking.project.root, search, &surroundings.scripts)
+        })
+    };
+    match &work.commands {
+        // No commands are no test, and no test never passes.
+        Commands::Fixed(commands) if commands.is_empty() => Ok(Err(refusal(
+            &[],
+            String::from("the stage has no commands; correct the pipeline"),
+        ))),
+        Commands::Fixed(commands) => {
+            let one = |words: &Vec<String>| {
+                ready(command::fill(words, looking)).map_err(|reason| refusal(words, reason))
+            };
+            Ok(commands.iter().map(one).collect())
+        }
+        Commands::Approved(field) => {
+            let one = |words: Vec<String>| {
+                let accepted = approved::acceptable(&words).map(|()| words.clone());
+                ready(accepted).map_err(|reason| refusal(&words, reason))
+            };
+            let commands = approved::commands(stage, field, looking)?;
+            Ok(commands.into_iter().map(one).collect())
+        }
+    }
+}
+
+fn refusal(words: &[String], reason: String) -> CheckResult {
+    CheckResult {
+        argv: words.to_vec(),
+        ended: CheckEnd::CouldNotStart(reason),
+        duration_ms: 0,
+        tail: String::new(),
+        matched_failure: false,
+    }
+}
+
+fn run_all(
+    commands: &[Prepared],
+    looking: &Looking<'_>,
+    variables: &BTreeMap<OsString, OsString>,
+    limits: &Limits<'_>,
+) -> Result<Vec<CheckResult>, Error> {
+    let mut results = Vec::new();
+    for command in commands {
+        let finished = process::run(command, &looking.project.root, variables, limits)?;
+        let result = CheckResult {
+            argv: command.argv.clone(),
+            ended: finished.ended,
+            duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            matched_failure: finished.tail.matched(),
+            tail: finished.tail.text(looking.secrets),
+        };
+        let has_passed = result.ended == CheckEnd::Exit(0) && !result.matched_failure;
+        results.push(redacted(result, looking.secrets));
+        if !has_passed {
+            break;
+        }
+    }
+    Ok(results)
+}
+
+/// The result with nothing in it that must not be stored. Its tail has been through this already.
+fn redacted(result: CheckResult, secrets: &[String]) -> CheckResult {
+    let clean = |word: &String| engine::redact(&text::safe(word), secrets).into_owned();
+    let ended = match &result.ended {
+        CheckEnd::CouldNotStart(reason) => CheckEnd::CouldNotStart(clean(reason)),
+        CheckEnd::Exit(_) | CheckEnd::Signal(_) | CheckEnd::TimedOut => result.ended,
+    };
+    CheckResult {
+        argv: result.argv.iter().map(clean).collect(),
+        ended,
+        ..result
+    }
+}

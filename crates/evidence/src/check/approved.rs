@@ -1,0 +1,275 @@
+//! Commands that came from an agent and were approved by a person.
+//!
+//! A person approves many things in a hurry, so what tests nothing, or does more than test, is
+//! refused all the same. This stops carelessness. It is no wall against a program that means harm.
+
+use engine::{FieldOf, Hash, StageName};
+use serde_json::Value;
+
+use crate::{Error, Looking, captured_bytes, questions, text};
+
+const MOST_COMMANDS: usize = 50;
+
+/// The commands in the field of an artifact whose present content a person has approved.
+pub fn commands(
+    stage: &StageName,
+    field: &FieldOf,
+    looking: &Looking<'_>,
+) -> Result<Vec<Vec<String>>, Error> {
+    let artifact = &field.artifact;
+    let content = captured_bytes(looking.contents, &approved(stage, field, looking)?)?;
+    let declared = looking.pipeline.definition().artifacts.get(artifact);
+    let declared = declared.ok_or_else(|| Error::UnknownArtifact {
+        artifact: artifact.clone(),
+    })?;
+    let content = String::from_utf8_lossy(&content);
+    let listed = questions::list(&content, &declared.format, &field.field);
+    let read = listed.and_then(|items| match items.len() > MOST_COMMANDS {
+        true => Err(format!(
+            "`{}` has over {MOST_COMMANDS} commands; plan fewer",
+            field.field
+        )),
+        false => items.iter().map(words_of).collect(),
+    });
+    read.map_err(|reason| Error::NoCommands {
+        stage: stage.clone(),
+        artifact: artifact.clone(),
+        reason,
+    })
+}
+
+/// The content that was approved, if the artifact is still that content.
+fn approved(stage: &StageName, field: &FieldOf, looking: &Looking<'_>) -> Result<Hash, Error> {
+    let (artifact, run) = (&field.artifact, looking.run);
+    let reason = match (run.approved.get(artifact), run.artifacts.get(artifact)) {
+        (Some(approved), Some(now)) if *approved == now.content => return Ok(*approved),
+        (Some(_), Some(_)) => "has changed since it was approved",
+        (None, Some(_)) => "nobody has approved yet",
+        (_, None) => "nobody has left yet",
+    };
+    Err(Error::NotApproved {
+        stage: stage.clone(),
+        artifact: artifact.clone(),
+        reason,
+    })
+}
+
+/// A command is a text to be split, or the words themselves.
+fn words_of(item: &Value) -> Result<Vec<String>, String> {
+    let wrong = || String::from("a command is neither a text nor a list of words; write a text");
+    let words = match item {
+        Value::String(line) => split(line)?,
+        Value::Array(words) => words
+            .iter()
+            .map(|word| word.as_str().map(String::from).ok_or_else(wrong))
+            .collect::<Result<_, _>>()?,
+        _ => return Err(wrong()),
+    };
+    match words.is_empty() || words.iter().any(|word| word.contains('\0')) {
+        true => Err(String::from(
+            "a command is empty or holds a NUL; write a program and its words",
+        )),
+        false => Ok(words),
+    }
+}
+
+/// Splits a line at its spaces. Quotes and backslashes keep words together; what only a shell would
+/// understand is refused, so that nobody believes it was done.
+fn split(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line.chars();
+    let mut quote: Option<char> = None;
+    while let Some(character) = rest.next() {
+        match (quote, character) {
+            (Some(open), close) if open == close => quote = None,
+            (Some('\''), inside) => word.get_or_insert_default().push(inside),
+            (_, '\\') => {
+                let next = rest.next().ok_or_else(|| open_end(line))?;
+                let keeps = quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`');
+                word.get_or_insert_default()
+                    .extend(keeps.then_some('\\').into_iter().chain([next]));
+            }
+            (_, '$' | '`') => return Err(shell_only(line, character)),
+            (Some(_), inside) => word.get_or_insert_default().push(inside),
+            (None, '\'' | '"') => {
+                word.get_or_insert_default();
+                quote = Some(character);
+            }
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '\n' | '\r') => {
+                return Err(shell_only(line, character));
+            }
+            (None, '~' | '#') if word.is_none() => return Err(shell_only(line, character)),
+            (None, other) => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    quote.map_or(Ok(words), |_| Err(open_end(line)))
+}
+
+fn open_end(line: &str) -> String {
+    format!("`{}` has an open quote; close it", text::line(line, 200))
+}
+
+fn shell_only(line: &str, found: char) -> String {
+    let line = text::line(line, 200);
+    format!(
+        "`{line}` needs a shell for {found:?}, and there is none; write one plain command an item"
+    )
+}
+
+/// Why a program is not run for an agent.
+#[derive(Clone, Copy)]
+enum Objection {
+    TestsNothing,
+    StartsAnother,
+    DoesMore,
+}
+
+const OBJECTIONS: [(Objection, &[&str]); 3] = [
+    (
+        Objection::TestsNothing,
+        &[
+            "true", "false", ":", "exit", "echo", "printf", "test", "[", "pwd", "sleep", "yes",
+            "date", "ls", "cat", "touch", "mkdir", "cd", "export", "set", "return",
+        ],
+    ),
+    (
+        Objection::StartsAnother,
+        &[
+            "env", "xargs", "timeout", "nice", "nohup", "setsid", "stdbuf", "time", "command",
+            "exec", "eval", "builtin", "source", ".", "script", "watch", "busybox", "parallel",
+            "find",
+        ],
+    ),
+    (
+        Objection::DoesMore,
+        &[
+            "rm",
+            "rmdir",
+            "unlink",
+            "shred",
+            "dd",
+            "mkfs",
+            "mv",
+            "chmod",
+            "chown",
+            "ln",
+            "sudo",
+            "su",
+            "doas",
+            "pkexec",
+            "curl",
+            "wget",
+            "nc",
+            "ncat",
+            "socat",
+            "ssh",
+            "scp",
+            "rsync",
+            "ftp",
+            "telnet",
+            "kill",
+            "pkill",
+            "killall",
+            "reboot",
+            "shutdown",
+            "crontab",
+            "at",
+            "systemctl",
+            "gatewright",
+        ],
+    ),
+];
+
+const SHELLS: [&str; 11] = [
+    "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "pwsh",
+];
+
+/// Interpreters, by how their names begin, and the words after which they run what stands in the line.
+const INLINE: [(&str, &[&str]); 9] = [
+    ("python", &["-c"]),
+    ("pypy", &["-c"]),
+    ("node", &["-e", "--eval", "-p", "--print"]),
+    ("bun", &["-e", "--eval", "-p", "--print"]),
+    ("deno", &["eval"]),
+    ("perl", &["-e", "-E"]),
+    ("ruby", &["-e"]),
+    ("php", &["-r"]),
+    ("lua", &["-e"]),
+];
+
+/// May this command, which came from an agent, be run? The error says why not and what to write.
+pub fn acceptable(words: &[String]) -> Result<(), String> {
+    let shown = text::line(&words.join(" "), 200);
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(String::from(
+            "a command is empty; write a program and its words",
+        ));
+    };
+    if program.starts_with('/') || program.split('/').any(|part| part == "..") {
+        return Err(format!(
+            "`{shown}` names a program outside the project; write its plain name"
+        ));
+    }
+    if program.contains('=') {
+        return Err(format!(
+            "`{shown}` sets a variable, which needs a shell; leave it out"
+        ));
+    }
+    let name = program
+        .rsplit('/')
+        .next()
+        .unwrap_or(program)
+        .to_ascii_lowercase();
+    let objection = OBJECTIONS
+        .iter()
+        .find(|(_, names)| names.contains(&name.as_str()));
+    match objection.map(|(objection, _)| *objection) {
+        Some(Objection::TestsNothing) => Err(format!("`{shown}` tests nothing; write a real test")),
+        Some(Objection::StartsAnother) => Err(format!(
+            "`{shown}` starts another command; write that command itself"
+        )),
+        Some(Objection::DoesMore) => Err(format!(
+            "`{shown}` does more than test; write a command that only tests"
+        )),
+        None => inline(&name, arguments, &shown),
+    }
+}
+
+/// Code in the command line is a program that nobody can find again; a file of the project can be.
+fn inline(name: &str, arguments: &[String], shown: &str) -> Result<(), String> {
+    let first = arguments.first();
+    if SHELLS.contains(&name) && first.is_none_or(|word| word.starts_with(['-', '+'])) {
+        return Err(format!(
+            "`{shown}` is a shell line; write a script and name it"
+        ));
+    }
+    // What follows the first plain word, or a module's name, is not the interpreter's any more.
+    let is_own = |word: &&String| word.starts_with('-') && *word != "-m";
+    let own: Vec<&String> = arguments.iter().take_while(is_own).chain(first).collect();
+    let flags = INLINE
+        .iter()
+        .find(|(interpreter, _)| name.starts_with(interpreter));
+    let has = |flag: &&str| own.iter().any(|word| begins_code(word, flag));
+    match flags.is_some_and(|(_, flags)| first.is_none() || flags.iter().any(has)) {
+        true => Err(format!(
+            "`{shown}` runs code from its own line; put it into a file and name it"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// `-c`, `-c'code'` and `-Bc` are all the same to an interpreter; `--config` and `-Itest` are not.
+fn begins_code(word: &str, flag: &str) -> bool {
+    match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
+        (Some(_), _) => word == flag || word.starts_with(&format!("{flag}=")),
+        (None, Some(letter)) => {
+            let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+            let is_cluster = |letters: &str| letters.len() <= 4 && letters.contains(letter);
+            letters.is_some_and(|letters| letters.starts_with(letter) || is_cluster(letters))
+        }
+        (None, None) => word == flag,
+    }
+}

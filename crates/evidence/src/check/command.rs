@@ -1,0 +1,132 @@
+//! One command, from words with placeholders to a program that exists.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use engine::Hash;
+
+use crate::path::InsidePath;
+use crate::placeholder::{Filling, Piece};
+use crate::{Looking, beneath, hash};
+
+/// A command that is ready to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    pub argv: Vec<String>,
+    pub program: PathBuf,
+}
+
+/// Fills in parameters. Each word stays one word, whatever its value holds.
+pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, String> {
+    let definition = looking.pipeline.definition();
+    let filling = Filling {
+        definition,
+        run: looking.run,
+        step: None,
+    };
+    words.iter().map(|word| fill_word(word, &filling)).collect()
+}
+
+fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {
+    let mut filled = String::new();
+    for piece in filling.pieces(word) {
+        match piece {
+            Piece::Text(text) => filled.push_str(text),
+            Piece::Hole(hole) => filled.push_str(filling.value(&hole)?),
+        }
+    }
+    if filled.contains('\0') {
+        return Err(format!(
+            "the value for `{word}` holds a NUL; start the run with another one"
+        ));
+    }
+    match filled.starts_with('-') && !word.starts_with('-') {
+        true => Err(format!(
+            "the value for `{word}` would be taken for an option, as it begins with `-`; start the run with another one"
+        )),
+        false => Ok(filled),
+    }
+}
+
+/// Finds the program: with a slash in the project, without one in the folders to search.
+pub fn prepare(
+    argv: Vec<String>,
+    root: &Path,
+    search: &[PathBuf],
+    scripts: &BTreeMap<String, Hash>,
+) -> Result<Prepared, String> {
+    let Some(word) = argv.first().filter(|word| !word.is_empty()) else {
+        return Err(String::from(
+            "the command is empty; write a program and its words",
+        ));
+    };
+    let program = match word.contains('/') {
+        true => in_project(word, root)?,
+        false => searched(word, search)?,
+    };
+    argv.iter()
+        .try_for_each(|word| is_as_trusted(word, root, scripts))?;
+    Ok(Prepared { argv, program })
+}
+
+/// A definition may name a program by its full path. Any other path is one of the project.
+fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
+    let program = match word.starts_with('/') {
+        true => PathBuf::from(word),
+        false => root.join(InsidePath::parse(word)?.as_str()),
+    };
+    match (program.is_file(), is_program(&program)) {
+        (_, true) => Ok(program),
+        (true, false) => Err(format!("`{word}` may not be executed; make it executable")),
+        (false, false) => Err(format!(
+            "`{word}` is not there; create it, or correct the command"
+        )),
+    }
+}
+
+fn searched(word: &str, search: &[PathBuf]) -> Result<PathBuf, String> {
+    let programs = search.iter().map(|folder| folder.join(word));
+    programs
+        .into_iter()
+        .find(|program| is_program(program))
+        .ok_or_else(|| {
+            let folders: Vec<String> = search
+                .iter()
+                .map(|folder| folder.display().to_string())
+                .collect();
+            format!(
+                "`{word}` was not found in {}; install it, or add its folder to the settings",
+                folders.join(", ")
+            )
+        })
+}
+
+fn is_program(path: &Path) -> bool {
+    let metadata = std::fs::metadata(path);
+    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// A script that was trusted by its content is run with that content or not at all.
+fn is_as_trusted(word: &str, root: &Path, scripts: &BTreeMap<String, Hash>) -> Result<(), String> {
+    let Ok(path) = InsidePath::parse(word) else {
+        return Ok(());
+    };
+    let Some(trusted) = scripts.get(path.as_str()) else {
+        return Ok(());
+    };
+    let bytes = beneath::open_file(root, path.parts())
+        .ok()
+        .and_then(|(mut file, _)| {
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes)
+                .ok()
+                .map(|_| bytes)
+        });
+    match bytes.is_some_and(|bytes| hash(&bytes) == *trusted) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{word}` is not as it was trusted; restore it, or trust it again"
+        )),
+    }
+}

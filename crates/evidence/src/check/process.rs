@@ -1,0 +1,218 @@
+//! One process under watch: its output drained, its time limited, its whole group ended.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::CheckEnd;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::command::Prepared;
+use super::tail::Tail;
+use crate::{Error, text};
+
+/// How long we wait between two looks at the process.
+const TICK: Duration = Duration::from_millis(10);
+
+/// How long output is still taken from what outlived its group.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    pub deadline: Instant,
+    pub fails_on: Option<&'a str>,
+    pub stop: Option<&'a AtomicBool>,
+}
+
+pub struct Finished {
+    pub ended: CheckEnd,
+    pub duration: Duration,
+    pub tail: Tail,
+}
+
+/// Runs a command to its end, or to ours.
+pub fn run(
+    command: &Prepared,
+    root: &Path,
+    variables: &BTreeMap<OsString, OsString>,
+    limits: &Limits<'_>,
+) -> Result<Finished, Error> {
+    let watching = |cause| Error::Watching {
+        command: text::line(&command.argv.join(" "), 200),
+        cause,
+    };
+    let started = Instant::now();
+    let mut tail = Tail::new(limits.fails_on);
+    let (mut output, group) = match spawn(command, root, variables).map_err(watching)? {
+        Ok(spawned) => spawned,
+        Err(reason) => {
+            let ended = CheckEnd::CouldNotStart(reason);
+            return Ok(Finished {
+                ended,
+                duration: Duration::ZERO,
+                tail,
+            });
+        }
+    };
+    let why = watch(&group, &mut output, &mut tail, limits).map_err(watching)?;
+    let status = group.end().map_err(watching)?;
+    drain(&mut output, &mut tail).map_err(watching)?;
+    let ended = match why {
+        Why::Ended => end_of(status),
+        Why::TimedOut => CheckEnd::TimedOut,
+        Why::Stopped => return Err(Error::Interrupted),
+    };
+    Ok(Finished {
+        ended,
+        duration: started.elapsed(),
+        tail,
+    })
+}
+
+/// Why we stopped watching.
+enum Why {
+    Ended,
+    TimedOut,
+    Stopped,
+}
+
+fn spawn(
+    command: &Prepared,
+    root: &Path,
+    variables: &BTreeMap<OsString, OsString>,
+) -> io::Result<Result<(PipeReader, Group), String>> {
+    // One pipe for both streams, so that their lines keep their order. `Command` holds the writing
+    // ends, and goes before we read: as long as one is open, the output has no end.
+    let (output, writer) = io::pipe()?;
+    let spawned = Command::new(&command.program)
+        .args(command.argv.iter().skip(1))
+        .current_dir(root)
+        .env_clear()
+        .envs(variables)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .process_group(0)
+        .spawn();
+    match spawned {
+        Ok(child) => Ok(Ok((output, Group { child }))),
+        Err(error) => Ok(Err(format!(
+            "`{}` could not be started: {error}",
+            command.argv.join(" ")
+        ))),
+    }
+}
+
+fn watch(
+    group: &Group,
+    output: &mut PipeReader,
+    tail: &mut Tail,
+    limits: &Limits<'_>,
+) -> io::Result<Why> {
+    let mut is_open = true;
+    loop {
+        if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Ok(Why::Stopped);
+        }
+        if group.has_ended()? {
+            return Ok(Why::Ended);
+        }
+        if Instant::now() >= limits.deadline {
+            return Ok(Why::TimedOut);
+        }
+        match is_open {
+            true => is_open = take(output, tail)? != Taken::End,
+            false => std::thread::sleep(TICK),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Some,
+    Nothing,
+    End,
+}
+
+/// Takes what there is, or waits for a tick.
+fn take(output: &mut PipeReader, tail: &mut Tail) -> io::Result<Taken> {
+    let tick = Timespec {
+        tv_sec: 0,
+        tv_nsec: TICK.subsec_nanos().into(),
+    };
+    let mut wanted = [PollFd::new(output, PollFlags::IN)];
+    match poll(&mut wanted, Some(&tick)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Taken::Nothing),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut piece = [0; 64 * 1024];
+    match output.read(&mut piece)? {
+        0 => Ok(Taken::End),
+        length => {
+            tail.push(&piece[..length]);
+            Ok(Taken::Some)
+        }
+    }
+}
+
+/// Takes what is still in the pipe. A child that left the group may hold it open; we do not wait.
+fn drain(output: &mut PipeReader, tail: &mut Tail) -> io::Result<()> {
+    let until = Instant::now() + LAST_OUTPUT;
+    while Instant::now() < until && take(output, tail)? == Taken::Some {}
+    Ok(())
+}
+
+fn end_of(status: ExitStatus) -> CheckEnd {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => CheckEnd::Exit(code),
+        (None, signal) => CheckEnd::Signal(signal.unwrap_or_default()),
+    }
+}
+
+/// A process and the group that it leads. It does not outlive this value.
+struct Group {
+    child: Child,
+}
+
+impl Group {
+    /// Leaves the process unreaped, so that its number still means its group and no newer one.
+    fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(self.pid()?), options)?.is_some())
+    }
+
+    /// Ends the whole group and takes the status of its leader.
+    fn end(mut self) -> io::Result<ExitStatus> {
+        self.kill();
+        self.child.wait()
+    }
+
+    fn kill(&self) {
+        if let Ok(pid) = self.pid() {
+            // It fails only where nobody is left.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    fn pid(&self) -> io::Result<Pid> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        pid.ok_or_else(|| io::Error::other("a process has no usable number"))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Once reaped, the number may be somebody else's.
+        if let Ok(None) = self.child.try_wait() {
+            self.kill();
+            let _ = self.child.wait();
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Git as a program: asked for facts only, in an environment where a repository can start nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::Error;
+use crate::check::SYSTEM_PATH;
+
+/// The git program, at a place that no project can choose.
+pub struct Git {
+    program: PathBuf,
+}
+
+/// Settings that would start programs or believe a cache that an agent can write.
+const SETTINGS: [&str; 7] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.pager=cat",
+    "core.alternateRefsCommand=false",
+    "protocol.allow=never",
+    "credential.helper=",
+];
+
+impl Git {
+    pub fn find() -> Result<Self, Error> {
+        Self::find_in(&SYSTEM_PATH)
+    }
+
+    fn find_in(folders: &[&str]) -> Result<Self, Error> {
+        let programs = folders.iter().map(|folder| Path::new(folder).join("git"));
+        match programs.into_iter().find(|program| program.is_file()) {
+            Some(program) => Ok(Self { program }),
+            None => Err(Error::GitMissing {
+                searched: folders.join(", "),
+            }),
+        }
+    }
+
+    /// Tracked and unignored files, relative to the root. A nested repository ends with a slash.
+    pub fn files(&self, root: &Path, git_dir: &Path) -> Result<Vec<Vec<u8>>, Error> {
+        let output = self.ask(
+            root,
+            git_dir,
+            &["ls-files", "-z", "-co", "--exclude-standard"],
+        )?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() || skipped_a_folder(&complaint) {
+            let message = crate::text::line(&complaint, 300);
+            return Err(Error::GitFailed {
+                root: root.to_path_buf(),
+                message,
+            });
+        }
+        let paths = output.stdout.split(|byte| *byte == 0);
+        Ok(paths
+            .filter(|path| !path.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect())
+    }
+
+    /// The commit that is checked out, if there is one.
+    pub fn head(&self, root: &Path, git_dir: &Path) -> Result<Option<String>, Error> {
+        let output = self.ask(root, git_dir, &["rev-parse", "--verify", "--quiet", "HEAD"])?;
+        let commit = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok((output.status.success() && !commit.is_empty()).then_some(commit))
+    }
+
+    /// The file with ignore rules that is named in git's settings, or git's own place for it.
+    pub fn excludes_file(&self, root: &Path, git_dir: &Path) -> Result<Option<PathBuf>, Error> {
+        let question = ["config", "--type=path", "--get", "core.excludesFile"];
+        let output = self.ask(root, git_dir, &question)?;
+        let named = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        if output.status.success() && !named.is_empty() {
+            return Ok(Some(root.join(OsStr::from_bytes(named))));
+        }
+        let settings = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+        let home = || variable("HOME").map(|home| PathBuf::from(home).join(".config"));
+        Ok(settings
+            .or_else(home)
+            .map(|settings| settings.join("git/ignore")))
+    }
+
+    fn ask(&self, root: &Path, git_dir: &Path, words: &[&str]) -> Result<Output, Error> {
+        let mut command = Command::new(&self.program);
+        command.current_dir(root).env_clear().stdin(Stdio::null());
+        for name in ["HOME", "XDG_CONFIG_HOME"] {
+            command.envs(variable(name).map(|value| (name, value)));
+        }
+        // Naming both folders keeps git from searching, and from obeying `core.worktree`.
+        command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", root);
+        command
+            .env("PATH", SYSTEM_PATH.join(":"))
+            .env("LC_ALL", "C")
+            .env("GIT_PAGER", "cat");
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0");
+        command
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .env("GIT_ALLOW_PROTOCOL", "");
+        command
+            .arg("--no-pager")
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        command.args(words).output().map_err(Error::GitStart)
+    }
+}
+
+/// Git only warns of a folder that it cannot open, but what is in there would be hidden from us.
+fn skipped_a_folder(complaint: &str) -> bool {
+    complaint.contains("could not open directory")
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// A path from git's bytes.
+pub fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_git_is_an_error_that_says_what_to_do() {
+        let empty = tempfile::tempdir().unwrap();
+        let folder = empty.path().to_str().unwrap();
+        let error = Git::find_in(&[folder]).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            format!("git was not found in {folder}, and this project needs it; install git")
+        );
+        assert!(Git::find().is_ok());
+    }
+
+    #[test]
+    fn a_folder_that_git_skipped_is_noticed() {
+        let warning = "warning: could not open directory 'a/': Permission denied\n";
+        assert!(skipped_a_folder(warning));
+        assert!(!skipped_a_folder("warning: something harmless\n"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Paths of artifacts and views: relative, inside the project, and filled in without leaving it.
+
+use engine::{Definition, Run, StepId};
+
+use crate::placeholder::{Filling, Hole, Piece};
+
+/// A path below the project's root, with `/` between its parts.
+///
+/// Holding one means that it has passed `parse`: at least one part, none of them `..` or `.git`, no
+/// NUL. What the parts are on disk (a link, say) is judged when they are opened.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InsidePath(String);
+
+impl InsidePath {
+    /// Reads a path and drops `.` and doubled slashes. The error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.contains('\0') {
+            return Err(String::from("it holds a NUL; write a plain path"));
+        }
+        if text.starts_with('/') {
+            return Err(format!(
+                "`{text}` is absolute; write it relative to the project"
+            ));
+        }
+        let parts: Vec<&str> = text
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .collect();
+        if parts.contains(&"..") {
+            return Err(format!(
+                "`{text}` holds `..`; write a path inside the project"
+            ));
+        }
+        if parts.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
+            return Err(format!("`{text}` is git's own; choose another place"));
+        }
+        match parts.is_empty() || text.ends_with('/') {
+            true => Err(format!("`{text}` names no file; write the path of a file")),
+            false => Ok(Self(parts.join("/"))),
+        }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+}
+
+/// The path of an artifact or view in this run, or why there is none.
+pub fn artifact_path(
+    template: &str,
+    definition: &Definition,
+    run: &Run,
+    step: Option<&StepId>,
+) -> Result<InsidePath, String> {
+    let filling = Filling {
+        definition,
+        run,
+        step,
+    };
+    let mut path = String::new();
+    for piece in filling.pieces(template) {
+        match piece {
+            Piece::Text(text) => path.push_str(text),
+            Piece::Hole(hole) => path.push_str(path_value(&filling, &hole)?),
+        }
+    }
+    InsidePath::parse(&path)
+}
+
+/// Which paths belong to one template, whatever run or step they are of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathShape {
+    /// The texts between the ids.
+    texts: Vec<String>,
+}
+
+/// Stands for an id while a shape is made: a character for private use, so no path has it.
+const ID: char = '\u{f8ff}';
+
+impl PathShape {
+    /// `None` when it cannot be filled in: then no path belongs to it.
+    pub fn of(template: &str, definition: &Definition, run: &Run) -> Option<Self> {
+        let filling = Filling {
+            definition,
+            run,
+            step: None,
+        };
+        let mut path = String::new();
+        for piece in filling.pieces(template) {
+            match piece {
+                Piece::Text(text) => path.push_str(text),
+                Piece::Hole(Hole::Run | Hole::Step) => path.push(ID),
+                Piece::Hole(hole) => path.push_str(path_value(&filling, &hole).ok()?),
+            }
+        }
+        let path = InsidePath::parse(&path).ok()?;
+        Some(Self {
+            texts: path.as_str().split(ID).map(String::from).collect(),
+        })
+    }
+
+    pub fn covers(&self, path: &str) -> bool {
+        let Some((first, rest)) = self.texts.split_first() else {
+            return false;
+        };
+        path.strip_prefix(first.as_str())
+            .is_some_and(|after| covers_after_id(rest, after))
+    }
+}
+
+/// Is `path` made of one id and one of these texts, in turn?
+fn covers_after_id(texts: &[String], path: &str) -> bool {
+    let Some((text, rest)) = texts.split_first() else {
+        return path.is_empty();
+    };
+    let is_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let longest = path.find(|c| !is_id(c)).unwrap_or(path.len());
+    (1..=longest).any(|length| {
+        let after = path[length..].strip_prefix(text.as_str());
+        after.is_some_and(|after| covers_after_id(rest, after))
+    })
+}
+
+/// A value may name folders of its own, but it never leads out of where it stands.
+fn path_value<'a>(filling: &Filling<'a>, hole: &Hole) -> Result<&'a str, String> {
+    let value = filling.value(hole)?;
+    let leaves = value.starts_with('/') || value.split('/').any(|part| part == "..");
+    match leaves || value.contains('\0') {
+        true => Err(format!(
+            "the value {value:?} leads out of the project; start the run with another one"
+        )),
+        false => Ok(value),
+    }
+}

@@ -1,0 +1,102 @@
+//! Placeholders: `{run}`, `{step}` and `{parameter}` in paths and command words.
+
+use engine::{Definition, ParamName, Run, StepId};
+
+/// What placeholders are filled with.
+#[derive(Clone, Copy)]
+pub struct Filling<'a> {
+    pub definition: &'a Definition,
+    pub run: &'a Run,
+    pub step: Option<&'a StepId>,
+}
+
+/// A piece of a text with placeholders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    Text(&'a str),
+    Hole(Hole),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hole {
+    Run,
+    Step,
+    Param(ParamName),
+}
+
+impl<'a> Filling<'a> {
+    /// Splits a text at its placeholders. Braces around anything else are ordinary text.
+    pub fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+        let mut pieces = Vec::new();
+        let (mut start, mut from) = (0, 0);
+        while let Some((open, close)) = braces(text, from) {
+            match self.hole(&text[open + 1..close]) {
+                Some(hole) => {
+                    pieces.extend(plain(&text[start..open]));
+                    pieces.push(Piece::Hole(hole));
+                    (start, from) = (close + 1, close + 1);
+                }
+                None => from = open + 1,
+            }
+        }
+        pieces.extend(plain(&text[start..]));
+        pieces
+    }
+
+    /// The value of a placeholder, or why there is none.
+    pub fn value(&self, hole: &Hole) -> Result<&'a str, String> {
+        match hole {
+            Hole::Run => Ok(self.run.id.as_str()),
+            Hole::Step => self
+                .step
+                .map(StepId::as_str)
+                .ok_or_else(|| String::from("{step} has a value only in a step of a task graph")),
+            Hole::Param(name) => self.param(name).ok_or_else(|| {
+                format!("the parameter {name} has no value; start the run with one")
+            }),
+        }
+    }
+
+    fn param(&self, name: &ParamName) -> Option<&'a str> {
+        let default = || {
+            self.definition
+                .params
+                .get(name)
+                .and_then(|param| param.default.as_ref())
+        };
+        self.run
+            .params
+            .get(name)
+            .or_else(default)
+            .map(String::as_str)
+    }
+
+    fn hole(&self, name: &str) -> Option<Hole> {
+        match name {
+            "run" => Some(Hole::Run),
+            "step" => Some(Hole::Step),
+            other => {
+                let name = ParamName::parse(other).ok()?;
+                self.definition
+                    .params
+                    .contains_key(&name)
+                    .then_some(Hole::Param(name))
+            }
+        }
+    }
+}
+
+/// The next pair of braces with no brace between them.
+fn braces(text: &str, mut from: usize) -> Option<(usize, usize)> {
+    loop {
+        let close = from + text[from..].find('}')?;
+        if let Some(open) = text[from..close].rfind('{') {
+            return Some((from + open, close));
+        }
+        from = close + 1;
+    }
+}
+
+fn plain(text: &str) -> Option<Piece<'_>> {
+    (!text.is_empty()).then_some(Piece::Text(text))
+}

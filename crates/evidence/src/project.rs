@@ -1,0 +1,89 @@
+//! The project: found the same way from every subfolder and worktree.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::repository::{self, Found, Repository};
+use crate::{Error, tree};
+
+/// Where a run works, and which project that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The worktree's top, or the folder.
+    pub root: PathBuf,
+    /// The project's identity: git's common folder, or the folder itself.
+    pub key: String,
+    /// The repository that lists the files.
+    pub(crate) repository: Option<Repository>,
+}
+
+impl Project {
+    /// Finds the project of a folder. Without git it is the folder itself.
+    pub fn find(from: &Path) -> Result<Self, Error> {
+        Self::find_among(from, |_| false)
+    }
+
+    /// Finds the project of a folder. Without git it is the nearest folder above that `is_known`
+    /// says to be a project, by its key.
+    ///
+    /// A `.git` that no repository links back to (a forged or moved one, a bare repository) counts
+    /// only where no real repository lies around it: planting one takes no folder out of its project.
+    pub fn find_among(from: &Path, is_known: impl Fn(&str) -> bool) -> Result<Self, Error> {
+        let from = std::fs::canonicalize(from).map_err(|cause| Error::Folder {
+            path: from.to_path_buf(),
+            cause,
+        })?;
+        let mut claimed = None;
+        for folder in from.ancestors() {
+            match repository::find(folder) {
+                Found::Repository(repository) if repository.linked_back => {
+                    return Ok(Self::of(folder, repository));
+                }
+                Found::Repository(repository) => claimed = Some(Self::of(folder, repository)),
+                Found::Broken => claimed = Some(Self::folder(folder)),
+                Found::Nothing if repository::is_git_dir(folder) => {
+                    claimed = Some(Self::folder(folder));
+                }
+                Found::Nothing => {}
+            }
+        }
+        let known = || {
+            from.ancestors()
+                .find(|folder| is_known(&key(folder)))
+                .map(Self::folder)
+        };
+        Ok(claimed
+            .or_else(known)
+            .unwrap_or_else(|| Self::folder(&from)))
+    }
+
+    /// Does git say which files there are?
+    pub fn is_git(&self) -> bool {
+        self.repository.is_some()
+    }
+
+    fn of(root: &Path, repository: Repository) -> Self {
+        let identity = match repository.linked_back {
+            true => &repository.common_dir,
+            false => root,
+        };
+        Self {
+            root: root.to_path_buf(),
+            key: key(identity),
+            repository: Some(repository),
+        }
+    }
+
+    fn folder(root: &Path) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            key: key(root),
+            repository: None,
+        }
+    }
+}
+
+/// A path as text that no other path has.
+fn key(path: &Path) -> String {
+    tree::escape(path.as_os_str().as_bytes())
+}

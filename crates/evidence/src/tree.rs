@@ -1,0 +1,172 @@
+//! The tree that evidence is bound to: every file that counts, with its content's hash.
+//!
+//! With git these are the tracked and the unignored files, of nested repositories too; without git,
+//! all files of the folder. `.git`, views and declared artifacts do not count. Rules that hide files
+//! without being files of the tree do: whoever changes them, changes the tree.
+
+mod cache;
+mod listing;
+mod manifest;
+
+use std::io::Read;
+use std::path::Path;
+
+use engine::{Hash, Source};
+use rustix::fs::FileType;
+use sha2::{Digest, Sha256};
+
+use crate::beneath::{self, Folder, Refused};
+use crate::path::PathShape;
+use crate::{Error, Looking, hash};
+
+use cache::{Cache, Stamp};
+use listing::Listing;
+use manifest::{Kind, Line};
+pub use manifest::{changed, escape};
+
+/// A tree's manifest and the hash of it, which is the tree's hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    pub hash: Hash,
+    pub manifest: Vec<u8>,
+}
+
+/// Reads the tree of the project as it is now.
+pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
+    let left_out = LeftOut::of(looking);
+    let project = looking.project;
+    let mut cache = Cache::load(looking.cache, &project.root);
+    let Listing { files, mut lines } = listing::list(project)?;
+    let mut reader = Reader::new(&project.root)?;
+    for path in files.iter().filter(|path| !left_out.covers(path)) {
+        lines.extend(reader.line(path, &mut cache)?);
+    }
+    cache.save();
+    let manifest = manifest::write(lines);
+    Ok(Tree {
+        hash: hash(&manifest),
+        manifest,
+    })
+}
+
+/// The paths that do not count: views and artifacts, of whatever run or step.
+struct LeftOut(Vec<PathShape>);
+
+impl LeftOut {
+    fn of(looking: &Looking<'_>) -> Self {
+        let definition = looking.pipeline.definition();
+        let views = definition.views.iter().map(|view| view.path.as_str());
+        let artifacts =
+            definition
+                .artifacts
+                .values()
+                .filter_map(|artifact| match &artifact.source {
+                    Source::File(path) => Some(path.as_str()),
+                    Source::Reply | Source::Answers => None,
+                });
+        let shape = |path| PathShape::of(path, definition, looking.run);
+        Self(views.chain(artifacts).filter_map(shape).collect())
+    }
+
+    fn covers(&self, path: &[u8]) -> bool {
+        let Ok(path) = std::str::from_utf8(path) else {
+            return false;
+        };
+        self.0.iter().any(|shape| shape.covers(path))
+    }
+}
+
+/// Reads files below a root. The list is sorted, so the folder of one file is mostly that of the next.
+struct Reader {
+    root: Folder,
+    open: Option<(Vec<u8>, Option<Folder>)>,
+}
+
+impl Reader {
+    fn new(root: &Path) -> Result<Self, Error> {
+        let unreadable = |cause| Error::Unreadable {
+            path: root.display().to_string(),
+            cause,
+        };
+        Ok(Self {
+            root: Folder::open(root).map_err(unreadable)?,
+            open: None,
+        })
+    }
+
+    /// The line of one file, or none if it is gone: a deleted file shows by its absence.
+    fn line(&mut self, path: &[u8], cache: &mut Cache) -> Result<Option<Line>, Error> {
+        match self.look(path, cache) {
+            Ok(line) => Ok(Some(line)),
+            // Behind a link or a file that took a folder's place there is nothing of the project.
+            Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(None),
+            Err(Refused::NotAFile(what)) => {
+                Ok(Some(Line::new(Kind::Other, hash(what.as_bytes()), path)))
+            }
+            Err(Refused::Io(cause)) => Err(Error::Unreadable {
+                path: escape(path),
+                cause,
+            }),
+        }
+    }
+
+    fn look(&mut self, path: &[u8], cache: &mut Cache) -> Result<Line, Refused> {
+        let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => (&path[..0], path),
+        };
+        let Some(folder) = self.folder(folder)? else {
+            return Err(Refused::Absent);
+        };
+        let stat = folder.stat(name)?;
+        match beneath::kind(&stat) {
+            FileType::Symlink => {
+                let target = folder.link(name).map_err(Refused::Io)?;
+                Ok(Line::new(Kind::Link, hash(&target), path))
+            }
+            FileType::RegularFile => {
+                let kind = if stat.st_mode & 0o100 == 0 {
+                    Kind::File
+                } else {
+                    Kind::Program
+                };
+                let stamp = Stamp::of(&stat);
+                let content = match cache.get(path, &stamp) {
+                    Some(content) => content,
+                    None => cache.put(path, stamp, content_hash(folder, name)?),
+                };
+                Ok(Line::new(kind, content, path))
+            }
+            other => Err(Refused::NotAFile(beneath::description(other))),
+        }
+    }
+
+    /// The open folder of this path; `None` if it is not there without following a link.
+    fn folder(&mut self, path: &[u8]) -> Result<Option<&Folder>, Refused> {
+        if path.is_empty() {
+            return Ok(Some(&self.root));
+        }
+        if self.open.as_ref().is_none_or(|(open, _)| open != path) {
+            let folder = match self.root.descend_path(path) {
+                Ok(folder) => Some(folder),
+                Err(Refused::Io(cause)) => return Err(Refused::Io(cause)),
+                Err(_) => None,
+            };
+            self.open = Some((path.to_vec(), folder));
+        }
+        Ok(self.open.as_ref().and_then(|(_, folder)| folder.as_ref()))
+    }
+}
+
+/// The hash of a file's content, read piece by piece: a huge file costs time, not memory.
+fn content_hash(folder: &Folder, name: &[u8]) -> Result<Hash, Refused> {
+    let (mut file, _) = folder.file(name)?;
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut piece).map_err(Refused::Io)? {
+            0 => return Ok(Hash(digest.finalize().into())),
+            length => digest.update(&piece[..length]),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The stat cache: the hash of a file that has not been touched since it was read.
+//!
+//! A cache is never needed: one that is damaged or cannot be written costs time and nothing else.
+//! The change time is part of the key because no program can set it back.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::Hash;
+use rustix::fs::Stat;
+
+use super::escape;
+
+const HEADER: &str = "gatewright stat cache 1";
+
+/// A file touched less long before we looked may be touched again without its times showing it.
+const RACY_NANOSECONDS: i128 = 2_000_000_000;
+
+/// What a file's status says about its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    size: i128,
+    modified: i128,
+    changed: i128,
+    inode: u64,
+    device: u64,
+}
+
+impl Stamp {
+    // The fields' types differ between systems.
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+    pub fn of(stat: &Stat) -> Self {
+        let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
+        Self {
+            size: stat.st_size as i128,
+            modified: nanoseconds(stat.st_mtime as i128, stat.st_mtime_nsec as i128),
+            changed: nanoseconds(stat.st_ctime as i128, stat.st_ctime_nsec as i128),
+            inode: stat.st_ino as u64,
+            device: stat.st_dev as u64,
+        }
+    }
+
+    fn is_racy(&self, now: i128) -> bool {
+        self.modified.max(self.changed) > now - RACY_NANOSECONDS
+    }
+}
+
+/// The hashes known from before, and those of now that may be trusted next time.
+pub struct Cache {
+    path: Option<PathBuf>,
+    now: i128,
+    known: BTreeMap<String, (Stamp, Hash)>,
+    next: BTreeMap<String, (Stamp, Hash)>,
+}
+
+impl Cache {
+    pub fn load(folder: Option<&Path>, root: &Path) -> Self {
+        let name = |folder: &Path| {
+            let root = crate::hash(root.as_os_str().as_encoded_bytes()).to_string();
+            folder.join(format!("tree-{}", &root[..32]))
+        };
+        let path = folder.map(name);
+        let known = path
+            .as_ref()
+            .and_then(|path| std::fs::read_to_string(path).ok());
+        let known = known.and_then(|text| parse(&text)).unwrap_or_default();
+        Self {
+            path,
+            now: now(),
+            known,
+            next: BTreeMap::new(),
+        }
+    }
+
+    pub fn get(&mut self, path: &[u8], stamp: &Stamp) -> Option<Hash> {
+        let path = escape(path);
+        let (known, hash) = self.known.get(&path)?;
+        if known != stamp {
+            return None;
+        }
+        let hash = *hash;
+        self.next.insert(path, (*stamp, hash));
+        Some(hash)
+    }
+
+    pub fn put(&mut self, path: &[u8], stamp: Stamp, hash: Hash) -> Hash {
+        if self.path.is_some() && !stamp.is_racy(self.now) {
+            self.next.insert(escape(path), (stamp, hash));
+        }
+        hash
+    }
+
+    pub fn save(&self) {
+        if let Some(path) = self.path.as_ref().filter(|_| self.next != self.known) {
+            // A cache that cannot be written is a slower next time, and no more.
+            let _ = write(path, &self.next);
+        }
+    }
+}
+
+/// Written beside and renamed: a reader sees the old one or the new one.
+fn write(path: &Path, files: &BTreeMap<String, (Stamp, Hash)>) -> std::io::Result<()> {
+    let mut text = format!("{HEADER}\n");
+    for (path, (stamp, hash)) in files {
+        let Stamp {
+            size,
+            modified,
+            changed,
+            inode,
+            device,
+        } = stamp;
+        let _ = writeln!(
+            text,
+            "{hash} {size} {modified} {changed} {inode} {device} {path}"
+        );
+    }
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn parse(text: &str) -> Option<BTreeMap<String, (Stamp, Hash)>> {
+    let mut lines = text.lines();
+    if lines.next() != Some(HEADER) {
+        return None;
+    }
+    lines.map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<(String, (Stamp, Hash))> {
+    let mut fields = line.splitn(7, ' ');
+    let hash = Hash::parse(fields.next()?)?;
+    let stamp = Stamp {
+        size: fields.next()?.parse().ok()?,
+        modified: fields.next()?.parse().ok()?,
+        changed: fields.next()?.parse().ok()?,
+        inode: fields.next()?.parse().ok()?,
+        device: fields.next()?.parse().ok()?,
+    };
+    Some((fields.next()?.to_owned(), (stamp, hash)))
+}
+
+fn now() -> i128 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i128::try_from(since.as_nanos()).unwrap_or(i128::MAX)
+}

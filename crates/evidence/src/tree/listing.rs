@@ -1,0 +1,271 @@
+//! Which files a tree has: git's answer, nested repositories included, or a walk of the folder.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::escape;
+use super::manifest::{Kind, Line};
+use crate::beneath::{self, Folder, Refused};
+use crate::git::{Git, path_of};
+use crate::repository::{self, Found, Repository};
+use crate::{Error, Project, hash};
+
+/// More files than this are not a project but a disk.
+const MOST_FILES: usize = 200_000;
+
+/// How deep repositories may lie in each other.
+const DEEPEST_REPOSITORY: usize = 8;
+
+/// The paths to read, sorted, and the lines that are known without reading a file.
+#[derive(Default)]
+pub struct Listing {
+    pub files: Vec<Vec<u8>>,
+    pub lines: Vec<Line>,
+}
+
+pub fn list(project: &Project) -> Result<Listing, Error> {
+    let mut listing = match &project.repository {
+        Some(repository) => list_repository(&project.root, repository)?,
+        None => Listing {
+            files: walk(&project.root, b"", MOST_FILES)?,
+            lines: Vec::new(),
+        },
+    };
+    listing.files.sort_unstable();
+    listing.files.dedup();
+    Ok(listing)
+}
+
+fn list_repository(root: &Path, repository: &Repository) -> Result<Listing, Error> {
+    let place = Place {
+        root: root.to_path_buf(),
+        repository: repository.clone(),
+        prefix: Vec::new(),
+        depth: 0,
+    };
+    let git = Git::find()?;
+    let lines = personal_rules(&git, &place)?.into_iter().collect();
+    let listing = Listing {
+        files: Vec::new(),
+        lines,
+    };
+    let mut lister = Lister { git, listing };
+    lister.list(&place)?;
+    Ok(lister.listing)
+}
+
+/// A worktree, its repository, and where it lies in the project.
+struct Place {
+    root: PathBuf,
+    repository: Repository,
+    prefix: Vec<u8>,
+    depth: usize,
+}
+
+struct Lister {
+    git: Git,
+    listing: Listing,
+}
+
+impl Lister {
+    /// Adds the files of one repository, and of those inside it.
+    fn list(&mut self, place: &Place) -> Result<(), Error> {
+        if place.depth > DEEPEST_REPOSITORY {
+            return Err(Error::TooDeep {
+                path: escape(&place.prefix),
+                limit: DEEPEST_REPOSITORY,
+            });
+        }
+        self.listing.lines.extend(own_rules(place)?);
+        let folder = Folder::open(&place.root).map_err(|cause| Error::Unreadable {
+            path: escape(&place.prefix),
+            cause,
+        })?;
+        let is_git_s_own = git_s_own(place);
+        for path in self.git.files(&place.root, &place.repository.git_dir)? {
+            if is_git_s_own(&path) {
+                continue;
+            }
+            let name = path.strip_suffix(b"/").unwrap_or(&path);
+            match is_folder(&folder, name) {
+                true => self.inside(place, &path)?,
+                false => self.listing.files.push(join(&place.prefix, name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a folder that git lists as one thing: a submodule, or, with a slash at its end, a
+    /// repository that nobody added.
+    fn inside(&mut self, outer: &Place, path: &[u8]) -> Result<(), Error> {
+        let name = path.strip_suffix(b"/").unwrap_or(path);
+        let (root, prefix) = (outer.root.join(path_of(name)), join(&outer.prefix, name));
+        let Found::Repository(repository) = repository::find(&root) else {
+            self.listing.files.extend(walk(&root, &prefix, MOST_FILES)?);
+            return Ok(());
+        };
+        // Another worktree of the same repository is another tree, and somebody else may work in it.
+        let is_sibling = repository.common_dir == outer.repository.common_dir;
+        if repository.linked_back && is_sibling {
+            return Ok(());
+        }
+        let depth = outer.depth + 1;
+        let place = Place {
+            root,
+            repository,
+            prefix,
+            depth,
+        };
+        if name == path {
+            self.listing.lines.extend(commit(&self.git, &place)?);
+        }
+        self.list(&place)
+    }
+}
+
+/// Git leaves out `.git`, but not a repository that lies in its worktree under another name.
+fn git_s_own(place: &Place) -> impl Fn(&[u8]) -> bool {
+    let inside = place.repository.common_dir.strip_prefix(&place.root).ok();
+    let folder = inside.map(|inside| [inside.as_os_str().as_bytes(), b"/"].concat());
+    move |path| {
+        folder
+            .as_ref()
+            .is_some_and(|folder| path.starts_with(folder))
+    }
+}
+
+/// The line for the commit that a submodule is at, if it has one.
+fn commit(git: &Git, place: &Place) -> Result<Option<Line>, Error> {
+    let commit = git.head(&place.root, &place.repository.git_dir)?;
+    Ok(commit.map(|commit| Line::new(Kind::Commit, hash(commit.as_bytes()), &place.prefix)))
+}
+
+/// Is there a folder at this path, with no link on the way?
+fn is_folder(root: &Folder, path: &[u8]) -> bool {
+    let seems = root
+        .stat(path)
+        .is_ok_and(|stat| beneath::kind(&stat) == FileType::Directory);
+    seems && root.descend_path(path).is_ok()
+}
+
+/// The rules in a repository's own `info/exclude`, if it has any.
+fn own_rules(place: &Place) -> Result<Option<Line>, Error> {
+    let exclude = place.repository.common_dir.join("info/exclude");
+    rules(&exclude, &join(&place.prefix, b".git/info/exclude"))
+}
+
+/// The rules of the person, if there are any.
+fn personal_rules(git: &Git, place: &Place) -> Result<Option<Line>, Error> {
+    match git.excludes_file(&place.root, &place.repository.git_dir)? {
+        Some(path) => rules(&path, b".git/core.excludesFile"),
+        None => Ok(None),
+    }
+}
+
+/// A line for the rules in a file. A file with nothing but comments is like none.
+fn rules(path: &Path, name: &[u8]) -> Result<Option<Line>, Error> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = std::fs::read(path).map_err(|cause| Error::Unreadable {
+        path: path.display().to_string(),
+        cause,
+    })?;
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let is_rule = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
+    let rules: Vec<&[u8]> = lines.filter(is_rule).collect();
+    let line = Line::new(Kind::Rules, hash(&rules.join(&b'\n')), name);
+    Ok((!rules.is_empty()).then_some(line))
+}
+
+/// Every file below a folder, but nothing of git's.
+///
+/// Folders that are still to come are remembered by path: held open, they would run us out of files.
+fn walk(root: &Path, prefix: &[u8], most: usize) -> Result<Vec<Vec<u8>>, Error> {
+    let unreadable = |cause| Error::Unreadable {
+        path: root.display().to_string(),
+        cause,
+    };
+    let top = Folder::open(root).map_err(unreadable)?;
+    let mut files = Vec::new();
+    let mut coming = vec![Vec::new()];
+    while let Some(path) = coming.pop() {
+        if let Err(refused) = walk_one(&top, &path, &mut files, &mut coming) {
+            gone(refused, &join(prefix, &path))?;
+        }
+        if files.len() + coming.len() > most {
+            return Err(Error::TooManyFiles {
+                root: root.to_path_buf(),
+                limit: most,
+            });
+        }
+    }
+    Ok(files.into_iter().map(|path| join(prefix, &path)).collect())
+}
+
+fn walk_one(
+    top: &Folder,
+    path: &[u8],
+    files: &mut Vec<Vec<u8>>,
+    coming: &mut Vec<Vec<u8>>,
+) -> Result<(), Refused> {
+    let folder = top.descend_path(path)?;
+    let names = folder.names().map_err(Refused::Io)?;
+    for name in names
+        .iter()
+        .filter(|name| !name.eq_ignore_ascii_case(b".git"))
+    {
+        match folder.stat(name) {
+            Ok(stat) if beneath::kind(&stat) == FileType::Directory => {
+                coming.push(join(path, name))
+            }
+            Ok(_) => files.push(join(path, name)),
+            Err(Refused::Io(cause)) => return Err(Refused::Io(cause)),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What vanished while we walked is not there; what cannot be read is an error.
+fn gone(refused: Refused, path: &[u8]) -> Result<(), Error> {
+    match refused {
+        Refused::Io(cause) => Err(Error::Unreadable {
+            path: escape(path),
+            cause,
+        }),
+        Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_) | Refused::NotAFile(_) => {
+            Ok(())
+        }
+    }
+}
+
+fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
+    match prefix.is_empty() {
+        true => name.to_vec(),
+        false => [prefix, b"/", name].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_with_too_many_files_is_no_project() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(walk(folder.path(), b"", 3).unwrap().len(), 3);
+        let error = walk(folder.path(), b"", 2).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("more than 2 files; make it a git repository"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,223 @@
+//! Commands from an artifact: only the approved content, only plain tests.
+
+use engine::{CheckEnd, Commands, FieldOf, Format};
+use evidence::Error;
+use evidence::check::Surroundings;
+
+use crate::world::{World, artifact_name};
+
+fn world() -> World {
+    let mut world = World::new();
+    world.declare("plan", ".task/plan.json", Format::Json { schema: None });
+    world.set_check(Commands::Approved(FieldOf {
+        artifact: artifact_name("plan"),
+        field: String::from("test_plan.commands"),
+    }));
+    world
+}
+
+fn plan(commands: &str) -> String {
+    format!(r#"{{"test_plan": {{"commands": {commands}}}}}"#)
+}
+
+fn approved(commands: &str) -> World {
+    let mut world = world();
+    let content = world.capture("plan", &plan(commands));
+    world.approve("plan", content);
+    world
+}
+
+/// `ran: tail`, `not started: reason` or `error: text`.
+fn outcome(world: &World) -> String {
+    match world.check(&Surroundings::default()) {
+        Ok(ran) => match &ran.results.last().unwrap().ended {
+            CheckEnd::CouldNotStart(reason) => format!("not started: {reason}"),
+            _ => format!(
+                "ran: {}",
+                ran.results
+                    .iter()
+                    .map(|r| r.tail.as_str())
+                    .collect::<String>()
+            ),
+        },
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+#[test]
+fn approved_commands_are_run() {
+    for (commands, expected) in [
+        (r#"["uname -s"]"#, "ran: Linux\n"),
+        (r#"[["uname", "-s"], "uname   -s"]"#, "ran: Linux\nLinux\n"),
+        (r#"["expr 'a b' : \"a b\""]"#, "ran: 3\n"),
+        (r#"["expr length 'it''s'"]"#, "ran: 3\n"),
+        (r#"["expr length a\\ b"]"#, "ran: 3\n"),
+        (r#"["expr length '$HOME;'"]"#, "ran: 6\n"),
+        (r#"["expr length \"a\\\"\\$\\n\""]"#, "ran: 5\n"),
+        (r#"["sh script.sh one"]"#, "ran: script one\n"),
+        (r#"["./script.sh two"]"#, "ran: script two\n"),
+    ] {
+        let world = approved(commands);
+        world.write_script("script.sh", "#!/bin/sh\necho script $1\n");
+        assert_eq!(outcome(&world), expected, "{commands}");
+    }
+}
+
+#[test]
+fn an_agent_s_words_are_not_filled_in() {
+    let mut world = approved(r#"["expr length {target}"]"#);
+    world.declare_param("target", Some("x"));
+    assert_eq!(outcome(&world), "ran: 8\n");
+}
+
+#[test]
+fn nothing_is_run_that_was_not_approved_as_it_is() {
+    let mut world = world();
+    assert!(outcome(&world).contains("which nobody has left yet"));
+    let first = world.capture("plan", &plan(r#"["uname -s"]"#));
+    assert!(outcome(&world).contains("which nobody has approved yet"));
+    world.approve("plan", first);
+    assert_eq!(outcome(&world), "ran: Linux\n");
+    // The file in the tree is not asked.
+    world.write(".task/plan.json", plan(r#"["touch it-ran"]"#));
+    assert_eq!(outcome(&world), "ran: Linux\n");
+    let second = world.capture("plan", &plan(r#"["uname -r"]"#));
+    let error = world.check(&Surroundings::default()).unwrap_err();
+    assert!(matches!(error, Error::NotApproved { .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("has changed since it was approved"),
+        "{error}"
+    );
+    world.approve("plan", second);
+    assert!(outcome(&world).starts_with("ran: "));
+    world
+        .contents
+        .insert(second, plan(r#"["uname -s"]"#).into_bytes());
+    assert!(outcome(&world).contains("is not in the store"));
+}
+
+#[test]
+fn a_list_that_is_not_one_gives_no_commands() {
+    for (commands, part) in [
+        ("[]", "is an empty list"),
+        (r#""uname""#, "is a text; write a list"),
+        ("[7]", "neither a text nor a list of words"),
+        ("[[7]]", "neither a text nor a list of words"),
+        (r#"[""]"#, "is empty or holds a NUL"),
+        ("[[]]", "is empty or holds a NUL"),
+        (r#"["a\u0000b"]"#, "is empty or holds a NUL"),
+        (r#"["uname 'a"]"#, "has an open quote; close it"),
+        (r#"["uname \"a"]"#, "has an open quote"),
+        (r#"["uname \\"]"#, "has an open quote"),
+    ] {
+        let outcome = outcome(&approved(commands));
+        assert!(
+            outcome.starts_with("error: ") && outcome.contains(part),
+            "{commands}: {outcome}"
+        );
+    }
+    let many = format!("[{}]", [r#""uname""#; 51].join(","));
+    assert!(outcome(&approved(&many)).contains("over 50 commands"));
+}
+
+#[test]
+fn what_only_a_shell_understands_is_refused() {
+    for line in [
+        "npm test && npm run lint",
+        "npm test; touch pwned",
+        "npm test | cat",
+        "npm test > /dev/null",
+        "npm test & ",
+        "npm test $(touch pwned)",
+        "npm test \"$(touch pwned)\"",
+        "npm test `touch pwned`",
+        "npm test $HOME",
+        "npm test *.js",
+        "npm test ~/x",
+        "npm test # all",
+        "(npm test)",
+        "npm\\ntest\\nx",
+    ] {
+        let outcome = outcome(&approved(&format!("[\"{}\"]", line.replace('"', "\\\""))));
+        assert!(outcome.contains("needs a shell"), "{line}: {outcome}");
+    }
+}
+
+#[test]
+fn commands_that_test_nothing_or_do_more_are_refused() {
+    for (line, part) in [
+        ("true", "tests nothing"),
+        (":", "tests nothing"),
+        ("exit 0", "tests nothing"),
+        ("echo All tests passed", "tests nothing"),
+        ("printf ok", "tests nothing"),
+        ("./true", "tests nothing"),
+        ("TRUE", "tests nothing"),
+        ("sleep 1", "tests nothing"),
+        ("sh -c 'exit 0'", "is a shell line"),
+        ("bash -lc true", "is a shell line"),
+        ("zsh", "is a shell line"),
+        ("env true", "starts another command"),
+        ("timeout 5 true", "starts another command"),
+        ("find . -exec true +", "starts another command"),
+        ("CI=1 npm test", "sets a variable"),
+        ("rm -rf /", "does more than test"),
+        ("sudo npm test", "does more than test"),
+        ("curl -o x http://example.org", "does more than test"),
+        ("wget http://example.org", "does more than test"),
+        ("ssh -o ProxyCommand=evil host", "does more than test"),
+        ("gatewright answer r-1 continue", "does more than test"),
+        ("/usr/bin/uname", "names a program outside the project"),
+        ("../evil", "names a program outside the project"),
+        ("a/../../evil", "names a program outside the project"),
+        ("python3 -c pass", "runs code from its own line"),
+        ("python -Bc pass", "runs code from its own line"),
+        ("python3.12 -cpass", "runs code from its own line"),
+        ("python3", "runs code from its own line"),
+        ("node -e 0", "runs code from its own line"),
+        ("node --eval=0", "runs code from its own line"),
+        ("perl -we 1", "runs code from its own line"),
+        ("deno eval 0", "runs code from its own line"),
+    ] {
+        let outcome = outcome(&approved(&format!("[\"uname -s\", \"{line}\"]")));
+        assert!(
+            outcome.starts_with("not started: ") && outcome.contains(part),
+            "{line}: {outcome}"
+        );
+    }
+}
+
+#[test]
+fn ordinary_test_commands_are_not_refused() {
+    // None of these may be installed, so being looked for is all that is asked.
+    for line in [
+        "npm test",
+        "npm run lint",
+        "cargo test --workspace",
+        "python3 -m pytest -c conf.ini",
+        "python3 tests/run.py",
+        "ruby -Itest test/all.rb",
+        "node --test",
+        "go test ./...",
+        "ansible-lint site.yml",
+        "make check",
+        "bash tests/run.sh -c x",
+        "pytest -k 'a or b'",
+        "deno test",
+        "git diff --exit-code",
+    ] {
+        let world = approved(&format!("[\"no-such-program-at-all\", \"{line}\"]"));
+        assert!(
+            outcome(&world).contains("`no-such-program-at-all` was not found"),
+            "{line}"
+        );
+        let world = approved(&format!("[\"{line}\", \"no-such-program-at-all\"]"));
+        let outcome = outcome(&world);
+        assert!(
+            outcome.contains(" was not found") || outcome.contains(" is not there"),
+            "{line}: {outcome}"
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! Everything an agent could lie with, tried in temporary folders against the public interface.
+
+// Every function here belongs to a test, whatever clippy takes it for.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod approved;
+mod artifacts;
+mod checks;
+mod fields;
+mod hostile;
+mod links;
+mod needs;
+mod odd_trees;
+mod paths;
+mod projects;
+mod trees;
+mod world;

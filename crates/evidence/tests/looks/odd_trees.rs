@@ -1,0 +1,263 @@
+//! Trees that are not as one expects: hostile settings, odd names, caches that are old or false.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use engine::Needs;
+use evidence::{Error, tree};
+
+use crate::trees::repository;
+use crate::world::{World, git, make_executable};
+
+#[test]
+fn a_repository_cannot_start_programs() {
+    let world = repository();
+    let expected = world.tree();
+    let proof = world.outside().join("it-ran");
+    let script = world.outside().join("evil");
+    fs::write(&script, format!("#!/bin/sh\ntouch {}\n", proof.display())).unwrap();
+    make_executable(&script);
+    let evil = script.to_str().unwrap();
+    for setting in [
+        "core.fsmonitor",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "core.askPass",
+        "core.alternateRefsCommand",
+        "filter.evil.clean",
+        "filter.evil.process",
+        "diff.external",
+        "alias.ls-files",
+        "credential.helper",
+        "uploadpack.packObjectsHook",
+    ] {
+        git(&world.root(), ["config", setting, evil]);
+    }
+    git(
+        &world.root(),
+        [
+            "config",
+            "core.hooksPath",
+            world.outside().to_str().unwrap(),
+        ],
+    );
+    fs::copy(&script, world.outside().join("post-index-change")).unwrap();
+    world.write(".git/info/attributes", "* filter=evil diff=evil\n");
+    assert_eq!(world.tree(), expected);
+    assert!(!proof.exists());
+}
+
+#[test]
+fn a_merge_that_is_not_done_lists_each_file_once() {
+    let world = repository();
+    git(&world.root(), ["checkout", "-q", "-b", "side"]);
+    world.write("src/main.rs", "side\n");
+    world.commit();
+    git(&world.root(), ["checkout", "-q", "main"]);
+    world.write("src/main.rs", "main\n");
+    world.commit();
+    // It fails, as it should, so it is not run by `git`.
+    let merge = Command::new("git")
+        .args(["merge", "-q", "side"])
+        .current_dir(world.root())
+        .output();
+    assert!(!merge.unwrap().status.success());
+    let manifest = String::from_utf8(world.tree().manifest).unwrap();
+    assert_eq!(manifest.matches("src/main.rs\n").count(), 1, "{manifest}");
+}
+
+#[test]
+fn names_that_are_not_text_are_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    for make in [World::new, World::with_git] {
+        let world = make();
+        let before = world.tree();
+        for name in [&b"\xff"[..], b"\xfe", b"\\xff", b"a\nfile b", b" x "] {
+            fs::write(world.root().join(std::ffi::OsStr::from_bytes(name)), name).unwrap();
+        }
+        let changed = tree::changed(&before.manifest, &world.tree().manifest).unwrap();
+        assert_eq!(
+            changed,
+            [" x ", "\\\\xff", "\\xfe", "\\xff", "a\\x0afile b"]
+        );
+    }
+}
+
+#[test]
+fn a_worktree_beside_a_hidden_bare_repository_is_listed() {
+    let world = World::with_git();
+    git(
+        &world.outside(),
+        ["clone", "-q", "--bare", "project", "top/.bare"],
+    );
+    let top = world.outside().join("top");
+    fs::write(top.join(".git"), "gitdir: ./.bare\n").unwrap();
+    git(&top, ["worktree", "add", "-q", "main-tree"]);
+    let inner = String::from_utf8(world.tree_from(&top.join("main-tree")).manifest).unwrap();
+    assert!(inner.contains(" tracked.txt\n"), "{inner}");
+    fs::write(top.join("notes"), "x").unwrap();
+    let outer = String::from_utf8(world.tree_from(&top).manifest).unwrap();
+    assert!(
+        outer.contains(" notes\n") && !outer.contains("main-tree"),
+        "{outer}"
+    );
+}
+
+#[test]
+fn repositories_too_deep_in_each_other_are_an_error() {
+    let world = World::new();
+    let mut folder = world.root();
+    for _ in 0..11 {
+        git(&folder, ["init", "-q"]);
+        folder = folder.join("r");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("x"), "").unwrap();
+    }
+    let error = world
+        .look(&Needs {
+            tree: true,
+            ..Needs::default()
+        })
+        .unwrap_err();
+    assert!(matches!(error, Error::TooDeep { limit: 8, .. }), "{error}");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_and_never_left_out() {
+    for (make, locked) in [
+        (World::new as fn() -> World, "secret"),
+        (World::with_git, "tracked.txt"),
+    ] {
+        let world = make();
+        let path = world.write(locked, "x");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+        let looked = world.look(&Needs {
+            keep_tree: true,
+            ..Needs::default()
+        });
+        match fs::read(&path) {
+            // Some users can read everything, and so can we then.
+            Ok(_) => {
+                let manifest = looked.unwrap().contents.remove(0).bytes;
+                assert!(String::from_utf8(manifest).unwrap().contains(locked));
+            }
+            Err(_) => {
+                let error = looked.unwrap_err();
+                assert!(
+                    matches!(&error, Error::Unreadable { path, .. } if path == locked),
+                    "{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_opened_hides_nothing() {
+    for make in [World::new, World::with_git] {
+        let world = make();
+        world.write("locked/evil.rs", "x");
+        let folder = world.root().join("locked");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+        let looked = world.look(&Needs {
+            keep_tree: true,
+            ..Needs::default()
+        });
+        let is_open = fs::read_dir(&folder).is_ok();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        match looked {
+            Ok(mut looked) => {
+                let manifest = String::from_utf8(looked.contents.remove(0).bytes).unwrap();
+                assert!(is_open && manifest.contains("locked/evil.rs"), "{manifest}");
+            }
+            Err(error) => assert!(!is_open && error.to_string().contains("locked"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_name_too_long_for_the_disk_is_a_file_that_is_not_there() {
+    let world = World::with_git();
+    let before = world.tree();
+    let object = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+    let entry = format!("100644,{object},{}", "n".repeat(300));
+    git(
+        &world.root(),
+        ["update-index", "--add", "--cacheinfo", &entry],
+    );
+    assert_eq!(world.tree(), before);
+}
+
+/// A plain folder with files that were modified long ago.
+fn settled() -> World {
+    let mut world = World::new();
+    world.caches = true;
+    world.act("write a/b.txt b; write c.txt c");
+    ["a/b.txt", "c.txt"]
+        .iter()
+        .for_each(|name| set_back(&world.root().join(name)));
+    world
+}
+
+/// Always the same time, so that a change leaves no trace in it.
+fn set_back(path: &Path) {
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(old).unwrap();
+}
+
+#[test]
+fn a_warm_cache_is_used_and_a_damaged_one_is_not() {
+    let world = settled();
+    let expected = world.tree();
+    let cache = world.outside().join("cache");
+    // The change time is of this moment, so nothing may be trusted yet.
+    assert!(
+        !cached(&cache).is_some_and(|file| fs::read_to_string(file).unwrap().contains("c.txt"))
+    );
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    assert_eq!(world.tree(), expected);
+    let file = cached(&cache).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains(" c.txt\n") && text.contains(" a/b.txt\n"),
+        "{text}"
+    );
+    // What the cache says is believed: this shows that it is used at all.
+    let (known, other) = (
+        evidence::hash(b"c").to_string(),
+        evidence::hash(b"lie").to_string(),
+    );
+    fs::write(&file, text.replace(&known, &other)).unwrap();
+    assert_ne!(world.tree(), expected);
+    for damage in [
+        text.replace("cache 1", "cache 9"),
+        text.replace(" c.txt", ""),
+        "\0".into(),
+    ] {
+        fs::write(&file, damage).unwrap();
+        assert_eq!(world.tree(), expected);
+    }
+    fs::remove_dir_all(&cache).unwrap();
+    fs::write(&cache, "a file in the way").unwrap();
+    assert_eq!(world.tree(), expected);
+}
+
+/// The one file in the cache folder.
+fn cached(folder: &Path) -> Option<std::path::PathBuf> {
+    Some(fs::read_dir(folder).ok()?.next()?.unwrap().path())
+}
+
+#[test]
+fn a_change_that_keeps_size_and_time_is_seen() {
+    let world = settled();
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let before = world.tree();
+    let path = world.write("c.txt", "d");
+    set_back(&path);
+    let changed = tree::changed(&before.manifest, &world.tree().manifest).unwrap();
+    assert_eq!(changed, ["c.txt"]);
+}
