@@ -86,6 +86,7 @@ fn begun(started: &Started, at: Time) -> Run {
             Standing::Going
         },
         counters: BTreeMap::new(),
+        before: started.before.clone(),
         artifacts: BTreeMap::new(),
         approved: BTreeMap::new(),
         gates: BTreeMap::new(),

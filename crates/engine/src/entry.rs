@@ -194,6 +194,7 @@ pub struct Started {
     pub stage: StageName,
     pub session: Option<SessionId>,
     pub steps: Vec<Step>,
+    pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
 }
 

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, CheckpointName, DispatchId, Hash, Outcome, ParamName, RunId, SessionId, StageName,
-    StepId, Time,
+    AgentName, ArtifactName, CheckpointName, DispatchId, Hash, Outcome, ParamName, RunId,
+    SessionId, StageName, StepId, Time,
 };
 use crate::run::{Driver, Fault, Run, Usage};
 use crate::stage::Step;
@@ -132,6 +132,8 @@ pub struct Beginning {
     pub driver: Driver,
     pub session: Option<SessionId>,
     pub steps: Vec<Step>,
+    /// What lies at the artifacts' paths already: an earlier run left it.
+    pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::assign::{SESSION, assign};
 use crate::decide::targets;
+use crate::definition::Source;
 use crate::event::{Answer, Event, Happening, WorkRef};
 use crate::evidence::{ArtifactNeed, Needs};
 use crate::leaves::leaves_of;
@@ -49,6 +50,25 @@ pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
         | Happening::RestoreAsked { .. }
         | Happening::ChecksRan { .. }
         | Happening::TimePassed => Needs::default(),
+    }
+}
+
+/// What must be looked at before a run begins: files that an earlier run may have left.
+pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
+    let all = pipeline.definition().artifacts.iter();
+    let files = all.filter(|(_, artifact)| match &artifact.source {
+        // The files of steps are known only when the steps are.
+        Source::File(path) => !path.contains("{step}"),
+        Source::Reply | Source::Answers => false,
+    });
+    Needs {
+        artifacts: files
+            .map(|(artifact, _)| ArtifactNeed {
+                artifact: artifact.clone(),
+                step: None,
+            })
+            .collect(),
+        ..Needs::default()
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Run {
     pub position: Position,
     pub standing: Standing,
     pub counters: BTreeMap<CounterName, u32>,
+    /// What lay at the artifacts' paths when the run began: the same bytes later are an old artifact.
+    pub before: BTreeMap<ArtifactName, Hash>,
     /// The latest captured copy of each artifact.
     pub artifacts: BTreeMap<ArtifactName, Captured>,
     /// The content that a person approved.

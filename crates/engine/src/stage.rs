@@ -275,14 +275,19 @@ impl Stage {
         matches!(self.work, Work::Review(_))
     }
 
-    /// Every limit that the stage sets.
-    pub fn amounts(&self) -> Vec<&Amount> {
-        let work = match &self.work {
+    /// The limit of rounds or workers, which is at least one.
+    pub fn least_one(&self) -> Option<&Amount> {
+        match &self.work {
             Work::Review(review) => Some(&review.rounds),
             Work::Steps(steps) => steps.max_parallel.as_ref(),
             Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
-        };
-        work.into_iter()
+        }
+    }
+
+    /// Every limit that the stage sets.
+    pub fn amounts(&self) -> Vec<&Amount> {
+        self.least_one()
+            .into_iter()
             .chain(self.retry.as_ref().map(|retry| &retry.max))
             .collect()
     }

@@ -226,6 +226,16 @@ impl<'a> Names<'a> {
         for (way, edge) in stage.edges() {
             self.edge(edge, way_place(stage, &way));
         }
+        if stage.least_one() == Some(&Amount::Fixed(0)) {
+            let key = if stage.is_review() {
+                "rounds"
+            } else {
+                "max_parallel"
+            };
+            let message = format!("with `{key} = 0` nothing can happen in `{}`", stage.name);
+            let hint = String::from("write at least 1");
+            self.add(CheckRule::BadLimit, at(key), message, hint);
+        }
         if let Some(retry) = &stage.retry {
             self.amount(&retry.max, at("retry"));
         }

@@ -38,12 +38,21 @@ pub(super) fn request(draft: &mut Draft<'_>, agent: &AgentName, step: Option<&St
             format!("the budget is used up: {spent}"),
         );
     }
-    let before = lying_there(draft);
-    admit(draft, agent, assignment, before);
+    let found = Found {
+        artifacts: lying_there(draft),
+        tree: draft.tree,
+    };
+    admit(draft, agent, assignment, found);
     Verdict {
         rule: Rule::AgentInTurn,
         reply: Reply::Allow,
     }
+}
+
+/// What was there before a piece of work.
+struct Found {
+    artifacts: BTreeMap<ArtifactName, Hash>,
+    tree: Option<Hash>,
 }
 
 /// What lies at the artifacts' paths before the work.
@@ -53,17 +62,22 @@ fn lying_there(draft: &Draft<'_>) -> BTreeMap<ArtifactName, Hash> {
         .collect()
 }
 
-/// Work that is admitted only when it is done: what this run captured earlier is old, the rest is new.
+/// Work that is admitted only when it is done: what lay there when the run began and what the run has
+/// captured since is old, the rest is new.
 pub(super) fn admit_done(
     draft: &mut Draft<'_>,
     agent: &AgentName,
     assignment: Assignment,
 ) -> DispatchId {
+    let mut before = draft.run.before.clone();
     let captured = draft.run.artifacts.iter();
-    let before = captured
-        .map(|(artifact, now)| (artifact.clone(), now.content))
-        .collect();
-    admit(draft, agent, assignment, before)
+    before.extend(captured.map(|(artifact, now)| (artifact.clone(), now.content)));
+    // Nobody saw the tree before this work.
+    let found = Found {
+        artifacts: before,
+        tree: None,
+    };
+    admit(draft, agent, assignment, found)
 }
 
 /// Invariant: a dispatch is in the journal before its worker begins.
@@ -71,7 +85,7 @@ fn admit(
     draft: &mut Draft<'_>,
     agent: &AgentName,
     assignment: Assignment,
-    before: BTreeMap<ArtifactName, Hash>,
+    found: Found,
 ) -> DispatchId {
     let id = DispatchId(draft.run.last_dispatch.0 + 1);
     let session = match &draft.by {
@@ -89,8 +103,8 @@ fn admit(
         started_at: draft.at,
         conversation: assignment.conversation,
         reach: assignment.reach,
-        tree: draft.tree,
-        before,
+        tree: found.tree,
+        before: found.artifacts,
     };
     draft.record(
         Rule::AgentInTurn,

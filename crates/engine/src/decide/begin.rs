@@ -17,7 +17,7 @@ use crate::names::{ParamName, RunId, Time};
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::Run;
-use crate::stage::{StepsSource, Work};
+use crate::stage::{Stage, StepsSource, Work};
 
 /// Begins a run, or says why it cannot begin.
 pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
@@ -37,6 +37,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         stage: pipeline.definition().start.clone(),
         session: beginning.session.clone(),
         steps: beginning.steps.clone(),
+        before: beginning.before.clone(),
         queued: beginning.queued,
     };
     let fact = Fact::Started(Box::new(started));
@@ -189,7 +190,32 @@ fn limits(definition: &Definition, params: &BTreeMap<ParamName, String>) -> Resu
             ));
         }
     }
-    Ok(())
+    at_least_one(definition, params)
+}
+
+/// With no round and no worker nothing could ever happen.
+fn at_least_one(
+    definition: &Definition,
+    params: &BTreeMap<ParamName, String>,
+) -> Result<(), String> {
+    let zero = definition
+        .stages
+        .iter()
+        .filter_map(Stage::least_one)
+        .find_map(|limit| match limit {
+            Amount::Param(name)
+                if params
+                    .get(name)
+                    .is_some_and(|value| value.parse() == Ok(0_u32)) =>
+            {
+                Some(name)
+            }
+            Amount::Param(_) | Amount::Fixed(_) => None,
+        });
+    match zero {
+        Some(name) => Err(format!("parameter '{name}' is a limit of at least 1")),
+        None => Ok(()),
+    }
 }
 
 /// Steps are given where the pipeline wants them, and nowhere else.

@@ -14,9 +14,8 @@ use crate::names::StageName;
 use crate::next::next;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
-use crate::run::{Fault, Gate, Run, Status};
+use crate::run::{Fault, Gate, Run, Standing};
 use crate::stage::{CheckWork, Commands, Work};
-use crate::status::status;
 
 /// The check that may run now, or why none may. Commands of an artifact need a person's approval of
 /// exactly the content that holds them.
@@ -29,7 +28,8 @@ pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork,
         })
     };
     let stage = &run.position.stage;
-    if status(pipeline, run) != Status::Running {
+    let goes_on = matches!(run.standing, Standing::Going | Standing::Abandoned);
+    if !goes_on {
         return refuse(
             Rule::RunWaits,
             String::from("the run does not go on by itself now"),

@@ -12,7 +12,7 @@ use crate::assign::{is_ready, is_working};
 use crate::decision::Reply;
 use crate::definition::Definition;
 use crate::entry::{Along, Fact};
-use crate::names::{AgentName, Outcome, StageName, StepId};
+use crate::names::{AgentName, StageName, StepId};
 use crate::rule::Rule;
 use crate::run::{Fault, MemberState, Run};
 use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
@@ -46,7 +46,8 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
     match &draft.evidence.steps {
         Some(Ok(steps)) => plan(draft, work, steps.clone()),
         Some(Err(reason)) => unusable(draft, reason.clone()),
-        None => return Verdict::done(Rule::Quiet),
+        None if captured(draft, work) => return Verdict::done(Rule::Quiet),
+        None => unusable(draft, String::from("no plan was left")),
     }
     match draft.run.graphs.contains_key(stage) {
         true => Verdict::done(Rule::Planned),
@@ -58,6 +59,14 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
                 reply: Reply::Refuse(refusal),
             }
         }
+    }
+}
+
+/// Was the artifact that holds the steps ever left in this run?
+fn captured(draft: &Draft<'_>, work: &StepsWork) -> bool {
+    match &work.source {
+        StepsSource::Artifact(field) => draft.run.artifacts.contains_key(&field.artifact),
+        StepsSource::Fixed(_) | StepsSource::Start => true,
     }
 }
 
@@ -154,21 +163,6 @@ pub(super) fn expected(run: &Run, stage: &Stage) -> Option<AgentName> {
     }
 }
 
-/// A step ended with what it must leave. A step that says `failed` has failed.
-pub(super) fn step_ended(draft: &mut Draft<'_>, step: &StepId, outcome: &Outcome) -> Verdict {
-    if outcome.as_str() == "failed" {
-        let reason = format!("step '{step}' says that it failed");
-        step_failed(draft, step, Fault::Crashed, &reason);
-        let refusal = draft.refusal(Rule::WorkFault, reason);
-        return Verdict {
-            rule: Rule::WorkFault,
-            reply: Reply::Refuse(refusal),
-        };
-    }
-    join(draft);
-    Verdict::done(Rule::OutcomeChecked)
-}
-
 pub(super) fn step_failed(draft: &mut Draft<'_>, step: &StepId, fault: Fault, reason: &str) {
     let Some(stage) = draft.stage() else { return };
     let name = stage.name.clone();
@@ -205,7 +199,7 @@ fn member_retries(run: &Run, stage: &StageName, step: &StepId) -> u32 {
 }
 
 /// The graph is done when every planned step is, and has failed when no further one can begin.
-fn join(draft: &mut Draft<'_>) {
+pub(super) fn join(draft: &mut Draft<'_>) {
     let Some(graph) = draft.run.graphs.get(&draft.run.position.stage) else {
         return;
     };

@@ -2,13 +2,14 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::{Draft, Verdict};
 use crate::decision::Reply;
-use crate::entry::Fact;
+use crate::entry::{Fact, WorkResult};
 use crate::names::SessionId;
 use crate::rule::Rule;
-use crate::run::{BindingState, Standing, Status};
+use crate::run::{BindingState, Standing, Status, Usage};
 use crate::stage::StopRule;
 use crate::status::status;
 
@@ -48,9 +49,24 @@ pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
                     session: session.clone(),
                 },
             );
+            drop_work(draft, session);
             Verdict::done(Rule::Attach)
         }
         Some(_) | None => Verdict::done(Rule::NotBound),
+    }
+}
+
+/// The workers of a session end with it. Nobody failed, so no attempt is spent.
+fn drop_work(draft: &mut Draft<'_>, session: &SessionId) {
+    let open = draft.run.dispatches.values();
+    let theirs = open.filter(|open| open.session.as_ref() == Some(session));
+    for dispatch in theirs.map(|open| open.id).collect::<Vec<_>>() {
+        let fact = Fact::Ended {
+            dispatch,
+            result: WorkResult::Dropped,
+            usage: Usage::default(),
+        };
+        draft.record(Rule::SessionOver, fact);
     }
 }
 

@@ -88,14 +88,17 @@ pub(super) fn reported(
     said: Option<&Outcome>,
     usage: Usage,
 ) -> Verdict {
-    let named = agent.map_or("work", AgentName::as_str);
-    let what = format!("report '{named}'");
+    let named = agent.cloned().or_else(|| expected(draft));
+    let what = match &named {
+        Some(agent) => format!("report the work of '{agent}'"),
+        None => String::from("report work"),
+    };
     if draft.run.driver != Driver::ByHand {
         let reason =
             String::from("agents are watched in this run: their own end counts, not a report");
         return draft.refuse(Rule::NotByHand, &what, reason);
     }
-    let Some(agent) = agent.cloned().or_else(|| expected(draft)) else {
+    let Some(agent) = named else {
         let reason = String::from("the report does not say which agent has worked");
         return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
     };
@@ -187,7 +190,7 @@ pub(super) fn conclude(
         );
         return Verdict::done(Rule::Late);
     }
-    let judged = judge(draft, &dispatch, ending);
+    let judged = own_word(&dispatch, judge(draft, &dispatch, ending));
     capture(draft, &dispatch, &judged);
     let result = judged.result.clone();
     draft.record(
@@ -202,6 +205,23 @@ pub(super) fn conclude(
         WorkResult::Outcome(outcome) => advance(draft, &dispatch, &outcome),
         WorkResult::Fault { fault, reason } => fail(draft, &dispatch, judged.rule, fault, reason),
         WorkResult::Late | WorkResult::Dropped => Verdict::done(Rule::Late),
+    }
+}
+
+/// A step or a fix has no edge of its own for `failed`: what says so has failed.
+fn own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
+    let says_failed =
+        matches!(&judged.result, WorkResult::Outcome(outcome) if outcome.as_str() == "failed");
+    match dispatch.duty {
+        Duty::Step { .. } | Duty::Fix { .. } if says_failed => Judged {
+            rule: Rule::WorkFault,
+            result: WorkResult::Fault {
+                fault: Fault::Crashed,
+                reason: format!("'{}' says that it failed", dispatch.agent),
+            },
+            ..judged
+        },
+        _ => judged,
     }
 }
 
@@ -244,7 +264,7 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
         Duty::Open => after(draft, &dispatch.agent),
         Duty::Review { reviewer } => return panel::reviewed(draft, *reviewer, outcome),
         Duty::Fix { reviewer } => panel::fixed(draft, *reviewer),
-        Duty::Step { step } => return graph::step_ended(draft, step, outcome),
+        Duty::Step { .. } => graph::join(draft),
     }
     Verdict::done(Rule::OutcomeChecked)
 }

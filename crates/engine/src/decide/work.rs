@@ -51,9 +51,10 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
         return Judged::fault(Rule::Strayed, Fault::Strayed, reason);
     }
     let leaves = leaves_of(draft.pipeline, dispatch);
+    let unfinished = |unfit| unfinished(draft, dispatch, &leaves, worked, unfit);
     let outcome = match outcome(draft, dispatch, &leaves) {
         Ok(outcome) => outcome,
-        Err(unfit) => return unfinished(draft, &leaves, worked, unfit),
+        Err(unfit) => return unfinished(unfit),
     };
     let mut judged = Judged {
         rule: Rule::OutcomeChecked,
@@ -66,7 +67,7 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
         match fit(draft, dispatch, artifact) {
             Ok(content) => judged.captured.push((artifact.clone(), content)),
             Err(unfit) if is_strict(draft, artifact) => {
-                return unfinished(draft, &leaves, worked, unfit);
+                return unfinished(unfit);
             }
             Err(unfit) => judged.warnings.push(unfit.reason),
         }
@@ -88,12 +89,16 @@ fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
 }
 
 /// Work without what it must leave: hollow when nothing at all was done, else missing.
-fn unfinished(draft: &Draft<'_>, leaves: &Leaves, worked: bool, unfit: Unfit) -> Judged {
+fn unfinished(
+    draft: &Draft<'_>,
+    dispatch: &Dispatch,
+    leaves: &Leaves,
+    worked: bool,
+    unfit: Unfit,
+) -> Judged {
     let nothing = leaves.all().iter().all(|name| {
-        matches!(
-            draft.evidence.artifacts.get(*name),
-            None | Some(Seen::Absent)
-        )
+        let there = draft.evidence.artifacts.get(*name).and_then(Seen::content);
+        there.is_none() || there.as_ref() == dispatch.before.get(*name)
     });
     if !worked && nothing {
         let reason = format!("it used no tool and left nothing; {}", unfit.reason);
@@ -108,7 +113,12 @@ fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> {
     let Writes::Only(globs) = &stage.writes else {
         return None;
     };
-    let changed = draft.evidence.changed.as_deref().unwrap_or_default();
+    let changed = match (&draft.evidence.changed, dispatch.tree) {
+        (Some(changed), _) => changed.as_slice(),
+        // Nobody saw the tree before the work, as in a run that is driven by hand.
+        (None, None) => return None,
+        (None, Some(_)) => return Some(String::from("what it changed could not be compared")),
+    };
     let outside: Vec<&str> = changed
         .iter()
         .map(String::as_str)

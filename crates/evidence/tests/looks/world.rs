@@ -359,6 +359,7 @@ fn run(definition: &Definition) -> Run {
         driver: Driver::ByHand,
         session: None,
         steps: Vec::new(),
+        before: BTreeMap::new(),
         queued: false,
     };
     let pipeline = Pipeline::from_cache(definition.clone());

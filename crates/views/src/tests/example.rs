@@ -426,6 +426,7 @@ pub fn run_in(stage: &str) -> Run {
             stage: stage_name(stage),
             session: None,
             steps: Vec::new(),
+            before: BTreeMap::new(),
             queued: false,
         })),
     };

@@ -99,6 +99,7 @@ fn started(queued: bool) -> Fact {
         stage: validating(),
         session: None,
         steps: Vec::new(),
+        before: BTreeMap::new(),
         queued,
     }))
 }

@@ -39,6 +39,7 @@ impl Play {
                 driver: Driver::ByHand,
                 session: None,
                 steps: Vec::new(),
+                before: BTreeMap::new(),
                 queued: false,
             },
         );
