@@ -125,11 +125,39 @@ pub struct OutcomeField {
     pub values: BTreeMap<String, Outcome>,
 }
 
-/// A file rendered from the run after every change, in a format that `views` knows by name.
+/// A file rendered from the run after every change, and never read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    pub format: String,
+    pub format: ViewFormat,
+    /// May hold `{run}` and parameters.
     pub path: String,
+}
+
+/// What a view shows, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewFormat {
+    /// What was asked, done, checked and decided, as Markdown.
+    Summary,
+    /// How the run is going, as JSON.
+    Status,
+    /// The pipeline with the run's place in it, as Mermaid.
+    Diagram,
+}
+
+impl ViewFormat {
+    pub const ALL: [Self; 3] = [Self::Summary, Self::Status, Self::Diagram];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Status => "status",
+            Self::Diagram => "diagram",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.word() == word)
+    }
 }
 
 /// A promise about the pipeline that `lint` proves or shows to be false.

@@ -36,6 +36,11 @@ impl Folder {
         Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
     }
 
+    /// For those who do more with it than read.
+    pub fn descriptor(&self) -> &OwnedFd {
+        &self.0
+    }
+
     pub fn descend(&self, name: &[u8]) -> Result<Self, Refused> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&self.0, OsStr::from_bytes(name), flags, Mode::empty()) {

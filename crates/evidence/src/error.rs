@@ -19,6 +19,8 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
+    #[error("the view {path} cannot be written: {reason}; make room for it")]
+    Unwritable { path: String, reason: String },
     #[error("the artifact {artifact} has no usable path: {reason}")]
     ArtifactPath {
         artifact: ArtifactName,

@@ -18,6 +18,7 @@ mod git;
 mod path;
 mod placeholder;
 mod project;
+mod replace;
 mod repository;
 mod schema;
 
@@ -30,6 +31,7 @@ use sha2::{Digest, Sha256};
 pub use error::Error;
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
+pub use replace::replace;
 
 /// Captured copies by their content hash. The store has them.
 pub trait Contents {

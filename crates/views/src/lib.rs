@@ -7,6 +7,7 @@
 mod chance;
 pub mod diagram;
 mod fact;
+mod file;
 pub mod history;
 mod json;
 mod layout;
@@ -26,6 +27,7 @@ pub mod why;
 mod words;
 
 pub use fact::Cast;
+pub use file::file;
 pub use history::history;
 pub use json::json_text;
 pub use list::list;

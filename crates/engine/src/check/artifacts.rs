@@ -24,6 +24,9 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     for (name, artifact) in &definition.artifacts {
         found.artifact(name, artifact);
     }
+    for view in &definition.views {
+        found.path(place!["views", view.format.word()], &view.path);
+    }
     found.shared_paths();
     for stage in &definition.stages {
         found.stage(stage);
@@ -68,12 +71,11 @@ impl Found<'_> {
             );
         }
         if let Source::File(path) = &artifact.source {
-            self.path(name, path);
+            self.path(place!["artifacts", name, "path"], path);
         }
     }
 
-    fn path(&mut self, name: &ArtifactName, path: &str) {
-        let place = place!["artifacts", name, "path"];
+    fn path(&mut self, place: Place, path: &str) {
         let outside =
             path.starts_with(['/', '\\', '~']) || path.split('/').any(|part| part == "..");
         let inner = path.split('/').any(|part| part == ".git");
@@ -95,20 +97,23 @@ impl Found<'_> {
     }
 
     fn shared_paths(&mut self) {
-        let mut owners: BTreeMap<&str, &ArtifactName> = BTreeMap::new();
-        for (name, artifact) in &self.definition.artifacts {
-            let Source::File(path) = &artifact.source else {
-                continue;
-            };
+        let artifacts = self.definition.artifacts.iter();
+        let files = artifacts.filter_map(|(name, artifact)| match &artifact.source {
+            Source::File(path) => Some((path, name.as_str(), place!["artifacts", name, "path"])),
+            Source::Reply | Source::Answers => None,
+        });
+        let views = self.definition.views.iter();
+        let views = views.map(|view| {
+            let word = view.format.word();
+            (&view.path, word, place!["views", word])
+        });
+        let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+        let all: Vec<(&String, &str, Place)> = files.chain(views).collect();
+        for (path, name, place) in all {
             if let Some(other) = owners.insert(path, name) {
                 let message = format!("`{name}` and `{other}` share the path `{path}`");
                 let hint = "give each its own path: one would pass for the other";
-                self.add(
-                    CheckRule::SharedPath,
-                    place!["artifacts", name, "path"],
-                    message,
-                    hint,
-                );
+                self.add(CheckRule::SharedPath, place, message, hint);
             }
         }
     }

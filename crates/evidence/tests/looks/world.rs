@@ -10,7 +10,7 @@ use engine::{
     Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured, CheckWork, Commands,
     Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField, Param, ParamName,
     Pipeline, PipelineName, Run, RunId, Seconds, Seen, Source, Stage, StageName, StopRule, Time,
-    View, Who, Work, Writes,
+    View, ViewFormat, Who, Work, Writes,
 };
 use evidence::check::{Ran, Surroundings};
 use evidence::tree::Tree;
@@ -151,7 +151,7 @@ impl World {
 
     pub fn declare_view(&mut self, path: &str) {
         let view = View {
-            format: String::from("markdown"),
+            format: ViewFormat::Summary,
             path: String::from(path),
         };
         self.definition.views.push(view);

@@ -2,10 +2,11 @@
 
 use engine::{
     ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode, Param,
-    ParamName, PipelineName, StageName, View,
+    ParamName, PipelineName, StageName, View, ViewFormat, nearest,
 };
 
 use super::{Fields, Reader};
+use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, BEGINS, MODES};
 
@@ -152,8 +153,18 @@ impl Reader<'_> {
 
     fn view(&mut self, entry: &Entry) -> Option<View> {
         let path = self.filled(&entry.node)?;
+        let known = || ViewFormat::ALL.into_iter().map(ViewFormat::word);
+        let format = ViewFormat::parse(&entry.key);
+        if format.is_none() {
+            let message = format!("there is no view `{}`", entry.key);
+            let hint = match nearest(&entry.key, known()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("write {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            self.report(LanguageRule::UnknownWord, &entry.key_span, message, hint);
+        }
         Some(View {
-            format: entry.key.clone(),
+            format: format?,
             path,
         })
     }
