@@ -1,0 +1,274 @@
+//! Promises about contents, definitions, lists, redaction, collection and export.
+
+use engine::{ArtifactName, Fact, Hash, Status, Time};
+
+use super::story::{Story, cancelled, decision, note};
+use super::{Checked, Open};
+use crate::{
+    Claim, Collect, Collected, Commit, Content, Error, Files, NewRun, Transacted, content_hash,
+};
+
+fn captured(content: Hash) -> Result<Fact, engine::NameError> {
+    let artifact = ArtifactName::parse("plan")?;
+    Ok(Fact::Captured {
+        artifact,
+        content,
+        dispatch: None,
+        step: None,
+    })
+}
+
+pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    story.begin(&mut *open())?;
+    let bytes = [0, 159, 146, 150];
+    let hash = content_hash(&bytes);
+    assert_eq!(open().content(hash)?, None);
+    let contents = [Content {
+        hash,
+        bytes: &bytes,
+    }];
+    let commit = Commit {
+        contents: &contents,
+        ..story.commit(1)
+    };
+    let fact = captured(hash)?;
+    open().transact(&commit, &mut |_| decision(std::slice::from_ref(&fact)))?;
+    assert_eq!(open().content(hash)?, Some(bytes.to_vec()));
+    // The same bytes once more are the same content.
+    assert_eq!(open().put_content(&bytes, Time(9))?, hash);
+    assert_eq!(
+        open().content(open().put_content(b"", Time(9))?)?,
+        Some(Vec::new())
+    );
+    Ok(())
+}
+
+pub fn content_under_a_wrong_hash_is_refused(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    let contents = [Content {
+        hash: content_hash(b"one"),
+        bytes: b"another",
+    }];
+    let new = NewRun {
+        contents: &contents,
+        ..story.new_run()
+    };
+    let refused = open().begin(&new, &story.beginning());
+    assert!(
+        matches!(refused, Err(Error::WrongHash { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(open().run(&story.id)?, None);
+
+    story.begin(&mut *open())?;
+    let commit = Commit {
+        contents: &contents,
+        ..story.commit(1)
+    };
+    let refused = open().transact(&commit, &mut |_| decision(&[note("with content")]));
+    assert!(
+        matches!(refused, Err(Error::WrongHash { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 1);
+    assert_eq!(open().content(content_hash(b"one"))?, None);
+    Ok(())
+}
+
+pub fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    let hash = story.files.hash();
+    assert_eq!(open().definition(hash)?, None);
+    assert_eq!(open().compiled(hash)?, None);
+    story.begin(&mut *open())?;
+    Story::new("r-2")?.begin(&mut *open())?;
+    assert_eq!(open().definition(hash)?, Some(story.files.clone()));
+    assert_eq!(open().compiled(hash)?, Some(story.definition.clone()));
+
+    let mut other = story.definition.clone();
+    other.about = "compiled by another version".to_owned();
+    open().put_compiled(hash, &other)?;
+    assert_eq!(open().compiled(hash)?, Some(other.clone()));
+    let refused = open().put_compiled(content_hash(b"never seen"), &other);
+    assert!(
+        matches!(refused, Err(Error::UnknownDefinition { .. })),
+        "{refused:?}"
+    );
+    Ok(())
+}
+
+pub fn a_run_is_pinned_to_the_bytes_it_names(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    let changed = Files::single("story.toml", b"name = \"another\"");
+    let new = NewRun {
+        files: &changed,
+        ..story.new_run()
+    };
+    let refused = open().begin(&new, &story.beginning());
+    assert!(
+        matches!(refused, Err(Error::WrongHash { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(open().run(&story.id)?, None);
+    Ok(())
+}
+
+pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    story.begin(&mut *open())?;
+    let secrets = ["correct horse battery staple".to_owned()];
+    let commit = Commit {
+        secrets: &secrets,
+        ..story.commit(1)
+    };
+    let told = "it printed correct horse battery staple";
+    let facts = [
+        note(told),
+        Fact::OverBudget {
+            what: told.to_owned(),
+        },
+    ];
+    let done = open().transact(&commit, &mut |_| decision(&facts))?;
+    assert!(!format!("{done:?}").contains("horse"), "{done:?}");
+    let mut export = Vec::new();
+    open().export(&story.id, &mut export)?;
+    let export = String::from_utf8(export)?;
+    assert!(export.contains("it printed"), "{export}");
+    assert!(!export.contains("horse"), "{export}");
+    let stored = open().run(&story.id)?;
+    assert!(!format!("{stored:?}").contains("horse"), "{stored:?}");
+    assert!(open().verify(&story.id)?.intact);
+    Ok(())
+}
+
+pub fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
+    assert_eq!(open().runs(None)?, []);
+    let (first, second) = (Story::new("r-1")?, Story::new("r-2")?);
+    first.begin(&mut *open())?;
+    let mut later = second.beginning();
+    later
+        .entries
+        .iter_mut()
+        .for_each(|entry| entry.at = Time(5_000));
+    let elsewhere = NewRun {
+        project: "/other",
+        ..second.new_run()
+    };
+    open().begin(&elsewhere, &later)?;
+    first.add(&mut *open(), 1, &[note("one"), cancelled()])?;
+
+    let runs = open().runs(None)?;
+    let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(ids, ["r-2", "r-1"]);
+    assert_eq!(open().runs(Some("/nowhere"))?, []);
+    let of_project = open().runs(Some("/project"))?;
+    let [shown] = of_project.as_slice() else {
+        return Err(format!("one run is expected: {of_project:?}").into());
+    };
+    assert_eq!(shown.task, "the task of r-1");
+    assert_eq!(shown.stage, first.definition.start);
+    assert_eq!(shown.pipeline, first.definition.name);
+    assert_eq!(shown.status, Status::Cancelled);
+    assert_eq!(
+        (shown.started_at, shown.updated_at),
+        (Time(1_000), Time(2_000))
+    );
+    assert_eq!((shown.version, shown.overridden), (3, false));
+    assert_eq!(shown.worktree, "/project/tree");
+    Ok(())
+}
+
+pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
+    let over = Story::new("r-over")?;
+    let running = Story::new("r-running")?;
+    let held = Story::new("r-held")?;
+    let mut other = Story::new("r-other")?;
+    other.files = Files::single("other.toml", b"");
+    for story in [&over, &running, &held, &other] {
+        story.begin(&mut *open())?;
+    }
+    let old = open().put_content(b"nobody's", Time(1))?;
+    let young = open().put_content(b"young", Time(9_000))?;
+    let kept = open().put_content(b"named by a run", Time(1))?;
+    running.add(&mut *open(), 1, &[captured(kept)?])?;
+    for story in [&over, &held, &other] {
+        story.add(&mut *open(), 1, &[cancelled()])?;
+    }
+    let acquire = Claim::Acquire {
+        holder: "one",
+        now: Time(1),
+        until: Time(2),
+    };
+    open().claim(&held.id, &acquire)?;
+
+    let collect = |before| {
+        open().gc(&Collect {
+            before: Time(before),
+            shrink: before == 5_000,
+        })
+    };
+    assert_eq!(
+        collect(1_000)?,
+        Collected {
+            contents: 1,
+            ..Collected::default()
+        }
+    );
+    assert_eq!(open().content(old)?, None);
+    let expected = Collected {
+        runs: 2,
+        entries: 4,
+        contents: 0,
+        definitions: 1,
+    };
+    assert_eq!(collect(5_000)?, expected);
+    for (story, there) in [
+        (&over, false),
+        (&running, true),
+        (&held, true),
+        (&other, false),
+    ] {
+        assert_eq!(open().run(&story.id)?.is_some(), there, "{}", story.id);
+    }
+    assert!(open().content(young)?.is_some() && open().content(kept)?.is_some());
+    assert_eq!(open().definition(other.files.hash())?, None);
+    assert!(open().definition(over.files.hash())?.is_some());
+    assert!(open().verify(&running.id)?.intact);
+    over.begin(&mut *open())?;
+    Ok(())
+}
+
+pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
+    let story = Story::new("r-1")?;
+    story.begin(&mut *open())?;
+    let hash = open().put_content(b"the plan", Time(1))?;
+    let done = story.add(&mut *open(), 1, &[captured(hash)?, note("two")])?;
+    assert!(matches!(done, Transacted::Done { .. }));
+    let mut export = Vec::new();
+    open().export(&story.id, &mut export)?;
+    let text = String::from_utf8(export)?;
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
+    let kinds: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["kind"].as_str())
+        .collect();
+    assert_eq!(kinds, ["run", "file", "entry", "entry", "entry", "content"]);
+    let run = open().run(&story.id)?.ok_or("the run is gone")?;
+    assert_eq!(lines[0]["head"], lines[4]["hash"]);
+    assert_eq!(
+        lines[0]["head"].as_str(),
+        Some(run.head.to_string().as_str())
+    );
+    assert_eq!(lines[5]["text"], "the plan");
+    // The entry's bytes are those under the hash.
+    let stored = open().journal(&story.id, 2, 1)?;
+    let entry = stored
+        .first()
+        .map(|stored| crate::entry_to_json(&stored.entry));
+    assert!(text.contains(&entry.ok_or("no entry")?));
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! A small pipeline and runs of it, for tests of stores.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    AgentName, AgentWork, Begins, Budget, Conversation, Decision, Definition, Driver, Edge, End,
+    EndWork, Entry, Fact, Leaves, Mode, NameError, Outcome, PipelineName, Reads, Reply, Rule, Run,
+    RunId, Stage, StageName, Standing, Started, Status, StopRule, Target, Time, Who, Work, Worker,
+    WorkerSettings, Writes,
+};
+
+use crate::{Backend, Commit, Error, Files, NewRun, StoredRun, Transacted};
+
+/// One run, from its beginning on.
+pub struct Story {
+    pub id: RunId,
+    pub files: Files,
+    pub definition: Definition,
+}
+
+impl Story {
+    pub fn new(id: &str) -> Result<Self, NameError> {
+        Ok(Self {
+            id: RunId::parse(id)?,
+            files: Files::single("story.toml", b"name = \"story\""),
+            definition: definition()?,
+        })
+    }
+
+    /// The decision that begins the run.
+    pub fn beginning(&self) -> Decision {
+        let started = Started {
+            id: self.id.clone(),
+            definition: self.files.hash(),
+            task: format!("the task of {}\nand more of it", self.id),
+            params: BTreeMap::new(),
+            driver: Driver::ByHand,
+            stage: self.definition.start.clone(),
+            session: None,
+            steps: Vec::new(),
+            before: BTreeMap::new(),
+            queued: false,
+        };
+        decision(&[Fact::Started(Box::new(started))])
+    }
+
+    pub fn new_run(&self) -> NewRun<'_> {
+        NewRun {
+            project: "/project",
+            worktree: "/project/tree",
+            files: &self.files,
+            compiled: &self.definition,
+            key: None,
+            contents: &[],
+            secrets: &[],
+            status: &status,
+        }
+    }
+
+    pub fn begin(&self, store: &mut dyn Backend) -> Result<StoredRun, Error> {
+        store.begin(&self.new_run(), &self.beginning())
+    }
+
+    pub fn commit(&self, seen: u64) -> Commit<'_> {
+        let (run, status) = (&self.id, &status);
+        Commit {
+            run,
+            seen,
+            key: None,
+            contents: &[],
+            fence: None,
+            secrets: &[],
+            status,
+        }
+    }
+
+    /// Stores these facts after the version that was seen.
+    pub fn add(
+        &self,
+        store: &mut dyn Backend,
+        seen: u64,
+        facts: &[Fact],
+    ) -> Result<Transacted, Error> {
+        store.transact(&self.commit(seen), &mut |_| decision(facts))
+    }
+
+    /// Adds one entry, however often somebody else is first.
+    pub fn add_in_the_end(
+        &self,
+        store: &mut dyn Backend,
+        commit: Commit<'_>,
+        fact: &Fact,
+    ) -> Checked {
+        let mut seen = commit.seen;
+        loop {
+            let commit = Commit { seen, ..commit };
+            match store.transact(&commit, &mut |_| decision(std::slice::from_ref(fact)))? {
+                Transacted::Moved { version } => seen = version,
+                Transacted::Done { .. } | Transacted::Repeated { .. } => return Ok(()),
+            }
+        }
+    }
+}
+
+type Checked = Result<(), Error>;
+
+/// A decision with these facts, each a second after the one before.
+pub fn decision(facts: &[Fact]) -> Decision {
+    let entry = |(second, fact): (u64, &Fact)| Entry {
+        at: Time(second * 1_000),
+        by: Who::Person("ada".to_owned()),
+        rule: Rule::Quiet,
+        fact: fact.clone(),
+    };
+    let entries = (1..).zip(facts).map(entry).collect();
+    Decision {
+        reply: Reply::Done,
+        entries,
+        rule: Rule::Quiet,
+    }
+}
+
+/// A fact that changes nothing.
+pub fn note(message: &str) -> Fact {
+    Fact::Noted {
+        message: message.to_owned(),
+    }
+}
+
+/// The fact after which the run is over.
+pub fn cancelled() -> Fact {
+    Fact::Cancelled {
+        reason: "enough".to_owned(),
+    }
+}
+
+/// How a run of this pipeline stands.
+pub fn status(run: &Run) -> Status {
+    match run.standing {
+        Standing::Cancelled { .. } => Status::Cancelled,
+        _ => Status::Running,
+    }
+}
+
+/// One stage of work, and an end.
+pub fn definition() -> Result<Definition, NameError> {
+    let work = Work::Agent(AgentWork {
+        worker: Worker::Agent(AgentName::parse("writer")?),
+        settings: WorkerSettings {
+            conversation: Conversation::Fresh,
+            ..Default::default()
+        },
+        reads: Reads::default(),
+        leaves: Leaves::default(),
+    });
+    let end = Work::End(EndWork {
+        end: End::Completed,
+        after: Vec::new(),
+        leaves: Vec::new(),
+    });
+    let done = Edge {
+        to: Target::Stage(StageName::parse("finished")?),
+        count: None,
+        reset: Vec::new(),
+        approves: Vec::new(),
+    };
+    let on = BTreeMap::from([(Outcome::parse("done")?, done)]);
+    Ok(Definition {
+        name: PipelineName::parse("story")?,
+        about: "A story for tests.".to_owned(),
+        begins: Begins::Command,
+        start: StageName::parse("writing")?,
+        mode: Mode::Enforced,
+        ttl: None,
+        budget: Budget::default(),
+        settings: None,
+        params: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        groups: BTreeMap::new(),
+        artifacts: BTreeMap::new(),
+        stages: vec![
+            stage("writing", work, on)?,
+            stage("finished", end, BTreeMap::new())?,
+        ],
+        views: Vec::new(),
+        proofs: Vec::new(),
+    })
+}
+
+fn stage(name: &str, work: Work, on: BTreeMap<Outcome, Edge>) -> Result<Stage, NameError> {
+    Ok(Stage {
+        name: StageName::parse(name)?,
+        about: None,
+        shown: None,
+        work,
+        on,
+        inject: None,
+        stop: StopRule::Free,
+        writes: Writes::Anything,
+        tools_deny: Vec::new(),
+        retry: None,
+        timeout: None,
+        heartbeat: None,
+    })
+}

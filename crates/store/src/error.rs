@@ -1,0 +1,120 @@
+//! What the store could not do, one variant for each thing that a caller can treat differently.
+
+use std::io;
+use std::path::PathBuf;
+
+use engine::{Damage, Hash, RunId, Time};
+
+use crate::{Fence, Unreadable};
+
+/// What the system or SQLite said.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Reads that still work go on working; nothing is written any more.
+    #[error(
+        "the store in {} is damaged ({what}) and read-only now: run `gatewright verify` to see how \
+         far, then `gatewright verify --repair`",
+        folder.display()
+    )]
+    Damaged { folder: PathBuf, what: String },
+    #[error(
+        "the store in {} has format {found}, and this gatewright knows up to {known}: upgrade \
+         gatewright",
+        folder.display()
+    )]
+    Newer {
+        folder: PathBuf,
+        found: u32,
+        known: u32,
+    },
+    #[error("there is no store in {} yet: start a run first", folder.display())]
+    Absent { folder: PathBuf },
+
+    #[error("no room is left on the disk for {}: free some and do it again", path.display())]
+    Full { path: PathBuf, source: Cause },
+    #[error("cannot write to {}: make the folder writable for you and do it again", path.display())]
+    NotWritable { path: PathBuf, source: Cause },
+    #[error("{} has vanished or was replaced while in use: do it again", path.display())]
+    Vanished { path: PathBuf },
+    #[error("{} is a symbolic link, and the store follows none: put a real one there", path.display())]
+    Symlink { path: PathBuf },
+    #[error("{} is not {wanted}: move it away", path.display())]
+    WrongType { path: PathBuf, wanted: &'static str },
+    #[error("{} belongs to another user: use a state folder of your own", path.display())]
+    Foreign { path: PathBuf },
+    #[error(
+        "{} can be changed by other users: look through it, then run `chmod go-rwx` on it",
+        path.display()
+    )]
+    OpenToOthers { path: PathBuf },
+    #[error("the store in {} stayed busy for too long: do it again", folder.display())]
+    Busy { folder: PathBuf },
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("cannot {doing} in the store in {}", folder.display())]
+    Sqlite {
+        doing: &'static str,
+        folder: PathBuf,
+        source: rusqlite::Error,
+    },
+    #[error("the store was opened for reading: open it for writing")]
+    OpenedForReading,
+
+    #[error("there is no run {run}: see `gatewright list`")]
+    UnknownRun { run: RunId },
+    #[error("there is a run {run} already: choose another id")]
+    RunExists { run: RunId },
+    #[error("run {run} has no entry {number}: see `gatewright history {run}`")]
+    UnknownEntry { run: RunId, number: u64 },
+    #[error("there is no definition {hash} in the store: start the run again")]
+    UnknownDefinition { hash: Hash },
+    #[error("a definition names {main} as its main file and does not hold it: add the file")]
+    NoMainFile { main: String },
+    #[error("the bytes are not those of {named}, but of {found}: read them again")]
+    WrongHash { named: Hash, found: Hash },
+    #[error("the decision does not fit run {run} and was not stored: please report this")]
+    Unfit { run: RunId, source: Damage },
+    #[error("a run cannot begin with this decision, and nothing was stored: please report this")]
+    NotABeginning { source: Damage },
+    #[error("a line of an export cannot be written")]
+    Export { source: io::Error },
+
+    #[error("run {run} is driven by {holder}: wait until it has ended, or stop it")]
+    Held {
+        run: RunId,
+        holder: String,
+        until: Time,
+    },
+    #[error(
+        "run {run} was taken over by another driver (lease {}, this one is {}): stop this one",
+        last.0, given.0
+    )]
+    Fenced {
+        run: RunId,
+        given: Fence,
+        last: Fence,
+    },
+}
+
+impl Error {
+    /// Is the store itself damaged, so that writing has to stop?
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
+    }
+}
+
+/// What a read met that cannot have been written so. The backend adds where it keeps its bytes.
+#[derive(Debug)]
+pub(crate) struct Broken(pub String);
+
+impl From<Unreadable> for Broken {
+    fn from(fault: Unreadable) -> Self {
+        Self(fault.to_string())
+    }
+}

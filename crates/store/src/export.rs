@@ -1,0 +1,106 @@
+//! Export: everything of a run as JSON lines, each with its kind, in an order that reads on.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use engine::{Hash, RunId};
+use serde_json::{Value, json};
+
+use crate::{Backend, Error, Files, StoredEntry, StoredRun, record};
+
+/// The format of the lines; it grows when a line changes its meaning.
+const FORMAT: u32 = 1;
+
+pub(crate) fn export<B: Backend + ?Sized>(
+    backend: &B,
+    run: &RunId,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let unknown = || Error::UnknownRun { run: run.clone() };
+    let stored = backend.run(run)?.ok_or_else(unknown)?;
+    line(out, &header(&stored))?;
+    let hash = stored.run.definition;
+    let files = backend
+        .definition(hash)?
+        .ok_or(Error::UnknownDefinition { hash })?;
+    files
+        .iter()
+        .try_for_each(|(path, bytes)| line(out, &file(&files, path, bytes)))?;
+    let mut named = BTreeSet::new();
+    backend.walk(run, stored.version, &mut |stored| {
+        named.extend(record::hashes(&stored.entry));
+        raw_line(out, &entry(stored))
+    })?;
+    contents(backend, &named, out)
+}
+
+fn contents<B: Backend + ?Sized>(
+    backend: &B,
+    named: &BTreeSet<Hash>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    for hash in named {
+        if let Some(bytes) = backend.content(*hash)? {
+            let (form, body) = body(&bytes);
+            line(
+                out,
+                &json!({ "kind": "content", "hash": hash.to_string(), form: body }),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn header(stored: &StoredRun) -> Value {
+    json!({
+        "kind": "run",
+        "format": FORMAT,
+        "id": stored.run.id.as_str(),
+        "project": stored.project,
+        "worktree": stored.worktree,
+        "pipeline": stored.pipeline.as_str(),
+        "definition": stored.run.definition.to_string(),
+        "version": stored.version,
+        "head": stored.head.to_string(),
+    })
+}
+
+fn file(files: &Files, path: &str, bytes: &[u8]) -> Value {
+    let (form, body) = body(bytes);
+    json!({ "kind": "file", "path": path, "main": path == files.main(), form: body })
+}
+
+/// The entry's own JSON stands in the line byte for byte, so that its hash can be recomputed.
+fn entry(stored: &StoredEntry) -> String {
+    let key = stored
+        .key
+        .as_ref()
+        .map_or(Value::Null, |key| Value::from(key.as_str()));
+    format!(
+        r#"{{"kind":"entry","number":{},"decision":{},"key":{key},"previous":"{}","hash":"{}","entry":{}}}"#,
+        stored.number,
+        stored.decision,
+        stored.previous,
+        stored.hash,
+        record::entry_to_json(&stored.entry),
+    )
+}
+
+/// Text as text, anything else as hexadecimal digits.
+fn body(bytes: &[u8]) -> (&'static str, String) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => ("text", text.to_owned()),
+        Err(_) => (
+            "hex",
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ),
+    }
+}
+
+fn line(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
+    raw_line(out, &value.to_string())
+}
+
+fn raw_line(out: &mut dyn Write, line: &str) -> Result<(), Error> {
+    writeln!(out, "{line}").map_err(|source| Error::Export { source })
+}

@@ -1,0 +1,105 @@
+//! Leases: at most one orchestrator drives a run, and each time of driving has its own number.
+
+use engine::{RunId, Time};
+
+use crate::Error;
+
+/// The number of a lease. It only grows; a writer with an old one is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fence(pub u64);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub holder: String,
+    pub fence: Fence,
+    pub until: Time,
+}
+
+/// What is asked about a run's lease. Time comes from outside: the store has no clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim<'a> {
+    /// Take it, if nobody else holds it at `now`. The same holder gets a new number.
+    Acquire {
+        holder: &'a str,
+        now: Time,
+        until: Time,
+    },
+    /// Hold it longer. That it has run out does no harm as long as nobody else took it.
+    Renew {
+        fence: Fence,
+        until: Time,
+    },
+    Release {
+        fence: Fence,
+    },
+}
+
+/// What is stored of a run's lease: the last number outlives the lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeaseState {
+    pub last_fence: u64,
+    pub held: Option<(String, Time)>,
+}
+
+impl LeaseState {
+    pub fn lease(&self) -> Option<Lease> {
+        let (holder, until) = self.held.clone()?;
+        Some(Lease {
+            holder,
+            fence: Fence(self.last_fence),
+            until,
+        })
+    }
+
+    /// The lease that the claim is about and the state after it, or why it is refused.
+    pub fn claimed(&self, run: &RunId, claim: &Claim<'_>) -> Result<(Lease, Self), Error> {
+        let lease = match *claim {
+            Claim::Acquire { holder, now, until } => {
+                self.free_for(run, holder, now)?;
+                Lease {
+                    holder: holder.to_owned(),
+                    fence: Fence(self.last_fence.saturating_add(1)),
+                    until,
+                }
+            }
+            Claim::Renew { fence, until } => Lease {
+                until,
+                ..self.current(run, fence)?
+            },
+            Claim::Release { fence } => self.current(run, fence)?,
+        };
+        let held = match claim {
+            Claim::Release { .. } => None,
+            Claim::Acquire { .. } | Claim::Renew { .. } => {
+                Some((lease.holder.clone(), lease.until))
+            }
+        };
+        let state = Self {
+            last_fence: lease.fence.0,
+            held,
+        };
+        Ok((lease, state))
+    }
+
+    fn free_for(&self, run: &RunId, asking: &str, now: Time) -> Result<(), Error> {
+        match &self.held {
+            Some((holder, until)) if *until > now && holder != asking => Err(Error::Held {
+                run: run.clone(),
+                holder: holder.clone(),
+                until: *until,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The present lease, if that is its number.
+    pub fn current(&self, run: &RunId, fence: Fence) -> Result<Lease, Error> {
+        let last = Fence(self.last_fence);
+        let lease = self.lease().filter(|lease| lease.fence == fence);
+        lease.ok_or_else(|| Error::Fenced {
+            run: run.clone(),
+            given: fence,
+            last,
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! The ledger: how a decision becomes lines of the chain and a new state, the same in every backend.
+
+use engine::{Damage, Decision, Entry, Hash, Run, RunId};
+
+use crate::chain::{self, Link};
+use crate::line::Line;
+use crate::redaction::redact;
+use crate::{Content, Error, Key, NewRun, content_hash, record};
+
+/// Where a chain ends: how many entries it has, and the last one's hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tip {
+    pub version: u64,
+    pub head: Hash,
+}
+
+/// Where a run belongs. It never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Belongs<'a> {
+    pub project: &'a str,
+    pub worktree: &'a str,
+    pub pipeline: &'a str,
+}
+
+/// What a decision adds to a run.
+#[derive(Debug)]
+pub(crate) struct Addition {
+    pub run: Run,
+    pub lines: Vec<Line>,
+    pub tip: Tip,
+    /// Every hash that the new entries name: the run holds the contents among them.
+    pub named: Vec<Hash>,
+}
+
+/// The first entries of a new run. Nothing is stored yet.
+pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, Error> {
+    let entries = redacted(&decision.entries, new.secrets);
+    let run = fold(None, &entries).map_err(|source| Error::NotABeginning { source })?;
+    let found = new.files.hash();
+    if run.definition != found {
+        return Err(Error::WrongHash {
+            named: run.definition,
+            found,
+        });
+    }
+    check_contents(new.contents)?;
+    let tip = Tip {
+        version: 0,
+        head: chain::root(&run.id),
+    };
+    Ok(addition(run, tip, new.key, &entries))
+}
+
+/// What the decision adds after `tip`. Its entries are redacted in place: what is said about them
+/// afterwards is what was stored.
+pub(crate) fn append(
+    run: Run,
+    tip: Tip,
+    key: Option<&Key>,
+    secrets: &[String],
+    decision: &mut Decision,
+) -> Result<Addition, Error> {
+    let id = run.id.clone();
+    decision.entries = redacted(&decision.entries, secrets);
+    let run =
+        fold(Some(run), &decision.entries).map_err(|source| Error::Unfit { run: id, source })?;
+    Ok(addition(run, tip, key, &decision.entries))
+}
+
+/// Content goes by its hash; whoever names it wrongly is told at once.
+pub(crate) fn check_contents(contents: &[Content<'_>]) -> Result<(), Error> {
+    for Content { hash, bytes } in contents {
+        let found = content_hash(bytes);
+        if found != *hash {
+            return Err(Error::WrongHash {
+                named: *hash,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn redacted(entries: &[Entry], secrets: &[String]) -> Vec<Entry> {
+    let mut entries = entries.to_vec();
+    for entry in &mut entries {
+        redact(entry, secrets);
+    }
+    entries
+}
+
+fn fold(run: Option<Run>, entries: &[Entry]) -> Result<Run, Damage> {
+    let folded = entries
+        .iter()
+        .try_fold(run, |run, entry| engine::apply(run, entry).map(Some))?;
+    folded.ok_or_else(|| Damage {
+        what: "it has no entries".to_owned(),
+    })
+}
+
+fn addition(run: Run, tip: Tip, key: Option<&Key>, entries: &[Entry]) -> Addition {
+    let lines = lines(&run.id, tip, key, entries);
+    let tip = lines.last().map_or(tip, |last| Tip {
+        version: last.number,
+        head: last.hash,
+    });
+    let mut named: Vec<Hash> = entries.iter().flat_map(record::hashes).collect();
+    named.sort_unstable();
+    named.dedup();
+    Addition {
+        run,
+        lines,
+        tip,
+        named,
+    }
+}
+
+/// The key stands on the first line of its decision.
+fn lines(run: &RunId, tip: Tip, key: Option<&Key>, entries: &[Entry]) -> Vec<Line> {
+    let decision = tip.version + 1;
+    let mut previous = tip.head;
+    let line = |(number, entry): (u64, &Entry)| {
+        let key = key.filter(|_| number == decision);
+        let text = record::entry_to_json(entry);
+        let link = Link {
+            previous,
+            run,
+            number,
+            decision,
+            key,
+        };
+        let hash = link.hash(text.as_bytes());
+        let line = Line {
+            number,
+            decision,
+            key: key.cloned(),
+            text,
+            previous,
+            hash,
+        };
+        previous = hash;
+        line
+    };
+    (decision..).zip(entries).map(line).collect()
+}

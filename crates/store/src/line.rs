@@ -1,0 +1,73 @@
+//! A line: one journal entry as it is stored, with its place in the chain.
+
+use engine::{Hash, RunId};
+
+use crate::chain::Link;
+use crate::error::Broken;
+use crate::{Key, StoredEntry, Unreadable, record};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub number: u64,
+    pub decision: u64,
+    pub key: Option<Key>,
+    /// The entry as JSON.
+    pub text: String,
+    pub previous: Hash,
+    pub hash: Hash,
+}
+
+impl Line {
+    /// The hash that the line must have, if this is its number.
+    pub fn hash_as(&self, run: &RunId, number: u64, decision: u64) -> Hash {
+        let (previous, key) = (self.previous, self.key.as_ref());
+        Link {
+            previous,
+            run,
+            number,
+            decision,
+            key,
+        }
+        .hash(self.text.as_bytes())
+    }
+
+    pub fn is_intact(&self, run: &RunId) -> bool {
+        self.hash_as(run, self.number, self.decision) == self.hash
+    }
+
+    pub fn entry(&self) -> Result<engine::Entry, Unreadable> {
+        record::entry_from_json(&self.text)
+    }
+
+    /// The entry, once its bytes are seen to be those that were hashed.
+    pub fn into_stored(self, run: &RunId) -> Result<StoredEntry, Broken> {
+        if !self.is_intact(run) {
+            return Err(Broken(format!(
+                "entry {} of run {run} was altered",
+                self.number
+            )));
+        }
+        let entry = self.entry().map_err(|fault| {
+            Broken(format!(
+                "entry {} of run {run} cannot be read: {fault}",
+                self.number
+            ))
+        })?;
+        let Self {
+            number,
+            decision,
+            key,
+            previous,
+            hash,
+            ..
+        } = self;
+        Ok(StoredEntry {
+            number,
+            decision,
+            key,
+            entry,
+            hash,
+            previous,
+        })
+    }
+}

@@ -1,0 +1,389 @@
+//! A store in memory. For tests: nothing in it outlives the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Decision, Definition, Hash, Run, RunId, Status, Time};
+
+use crate::backend::short_task;
+use crate::error::Broken;
+use crate::lease::LeaseState;
+use crate::ledger::{self, Addition, check_contents};
+use crate::line::Line;
+use crate::verifier::Verifier;
+use crate::verify::{Anchor, Beside};
+use crate::{
+    Backend, Claim, Collect, Collected, Commit, Content, Error, Files, Key, Lease, NewRun,
+    RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
+};
+
+/// A handle on one store in memory; clones share it.
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Mutex<Shelf>>);
+
+#[derive(Default)]
+struct Shelf {
+    runs: BTreeMap<RunId, Kept>,
+    definitions: BTreeMap<Hash, (Files, Definition)>,
+    contents: BTreeMap<Hash, (Time, Vec<u8>)>,
+}
+
+struct Kept {
+    stored: StoredRun,
+    status: Status,
+    updated_at: Time,
+    begun_by: Option<Key>,
+    lines: Vec<Line>,
+    lease: LeaseState,
+    /// Every hash that its entries name.
+    named: Vec<Hash>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A panic in a `decide` leaves the shelf as it was: nothing is changed before it returns.
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shelf {
+    fn kept(&self, run: &RunId) -> Result<&Kept, Error> {
+        self.runs
+            .get(run)
+            .ok_or_else(|| Error::UnknownRun { run: run.clone() })
+    }
+
+    fn kept_mut(&mut self, run: &RunId) -> Result<&mut Kept, Error> {
+        self.runs
+            .get_mut(run)
+            .ok_or_else(|| Error::UnknownRun { run: run.clone() })
+    }
+
+    fn begun_by(&self, project: &str, key: Option<&Key>) -> Option<&Kept> {
+        let key = key?;
+        let same =
+            |kept: &&Kept| kept.stored.project == project && kept.begun_by.as_ref() == Some(key);
+        self.runs.values().find(same)
+    }
+
+    fn put_contents(&mut self, contents: &[Content<'_>], at: Time) {
+        for Content { hash, bytes } in contents {
+            let kept = self
+                .contents
+                .entry(*hash)
+                .or_insert_with(|| (at, bytes.to_vec()));
+            kept.0 = kept.0.max(at);
+        }
+    }
+
+    fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
+        if let Some(earlier) = self.begun_by(new.project, new.key) {
+            return Ok(earlier.stored.clone());
+        }
+        let Addition {
+            run,
+            lines,
+            tip,
+            named,
+        } = ledger::begin(new, decision)?;
+        if self.runs.contains_key(&run.id) {
+            return Err(Error::RunExists { run: run.id });
+        }
+        let at = decision
+            .entries
+            .last()
+            .map_or(run.started_at, |entry| entry.at);
+        let (status, hash, id) = ((new.status)(&run), run.definition, run.id.clone());
+        let stored = StoredRun {
+            run,
+            version: tip.version,
+            head: tip.head,
+            project: new.project.to_owned(),
+            worktree: new.worktree.to_owned(),
+            pipeline: new.compiled.name.clone(),
+        };
+        self.put_contents(new.contents, at);
+        self.definitions
+            .insert(hash, (new.files.clone(), new.compiled.clone()));
+        let kept = Kept {
+            stored: stored.clone(),
+            status,
+            updated_at: at,
+            begun_by: new.key.cloned(),
+            lines,
+            lease: LeaseState::default(),
+            named: held(named, new.contents),
+        };
+        self.runs.insert(id, kept);
+        Ok(stored)
+    }
+
+    fn transact(
+        &mut self,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        let kept = self.kept(commit.run)?;
+        if let Some(key) = commit.key
+            && let entries = kept.keyed(key)?
+            && !entries.is_empty()
+        {
+            return Ok(Transacted::Repeated { entries });
+        }
+        if let Some(fence) = commit.fence {
+            kept.lease.current(commit.run, fence)?;
+        }
+        let tip = kept.stored.tip();
+        if tip.version != commit.seen {
+            return Ok(Transacted::Moved {
+                version: tip.version,
+            });
+        }
+        let run = kept.stored.run.clone();
+        let mut decision = decide(&run);
+        check_contents(commit.contents)?;
+        let addition = ledger::append(run, tip, commit.key, commit.secrets, &mut decision)?;
+        let numbers = tip.version + 1..addition.tip.version + 1;
+        let stored = self.store(commit, addition, &decision)?;
+        Ok(Transacted::Done {
+            decision,
+            stored: Box::new(stored),
+            numbers,
+        })
+    }
+
+    fn store(
+        &mut self,
+        commit: &Commit<'_>,
+        addition: Addition,
+        decision: &Decision,
+    ) -> Result<StoredRun, Error> {
+        let Some(last) = decision.entries.last() else {
+            return Ok(self.kept(commit.run)?.stored.clone());
+        };
+        self.put_contents(commit.contents, last.at);
+        let kept = self.kept_mut(commit.run)?;
+        kept.status = (commit.status)(&addition.run);
+        kept.updated_at = last.at;
+        kept.lines.extend(addition.lines);
+        kept.named.extend(held(addition.named, commit.contents));
+        kept.stored.run = addition.run;
+        kept.stored.version = addition.tip.version;
+        kept.stored.head = addition.tip.head;
+        Ok(kept.stored.clone())
+    }
+
+    fn gc(&mut self, collect: &Collect) -> Collected {
+        let mut collected = Collected::default();
+        self.runs.retain(|_, kept| {
+            let over = matches!(
+                kept.status,
+                Status::Completed | Status::Failed | Status::Cancelled
+            );
+            let goes = over && kept.updated_at < collect.before && kept.lease.held.is_none();
+            if goes {
+                collected.runs += 1;
+                collected.entries += kept.stored.version;
+            }
+            !goes
+        });
+        let named: Vec<Hash> = self
+            .runs
+            .values()
+            .flat_map(|kept| kept.named.clone())
+            .collect();
+        let before = self.contents.len() + self.definitions.len();
+        self.contents
+            .retain(|hash, (at, _)| *at >= collect.before || named.contains(hash));
+        collected.contents = (before - self.definitions.len() - self.contents.len()) as u64;
+        let pinned = |hash: &Hash| {
+            self.runs
+                .values()
+                .any(|kept| kept.stored.run.definition == *hash)
+        };
+        let unpinned: Vec<Hash> = self
+            .definitions
+            .keys()
+            .filter(|hash| !pinned(hash))
+            .copied()
+            .collect();
+        collected.definitions = unpinned.len() as u64;
+        self.definitions.retain(|hash, _| !unpinned.contains(hash));
+        collected
+    }
+}
+
+impl Kept {
+    fn keyed(&self, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+        let first = self
+            .lines
+            .iter()
+            .find(|line| line.key.as_ref() == Some(key));
+        let Some(decision) = first.map(|line| line.decision) else {
+            return Ok(Vec::new());
+        };
+        self.read(self.lines.iter().filter(|line| line.decision == decision))
+    }
+
+    fn read<'a>(&self, lines: impl Iterator<Item = &'a Line>) -> Result<Vec<StoredEntry>, Error> {
+        let run = &self.stored.run.id;
+        let damaged = |Broken(what)| Error::Damaged {
+            folder: "memory".into(),
+            what,
+        };
+        lines
+            .map(|line| line.clone().into_stored(run).map_err(damaged))
+            .collect()
+    }
+
+    fn summary(&self) -> RunSummary {
+        let StoredRun {
+            run,
+            version,
+            project,
+            worktree,
+            pipeline,
+            ..
+        } = &self.stored;
+        RunSummary {
+            id: run.id.clone(),
+            project: project.clone(),
+            worktree: worktree.clone(),
+            pipeline: pipeline.clone(),
+            task: short_task(&run.task),
+            stage: run.position.stage.clone(),
+            status: self.status.clone(),
+            driver: run.driver,
+            overridden: !run.overrides.is_empty(),
+            started_at: run.started_at,
+            updated_at: self.updated_at,
+            version: *version,
+        }
+    }
+}
+
+/// What a run holds on to: what its entries name and what came with them.
+fn held(mut named: Vec<Hash>, contents: &[Content<'_>]) -> Vec<Hash> {
+    named.extend(contents.iter().map(|content| content.hash));
+    named
+}
+
+impl Backend for Memory {
+    fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+        let shelf = self.shelf();
+        let of_project = |kept: &&Kept| project.is_none_or(|name| kept.stored.project == name);
+        let mut runs: Vec<_> = shelf
+            .runs
+            .values()
+            .filter(of_project)
+            .map(Kept::summary)
+            .collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.started_at));
+        Ok(runs)
+    }
+
+    fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
+        Ok(self.shelf().runs.get(run).map(|kept| kept.stored.clone()))
+    }
+
+    fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {
+        let shelf = self.shelf();
+        let kept = shelf.kept(run)?;
+        let wanted = from..from.saturating_add(limit);
+        kept.read(
+            kept.lines
+                .iter()
+                .filter(|line| wanted.contains(&line.number)),
+        )
+    }
+
+    fn keyed(&self, run: &RunId, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+        self.shelf().kept(run)?.keyed(key)
+    }
+
+    fn definition(&self, hash: Hash) -> Result<Option<Files>, Error> {
+        Ok(self
+            .shelf()
+            .definitions
+            .get(&hash)
+            .map(|(files, _)| files.clone()))
+    }
+
+    fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
+        Ok(self
+            .shelf()
+            .definitions
+            .get(&hash)
+            .map(|(_, compiled)| compiled.clone()))
+    }
+
+    fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self
+            .shelf()
+            .contents
+            .get(&hash)
+            .map(|(_, bytes)| bytes.clone()))
+    }
+
+    fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
+        Ok(self.shelf().kept(run)?.lease.lease())
+    }
+
+    fn verify(&self, run: &RunId) -> Result<Verification, Error> {
+        let shelf = self.shelf();
+        let kept = shelf.kept(run)?;
+        let content = |hash| shelf.contents.get(&hash).map(|(_, bytes)| bytes.clone());
+        let mut verifier = Verifier::new(run, Anchor::Absent);
+        kept.lines
+            .iter()
+            .for_each(|line| verifier.line(line, &content));
+        let tip = kept.stored.tip();
+        let beside = Beside {
+            tip,
+            state: Some(Ok(kept.stored.run.clone())),
+        };
+        Ok(verifier.finish(&beside, |_| Vec::new()))
+    }
+
+    fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
+        self.shelf().begin(new, decision)
+    }
+
+    fn transact(
+        &mut self,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        self.shelf().transact(commit, decide)
+    }
+
+    fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+        let mut shelf = self.shelf();
+        let kept = shelf.kept_mut(run)?;
+        let (lease, state) = kept.lease.claimed(run, claim)?;
+        kept.lease = state;
+        Ok(lease)
+    }
+
+    fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
+        let hash = content_hash(bytes);
+        self.shelf().put_contents(&[Content { hash, bytes }], at);
+        Ok(hash)
+    }
+
+    fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
+        match self.shelf().definitions.get_mut(&source) {
+            Some((_, kept)) => *kept = compiled.clone(),
+            None => return Err(Error::UnknownDefinition { hash: source }),
+        }
+        Ok(())
+    }
+
+    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+        Ok(self.shelf().gc(collect))
+    }
+}

@@ -1,0 +1,32 @@
+//! The listing of definitions.
+
+use engine::{
+    Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, Mode, OutcomeField,
+    Param, Proof, Source, View, ViewFormat,
+};
+
+use super::listing::records;
+
+records! {
+    struct Definition {
+        name, about, begins, start, mode, ttl, budget, settings, params, counters, groups,
+        artifacts, stages, views, proofs,
+    }
+    words Begins { Session = "session", Command = "command" }
+    words Mode { Enforced = "enforced", Advisory = "advisory" }
+    struct Budget { turns, tokens, cost_cents, time }
+    kinds Amount { Fixed(amount) = "fixed", Param(param) = "param" }
+    struct Param { about, required, default, choices, setting }
+    struct Counter { max, then }
+    struct Artifact { source, format, require, outcome, strict, max_bytes }
+    kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
+    kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
+    struct OutcomeField { field, values }
+    struct View { format, path }
+    words ViewFormat { Summary = "summary", Status = "status", Diagram = "diagram" }
+    struct Proof { name, claim }
+    kinds Claim {
+        Passes { after, before, through } = "passes",
+        Admits { agents, only_after } = "admits",
+    }
+}

@@ -1,0 +1,89 @@
+//! The listing of journal entries. Its words are in journals everywhere and never change.
+
+use engine::{
+    Along, CheckEnd, CheckResult, CheckVerdict, Entry, Fact, Move, Started, TreeAround, Who,
+    WorkResult,
+};
+
+use super::listing::records;
+
+records! {
+    struct Entry { at, by, rule, fact }
+    kinds Who {
+        Person(name) = "person",
+        Unattended(name) = "unattended",
+        Session(session) = "session",
+        Engine = "engine",
+    }
+    kinds Fact {
+        Started(run) = "started",
+        Forked { from, entry, state } = "forked",
+        TakenUp = "taken_up",
+        Attached { session } = "attached",
+        Detached { session } = "detached",
+
+        Admitted { dispatch } = "admitted",
+        Ended { dispatch, result, usage } = "ended",
+        Captured { artifact, content, dispatch, step } = "captured",
+        Warned { message } = "warned",
+        Noted { message } = "noted",
+        Refused { what, reason } = "refused",
+
+        Retried { stage, fault, reason } = "retried",
+        StepRetried { stage, step, fault, reason } = "step_retried",
+        StepFailed { stage, step, fault, reason } = "step_failed",
+        Stuck { fault, reason } = "stuck",
+        Unstuck = "unstuck",
+
+        Checked { stage, verdict, results, tree } = "checked",
+        GatePassed { stage, gate } = "gate_passed",
+
+        ReviewerApproved { stage, reviewer, subject } = "reviewer_approved",
+        ReviewerFound { stage, reviewer } = "reviewer_found",
+        Fixed { stage, reviewer } = "fixed",
+        RoundStarted { stage, round } = "round_started",
+        RoundsSpent { stage } = "rounds_spent",
+
+        Planned { stage, steps } = "planned",
+        StepsRevived { stage } = "steps_revived",
+
+        Answered { stage, answer, given } = "answered",
+        Approved { artifact, content } = "approved",
+        Overridden { stage, outcome, reason } = "overridden",
+
+        Moved(way) = "moved",
+
+        Held { holds } = "held",
+        Abandoned = "abandoned",
+        WentStale = "went_stale",
+        OverBudget { what } = "over_budget",
+        Continued { budget_again } = "continued",
+        Cancelled { reason } = "cancelled",
+        Reset { reason, stage } = "reset",
+        Checkpointed { name } = "checkpointed",
+        Restored { entry, state, reason } = "restored",
+    }
+    struct Started { id, definition, task, params, driver, stage, session, steps, before, queued }
+    kinds WorkResult {
+        Outcome(outcome) = "outcome",
+        Fault { fault, reason } = "fault",
+        Late = "late",
+        Dropped = "dropped",
+    }
+    words CheckVerdict { Passed = "passed", Failed = "failed", Void = "void" }
+    struct Move { from, outcome, to, along, counted, reset, resume }
+    kinds Along {
+        Edge = "edge",
+        Full(counter) = "full",
+        Interrupted = "interrupted",
+        StaleGate = "stale_gate",
+    }
+    struct CheckResult { argv, ended, duration_ms, tail, matched_failure }
+    kinds CheckEnd {
+        Exit(code) = "exit",
+        Signal(signal) = "signal",
+        TimedOut = "timed_out",
+        CouldNotStart(reason) = "could_not_start",
+    }
+    struct TreeAround { before, after }
+}

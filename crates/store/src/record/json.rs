@@ -1,0 +1,113 @@
+//! JSON: objects written field by field in the listed order, and read so that nothing is overlooked.
+
+use serde_json::{Map, Value};
+
+use super::{Record, Unreadable};
+
+/// Writes one object.
+pub(super) struct Object<'a> {
+    out: &'a mut String,
+    first: bool,
+}
+
+impl<'a> Object<'a> {
+    pub fn open(out: &'a mut String) -> Self {
+        out.push('{');
+        Self { out, first: true }
+    }
+
+    /// Writes the field, unless it holds what its absence means.
+    pub fn field(&mut self, name: &str, value: &impl Record) {
+        if !value.is_left_out() {
+            self.entry(name, value);
+        }
+    }
+
+    pub fn entry(&mut self, name: &str, value: &impl Record) {
+        self.name(name);
+        value.to_json(self.out);
+    }
+
+    /// Tells the variant of an enum.
+    pub fn kind(&mut self, word: &str) {
+        self.name("kind");
+        text(self.out, word);
+    }
+
+    pub fn close(self) {
+        self.out.push('}');
+    }
+
+    fn name(&mut self, name: &str) {
+        if !self.first {
+            self.out.push(',');
+        }
+        self.first = false;
+        text(self.out, name);
+        self.out.push(':');
+    }
+}
+
+/// Writes a quoted string.
+pub(super) fn text(out: &mut String, text: &str) {
+    out.push_str(&Value::from(text).to_string());
+}
+
+/// Writes a list.
+pub(super) fn list<'a, T: Record + 'a>(out: &mut String, items: impl Iterator<Item = &'a T>) {
+    out.push('[');
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        item.to_json(out);
+    }
+    out.push(']');
+}
+
+/// The fields of an object that are still to be read.
+pub(super) struct Fields(Map<String, Value>);
+
+impl Fields {
+    pub fn of(value: Value) -> Result<Self, Unreadable> {
+        match value {
+            Value::Object(map) => Ok(Self(map)),
+            other => Err(unexpected("an object", &other)),
+        }
+    }
+
+    pub fn kind(&mut self) -> Result<String, Unreadable> {
+        self.take("kind")
+    }
+
+    pub fn take<T: Record>(&mut self, name: &str) -> Result<T, Unreadable> {
+        match self.0.remove(name) {
+            Some(value) => T::from_json(value).map_err(|fault| fault.inside(name)),
+            None => T::left_out().ok_or_else(|| Unreadable::new(format!("`{name}` is missing"))),
+        }
+    }
+
+    /// Invariant: what we do not understand is not thrown away in silence.
+    pub fn end(self) -> Result<(), Unreadable> {
+        match self.0.keys().next() {
+            Some(unknown) => Err(Unreadable::new(format!("`{unknown}` is not known here"))),
+            None => Ok(()),
+        }
+    }
+
+    pub fn rest(self) -> impl Iterator<Item = (String, Value)> {
+        self.0.into_iter()
+    }
+}
+
+pub(super) fn unexpected(wanted: &str, found: &Value) -> Unreadable {
+    let found = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "another number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    Unreadable::new(format!("{wanted} was expected, {found} is there"))
+}

@@ -1,0 +1,129 @@
+//! Stored bytes: the only place that knows how an entry, a run or a definition is written down.
+//!
+//! Entries are JSON lines that must be readable for ever. States and compiled definitions are
+//! caches in a compact binary form, which are made again when their format is not ours.
+
+mod binary;
+mod cache;
+mod definition;
+mod entry;
+mod json;
+mod listing;
+mod names;
+mod plain;
+mod run;
+mod stage;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use engine::{Entry, Hash};
+use serde_json::Value;
+
+use binary::Input;
+pub(crate) use cache::{
+    Cached, compiled_from_bytes, compiled_to_bytes, no_cache, state_from_bytes, state_to_bytes,
+};
+pub(crate) use summary::{driver_from_word, driver_to_word, status_from_words, status_to_words};
+
+/// A value that can be written down and read back, in both formats.
+trait Record: Sized {
+    fn to_json(&self, out: &mut String);
+    fn from_json(value: Value) -> Result<Self, Unreadable>;
+    fn to_bytes(&self, out: &mut Vec<u8>);
+    fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable>;
+
+    /// Shows every free text and every hash inside to the visitor.
+    fn visit(&mut self, visitor: &mut dyn Visitor);
+
+    /// The value that a JSON field means when it is not there, where it means one. A field that
+    /// holds this value is not written, so that a later version can add fields to old lines.
+    fn left_out() -> Option<Self> {
+        None
+    }
+
+    fn is_left_out(&self) -> bool {
+        false
+    }
+}
+
+/// Is shown what lies inside a record.
+trait Visitor {
+    fn text(&mut self, _text: &mut String) {}
+    fn hash(&mut self, _hash: Hash) {}
+}
+
+/// Why stored bytes cannot be read, and where in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    place: Vec<String>,
+    reason: String,
+}
+
+impl Unreadable {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self {
+            place: Vec::new(),
+            reason: reason.into(),
+        }
+    }
+
+    /// The same fault, seen from one level further out.
+    fn inside(mut self, field: &str) -> Self {
+        self.place.insert(0, field.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.as_slice() {
+            [] => write!(f, "{}", self.reason),
+            place => write!(f, "`{}`: {}", place.join("."), self.reason),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// One line of a journal, as it is hashed and stored.
+pub fn entry_to_json(entry: &Entry) -> String {
+    let mut line = String::with_capacity(256);
+    entry.to_json(&mut line);
+    line
+}
+
+/// Reads one line of a journal. Anything that this version does not know is a fault.
+pub fn entry_from_json(line: &str) -> Result<Entry, Unreadable> {
+    let value = serde_json::from_str(line)
+        .map_err(|error| Unreadable::new(format!("not JSON: {error}")))?;
+    Entry::from_json(value)
+}
+
+/// Every hash that the entry names: contents, trees and its definition.
+pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
+    struct Collect(Vec<Hash>);
+    impl Visitor for Collect {
+        fn hash(&mut self, hash: Hash) {
+            self.0.push(hash);
+        }
+    }
+    let mut collect = Collect(Vec::new());
+    entry.clone().visit(&mut collect);
+    collect.0.sort_unstable();
+    collect.0.dedup();
+    collect.0
+}
+
+/// Changes every free text of the entry.
+pub(crate) fn map_texts(entry: &mut Entry, change: impl FnMut(&mut String)) {
+    struct Change<F>(F);
+    impl<F: FnMut(&mut String)> Visitor for Change<F> {
+        fn text(&mut self, text: &mut String) {
+            (self.0)(text);
+        }
+    }
+    entry.visit(&mut Change(change));
+}

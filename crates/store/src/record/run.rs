@@ -1,0 +1,70 @@
+//! The listing of runs.
+
+use engine::{
+    Binding, BindingState, Captured, Dispatch, Driver, Duty, Fault, Gate, Graph, Member,
+    MemberState, Override, Panel, Position, Reach, Resume, Run, Standing, Turn, Usage,
+};
+
+use super::listing::records;
+
+records! {
+    struct Run {
+        id, definition, task, params, driver, started_at, touched_at, position, standing, counters,
+        before, artifacts, approved, gates, stale_returns, dispatches, last_dispatch, panels, graphs,
+        given_steps, session, overrides, used, grants, holds,
+    }
+    words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
+    struct Position { stage, visit, entered_at, retries, resume }
+    struct Resume { to, count }
+    kinds Standing {
+        Queued = "queued",
+        Going = "going",
+        Stuck { fault, reason } = "stuck",
+        Stale = "stale",
+        OverBudget { what } = "over_budget",
+        Abandoned = "abandoned",
+        Cancelled { reason } = "cancelled",
+    }
+    words Fault {
+        Crashed = "crashed",
+        Missing = "missing",
+        Hollow = "hollow",
+        Timeout = "timeout",
+        Strayed = "strayed",
+    }
+    struct Captured { content, dispatch }
+    struct Dispatch {
+        id, duty, agent, stage, visit, attempt, session, started_at, conversation, reach, tree, before,
+    }
+    words Reach { ReadsOnly = "reads_only", MayWrite = "may_write" }
+    kinds Duty {
+        Work = "work",
+        Open = "open",
+        Review { reviewer } = "review",
+        Fix { reviewer } = "fix",
+        Step { step } = "step",
+    }
+    struct Panel { round, turn, approvals }
+    kinds Turn {
+        Reviewing { reviewer } = "reviewing",
+        Fixing { reviewer } = "fixing",
+        Spent = "spent",
+    }
+    kinds Gate {
+        Tree(hash) = "tree",
+        Superseded(hash) = "superseded",
+        Artifact { artifact, content } = "artifact",
+    }
+    struct Graph { members }
+    struct Member { step, state, retries, left, started_at, ended_at }
+    kinds MemberState {
+        Pending = "pending",
+        Working { dispatch } = "working",
+        Done = "done",
+        Failed { fault, reason } = "failed",
+    }
+    struct Binding { session, state }
+    words BindingState { Active = "active", Ended = "ended" }
+    struct Override { stage, outcome, reason, by, at }
+    struct Usage { turns, tokens, cost_cents }
+}

@@ -1,0 +1,60 @@
+//! The listing of stages and the work in them.
+
+use engine::{
+    After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FieldOf,
+    Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage, Step, StepsSource,
+    StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
+};
+
+use super::listing::records;
+
+records! {
+    struct Stage {
+        name, about, shown, work, on, inject, stop, writes, tools_deny, retry, timeout, heartbeat,
+    }
+    kinds Work {
+        Agent(work) = "agent",
+        Open(work) = "open",
+        Check(work) = "check",
+        Ask(work) = "ask",
+        Review(work) = "review",
+        Steps(work) = "steps",
+        End(work) = "end",
+    }
+    struct AgentWork { worker, settings, reads, leaves }
+    kinds Worker { Session = "session", Agent(agent) = "agent" }
+    struct WorkerSettings { runner, model, prompt, conversation }
+    words Conversation { Fresh = "fresh", Same = "same" }
+    struct Reads { needed, if_there }
+    struct Leaves { always, by_outcome }
+
+    struct OpenWork { allow, after, leaves }
+    struct After { agent, edge }
+
+    struct CheckWork { commands, fails_on }
+    kinds Commands { Fixed(commands) = "fixed", Approved(field) = "approved" }
+    struct FieldOf { artifact, field }
+
+    struct AskWork { question, questions }
+    kinds Questions { Choice = "choice", From { field, leaves } = "from" }
+
+    struct ReviewWork { owner, owner_settings, panel, rounds, of, reads, fixes }
+    struct Reviewer { agent, settings, leaves, last_word }
+
+    struct StepsWork { source, max_parallel, agents, settings, reads, leaves }
+    kinds StepsSource { Fixed(steps) = "fixed", Start = "start", Artifact(field) = "artifact" }
+    struct Step { id, title, agent, needs }
+
+    struct EndWork { end, after, leaves }
+    words End { Completed = "completed", Failed = "failed", Cancelled = "cancelled" }
+
+    struct Edge { to, count, reset, approves }
+    kinds Target {
+        Stage(stage) = "stage",
+        Interrupted = "interrupted",
+        Param(param) = "param",
+    }
+    words StopRule { Free = "free", Hold = "hold" }
+    kinds Writes { Anything = "anything", Only(globs) = "only" }
+    struct Retry { max, backoff }
+}

@@ -1,0 +1,279 @@
+//! A definition with something in every field.
+
+use std::collections::BTreeMap;
+
+use engine::*;
+
+macro_rules! name {
+    ($type:ident, $text:literal) => {
+        $type::parse($text).unwrap()
+    };
+}
+
+fn stage_name() -> StageName {
+    name!(StageName, "validating")
+}
+
+fn step() -> Step {
+    Step {
+        id: name!(StepId, "S.1"),
+        title: "the first".to_owned(),
+        agent: name!(AgentName, "plugin:agent"),
+        needs: vec![name!(StepId, "S.0")],
+    }
+}
+
+fn edge(to: Target) -> Edge {
+    Edge {
+        to,
+        count: Some(name!(CounterName, "fixes")),
+        reset: vec![name!(CounterName, "reviewing")],
+        approves: vec![name!(ArtifactName, "plan")],
+    }
+}
+
+fn settings() -> WorkerSettings {
+    WorkerSettings {
+        runner: Some(name!(RunnerName, "codex")),
+        model: Some("opus".to_owned()),
+        prompt: Some("prompts/review.md".to_owned()),
+        conversation: Conversation::Same,
+    }
+}
+
+fn artifact() -> ArtifactName {
+    name!(ArtifactName, "plan")
+}
+
+fn pattern() -> AgentPattern {
+    AgentPattern::new("bash-*")
+}
+
+fn field() -> FieldOf {
+    let field = "story.commands".to_owned();
+    FieldOf {
+        artifact: artifact(),
+        field,
+    }
+}
+
+fn reads() -> Reads {
+    Reads {
+        needed: vec![artifact()],
+        if_there: vec![artifact()],
+    }
+}
+
+fn agent_work(worker: Worker) -> Work {
+    let by_outcome = BTreeMap::from([(name!(Outcome, "passed"), vec![artifact()])]);
+    let leaves = Leaves {
+        always: vec![artifact()],
+        by_outcome,
+    };
+    Work::Agent(AgentWork {
+        worker,
+        settings: settings(),
+        reads: reads(),
+        leaves,
+    })
+}
+
+fn review() -> Work {
+    let agent = name!(AgentName, "writer");
+    let (settings, leaves) = (settings(), artifact());
+    let reviewer = Reviewer {
+        agent: agent.clone(),
+        settings,
+        leaves,
+        last_word: true,
+    };
+    Work::Review(ReviewWork {
+        owner: agent,
+        owner_settings: self::settings(),
+        panel: vec![reviewer],
+        rounds: Amount::Fixed(3),
+        of: Some(artifact()),
+        reads: reads(),
+        fixes: vec![artifact()],
+    })
+}
+
+fn steps(source: StepsSource) -> Work {
+    Work::Steps(StepsWork {
+        source,
+        max_parallel: Some(Amount::Param(name!(ParamName, "jobs"))),
+        agents: vec![pattern()],
+        settings: settings(),
+        reads: reads(),
+        leaves: vec![artifact()],
+    })
+}
+
+fn works() -> Vec<Work> {
+    let fails_on = || Some("FAILED".to_owned());
+    let check = |commands| {
+        Work::Check(CheckWork {
+            commands,
+            fails_on: fails_on(),
+        })
+    };
+    let question = || "Continue?".to_owned();
+    let ask = |questions| {
+        Work::Ask(AskWork {
+            question: question(),
+            questions,
+        })
+    };
+    let after = || {
+        vec![After {
+            agent: pattern(),
+            edge: edge(Target::Interrupted),
+        }]
+    };
+    let leaves = || vec![(pattern(), vec![artifact()])];
+    vec![
+        agent_work(Worker::Session),
+        agent_work(Worker::Agent(name!(AgentName, "writer"))),
+        Work::Open(OpenWork {
+            allow: vec![pattern()],
+            after: after(),
+            leaves: leaves(),
+        }),
+        check(Commands::Fixed(vec![vec![
+            "make".to_owned(),
+            "test".to_owned(),
+        ]])),
+        check(Commands::Approved(field())),
+        ask(Questions::Choice),
+        ask(Questions::From {
+            field: field(),
+            leaves: artifact(),
+        }),
+        review(),
+        steps(StepsSource::Fixed(vec![step()])),
+        steps(StepsSource::Start),
+        steps(StepsSource::Artifact(field())),
+        Work::End(EndWork {
+            end: End::Failed,
+            after: after(),
+            leaves: leaves(),
+        }),
+    ]
+}
+
+fn stage(work: Work) -> Stage {
+    Stage {
+        name: stage_name(),
+        about: Some("It validates.".to_owned()),
+        shown: Some("validating".to_owned()),
+        work,
+        on: BTreeMap::from([
+            (name!(Outcome, "passed"), edge(Target::Stage(stage_name()))),
+            (
+                name!(Outcome, "failed"),
+                edge(Target::Param(name!(ParamName, "target"))),
+            ),
+        ]),
+        inject: Some("Keep to the plan.".to_owned()),
+        stop: StopRule::Hold,
+        writes: Writes::Only(vec![PathGlob::new("roles/**")]),
+        tools_deny: vec![AgentPattern::new("Web*")],
+        retry: Some(Retry {
+            max: Amount::Fixed(2),
+            backoff: Some(Seconds(30)),
+        }),
+        timeout: Some(Seconds(600)),
+        heartbeat: Some(Seconds(60)),
+    }
+}
+
+fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
+    let artifact = |source, format| Artifact {
+        source,
+        format,
+        require: vec!["status".to_owned()],
+        outcome: Some(OutcomeField {
+            field: "status".to_owned(),
+            values: BTreeMap::from([("PASS".to_owned(), name!(Outcome, "passed"))]),
+        }),
+        strict: true,
+        max_bytes: 1 << 20,
+    };
+    BTreeMap::from([
+        (
+            name!(ArtifactName, "plan"),
+            artifact(Source::File("plan.md".to_owned()), Format::Bundle),
+        ),
+        (
+            name!(ArtifactName, "code"),
+            artifact(Source::Reply, Format::Text),
+        ),
+        (
+            name!(ArtifactName, "answers"),
+            artifact(
+                Source::Answers,
+                Format::Json {
+                    schema: Some("{}".to_owned()),
+                },
+            ),
+        ),
+    ])
+}
+
+fn proofs() -> Vec<Proof> {
+    let passes = Claim::Passes {
+        after: Some(stage_name()),
+        before: name!(StageName, "complete"),
+        through: vec![stage_name()],
+    };
+    let admits = Claim::Admits {
+        agents: AgentPattern::new("language"),
+        only_after: name!(AgentName, "strategist"),
+    };
+    [passes, admits]
+        .map(|claim| Proof {
+            name: "a promise".to_owned(),
+            claim,
+        })
+        .to_vec()
+}
+
+pub fn definition() -> Definition {
+    let amount = || Some(Amount::Fixed(7));
+    let param = Param {
+        about: "the target".to_owned(),
+        required: true,
+        default: Some("site.yml".to_owned()),
+        choices: vec!["site.yml".to_owned()],
+        setting: Some("autonomy.limit".to_owned()),
+    };
+    let counter = Counter {
+        max: Amount::Param(name!(ParamName, "jobs")),
+        then: stage_name(),
+    };
+    Definition {
+        name: name!(PipelineName, "ansible"),
+        about: "Writes a playbook.".to_owned(),
+        begins: Begins::Session,
+        start: stage_name(),
+        mode: Mode::Advisory,
+        ttl: Some(Seconds(86_400)),
+        budget: Budget {
+            turns: amount(),
+            tokens: amount(),
+            cost_cents: amount(),
+            time: Some(Seconds(1)),
+        },
+        settings: Some("pipeline.config.json".to_owned()),
+        params: BTreeMap::from([(name!(ParamName, "target"), param)]),
+        counters: BTreeMap::from([(name!(CounterName, "fixes"), counter)]),
+        groups: BTreeMap::from([(name!(GroupName, "language"), vec![AgentPattern::new("a*")])]),
+        artifacts: artifacts(),
+        stages: works().into_iter().map(stage).collect(),
+        views: vec![View {
+            format: ViewFormat::Summary,
+            path: "STATE.md".to_owned(),
+        }],
+        proofs: proofs(),
+    }
+}

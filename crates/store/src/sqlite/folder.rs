@@ -1,0 +1,205 @@
+//! The state folder: private, ours, and never reached through a symbolic link.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::Error;
+
+/// A folder that was seen to be ours alone.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    /// The folder, if it is there.
+    pub fn find(path: &Path) -> Result<Self, Error> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Self::check(path, &metadata),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Absent {
+                folder: path.to_owned(),
+            }),
+            Err(error) => Err(io_error("look at", path, error)),
+        }
+    }
+
+    /// The folder, made if it is not there.
+    pub fn make(path: &Path) -> Result<Self, Error> {
+        match Self::find(path) {
+            Err(Error::Absent { .. }) => {
+                create_private(path)?;
+                Self::find(path)
+            }
+            found => found,
+        }
+    }
+
+    fn check(path: &Path, metadata: &Metadata) -> Result<Self, Error> {
+        if metadata.is_symlink() {
+            return Err(Error::Symlink {
+                path: path.to_owned(),
+            });
+        }
+        if !metadata.is_dir() {
+            return Err(Error::WrongType {
+                path: path.to_owned(),
+                wanted: "a folder",
+            });
+        }
+        keep_private(path, metadata, 0o700)?;
+        // Links further up are the user's own business, but SQLite wants a path without any.
+        let path = path
+            .canonicalize()
+            .map_err(|error| io_error("look at", path, error))?;
+        Ok(Self { path })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.path.join("store.db")
+    }
+
+    /// The file itself, or nothing if it is not there.
+    pub fn regular_file(&self, name: &str) -> Result<Option<Metadata>, Error> {
+        let path = self.path.join(name);
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io_error("look at", &path, error)),
+        };
+        if metadata.is_symlink() {
+            return Err(Error::Symlink { path });
+        }
+        if !metadata.is_file() {
+            return Err(Error::WrongType {
+                path,
+                wanted: "a file",
+            });
+        }
+        keep_private(&path, &metadata, 0o600)?;
+        Ok(Some(metadata))
+    }
+
+    /// Opens a file of ours for writing, made private if it is not there.
+    pub fn open_private(&self, name: &str) -> Result<File, Error> {
+        let path = self.path.join(name);
+        private_file()
+            .create(true)
+            .open(&path)
+            .map_err(|error| io_error("open", &path, error))
+    }
+
+    /// Makes a file that must not be there yet.
+    pub fn create_new(path: &Path) -> Result<File, Error> {
+        private_file()
+            .create_new(true)
+            .open(path)
+            .map_err(|error| io_error("create", path, error))
+    }
+}
+
+fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).truncate(false).mode(0o600);
+    options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+fn create_private(path: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| io_error("create", path, error))?;
+    // A power cut must not take the folder with what is acknowledged inside it.
+    if let Some(parent) = path.parent() {
+        let synced = File::open(parent).and_then(|parent| parent.sync_all());
+        synced.map_err(|error| io_error("sync", parent, error))?;
+    }
+    Ok(())
+}
+
+/// Refuses what others own or could have changed; closes what they could only read.
+fn keep_private(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), Error> {
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::Foreign {
+            path: path.to_owned(),
+        });
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(Error::OpenToOthers {
+            path: path.to_owned(),
+        });
+    }
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(mode))
+            .map_err(|error| io_error("close to others", path, error))?;
+    }
+    Ok(())
+}
+
+/// The error for a failed call, told by what the caller can do about it.
+pub(super) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> Error {
+    let path = path.to_owned();
+    match source.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full {
+            path,
+            source: Box::new(source),
+        },
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Error::NotWritable {
+            path,
+            source: Box::new(source),
+        },
+        ErrorKind::NotFound => Error::Vanished { path },
+        _ if Errno::from_io_error(&source) == Some(Errno::LOOP) => Error::Symlink { path },
+        _ => Error::Io {
+            doing,
+            path,
+            source,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_call_is_told_by_what_to_do() {
+        for (errno, said) in [
+            (
+                Errno::NOSPC,
+                "no room is left on the disk for /state: free some and do it again",
+            ),
+            (
+                Errno::DQUOT,
+                "no room is left on the disk for /state: free some and do it again",
+            ),
+            (
+                Errno::ROFS,
+                "cannot write to /state: make the folder writable for you and do it again",
+            ),
+            (
+                Errno::ACCESS,
+                "cannot write to /state: make the folder writable for you and do it again",
+            ),
+            (
+                Errno::NOENT,
+                "/state has vanished or was replaced while in use: do it again",
+            ),
+            (
+                Errno::LOOP,
+                "/state is a symbolic link, and the store follows none: put a real one there",
+            ),
+            (Errno::IO, "cannot open /state"),
+        ] {
+            let error = io_error("open", Path::new("/state"), errno.into());
+            assert_eq!(error.to_string(), said);
+        }
+    }
+}

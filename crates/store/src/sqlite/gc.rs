@@ -1,0 +1,125 @@
+//! Collection: whole runs go, then what no run holds; and the copy of the store for safekeeping.
+
+use std::path::Path;
+
+use engine::RunId;
+use rusqlite::params;
+
+use super::Sqlite;
+use super::folder::{Folder, io_error};
+use super::heads::Heads;
+use super::read::place;
+use super::table::signed;
+use super::write::Writing;
+use crate::error::Broken;
+use crate::{Collect, Collected, Error};
+
+const CHOOSE: &str = "
+    INSERT INTO removals SELECT number FROM runs
+    WHERE status IN ('completed', 'failed', 'cancelled') AND updated_at < ?1
+    AND NOT EXISTS (SELECT 1 FROM leases WHERE run = runs.number AND holder IS NOT NULL)";
+const CHOSEN: &str = "SELECT number, id FROM runs WHERE number IN (SELECT run FROM removals)";
+const REMOVE_LINES: &str = "DELETE FROM entries WHERE place BETWEEN ?1 AND ?2";
+const REMOVE_RUNS: &str = "DELETE FROM runs WHERE number IN (SELECT run FROM removals)";
+const REMOVE_REMOVALS: &str = "DELETE FROM removals";
+const REMOVE_CONTENTS: &str = "
+    DELETE FROM contents WHERE added_at < ?1 AND number NOT IN (SELECT content FROM holds)";
+const REMOVE_DEFINITIONS: &str = "
+    DELETE FROM definitions WHERE number NOT IN (SELECT definition FROM runs)";
+
+pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Error> {
+    let writing = Writing::begin(sqlite)?;
+    let (collected, runs) = remove(&writing, collect)?;
+    remove_heads(&writing, &runs)?;
+    let turn = writing.commit()?;
+    tidy(sqlite, collect)?;
+    drop(turn);
+    Ok(collected)
+}
+
+fn remove(writing: &Writing<'_>, collect: &Collect) -> Result<(Collected, Vec<RunId>), Error> {
+    let before = signed(collect.before.0);
+    let table = writing.table();
+    table.execute(CHOOSE, [before])?;
+    let chosen = chosen(writing)?;
+    let mut collected = Collected::default();
+    for (number, _) in &chosen {
+        let range = params![place(*number, 0), place(*number, u64::MAX)];
+        collected.entries += table.execute(REMOVE_LINES, range)? as u64;
+    }
+    collected.runs = table.execute(REMOVE_RUNS, [])? as u64;
+    table.execute(REMOVE_REMOVALS, [])?;
+    collected.contents = table.execute(REMOVE_CONTENTS, [before])? as u64;
+    collected.definitions = table.execute(REMOVE_DEFINITIONS, [])? as u64;
+    Ok((collected, chosen.into_iter().map(|(_, run)| run).collect()))
+}
+
+fn chosen(writing: &Writing<'_>) -> Result<Vec<(i64, RunId)>, Error> {
+    let table = writing.table();
+    let fault = |error| table.folder.fault("choose what to collect", error);
+    let mut statement = table.connection.prepare_cached(CHOSEN).map_err(fault)?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+    });
+    let rows: Vec<(i64, String)> = rows.and_then(Iterator::collect).map_err(fault)?;
+    let parse = |(number, id): (i64, String)| match RunId::parse(&id) {
+        Ok(run) => Ok((number, run)),
+        Err(error) => Err(table.folder.damaged(Broken(error.to_string()))),
+    };
+    rows.into_iter().map(parse).collect()
+}
+
+/// Before the commit: a head without its run would look like a run that was cut away, while a run
+/// without its head gets one with its next entry.
+fn remove_heads(writing: &Writing<'_>, runs: &[RunId]) -> Result<(), Error> {
+    match Heads::find(writing.table().folder)? {
+        Some(heads) => runs.iter().try_for_each(|run| heads.remove(run)),
+        None => Ok(()),
+    }
+}
+
+/// Empties the log and, if asked, gives the freed room back.
+fn tidy(sqlite: &Sqlite, collect: &Collect) -> Result<(), Error> {
+    let fault = |error| sqlite.folder.fault("tidy up", error);
+    let run = |statement: &str| sqlite.connection.query_row(statement, [], |_| Ok(()));
+    run("PRAGMA wal_checkpoint(TRUNCATE)").map_err(fault)?;
+    if collect.shrink {
+        sqlite.connection.execute_batch("VACUUM").map_err(fault)?;
+        run("PRAGMA wal_checkpoint(TRUNCATE)").map_err(fault)?;
+    }
+    Ok(())
+}
+
+impl Sqlite {
+    /// Copies the whole store, as it is at this moment, into one new file that must not be there yet.
+    pub fn backup(&self, to: &Path) -> Result<(), Error> {
+        let file = Folder::create_new(to)?;
+        let copied = self
+            .copy_into(to)
+            .and_then(|()| file.sync_all().map_err(|error| io_error("sync", to, error)));
+        if copied.is_err() {
+            // Half a copy is worse than none.
+            let _ = std::fs::remove_file(to);
+        }
+        copied
+    }
+
+    fn copy_into(&self, to: &Path) -> Result<(), Error> {
+        let Some(name) = to.to_str() else {
+            return Err(Error::WrongType {
+                path: to.to_owned(),
+                wanted: "a path of plain text",
+            });
+        };
+        let copied = self.connection.execute("VACUUM INTO ?1", [name]);
+        copied
+            .map(drop)
+            .map_err(|error| match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DiskFull) => Error::Full {
+                    path: to.to_owned(),
+                    source: Box::new(error),
+                },
+                _ => self.folder.fault("copy the store", error),
+            })
+    }
+}

@@ -1,0 +1,215 @@
+//! Opening: the checks before the first statement, and the making of a store that is not there yet.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use engine::RunId;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::damage::failure;
+use super::folder::{Folder, io_error};
+use super::heads::Heads;
+use super::queue::Turn;
+use super::{Access, BUSY, PATIENCE, Sqlite, schema};
+use crate::Error;
+use crate::error::Broken;
+
+impl Sqlite {
+    /// Opens the store in this folder. `Access::Write` makes it, if there is none yet.
+    pub fn open(folder: &Path, access: Access) -> Result<Self, Error> {
+        Self::open_with(folder, access, schema::MIGRATIONS)
+    }
+
+    pub(super) fn open_with(
+        folder: &Path,
+        access: Access,
+        migrations: &[&str],
+    ) -> Result<Self, Error> {
+        let folder = match access {
+            Access::Read => Folder::find(folder)?,
+            Access::Write => Folder::make(folder)?,
+        };
+        if is_empty(&folder)? {
+            refuse_emptied(&folder)?;
+            match access {
+                Access::Read => return Err(absent(&folder)),
+                Access::Write => create(&folder, migrations)?,
+            }
+        }
+        let mut store = Self::connect(folder, access)?;
+        store.check_version(migrations)?;
+        Ok(store)
+    }
+
+    fn connect(folder: Folder, access: Access) -> Result<Self, Error> {
+        for name in ["store.db-wal", "store.db-shm", "queue.lock"] {
+            folder.regular_file(name)?;
+        }
+        let identity = identity(&folder)?;
+        let connection = connect(&folder, access)?;
+        let (patience, log) = (PATIENCE, Arc::default());
+        let mut store = Self {
+            connection,
+            folder,
+            access,
+            patience,
+            identity,
+            log,
+        };
+        if access == Access::Write {
+            store.watch_log()?;
+        }
+        Ok(store)
+    }
+
+    /// Brings an older store up to date and refuses a newer one.
+    fn check_version(&mut self, migrations: &[&str]) -> Result<(), Error> {
+        let known = schema::known(migrations);
+        let found = schema::version(&self.connection)
+            .map_err(|error| self.folder.fault("read the format", error))?;
+        if found == known {
+            return Ok(());
+        }
+        if found > known {
+            let folder = self.folder.path().to_owned();
+            return Err(Error::Newer {
+                folder,
+                found,
+                known,
+            });
+        }
+        if found == 0 {
+            refuse_emptied(&self.folder)?;
+        }
+        match (self.access, found) {
+            (Access::Read, 0) => Err(absent(&self.folder)),
+            _ => create(&self.folder, migrations),
+        }
+    }
+
+    fn watch_log(&mut self) -> Result<(), Error> {
+        let log = Arc::clone(&self.log);
+        let hook = move |_: &mut rusqlite::hooks::Wal, pages| {
+            log.store(u32::try_from(pages).unwrap_or(u32::MAX), Ordering::Relaxed);
+            Ok(())
+        };
+        self.connection
+            .wal_hook(Some(hook))
+            .map_err(|error| self.folder.fault("watch the log", error))
+    }
+}
+
+pub(super) fn connect(folder: &Folder, access: Access) -> Result<Connection, Error> {
+    let mode = match access {
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let flags = mode
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    Connection::open_with_flags(folder.database(), flags)
+        .and_then(|connection| configure(&connection, access).map(|()| connection))
+        .map_err(|error| folder.fault("open the store", error))
+}
+
+/// The database is not mapped into memory: a file cut short under a mapping kills the process, and
+/// a killed hook is an allowed step.
+fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    if access == Access::Write {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+    }
+    Ok(())
+}
+
+/// Which file lies where the database should be.
+pub(super) fn identity(folder: &Folder) -> Result<(u64, u64), Error> {
+    let metadata = folder.regular_file("store.db")?;
+    let metadata = metadata.ok_or_else(|| Error::Vanished {
+        path: folder.database(),
+    })?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+pub(super) fn is_empty(folder: &Folder) -> Result<bool, Error> {
+    Ok(folder
+        .regular_file("store.db")?
+        .is_none_or(|metadata| metadata.len() == 0))
+}
+
+/// The runs that have a head file.
+pub(super) fn recorded(folder: &Folder) -> Result<Vec<RunId>, Error> {
+    Heads::find(folder)?.map_or_else(|| Ok(Vec::new()), |heads| heads.runs())
+}
+
+fn absent(folder: &Folder) -> Error {
+    Error::Absent {
+        folder: folder.path().to_owned(),
+    }
+}
+
+/// A database without content is new only where no run was ever recorded.
+fn refuse_emptied(folder: &Folder) -> Result<(), Error> {
+    if recorded(folder)?.is_empty() {
+        return Ok(());
+    }
+    // Somebody may have made the store and begun a run since we looked at the database.
+    let _turn = Turn::wait(folder, PATIENCE)?;
+    let runs = recorded(folder)?.len();
+    match is_unmade(folder)? {
+        false => Ok(()),
+        true => {
+            let what = format!("its database is empty, although runs were recorded ({runs})");
+            Err(folder.damaged(Broken(what)))
+        }
+    }
+}
+
+fn is_unmade(folder: &Folder) -> Result<bool, Error> {
+    if is_empty(folder)? {
+        return Ok(true);
+    }
+    let connection = connect(folder, Access::Read)?;
+    let version = schema::version(&connection);
+    Ok(version.map_err(|error| folder.fault("read the format", error))? == 0)
+}
+
+/// Makes the database, or takes an older one to the present format. Several processes may come here
+/// at once; the first does the work.
+fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
+    let _turn = Turn::wait(folder, PATIENCE)?;
+    // SQLite gives its other files the mode of this one.
+    drop(folder.open_private("store.db")?);
+    let fault = |error: rusqlite::Error| match failure(&error).map(|failure| failure.code) {
+        // A step that cannot be taken leaves the store as it was.
+        Some(ErrorCode::Unknown) => {
+            let doing = "take the store to its present format";
+            Error::Sqlite {
+                doing,
+                folder: folder.path().to_owned(),
+                source: error,
+            }
+        }
+        _ => folder.fault("make the store", error),
+    };
+    let mut connection = connect(folder, Access::Write)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fault)?;
+    schema::migrate(&mut connection, migrations).map_err(fault)?;
+    // What has just been made is now the whole database, and a cold reader has nothing to walk.
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.close().map_err(|(_, error)| fault(error))?;
+    // The files stay from here on, so their names are made durable once and for all.
+    let synced = File::open(folder.path()).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| io_error("sync", folder.path(), error))
+}

@@ -1,0 +1,58 @@
+//! The queue in front of the write transaction: one blocking lock, so that no writer starves.
+
+use std::fs::{File, TryLockError};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::folder::{Folder, io_error};
+use crate::Error;
+
+const NAME: &str = "queue.lock";
+
+/// The turn to write. Dropping it lets the next one in.
+pub(super) struct Turn {
+    _file: File,
+}
+
+impl Turn {
+    /// Waits for the turn, as long as `patience` lasts.
+    pub fn wait(folder: &Folder, patience: Duration) -> Result<Self, Error> {
+        let file = folder.open_private(NAME)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Self::queue(folder, file, patience),
+            Err(TryLockError::Error(error)) => {
+                Err(io_error("lock", &folder.path().join(NAME), error))
+            }
+        }
+    }
+
+    /// Takes the turn only if nobody has it.
+    pub fn at_once(folder: &Folder) -> Option<Self> {
+        let file = folder.open_private(NAME).ok()?;
+        file.try_lock().ok()?;
+        Some(Self { _file: file })
+    }
+
+    /// The lock has no time limit of its own, so a thread waits for it and we wait for the thread.
+    /// If our patience ends first, the thread finds nobody to hand the lock to and drops it.
+    fn queue(folder: &Folder, file: File, patience: Duration) -> Result<Self, Error> {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let wait = move || {
+            let locked = file.lock().map(|()| file);
+            let _ = sender.send(locked);
+        };
+        let path = folder.path().join(NAME);
+        thread::Builder::new()
+            .spawn(wait)
+            .map_err(|error| io_error("wait for", &path, error))?;
+        match receiver.recv_timeout(patience) {
+            Ok(Ok(file)) => Ok(Self { _file: file }),
+            Ok(Err(error)) => Err(io_error("lock", &path, error)),
+            Err(_) => Err(Error::Busy {
+                folder: folder.path().to_owned(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Reads: few statements, each of them a lookup.
+
+use std::collections::BTreeMap;
+
+use engine::{Definition, Hash, PipelineName, Run, RunId, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::columns::Columns;
+use super::folder::Folder;
+use super::sql;
+use crate::error::Broken;
+use crate::lease::LeaseState;
+use crate::ledger::{Belongs, Tip};
+use crate::line::Line;
+use crate::record::{self, Cached};
+use crate::{Error, Files, Key, RunSummary, StoredEntry, StoredRun};
+
+/// Looks at one snapshot, or at the transaction that is under way.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub connection: &'a Connection,
+    pub folder: &'a Folder,
+}
+
+/// A row of `runs`, with its state still in bytes.
+pub(super) struct RunRow {
+    pub number: i64,
+    pub tip: Tip,
+    pub state: Vec<u8>,
+    pub project: String,
+    pub worktree: String,
+    pub pipeline: String,
+    /// The hash of the entry that the tip names.
+    last: Option<Hash>,
+}
+
+impl RunRow {
+    pub fn belongs(&self) -> Belongs<'_> {
+        let Self {
+            project,
+            worktree,
+            pipeline,
+            ..
+        } = self;
+        Belongs {
+            project,
+            worktree,
+            pipeline,
+        }
+    }
+}
+
+/// A run with its number in the database.
+pub(super) struct Found {
+    pub number: i64,
+    pub stored: StoredRun,
+}
+
+impl<'a> Reader<'a> {
+    pub fn run(&self, run: &RunId) -> Result<Option<Found>, Error> {
+        let Some(row) = self.run_row(run)? else {
+            return Ok(None);
+        };
+        if row.last != Some(row.tip.head) {
+            let what = format!("the journal of run {run} does not end where its head says");
+            return Err(self.folder.damaged(Broken(what)));
+        }
+        let state = match record::state_from_bytes(&row.state, row.tip, row.belongs()) {
+            Ok(Cached::Value(state)) => state,
+            Ok(Cached::OtherFormat) => self.replay(run, &row)?,
+            Err(fault) => {
+                let what = format!("the state of run {run} cannot be read: {fault}");
+                return Err(self.folder.damaged(Broken(what)));
+            }
+        };
+        let pipeline = PipelineName::parse(&row.pipeline)
+            .map_err(|error| self.folder.damaged(Broken(format!("run {run}: {error}"))))?;
+        let RunRow {
+            number,
+            tip: Tip { version, head },
+            project,
+            worktree,
+            ..
+        } = row;
+        let stored = StoredRun {
+            run: state,
+            version,
+            head,
+            project,
+            worktree,
+            pipeline,
+        };
+        Ok(Some(Found { number, stored }))
+    }
+
+    pub fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        let read = |row: &Row<'_>| {
+            Ok(RunRow {
+                number: row.get(0)?,
+                tip: Tip {
+                    version: row.get::<_, i64>(1)?.cast_unsigned(),
+                    head: Hash(row.get(2)?),
+                },
+                state: row.get(3)?,
+                project: row.get(4)?,
+                worktree: row.get(5)?,
+                pipeline: row.get(6)?,
+                last: row.get::<_, Option<[u8; 32]>>(7)?.map(Hash),
+            })
+        };
+        self.one(sql::RUN, [run.as_str()], read)
+    }
+
+    /// The state, folded from the whole journal.
+    fn replay(&self, run: &RunId, row: &RunRow) -> Result<Run, Error> {
+        let entries = self.journal(run, row.number, 1, row.tip.version)?;
+        engine::replay(entries.iter().map(|stored| &stored.entry))
+            .map_err(|damage| self.folder.damaged(Broken(format!("run {run}: {damage}"))))
+    }
+
+    pub fn number(&self, run: &RunId) -> Result<i64, Error> {
+        let found = self.one(sql::NUMBER, [run.as_str()], |row| row.get(0))?;
+        found.ok_or_else(|| Error::UnknownRun { run: run.clone() })
+    }
+
+    pub fn begun_by(&self, project: &str, key: &Key) -> Result<Option<RunId>, Error> {
+        let id = self.one(sql::BEGUN_BY, [project, key.as_str()], |row| {
+            row.get::<_, String>(0)
+        })?;
+        id.map(|id| self.parsed(RunId::parse(&id))).transpose()
+    }
+
+    pub fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+        let doing = "list the runs";
+        let fault = |error| self.folder.fault(doing, error);
+        let (statement, values) = match project {
+            Some(project) => (sql::RUNS_OF_PROJECT, vec![project]),
+            None => (sql::RUNS, Vec::new()),
+        };
+        let mut statement = self.connection.prepare_cached(statement).map_err(fault)?;
+        let mut rows = statement
+            .query(rusqlite::params_from_iter(values))
+            .map_err(fault)?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next().map_err(fault)? {
+            runs.push(self.summary(row)?);
+        }
+        Ok(runs)
+    }
+
+    fn summary(&self, row: &Row<'_>) -> Result<RunSummary, Error> {
+        let columns =
+            Columns::read(row).map_err(|error| self.folder.fault("list the runs", error))?;
+        columns
+            .summary()
+            .map_err(|broken| self.folder.damaged(broken))
+    }
+
+    pub fn columns(&self, run: &RunId) -> Result<Option<Columns>, Error> {
+        self.one(sql::COLUMNS, [run.as_str()], Columns::read)
+    }
+
+    /// At most `limit` entries from number `from` on, each seen to be as it was written.
+    pub fn journal(
+        &self,
+        run: &RunId,
+        number: i64,
+        from: u64,
+        limit: u64,
+    ) -> Result<Vec<StoredEntry>, Error> {
+        let last = from.saturating_add(limit).saturating_sub(1);
+        let mut next = from.max(1);
+        self.lines(place(number, next), place(number, last), |line| {
+            if line.number != next {
+                return Err(Broken(format!("entry {next} of run {run} is missing")));
+            }
+            next += 1;
+            line.into_stored(run).map(Some)
+        })
+    }
+
+    pub fn keyed(&self, run: &RunId, number: i64, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+        let first = self.one(sql::KEYED, params![number, key.as_str()], |row| {
+            row.get::<_, i64>(0)
+        })?;
+        let Some(first) = first else {
+            return Ok(Vec::new());
+        };
+        let mut decision = None;
+        self.lines(first, place(number, u64::MAX), |line| {
+            match *decision.get_or_insert(line.decision) == line.decision {
+                true => line.into_stored(run).map(Some),
+                false => Ok(None),
+            }
+        })
+    }
+
+    /// One line as it is stored, right or wrong.
+    pub fn line(&self, run: i64, number: u64) -> Result<Option<Line>, Error> {
+        let place = place(run, number);
+        let line = self.one(sql::LINES, [place, place], read_line)?;
+        line.transpose()
+            .map_err(|broken| self.folder.damaged(broken))
+    }
+
+    /// The contents that a run holds.
+    pub fn held(&self, run: i64) -> Result<Vec<Hash>, Error> {
+        let fault = |error| self.folder.fault("read what a run holds", error);
+        let mut statement = self.connection.prepare_cached(sql::HELD).map_err(fault)?;
+        let rows = statement.query_map([run], |row| row.get(0).map(Hash));
+        rows.and_then(Iterator::collect).map_err(fault)
+    }
+
+    /// Reads lines until `take` says `None`.
+    fn lines<T>(
+        &self,
+        first: i64,
+        last: i64,
+        mut take: impl FnMut(Line) -> Result<Option<T>, Broken>,
+    ) -> Result<Vec<T>, Error> {
+        let fault = |error| self.folder.fault("read the journal", error);
+        let mut statement = self.connection.prepare_cached(sql::LINES).map_err(fault)?;
+        let mut rows = statement.query([first, last]).map_err(fault)?;
+        let mut taken = Vec::new();
+        while let Some(row) = rows.next().map_err(fault)? {
+            let line = read_line(row).map_err(fault)?;
+            match line
+                .and_then(&mut take)
+                .map_err(|broken| self.folder.damaged(broken))?
+            {
+                Some(value) => taken.push(value),
+                None => break,
+            }
+        }
+        Ok(taken)
+    }
+
+    pub fn files(&self, hash: Hash) -> Result<Option<Files>, Error> {
+        let fault = |error| self.folder.fault("read a definition", error);
+        let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+        let Some((number, main)) = self.one(sql::DEFINITION, [hash.0], read)? else {
+            return Ok(None);
+        };
+        let mut statement = self.connection.prepare_cached(sql::FILES).map_err(fault)?;
+        let rows = statement.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)));
+        let files: BTreeMap<String, Vec<u8>> = rows.and_then(Iterator::collect).map_err(fault)?;
+        let files = Files::new(&main, files)
+            .ok()
+            .filter(|files| files.hash() == hash);
+        let altered = || {
+            self.folder
+                .damaged(Broken(format!("the definition {hash} was altered")))
+        };
+        files.map(Some).ok_or_else(altered)
+    }
+
+    pub fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
+        let bytes = self.one(sql::COMPILED, [hash.0], |row| row.get::<_, Vec<u8>>(0))?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        match record::compiled_from_bytes(&bytes, hash) {
+            Ok(Cached::Value(definition)) => Ok(Some(definition)),
+            Ok(Cached::OtherFormat) => Ok(None),
+            Err(fault) => {
+                let what = format!("the compiled definition {hash} cannot be read: {fault}");
+                Err(self.folder.damaged(Broken(what)))
+            }
+        }
+    }
+
+    pub fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        let bytes = self.raw_content(hash)?;
+        if bytes
+            .as_ref()
+            .is_some_and(|bytes| crate::content_hash(bytes) != hash)
+        {
+            return Err(self
+                .folder
+                .damaged(Broken(format!("the content {hash} was altered"))));
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes as they are, right or wrong.
+    pub fn raw_content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        self.one(sql::CONTENT, [hash.0], |row| row.get(0))
+    }
+
+    pub fn lease(&self, number: i64) -> Result<LeaseState, Error> {
+        let read = |row: &Row<'_>| {
+            let held = row
+                .get::<_, Option<String>>(1)?
+                .zip(row.get::<_, Option<i64>>(2)?);
+            Ok(LeaseState {
+                last_fence: row.get::<_, i64>(0)?.cast_unsigned(),
+                held: held.map(|(holder, until)| (holder, Time(until.cast_unsigned()))),
+            })
+        };
+        Ok(self.one(sql::LEASE, [number], read)?.unwrap_or_default())
+    }
+
+    fn one<T>(
+        &self,
+        statement: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Error> {
+        let found = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut statement| statement.query_row(values, read).optional());
+        found.map_err(|error| self.folder.fault("read", error))
+    }
+
+    fn parsed<T>(&self, name: Result<T, engine::NameError>) -> Result<T, Error> {
+        name.map_err(|error| self.folder.damaged(Broken(error.to_string())))
+    }
+}
+
+/// Where an entry lies: the run's number in the upper half, its own in the lower.
+pub(super) fn place(run: i64, number: u64) -> i64 {
+    (run << 32) | i64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// A line, or why it is none. SQLite's own errors are the outer ones.
+pub(super) fn read_line(row: &Row<'_>) -> rusqlite::Result<Result<Line, Broken>> {
+    let number = row.get::<_, i64>(0)?.cast_unsigned() & u64::from(u32::MAX);
+    let key = row
+        .get::<_, Option<String>>(2)?
+        .map(|key| Key::parse(&key))
+        .transpose();
+    let line = |key| -> rusqlite::Result<Line> {
+        Ok(Line {
+            number,
+            decision: row.get::<_, i64>(1)?.cast_unsigned(),
+            key,
+            text: row.get(3)?,
+            previous: Hash(row.get(4)?),
+            hash: Hash(row.get(5)?),
+        })
+    };
+    match key {
+        Ok(key) => line(key).map(Ok),
+        Err(error) => Ok(Err(Broken(format!("the key of entry {number}: {error}")))),
+    }
+}

@@ -1,0 +1,226 @@
+//! Rescue: copies the intact beginning of one run out of a damaged database.
+
+use std::collections::BTreeSet;
+
+use engine::{Decision, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Status, Time, Who};
+
+use super::read::{Reader, RunRow};
+use super::salvage::Loss;
+use super::table::{Present, Table};
+use crate::ledger::{self, Tip};
+use crate::line::Line;
+use crate::{Content, Error, Key, chain, record};
+
+/// One run, to be copied as far as it is intact.
+pub(super) struct Rescue<'a> {
+    pub reader: Reader<'a>,
+    pub fresh: Table<'a>,
+    pub run: &'a RunId,
+    /// How many entries the head file knows of.
+    pub anchored: u64,
+    /// When a loss is noted.
+    pub at: Time,
+}
+
+/// The sound beginning of a journal.
+struct Beginning {
+    state: Run,
+    tip: Tip,
+    begun_by: Option<Key>,
+    last_at: Time,
+}
+
+/// How far a journal is sound, what it names so far, and why it goes no further.
+struct Walked {
+    beginning: Option<Beginning>,
+    named: BTreeSet<Hash>,
+    why: String,
+}
+
+impl Rescue<'_> {
+    /// Copies the run. Returns what is lost of it, and how many of its contents.
+    pub fn copy(&self) -> Result<(Option<Loss>, u64), Error> {
+        let Ok(Some(row)) = self.reader.run_row(self.run) else {
+            return Ok((self.loss(0, self.anchored, "its row cannot be read"), 0));
+        };
+        let most = self.anchored.max(row.tip.version);
+        let Walked {
+            beginning,
+            named,
+            why,
+        } = self.walk(&row);
+        let Some(beginning) = beginning else {
+            return Ok((self.loss(0, most, &why), 0));
+        };
+        let hash = beginning.state.definition;
+        let Ok(Some(files)) = self.reader.files(hash) else {
+            return Ok((self.loss(0, most, "its definition cannot be read"), 0));
+        };
+        let compiled = self.reader.compiled(hash).ok().flatten();
+        self.fresh.add_definition(hash, &files, compiled.as_ref())?;
+        let pipeline = compiled.map(Pipeline::from_cache);
+        let number = self.add_run(&row, &beginning, pipeline.as_ref())?;
+        let lost_contents = self.copy_contents(&row, number, named, beginning.last_at)?;
+        let kept = beginning.tip.version;
+        if kept == most {
+            return Ok((None, lost_contents));
+        }
+        self.note_loss(&row, number, beginning, most - kept, pipeline.as_ref())?;
+        Ok((self.loss(kept, most, &why), lost_contents))
+    }
+
+    fn loss(&self, kept: u64, most: u64, why: &str) -> Option<Loss> {
+        let lost = most.saturating_sub(kept);
+        Some(Loss {
+            run: self.run.clone(),
+            kept,
+            lost,
+            why: why.to_owned(),
+        })
+    }
+
+    /// Walks the journal as long as every entry is there, linked, readable and fitting.
+    fn walk(&self, row: &RunRow) -> Walked {
+        let mut walked = Walked {
+            beginning: None,
+            named: BTreeSet::new(),
+            why: String::new(),
+        };
+        while walked.why.is_empty() {
+            let number = walked.beginning.as_ref().map_or(1, |it| it.tip.version + 1);
+            let taken = match self.reader.line(row.number, number) {
+                Ok(Some(line)) => self.take(&mut walked, &line),
+                Ok(None) => Err("is not there".to_owned()),
+                Err(error) => Err(format!("cannot be read: {error}")),
+            };
+            if let Err(why) = taken {
+                walked.why = format!("entry {number} {why}");
+            }
+        }
+        walked
+    }
+
+    fn take(&self, walked: &mut Walked, line: &Line) -> Result<(), String> {
+        let beginning = walked.beginning.as_ref();
+        let head = beginning.map_or_else(|| chain::root(self.run), |it| it.tip.head);
+        if !line.is_intact(self.run) || line.previous != head {
+            return Err("was altered".to_owned());
+        }
+        let entry = line
+            .entry()
+            .map_err(|fault| format!("cannot be read: {fault}"))?;
+        let state = beginning.map(|it| it.state.clone());
+        let state = engine::apply(state, &entry)
+            .map_err(|damage| format!("does not fit: {}", damage.what))?;
+        let begun_by = beginning.map_or_else(|| line.key.clone(), |it| it.begun_by.clone());
+        let tip = Tip {
+            version: line.number,
+            head: line.hash,
+        };
+        walked.beginning = Some(Beginning {
+            state,
+            tip,
+            begun_by,
+            last_at: entry.at,
+        });
+        walked.named.extend(record::hashes(&entry));
+        Ok(())
+    }
+
+    fn add_run(
+        &self,
+        row: &RunRow,
+        beginning: &Beginning,
+        pipeline: Option<&Pipeline>,
+    ) -> Result<i64, Error> {
+        let status = status(pipeline, &beginning.state);
+        let present = Present {
+            belongs: row.belongs(),
+            run: &beginning.state,
+            tip: beginning.tip,
+            status: &status,
+            updated_at: beginning.last_at,
+        };
+        let number = self.fresh.add_run(&present, beginning.begun_by.as_ref())?;
+        for line in 1..=beginning.tip.version {
+            let line = self.reader.line(row.number, line)?;
+            self.fresh.add_lines(number, line.as_slice())?;
+        }
+        // The lease's number must go on growing, whatever happened.
+        self.fresh
+            .set_lease(number, &self.reader.lease(row.number).unwrap_or_default())?;
+        Ok(number)
+    }
+
+    /// Copies what the run names or holds, and counts what it held that cannot be read.
+    fn copy_contents(
+        &self,
+        row: &RunRow,
+        number: i64,
+        mut wanted: BTreeSet<Hash>,
+        at: Time,
+    ) -> Result<u64, Error> {
+        wanted.extend(self.reader.held(row.number).unwrap_or_default());
+        let mut lost = 0;
+        for hash in wanted {
+            match self.reader.content(hash) {
+                Ok(Some(bytes)) => {
+                    let content = Content {
+                        hash,
+                        bytes: &bytes,
+                    };
+                    self.fresh.hold(number, &[content], &[], at)?;
+                }
+                // Most hashes in entries are those of trees, of which nothing is kept.
+                Ok(None) => {}
+                Err(_) => lost += 1,
+            }
+        }
+        Ok(lost)
+    }
+
+    /// The loss stands in the journal, so that nobody takes the run for whole.
+    fn note_loss(
+        &self,
+        row: &RunRow,
+        number: i64,
+        beginning: Beginning,
+        lost: u64,
+        pipeline: Option<&Pipeline>,
+    ) -> Result<(), Error> {
+        let Beginning { state, tip, .. } = beginning;
+        let kept = tip.version;
+        let message = format!("salvaged after damage: {lost} entries after entry {kept} are lost");
+        let (at, rule, fact) = (self.at, Rule::Quiet, Fact::Noted { message });
+        let entries = vec![Entry {
+            at,
+            by: Who::Engine,
+            rule,
+            fact,
+        }];
+        let mut decision = Decision {
+            reply: Reply::Done,
+            entries,
+            rule,
+        };
+        let addition = ledger::append(state, tip, None, &[], &mut decision)?;
+        self.fresh.add_lines(number, &addition.lines)?;
+        let status = status(pipeline, &addition.run);
+        let present = Present {
+            belongs: row.belongs(),
+            run: &addition.run,
+            tip: addition.tip,
+            status: &status,
+            updated_at: at,
+        };
+        self.fresh.set_run(number, &present)
+    }
+}
+
+/// Without its compiled definition nobody can tell, and a person has to look.
+fn status(pipeline: Option<&Pipeline>, state: &Run) -> Status {
+    match pipeline {
+        Some(pipeline) => engine::status(pipeline, state),
+        None => Status::Waiting("a look: the run was salvaged from a damaged store".to_owned()),
+    }
+}

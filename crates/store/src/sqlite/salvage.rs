@@ -1,0 +1,246 @@
+//! Salvage: a fresh store with all that is intact takes the place of a damaged one.
+//!
+//! The damaged files are kept beside it. Each step can be interrupted and done again: the store
+//! stays marked as damaged until the fresh one is in its place.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use engine::{RunId, Time};
+use rusqlite::{Connection, OpenFlags};
+
+use super::folder::{Folder, io_error};
+use super::heads::Heads;
+use super::open::{connect, is_empty, recorded};
+use super::queue::Turn;
+use super::read::Reader;
+use super::rescue::Rescue;
+use super::table::Table;
+use super::{Access, PATIENCE, schema};
+use crate::Error;
+use crate::verify::Anchor;
+
+/// The fresh store while it is being filled.
+const FRESH: &str = "store.db.fresh";
+
+/// The fresh store when it is complete: from here on only files are moved.
+const READY: &str = "store.db.salvaged";
+
+/// What became of a damaged store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Salvaged {
+    /// Where the damaged database lies now, if there was one.
+    pub aside: Option<PathBuf>,
+    /// How many runs are in the fresh store, whole or in part.
+    pub runs: u64,
+    /// In the order of the runs' ids.
+    pub losses: Vec<Loss>,
+    /// Contents that runs held and that could not be read.
+    pub lost_contents: u64,
+}
+
+/// What was lost of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    pub run: RunId,
+    /// Entries that were kept; none means that the run is gone.
+    pub kept: u64,
+    /// Entries that are known to have been there and are not kept.
+    pub lost: u64,
+    pub why: String,
+}
+
+/// Puts a fresh store with all that is intact in the place of the damaged one. `at` is the time
+/// noted in the journals that lost entries.
+pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
+    let folder = Folder::find(folder)?;
+    let _turn = Turn::wait(&folder, PATIENCE)?;
+    let interrupted = folder.regular_file(READY)?.is_some();
+    let mut salvaged = match interrupted {
+        true => Salvaged::default(),
+        false => fill(&folder, at)?,
+    };
+    salvaged.aside = put_aside(&folder)?;
+    put_in_place(&folder)?;
+    let (runs, losses) = renew_heads(&folder)?;
+    salvaged.runs = runs;
+    if interrupted {
+        salvaged.losses = losses;
+    }
+    folder.forget_damage();
+    Ok(salvaged)
+}
+
+/// Makes the fresh store and fills it.
+pub(super) fn fill(folder: &Folder, at: Time) -> Result<Salvaged, Error> {
+    let path = folder.path().join(FRESH);
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(folder.path().join(format!("{FRESH}{suffix}")));
+    }
+    let file = Folder::create_new(&path)?;
+    let fault = |error| folder.fault("make a fresh store", error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut fresh = Connection::open_with_flags(&path, flags).map_err(fault)?;
+    schema::migrate(&mut fresh, schema::MIGRATIONS).map_err(fault)?;
+    let transaction = fresh.transaction().map_err(fault)?;
+    let salvaged = copy_runs(
+        folder,
+        Table {
+            connection: &transaction,
+            folder,
+        },
+        at,
+    )?;
+    transaction.commit().map_err(fault)?;
+    fresh
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fault)?;
+    fresh.close().map_err(|(_, error)| fault(error))?;
+    file.sync_all()
+        .map_err(|error| io_error("sync", &path, error))?;
+    rename(folder, FRESH, READY)?;
+    Ok(salvaged)
+}
+
+/// Copies every run that the database or a head file knows of.
+fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Error> {
+    let mut salvaged = Salvaged::default();
+    let heads = Heads::find(folder)?;
+    let mut runs: BTreeSet<RunId> = recorded(folder)?.into_iter().collect();
+    let damaged = match is_empty(folder)? {
+        true => None,
+        false => connect(folder, Access::Read).ok(),
+    };
+    let reader = damaged
+        .as_ref()
+        .map(|connection| Reader { connection, folder });
+    runs.extend(reader.iter().flat_map(readable_runs));
+    for run in runs {
+        let anchored = match heads.as_ref().map(|heads| heads.read(&run)).transpose()? {
+            Some(Anchor::At(tip)) => tip.version,
+            Some(Anchor::Absent | Anchor::Unreadable) | None => 0,
+        };
+        let loss = match reader {
+            Some(reader) => {
+                let rescue = Rescue {
+                    reader,
+                    fresh,
+                    run: &run,
+                    anchored,
+                    at,
+                };
+                let (loss, contents) = rescue.copy()?;
+                salvaged.lost_contents += contents;
+                loss
+            }
+            None => {
+                let why = "the database cannot be read at all".to_owned();
+                Some(Loss {
+                    run,
+                    kept: 0,
+                    lost: anchored,
+                    why,
+                })
+            }
+        };
+        salvaged.losses.extend(loss);
+    }
+    Ok(salvaged)
+}
+
+/// The ids that can be read: damage further on does not take those before it along.
+fn readable_runs(reader: &Reader<'_>) -> Vec<RunId> {
+    let Ok(mut statement) = reader.connection.prepare("SELECT id FROM runs") else {
+        return Vec::new();
+    };
+    let Ok(rows) = statement.query_map([], |row| row.get::<_, String>(0)) else {
+        return Vec::new();
+    };
+    let readable = rows.map_while(Result::ok);
+    readable.filter_map(|id| RunId::parse(&id).ok()).collect()
+}
+
+/// Copies the damaged database and its log to names that are still free.
+fn put_aside(folder: &Folder) -> Result<Option<PathBuf>, Error> {
+    if folder.regular_file("store.db")?.is_none() {
+        return Ok(None);
+    }
+    let name = |number: u32| format!("store.db.damaged-{number}");
+    let mut number = 1;
+    while folder.regular_file(&name(number))?.is_some() {
+        number += 1;
+    }
+    for suffix in ["", "-wal"] {
+        copy(
+            folder,
+            &format!("store.db{suffix}"),
+            &format!("{}{suffix}", name(number)),
+        )?;
+    }
+    Ok(Some(folder.path().join(name(number))))
+}
+
+fn copy(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
+    if folder.regular_file(from)?.is_none() {
+        return Ok(());
+    }
+    let (from, to) = (folder.path().join(from), folder.path().join(to));
+    let mut target = Folder::create_new(&to)?;
+    let copied = File::open(&from).and_then(|mut source| std::io::copy(&mut source, &mut target));
+    copied
+        .and_then(|_| target.sync_all())
+        .map_err(|error| io_error("copy the damaged store to", &to, error))
+}
+
+/// The old log must not be taken for one of the fresh database.
+fn put_in_place(folder: &Folder) -> Result<(), Error> {
+    for name in ["store.db-wal", "store.db-shm"] {
+        let path = folder.path().join(name);
+        if folder.regular_file(name)?.is_some() {
+            fs::remove_file(&path).map_err(|error| io_error("remove", &path, error))?;
+        }
+    }
+    rename(folder, READY, "store.db")
+}
+
+fn rename(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
+    let (from, to) = (folder.path().join(from), folder.path().join(to));
+    fs::rename(&from, &to).map_err(|error| io_error("rename", &from, error))?;
+    let synced = File::open(folder.path()).and_then(|directory| directory.sync_all());
+    synced.map_err(|error| io_error("sync", folder.path(), error))
+}
+
+/// Makes the head files say what the fresh store holds. Returns how many runs that are, and what the
+/// old heads show to be lost.
+fn renew_heads(folder: &Folder) -> Result<(u64, Vec<Loss>), Error> {
+    let connection = connect(folder, Access::Read)?;
+    let reader = Reader {
+        connection: &connection,
+        folder,
+    };
+    let heads = Heads::make(folder)?;
+    let mut losses = Vec::new();
+    for run in heads.runs()? {
+        let kept = reader.run_row(&run)?.map_or(0, |row| row.tip.version);
+        if let Anchor::At(old) = heads.read(&run)?
+            && kept < old.version
+        {
+            let (lost, why) = (old.version - kept, "its head file names more".to_owned());
+            losses.push(Loss {
+                run: run.clone(),
+                kept,
+                lost,
+                why,
+            });
+        }
+        heads.remove(&run)?;
+    }
+    let kept = readable_runs(&reader);
+    for run in &kept {
+        if let Some(row) = reader.run_row(run)? {
+            heads.write(run, row.tip)?;
+        }
+    }
+    Ok((kept.len() as u64, losses))
+}

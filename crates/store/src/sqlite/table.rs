@@ -1,0 +1,178 @@
+//! Rows: how values get into the tables.
+
+use engine::{Definition, Hash, Run, Status, Time};
+use rusqlite::{Connection, Params, params};
+
+use super::folder::Folder;
+use super::read::place;
+use super::sql;
+use crate::backend::short_task;
+use crate::lease::LeaseState;
+use crate::ledger::{Belongs, Tip};
+use crate::line::Line;
+use crate::{Content, Error, Files, Key, record};
+
+/// The tables inside a transaction.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'a> {
+    pub connection: &'a Connection,
+    pub folder: &'a Folder,
+}
+
+/// What a run's row is made of.
+pub(super) struct Present<'a> {
+    pub belongs: Belongs<'a>,
+    pub run: &'a Run,
+    pub tip: Tip,
+    pub status: &'a Status,
+    pub updated_at: Time,
+}
+
+impl Table<'_> {
+    pub fn add_run(&self, present: &Present<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
+        let Present {
+            belongs,
+            run,
+            tip,
+            status,
+            updated_at,
+        } = present;
+        let (status, reason) = record::status_to_words(status);
+        self.execute(
+            sql::ADD_RUN,
+            params![
+                run.id.as_str(),
+                belongs.project,
+                belongs.worktree,
+                belongs.pipeline,
+                run.definition.0,
+                begun_by.map(Key::as_str),
+                short_task(&run.task),
+                record::driver_to_word(run.driver),
+                signed(run.started_at.0),
+                run.position.stage.as_str(),
+                status,
+                reason,
+                !run.overrides.is_empty(),
+                signed(updated_at.0),
+                signed(tip.version),
+                tip.head.0,
+                record::state_to_bytes(run, *tip, *belongs),
+            ],
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    pub fn set_run(&self, number: i64, present: &Present<'_>) -> Result<(), Error> {
+        let Present {
+            belongs,
+            run,
+            tip,
+            status,
+            updated_at,
+        } = present;
+        let (status, reason) = record::status_to_words(status);
+        self.execute(
+            sql::SET_RUN,
+            params![
+                number,
+                run.position.stage.as_str(),
+                status,
+                reason,
+                !run.overrides.is_empty(),
+                signed(updated_at.0),
+                signed(tip.version),
+                tip.head.0,
+                record::state_to_bytes(run, *tip, *belongs),
+            ],
+        )?;
+        Ok(())
+    }
+
+    pub fn add_lines(&self, run: i64, lines: &[Line]) -> Result<(), Error> {
+        for line in lines {
+            let Line {
+                number,
+                decision,
+                key,
+                text,
+                previous,
+                hash,
+            } = line;
+            let key = key.as_ref().map(Key::as_str);
+            let place = place(run, *number);
+            let values = params![place, signed(*decision), key, text, previous.0, hash.0];
+            self.execute(sql::ADD_LINE, values)?;
+        }
+        Ok(())
+    }
+
+    /// Stores the definition, unless it is there already.
+    pub fn add_definition(
+        &self,
+        hash: Hash,
+        files: &Files,
+        compiled: Option<&Definition>,
+    ) -> Result<(), Error> {
+        let cached = |compiled| record::compiled_to_bytes(compiled, hash);
+        let compiled = compiled.map_or_else(record::no_cache, cached);
+        let added = self.execute(sql::ADD_DEFINITION, params![hash.0, files.main(), compiled])?;
+        let number = self.connection.last_insert_rowid();
+        let files = files.iter().filter(|_| added > 0);
+        for (path, bytes) in files {
+            self.execute(sql::ADD_FILE, params![number, path, bytes])?;
+        }
+        Ok(())
+    }
+
+    pub fn set_compiled(&self, source: Hash, compiled: &Definition) -> Result<(), Error> {
+        let bytes = record::compiled_to_bytes(compiled, source);
+        match self.execute(sql::SET_COMPILED, params![source.0, bytes])? {
+            0 => Err(Error::UnknownDefinition { hash: source }),
+            _ => Ok(()),
+        }
+    }
+
+    pub fn add_content(&self, hash: Hash, bytes: &[u8], at: Time) -> Result<(), Error> {
+        self.execute(sql::ADD_CONTENT, params![hash.0, signed(at.0), bytes])
+            .map(drop)
+    }
+
+    /// Stores the contents and has the run hold them, with those that its entries name.
+    pub fn hold(
+        &self,
+        run: i64,
+        contents: &[Content<'_>],
+        named: &[Hash],
+        at: Time,
+    ) -> Result<(), Error> {
+        for Content { hash, bytes } in contents {
+            self.add_content(*hash, bytes, at)?;
+        }
+        let given = contents.iter().map(|content| content.hash);
+        for hash in given.chain(named.iter().copied()) {
+            self.execute(sql::HOLD, params![run, hash.0])?;
+        }
+        Ok(())
+    }
+
+    pub fn set_lease(&self, run: i64, lease: &LeaseState) -> Result<(), Error> {
+        let holder = lease.held.as_ref().map(|(holder, _)| holder.as_str());
+        let until = lease.held.as_ref().map(|(_, until)| signed(until.0));
+        let values = params![run, signed(lease.last_fence), holder, until];
+        self.execute(sql::SET_LEASE, values).map(drop)
+    }
+
+    pub fn execute(&self, statement: &str, values: impl Params) -> Result<usize, Error> {
+        let done = self
+            .connection
+            .prepare_cached(statement)
+            .and_then(|mut statement| statement.execute(values));
+        done.map_err(|error| self.folder.fault("write", error))
+    }
+}
+
+/// SQLite's numbers have a sign; a time beyond them is as good as the last one.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

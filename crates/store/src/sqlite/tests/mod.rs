@@ -1,0 +1,84 @@
+//! Tests that look inside the database.
+
+mod cost;
+mod formats;
+mod salvaging;
+mod tampering;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::{Access, Sqlite};
+use crate::conformance::story::{Story, note};
+use crate::{Backend, StoredRun};
+
+/// A state folder that goes away with its test.
+pub struct Place {
+    _root: TempDir,
+    pub path: PathBuf,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("state");
+        Self { _root: root, path }
+    }
+
+    /// With a run `r-1` of this many entries.
+    pub fn with_run(entries: u64) -> (Self, Story) {
+        let place = Self::new();
+        let story = place.begin("r-1", entries);
+        (place, story)
+    }
+
+    pub fn begin(&self, id: &str, entries: u64) -> Story {
+        let story = Story::new(id).unwrap();
+        story.begin(&mut self.open()).unwrap();
+        for seen in 1..entries {
+            story
+                .add(
+                    &mut self.open(),
+                    seen,
+                    &[note(&format!("note {}", seen + 1))],
+                )
+                .unwrap();
+        }
+        story
+    }
+
+    pub fn open(&self) -> Sqlite {
+        Sqlite::open(&self.path, Access::Write).unwrap()
+    }
+
+    pub fn run(&self, story: &Story) -> StoredRun {
+        self.open().run(&story.id).unwrap().unwrap()
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path.join(name)).unwrap_or_default()
+    }
+
+    pub fn marker(&self) -> String {
+        String::from_utf8(self.bytes("damaged")).unwrap()
+    }
+
+    /// A database connection without any of our guards.
+    pub fn raw(&self) -> rusqlite::Connection {
+        let connection = rusqlite::Connection::open(self.path.join("store.db")).unwrap();
+        connection
+            .execute_batch(
+                "DROP TRIGGER IF EXISTS entries_stay;
+                 DROP TRIGGER IF EXISTS entries_stay_as_they_are;
+                 DROP TRIGGER IF EXISTS runs_stay;",
+            )
+            .unwrap();
+        connection
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        Path::new(&self.path).join(name)
+    }
+}

@@ -1,0 +1,270 @@
+//! Writes: each is one turn in the queue, one transaction and one sync.
+
+use engine::{Decision, Run, RunId, Time};
+use rusqlite::{Transaction, TransactionBehavior};
+
+use super::Sqlite;
+use super::folder::Folder;
+use super::heads::Head;
+use super::queue::Turn;
+use super::read::{Found, Reader};
+use super::table::{Present, Table};
+use crate::error::Broken;
+use crate::ledger::{self, Addition, Belongs, Tip, check_contents};
+use crate::verify::Anchor;
+use crate::{Claim, Commit, Error, Lease, NewRun, StoredRun, Transacted, chain};
+
+/// A write under way. Dropped before `commit`, it leaves nothing behind.
+///
+/// Invariant: the fields are dropped in this order, so nobody's turn begins before ours is over.
+pub(super) struct Writing<'a> {
+    transaction: Transaction<'a>,
+    folder: &'a Folder,
+    turn: Turn,
+}
+
+impl<'a> Writing<'a> {
+    pub fn begin(sqlite: &'a mut Sqlite) -> Result<Self, Error> {
+        sqlite.writable()?;
+        let turn = Turn::wait(&sqlite.folder, sqlite.patience)?;
+        // Both may have changed while we waited.
+        sqlite.unharmed()?;
+        sqlite.in_place()?;
+        let Sqlite {
+            connection, folder, ..
+        } = sqlite;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| folder.fault("begin to write", error))?;
+        Ok(Self {
+            transaction,
+            folder,
+            turn,
+        })
+    }
+
+    pub fn reader(&self) -> Reader<'_> {
+        Reader {
+            connection: &self.transaction,
+            folder: self.folder,
+        }
+    }
+
+    pub fn table(&self) -> Table<'_> {
+        Table {
+            connection: &self.transaction,
+            folder: self.folder,
+        }
+    }
+
+    /// Acknowledged from here on. The turn is handed back so that what follows is in order too.
+    pub fn commit(self) -> Result<Turn, Error> {
+        let Self {
+            transaction,
+            folder,
+            turn,
+        } = self;
+        transaction
+            .commit()
+            .map_err(|error| folder.fault("store", error))?;
+        Ok(turn)
+    }
+
+    /// Commits, and writes the head file while it is still our turn, so that it never goes
+    /// backwards. One that cannot be written lags, and that is allowed.
+    fn commit_with_head(self, head: &Head, run: &RunId, tip: Tip) -> Result<(), Error> {
+        let folder = self.folder;
+        let _turn = self.commit()?;
+        let _ = head.put(folder, run, tip);
+        Ok(())
+    }
+
+    /// The run's head file. A journal that is shorter than it says was cut.
+    fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
+        let head = Head::find(self.folder, run)?;
+        let agrees = match head.read()? {
+            Anchor::Absent => true,
+            Anchor::Unreadable => false,
+            Anchor::At(head) if head.version == tip.version => head.head == tip.head,
+            Anchor::At(head) => head.version < tip.version,
+        };
+        match agrees {
+            true => Ok(head),
+            false => {
+                let what = format!("the journal of run {run} is not the one its head file names");
+                Err(self.folder.damaged(Broken(what)))
+            }
+        }
+    }
+}
+
+pub(super) fn begin(
+    sqlite: &mut Sqlite,
+    new: &NewRun<'_>,
+    decision: &Decision,
+) -> Result<StoredRun, Error> {
+    let Addition {
+        run,
+        lines,
+        tip,
+        named,
+    } = ledger::begin(new, decision)?;
+    let writing = Writing::begin(sqlite)?;
+    if let Some(earlier) = earlier(&writing, new)? {
+        return Ok(earlier);
+    }
+    if writing.reader().columns(&run.id)?.is_some() {
+        return Err(Error::RunExists { run: run.id });
+    }
+    let head = writing.head(
+        &run.id,
+        Tip {
+            version: 0,
+            head: chain::root(&run.id),
+        },
+    )?;
+    let updated_at = last_time(&run, decision);
+    let (table, status) = (writing.table(), (new.status)(&run));
+    table.add_definition(run.definition, new.files, Some(new.compiled))?;
+    let pipeline = new.compiled.name.as_str();
+    let belongs = Belongs {
+        project: new.project,
+        worktree: new.worktree,
+        pipeline,
+    };
+    let present = Present {
+        belongs,
+        run: &run,
+        tip,
+        status: &status,
+        updated_at,
+    };
+    let number = table.add_run(&present, new.key)?;
+    table.add_lines(number, &lines)?;
+    table.hold(number, new.contents, &named, updated_at)?;
+    writing.commit_with_head(&head, &run.id, tip)?;
+    Ok(StoredRun {
+        run,
+        version: tip.version,
+        head: tip.head,
+        project: new.project.to_owned(),
+        worktree: new.worktree.to_owned(),
+        pipeline: new.compiled.name.clone(),
+    })
+}
+
+/// The run that this key began before.
+fn earlier(writing: &Writing<'_>, new: &NewRun<'_>) -> Result<Option<StoredRun>, Error> {
+    let Some(key) = new.key else { return Ok(None) };
+    let Some(run) = writing.reader().begun_by(new.project, key)? else {
+        return Ok(None);
+    };
+    Ok(writing.reader().run(&run)?.map(|found| found.stored))
+}
+
+pub(super) fn transact(
+    sqlite: &mut Sqlite,
+    commit: &Commit<'_>,
+    decide: &mut dyn FnMut(&Run) -> Decision,
+) -> Result<Transacted, Error> {
+    check_contents(commit.contents)?;
+    let writing = Writing::begin(sqlite)?;
+    let unknown = || Error::UnknownRun {
+        run: commit.run.clone(),
+    };
+    let found = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
+    if let Some(already) = already(&writing, commit, &found)? {
+        return Ok(already);
+    }
+    let head = writing.head(commit.run, found.stored.tip())?;
+    let decision = decide(&found.stored.run);
+    if decision.entries.is_empty() {
+        let next = found.stored.version + 1;
+        let stored = Box::new(found.stored);
+        return Ok(Transacted::Done {
+            decision,
+            stored,
+            numbers: next..next,
+        });
+    }
+    store(writing, commit, &head, found, decision)
+}
+
+/// Why nothing is to be decided: it was decided before, or the run is not as it was seen.
+fn already(
+    writing: &Writing<'_>,
+    commit: &Commit<'_>,
+    found: &Found,
+) -> Result<Option<Transacted>, Error> {
+    let reader = writing.reader();
+    // The key comes first: whoever sends it again has usually not seen that it was stored.
+    if let Some(key) = commit.key {
+        let entries = reader.keyed(commit.run, found.number, key)?;
+        if !entries.is_empty() {
+            return Ok(Some(Transacted::Repeated { entries }));
+        }
+    }
+    if let Some(fence) = commit.fence {
+        reader.lease(found.number)?.current(commit.run, fence)?;
+    }
+    let version = found.stored.version;
+    Ok((version != commit.seen).then_some(Transacted::Moved { version }))
+}
+
+fn store(
+    writing: Writing<'_>,
+    commit: &Commit<'_>,
+    head: &Head,
+    found: Found,
+    mut decision: Decision,
+) -> Result<Transacted, Error> {
+    let Found { number, mut stored } = found;
+    let (before, run) = (stored.tip(), stored.run.clone());
+    let addition = ledger::append(run, before, commit.key, commit.secrets, &mut decision)?;
+    let Addition {
+        run,
+        lines,
+        tip,
+        named,
+    } = addition;
+    let updated_at = last_time(&run, &decision);
+    let (table, status) = (writing.table(), (commit.status)(&run));
+    table.add_lines(number, &lines)?;
+    table.hold(number, commit.contents, &named, updated_at)?;
+    let belongs = stored.belongs();
+    let present = Present {
+        belongs,
+        run: &run,
+        tip,
+        status: &status,
+        updated_at,
+    };
+    table.set_run(number, &present)?;
+    writing.commit_with_head(head, commit.run, tip)?;
+
+    stored.run = run;
+    stored.version = tip.version;
+    stored.head = tip.head;
+    let numbers = before.version + 1..tip.version + 1;
+    Ok(Transacted::Done {
+        decision,
+        stored: Box::new(stored),
+        numbers,
+    })
+}
+
+fn last_time(run: &Run, decision: &Decision) -> Time {
+    decision
+        .entries
+        .last()
+        .map_or(run.touched_at, |entry| entry.at)
+}
+
+pub(super) fn claim(sqlite: &mut Sqlite, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+    let writing = Writing::begin(sqlite)?;
+    let number = writing.reader().number(run)?;
+    let (lease, state) = writing.reader().lease(number)?.claimed(run, claim)?;
+    writing.table().set_lease(number, &state)?;
+    writing.commit()?;
+    Ok(lease)
+}

@@ -1,0 +1,88 @@
+//! Verification: what can be recomputed of a run is recomputed, and what does not agree is located.
+//!
+//! The chain is tamper-evident, no more: whoever rewrites journal, state and head file together
+//! leaves no trace here.
+
+use std::fmt;
+
+use engine::Run;
+
+use crate::ledger::Tip;
+
+/// What was found about one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// How many entries the journal has.
+    pub entries: u64,
+    pub intact: bool,
+    /// In the order of the journal.
+    pub faults: Vec<Fault>,
+    /// The head file vouches for the entries up to this number; 0 if it vouches for none.
+    pub anchored: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The entry at which it shows.
+    pub number: u64,
+    pub kind: FaultKind,
+    pub detail: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FaultKind {
+    Altered,
+    Removed,
+    Reordered,
+    /// The journal is shorter than it once was.
+    Truncated,
+    /// The journal does not end, or did not go, where a head says.
+    HeadMismatch,
+    /// The stored state is not what the journal tells.
+    StateMismatch,
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Altered => "altered",
+            Self::Removed => "removed",
+            Self::Reordered => "reordered",
+            Self::Truncated => "truncated",
+            Self::HeadMismatch => "head mismatch",
+            Self::StateMismatch => "state mismatch",
+        })
+    }
+}
+
+/// What the head file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// It was never written, or not to the end.
+    Absent,
+    Unreadable,
+    At(Tip),
+}
+
+/// What is stored about a run beside its journal.
+pub(crate) struct Beside {
+    pub tip: Tip,
+    /// The state, or why it cannot be read; `None` when another version of the program wrote it.
+    pub state: Option<Result<Run, String>>,
+}
+
+/// A run of which only the head file is left.
+pub(crate) fn vanished(anchored: u64) -> Verification {
+    let detail = format!("the whole run is gone; it once had {anchored} entries");
+    let fault = Fault {
+        number: 1,
+        kind: FaultKind::Truncated,
+        detail,
+    };
+    Verification {
+        entries: 0,
+        intact: false,
+        faults: vec![fault],
+        anchored: 0,
+    }
+}
