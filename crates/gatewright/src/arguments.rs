@@ -1,0 +1,134 @@
+//! Arguments: what can be typed. The doc comments are the help texts.
+
+use clap::{Parser, Subcommand};
+use store::Key;
+
+use crate::commands::{
+    answer, cancel, check, checkpoint, completions, demo, exit_codes, export, finish, fork, gc,
+    graph, history, lint, list, man, next, pipelines, report, reset, restore, retry, schema, skip,
+    start, status, test, verify, why,
+};
+use crate::exit::Exit;
+use crate::output::Color;
+
+/// Makes coding agents follow a process, and proves that they did
+///
+/// A pipeline says which agent may work when, what it must leave behind, what is checked, and
+/// who decides. A run is one journey through a pipeline, for one task in one project.
+///
+/// Facts go to the standard output, talk goes to the standard error output.
+#[derive(Debug, Parser)]
+#[command(name = "gatewright", version, verbatim_doc_comment)]
+#[command(after_help = exit_codes_text(), arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub everywhere: Everywhere,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+pub struct Everywhere {
+    /// Print facts as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// Which run a command is about.
+#[derive(Debug, clap::Args)]
+pub struct OfRun {
+    /// The run's id, or the beginning of it [default: the only active run of this project]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+}
+
+/// What every command that writes takes.
+#[derive(Debug, clap::Args)]
+pub struct Writing {
+    /// Do this once, however often it is sent with the same key [default: a new key]
+    #[arg(long, value_name = "KEY", value_parser = parse_key)]
+    pub key: Option<Key>,
+}
+
+impl Writing {
+    /// The key that was given, else one that nobody has used.
+    pub fn key(&self) -> Result<Key, crate::failure::Failure> {
+        match &self.key {
+            Some(key) => Ok(key.clone()),
+            None => crate::chance::key(),
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Demo(demo::Demo),
+    Pipelines(pipelines::Pipelines),
+    Lint(lint::Lint),
+    Graph(graph::Graph),
+    Schema(schema::Schema),
+    Test(test::Test),
+
+    Start(start::Start),
+    List(list::List),
+    Status(status::Status),
+    Next(next::Next),
+
+    Report(report::Report),
+    Check(check::Check),
+    Answer(answer::Answer),
+    Finish(finish::Finish),
+    Retry(retry::Retry),
+    Skip(skip::Skip),
+    Cancel(cancel::Cancel),
+    Reset(reset::Reset),
+
+    History(history::History),
+    Why(why::Why),
+    Verify(verify::Verify),
+    Checkpoint(checkpoint::Checkpoint),
+    Restore(restore::Restore),
+    Fork(fork::Fork),
+    Export(export::Export),
+    Gc(gc::Gc),
+
+    Completions(completions::Completions),
+    Man(man::Man),
+    #[command(hide = true)]
+    ExitCodes(exit_codes::ExitCodes),
+}
+
+fn exit_codes_text() -> String {
+    format!("Exit codes:\n{}", Exit::table())
+}
+
+fn parse_key(text: &str) -> Result<Key, String> {
+    Key::parse(text).map_err(|problem| problem.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_every_argument_explains_itself() {
+        for command in Arguments::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                let name = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{name}");
+            }
+        }
+    }
+}

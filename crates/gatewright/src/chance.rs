@@ -1,0 +1,58 @@
+//! Chance: ids that nobody else has, from the system's random numbers.
+
+use engine::RunId;
+use rustix::rand::{GetRandomFlags, getrandom};
+use store::Key;
+
+use crate::failure::Failure;
+
+/// Digits and letters that are not mistaken for each other.
+const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Short enough to type, long enough that two runs of one store seldom meet; when they do, the
+/// store refuses the second one.
+const RUN_LETTERS: usize = 6;
+const KEY_LETTERS: usize = 26;
+
+/// A new run's id, as `r-7f3k2m`.
+pub fn run_id() -> Result<RunId, Failure> {
+    let id = format!("r-{}", letters::<RUN_LETTERS>()?);
+    RunId::parse(&id)
+        .map_err(|problem| Failure::bug(format!("a run cannot be called {id}: {problem}")))
+}
+
+/// A key that nobody has used.
+pub fn key() -> Result<Key, Failure> {
+    let key = letters::<KEY_LETTERS>()?;
+    Key::parse(&key).map_err(|problem| Failure::bug(format!("{key} is no key: {problem}")))
+}
+
+fn letters<const COUNT: usize>() -> Result<String, Failure> {
+    let mut bytes = [0; COUNT];
+    let filled = getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|cause| {
+        Failure::outside(format!("the system gives no random numbers ({cause})"))
+    })?;
+    if filled < COUNT {
+        return Err(Failure::outside(
+            "the system gives too few random numbers: do it again",
+        ));
+    }
+    Ok(bytes
+        .iter()
+        .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_can_be_typed() {
+        let (one, other) = (run_id().unwrap(), run_id().unwrap());
+        assert_ne!(one, other);
+        assert!(one.as_str().starts_with("r-"));
+        assert_eq!(one.as_str().len(), 2 + RUN_LETTERS);
+        assert_ne!(key().unwrap(), key().unwrap());
+    }
+}

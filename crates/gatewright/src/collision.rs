@@ -1,0 +1,64 @@
+//! Collisions: two active runs of one worktree must not leave their artifacts at the same path.
+
+use std::collections::BTreeSet;
+
+use engine::{Definition, Run, Source, StepId};
+use evidence::{InsidePath, artifact_path};
+use store::Backend;
+
+use crate::desk::Desk;
+use crate::failure::Failure;
+use crate::runs;
+
+/// Refuses a new run that would write where an active run of this worktree writes.
+pub fn refuse(
+    desk: &mut Desk<'_>,
+    definition: &Definition,
+    run: &Run,
+    worktree: &str,
+) -> Result<(), Failure> {
+    let wanted = paths(definition, run)?;
+    let active = desk.store.runs(None)?;
+    let active = active
+        .into_iter()
+        .filter(|other| other.worktree == worktree);
+    for other in active.filter(runs::is_active) {
+        let Some(stored) = desk.store.run(&other.id)? else {
+            continue;
+        };
+        let pipeline = desk.pipeline(stored.run.definition)?;
+        let taken = paths(pipeline.definition(), &stored.run)?;
+        if let Some(path) = wanted.intersection(&taken).next() {
+            let message = format!(
+                "run {} is active here and leaves {}",
+                other.id,
+                path.as_str()
+            );
+            return Err(Failure::no(message).hint(format!(
+                "end it first, work in another worktree, or put {{run}} into the path; \
+                 `gatewright status {}` shows it",
+                other.id
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where a run leaves its artifacts. A path with a step in it stands for those of all steps.
+fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Failure> {
+    let any_step = StepId::parse("step").ok();
+    let templates =
+        definition
+            .artifacts
+            .iter()
+            .filter_map(|(name, artifact)| match &artifact.source {
+                Source::File(template) => Some((name, template)),
+                Source::Reply | Source::Answers => None,
+            });
+    let filled = templates.map(|(name, template)| {
+        artifact_path(template, definition, run, any_step.as_ref()).map_err(|reason| {
+            Failure::no(format!("the artifact {name} has no usable path: {reason}"))
+        })
+    });
+    filled.collect()
+}

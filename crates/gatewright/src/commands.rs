@@ -1,0 +1,31 @@
+//! The commands, one file each: what can be typed after it, and what it does.
+
+pub mod answer;
+pub mod cancel;
+pub mod check;
+pub mod checkpoint;
+pub mod completions;
+pub mod demo;
+pub mod exit_codes;
+pub mod export;
+pub mod finish;
+pub mod fork;
+pub mod gc;
+pub mod graph;
+pub mod history;
+pub mod lint;
+pub mod list;
+pub mod man;
+pub mod next;
+pub mod pipelines;
+pub mod report;
+pub mod reset;
+pub mod restore;
+pub mod retry;
+pub mod schema;
+pub mod skip;
+pub mod start;
+pub mod status;
+pub mod test;
+pub mod verify;
+pub mod why;

@@ -1,0 +1,251 @@
+//! `gatewright answer`: a person answers a question, a worker's questions, or lets a run go on.
+
+use std::collections::BTreeMap;
+
+use engine::{Answer as Given, Happening, Needs, Outcome, Question, Standing, Time};
+use serde_json::{Value, json};
+use views::{Paint, Style};
+
+use crate::arguments::Writing;
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{runs, tell};
+
+/// The word with which a person lets a stale, abandoned or over-budget run go on.
+const CONTINUE: &str = "continue";
+
+/// Answer what a run asks, or let a stopped run go on
+///
+/// With a choice, answers the present question. With `continue`, lets a run go on that is stale,
+/// abandoned or over its budget. With --answer, answers a worker's questions, all at once. With
+/// nothing, shows what is asked.
+#[derive(Debug, clap::Args)]
+pub struct Answer {
+    /// A run (its id or the beginning of it, with `r-`), a choice, or both
+    #[arg(value_name = "RUN|CHOICE", num_args = 0..=2)]
+    words: Vec<String>,
+    /// Answer one of a worker's questions
+    #[arg(long = "answer", value_name = "ID=TEXT", value_parser = parse_answer)]
+    answers: Vec<(String, String)>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+fn parse_answer(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((id, answer)) if !id.is_empty() => Ok((id.to_owned(), answer.to_owned())),
+        Some(_) | None => Err("write it as ID=TEXT".to_owned()),
+    }
+}
+
+/// What was typed after `answer`.
+#[derive(Debug, PartialEq, Eq)]
+struct Words<'a> {
+    run: Option<&'a str>,
+    choice: Option<&'a str>,
+}
+
+/// A word that begins as every id does is a run. Whoever has a choice that begins so names both.
+fn words(words: &[String]) -> Result<Words<'_>, Failure> {
+    match words {
+        [] => Ok(Words {
+            run: None,
+            choice: None,
+        }),
+        [only] if only.starts_with("r-") => Ok(Words {
+            run: Some(only),
+            choice: None,
+        }),
+        [only] => Ok(Words {
+            run: None,
+            choice: Some(only),
+        }),
+        [run, choice] => Ok(Words {
+            run: Some(run),
+            choice: Some(choice),
+        }),
+        [..] => {
+            Err(Failure::usage("an answer has one choice")
+                .hint("write `gatewright answer RUN CHOICE`"))
+        }
+    }
+}
+
+impl Answer {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let Words { run, choice } = words(&self.words)?;
+        if choice.is_some() && !self.answers.is_empty() {
+            return Err(
+                Failure::usage("a choice and --answer are two kinds of answer")
+                    .hint("give one of them"),
+            );
+        }
+        if choice.is_none() && self.answers.is_empty() {
+            return show(context, output, run);
+        }
+        let mut desk = Desk::for_writing(context)?;
+        let stored = runs::find(&desk, run)?;
+        let key = self.writing.key()?;
+        let mut make = |desk: &Desk<'_>, opened: &Opened, at: Time| match choice {
+            Some(choice) => chosen(opened, choice, at),
+            None => answered(desk, opened, &self.answers),
+        };
+        let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
+        tell::tell(&driven, output)
+    }
+}
+
+/// `continue` may be a choice of the present question; a run that was stopped is let go on first.
+fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
+    let stopped = match opened.run().standing {
+        Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => true,
+        Standing::Queued
+        | Standing::Going
+        | Standing::Stuck { .. }
+        | Standing::Cancelled { .. } => false,
+    };
+    let stale = engine::is_stale(&opened.pipeline, opened.run(), at);
+    if choice == CONTINUE && (stopped || stale || !is_choice(opened, choice)) {
+        return Ok(Happening::Answered(Given::Continue).into());
+    }
+    let choice = Outcome::parse(choice)
+        .map_err(|problem| Failure::usage(format!("'{choice}' is no choice: {problem}")))?;
+    Ok(Happening::Answered(Given::Choice(choice)).into())
+}
+
+fn is_choice(opened: &Opened, word: &str) -> bool {
+    let stage = opened.pipeline.stage(&opened.run().position.stage);
+    stage.is_some_and(|stage| stage.on.keys().any(|outcome| outcome.as_str() == word))
+}
+
+/// Answers to a worker's questions: their text becomes an artifact.
+pub fn answered(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    answers: &[(String, String)],
+) -> Result<Deed, Failure> {
+    let given: BTreeMap<String, String> = answers.iter().cloned().collect();
+    let questions = questions(desk, opened)?.unwrap_or_default();
+    let secrets = &desk.context.environment.secrets;
+    let content = evidence::questions::answers_content(&questions, &given, secrets);
+    let what = Happening::Answered(Given::Answers {
+        given,
+        content: content.hash,
+    });
+    Ok(Deed {
+        what,
+        given: BTreeMap::new(),
+        contents: vec![content],
+    })
+}
+
+/// The questions that a worker has asked in the present stage, if it is one for them.
+pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question>>, Failure> {
+    let Some(asked) = engine::asked(&opened.pipeline, opened.run()) else {
+        return Ok(None);
+    };
+    let needs = Needs {
+        questions: Some(asked),
+        ..Needs::default()
+    };
+    let looked = desk.look(opened, &needs, &BTreeMap::new())?;
+    match looked.evidence.questions {
+        Some(Ok(questions)) => Ok(Some(questions)),
+        Some(Err(reason)) => Err(Failure::no(format!(
+            "the questions cannot be read: {reason}"
+        ))),
+        None => Ok(None),
+    }
+}
+
+fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exit, Failure> {
+    let mut desk = Desk::for_reading(context)?;
+    let stored = runs::find(&desk, run)?;
+    let opened = desk.opened(stored)?;
+    let questions = questions(&desk, &opened)?.unwrap_or_default();
+    let json = || {
+        let mut facts = tell::standing(&opened);
+        facts["questions"] = questions.iter().map(question_json).collect();
+        facts
+    };
+    let text = |paint| {
+        let mut text = tell::next(&opened).text(paint);
+        questions
+            .iter()
+            .for_each(|question| text.push_str(&question_text(question, paint)));
+        text
+    };
+    output.facts(text, json)?;
+    Ok(Exit::Success)
+}
+
+fn question_json(question: &Question) -> Value {
+    let Question {
+        id,
+        text,
+        options,
+        context,
+    } = question;
+    json!({ "id": id, "question": text, "options": options, "context": context })
+}
+
+/// What a worker asks, with the words to answer it. The text is a worker's: it is made harmless.
+fn question_text(question: &Question, paint: Paint) -> String {
+    let Question {
+        id,
+        text,
+        options,
+        context,
+    } = question;
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{}  {}",
+            paint.on(Style::Strong, &views::line(id)),
+            views::line(text)
+        ),
+    ];
+    lines.extend(
+        context
+            .iter()
+            .map(|context| format!("  {}", views::line(context))),
+    );
+    if !options.is_empty() {
+        let options: Vec<String> = options.iter().map(|option| views::line(option)).collect();
+        lines.push(format!("  such as: {}", options.join(", ")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_and_a_choice_are_told_apart() {
+        let check = |typed: &[&str], run: Option<&str>, choice: Option<&str>| {
+            let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(words(&typed), Ok(Words { run, choice }));
+        };
+        check(&[], None, None);
+        check(&["r-7f"], Some("r-7f"), None);
+        check(&["yes"], None, Some("yes"));
+        check(&["r-7f", "yes"], Some("r-7f"), Some("yes"));
+        check(&["7f", "continue"], Some("7f"), Some("continue"));
+    }
+
+    #[test]
+    fn an_answer_names_its_question() {
+        assert_eq!(
+            parse_answer("q1=a=b"),
+            Ok(("q1".to_owned(), "a=b".to_owned()))
+        );
+        assert!(parse_answer("q1").is_err());
+        assert!(parse_answer("=x").is_err());
+    }
+}

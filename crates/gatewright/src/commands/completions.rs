@@ -1,0 +1,27 @@
+//! `gatewright completions`: the script that completes commands in a shell.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Print the script that completes commands in a shell
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let mut script = Vec::new();
+        let mut command = Arguments::command();
+        clap_complete::generate(self.shell, &mut command, "gatewright", &mut script);
+        output.bytes(&script)?;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,19 @@
+//! `gatewright demo`: a built-in pipeline is played from start to end, to be looked at.
+
+use crate::context::Context;
+use crate::demo::Play;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Play a built-in pipeline from start to end, in a temporary folder
+///
+/// Needs no agent, no account and no network, and leaves nothing behind.
+#[derive(Debug, clap::Args)]
+pub struct Demo {}
+
+impl Demo {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        Play::new(context)?.perform(output)
+    }
+}

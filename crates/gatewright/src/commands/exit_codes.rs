@@ -1,0 +1,21 @@
+//! `gatewright exit-codes`: what the exit codes mean.
+
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Show what the exit codes mean
+#[derive(Debug, clap::Args)]
+#[command(after_help = Exit::table())]
+pub struct ExitCodes {}
+
+impl ExitCodes {
+    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let code = |exit: Exit| json!({ "code": exit.code(), "meaning": exit.meaning() });
+        let json = || json!({ "exit_codes": Exit::ALL.map(code) });
+        output.facts(|_| Exit::table(), json)?;
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,160 @@
+//! `gatewright export`: everything of a run, for other programs and for readers.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use store::Backend;
+use views::Surroundings;
+
+use super::history::numbered;
+use super::list::freshness;
+use crate::clock;
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format as Printed, Output};
+use crate::runs;
+
+/// Write everything of a run: the definition, the journal, the artifacts
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// How it is written [default: jsonl; with --json: json]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Write to this file instead of the standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A JSON object a line, each with its kind
+    Jsonl,
+    /// One JSON list of the same objects
+    Json,
+    /// A Markdown page for people
+    Md,
+}
+
+impl Export {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut desk = Desk::for_reading(context)?;
+        let stored = runs::find(&desk, Some(&self.run))?;
+        let opened = desk.opened(stored)?;
+        let format = self.format.unwrap_or(match output.format() {
+            Printed::Json => Format::Json,
+            Printed::Text => Format::Jsonl,
+        });
+        let shown = self.output.is_none() && output.is_terminal();
+        let text = match format {
+            Format::Jsonl if shown => harmless(&lines(&desk, &opened)?),
+            Format::Jsonl => lines(&desk, &opened)?,
+            Format::Json => list(&desk, &opened)?,
+            Format::Md => page(&desk, &opened)?,
+        };
+        match &self.output {
+            Some(path) => save(&context.folder.join(path), &text)?,
+            None => output.text(&text)?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// The store's own lines, byte for byte, so that every hash can be recomputed from them.
+fn lines(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    desk.store.export(&opened.run().id, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The same values without a character that could steer a terminal.
+fn harmless(lines: &str) -> String {
+    let mut shown = String::with_capacity(lines.len());
+    for found in lines.chars() {
+        match views::is_forbidden(found) {
+            true => found
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),
+            false => shown.push(found),
+        }
+    }
+    shown
+}
+
+fn list(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    desk.store.export(&opened.run().id, &mut bytes)?;
+    let objects = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+    let objects: Result<Vec<Value>, _> = objects.collect();
+    let objects =
+        objects.map_err(|problem| Failure::bug(format!("an export is no JSON ({problem})")))?;
+    Ok(views::json_text(&Value::Array(objects)))
+}
+
+fn page(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
+    let Opened { stored, pipeline } = opened;
+    let run = &stored.run;
+    let verification = desk.store.verify(&run.id)?;
+    let says = match verification.intact {
+        true => format!("The journal is intact: {} entries.", verification.entries),
+        false => format!(
+            "THE JOURNAL IS DAMAGED: {} faults.",
+            verification.faults.len()
+        ),
+    };
+    let entries = desk.store.journal(&run.id, 1, stored.version)?;
+    let entries: Vec<_> = numbered(&entries).collect();
+    let now = clock::now();
+    let freshness = freshness(pipeline, run, now);
+    let around = Surroundings {
+        project: &stored.worktree,
+        now,
+        freshness,
+    };
+    Ok(views::summary(
+        pipeline,
+        run,
+        &entries,
+        around,
+        views::Verification::Says(&says),
+    ))
+}
+
+/// Written beside and renamed: a reader sees the old file or the whole new one.
+pub fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    // What is no file (a terminal, /dev/null) cannot be replaced, so it is written to.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return fs::write(path, text).map_err(Failure::file("write", path));
+    }
+    let written = || {
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(path).map(drop).map_err(|failed| failed.error)
+    };
+    written().map_err(Failure::file("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_has_the_same_values_and_steers_nothing() {
+        let line = serde_json::json!({ "a": "\u{9b}31m\u{202e}x\u{e0041}" }).to_string();
+        let shown = harmless(&line);
+        assert!(!shown.chars().any(views::is_forbidden));
+        let values = [&line, &shown].map(|text| serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(values[0], values[1]);
+    }
+}

@@ -1,0 +1,28 @@
+//! `gatewright finish`: a person ends an open stage.
+
+use engine::Happening;
+
+use crate::act::act;
+use crate::arguments::{OfRun, Writing};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// End an open stage
+#[derive(Debug, clap::Args)]
+pub struct Finish {
+    #[command(flatten)]
+    of: OfRun,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+impl Finish {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let run = self.of.run.as_deref();
+        act(context, output, run, &self.writing, |_, _| {
+            Ok(Happening::FinishAsked.into())
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! `gatewright graph`: a pipeline drawn, with the present stage of a run if one is named.
+
+use engine::{Pipeline, Run};
+use serde_json::json;
+use views::diagram;
+
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runs;
+
+/// Draw a pipeline as text, Mermaid or DOT
+#[derive(Debug, clap::Args)]
+pub struct Graph {
+    /// A pipeline's name, or the path of its file
+    #[arg(value_name = "PIPELINE", required_unless_present = "run")]
+    pipeline: Option<String>,
+    /// How it is drawn
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Draw the pipeline of this run, and mark where the run is
+    #[arg(long, value_name = "RUN", conflicts_with = "pipeline")]
+    run: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Mermaid,
+    Dot,
+}
+
+impl Format {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Mermaid => "mermaid",
+            Self::Dot => "dot",
+        }
+    }
+}
+
+impl Graph {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let (pipeline, run) = match (&self.pipeline, &self.run) {
+            (Some(word), _) => match find(context, word) {
+                Ok(pipeline) => (pipeline, None),
+                Err(Trouble::Failed(failure)) => return Err(failure),
+                Err(Trouble::Rejected { text, problems }) => {
+                    output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                    return Ok(Exit::No);
+                }
+            },
+            (None, word) => {
+                let mut desk = Desk::for_reading(context)?;
+                let stored = runs::find(&desk, word.as_deref())?;
+                let opened = desk.opened(stored)?;
+                (opened.pipeline, Some(opened.stored.run))
+            }
+        };
+        let drawn = self.draw(&pipeline, run.as_ref());
+        let json = || {
+            json!({
+                "pipeline": pipeline.definition().name.as_str(),
+                "format": self.format.word(),
+                "run": run.as_ref().map(|run| run.id.as_str()),
+                "graph": drawn,
+            })
+        };
+        output.facts(|_| drawn.clone(), json)?;
+        Ok(Exit::Success)
+    }
+
+    fn draw(&self, pipeline: &Pipeline, run: Option<&Run>) -> String {
+        match self.format {
+            Format::Text => diagram::text(pipeline, run),
+            Format::Mermaid => diagram::mermaid(pipeline, run),
+            Format::Dot => diagram::dot(pipeline, run),
+        }
+    }
+}
+
+fn find(context: &Context, word: &str) -> Result<Pipeline, Trouble> {
+    let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
+    let sources = definition::find(word, &context.folder, &project.root)?;
+    Ok(definition::compile(&sources)?.pipeline)
+}

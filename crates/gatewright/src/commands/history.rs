@@ -1,0 +1,48 @@
+//! `gatewright history`: a run's journal, a line an entry.
+
+use engine::Entry;
+use serde_json::json;
+use store::{Backend, StoredEntry};
+
+use crate::arguments::OfRun;
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runs;
+
+/// Show a run's journal
+#[derive(Debug, clap::Args)]
+pub struct History {
+    #[command(flatten)]
+    of: OfRun,
+    /// Begin with this entry
+    #[arg(long, value_name = "ENTRY", default_value_t = 1)]
+    from: u64,
+    /// Show only so many entries, the last ones
+    #[arg(long, value_name = "COUNT")]
+    last: Option<u64>,
+}
+
+impl History {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let desk = Desk::for_reading(context)?;
+        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let last = self.last.unwrap_or(u64::MAX);
+        let first = self
+            .from
+            .max((stored.version + 1).saturating_sub(last))
+            .max(1);
+        let limit = (stored.version + 1).saturating_sub(first);
+        let entries = desk.store.journal(&stored.run.id, first, limit)?;
+        let view = views::history(numbered(&entries));
+        let json = || json!({ "run": stored.run.id.as_str(), "entries": view.json() });
+        output.facts(|paint| view.text(paint), json)?;
+        Ok(Exit::Success)
+    }
+}
+
+pub fn numbered(entries: &[StoredEntry]) -> impl Iterator<Item = (u64, &Entry)> {
+    entries.iter().map(|stored| (stored.number, &stored.entry))
+}

@@ -1,0 +1,152 @@
+//! `gatewright lint`: definitions are checked, and their proofs are proved or shown to be false.
+
+use engine::Severity;
+use language::Diagnostic;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+
+/// Check definitions: what `lint` refuses, `start` refuses, and the other way round
+///
+/// Every rule and every `prove` is checked; a proof that fails is shown with the shortest way around
+/// it. Warnings do not fail.
+#[derive(Debug, clap::Args)]
+pub struct Lint {
+    /// Definition files; `-` reads one from the standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+}
+
+/// What was found in one file.
+struct Linted {
+    file: String,
+    text: String,
+    problems: Vec<Diagnostic>,
+}
+
+impl Linted {
+    fn is_accepted(&self) -> bool {
+        self.problems
+            .iter()
+            .all(|problem| problem.severity != Severity::Error)
+    }
+}
+
+impl Lint {
+    /// Looks at every file, also after one that cannot be read; the worst of all is the exit code.
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut exit = Exit::Success;
+        let mut found = Vec::new();
+        for file in &self.files {
+            match lint(file, context) {
+                Ok(linted) => {
+                    exit = worse(
+                        exit,
+                        if linted.is_accepted() {
+                            Exit::Success
+                        } else {
+                            Exit::No
+                        },
+                    );
+                    show(&linted, output)?;
+                    found.push(json_of(&linted));
+                }
+                Err(failure) => {
+                    exit = worse(exit, failure.exit);
+                    output.failure(&failure);
+                }
+            }
+        }
+        if output.format() == Format::Json {
+            output.json(&json!({ "files": found }))?;
+        }
+        Ok(exit)
+    }
+}
+
+fn worse(one: Exit, other: Exit) -> Exit {
+    if other.code() > one.code() {
+        other
+    } else {
+        one
+    }
+}
+
+fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
+    let sources = match file {
+        "-" => definition::read_input(std::io::stdin().lock(), &context.folder),
+        path => definition::read(&context.folder.join(path), path),
+    };
+    let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
+    let file = file.to_owned();
+    match compiled {
+        Ok((compiled, sources)) => {
+            let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
+            Ok(Linted {
+                file,
+                text,
+                problems: compiled.warnings,
+            })
+        }
+        Err(Trouble::Rejected { text, problems }) => Ok(Linted {
+            file,
+            text,
+            problems,
+        }),
+        Err(Trouble::Failed(failure)) => Err(failure),
+    }
+}
+
+/// Problems are talk; that a file is accepted is a fact.
+fn show(linted: &Linted, output: &mut Output) -> Result<(), Failure> {
+    if output.format() == Format::Json {
+        return Ok(());
+    }
+    let paint = output.talk_paint();
+    for problem in &linted.problems {
+        let one = std::slice::from_ref(problem);
+        output.mutter(&format!(
+            "{}\n",
+            definition::rendered(one, &linted.text, paint)
+        ));
+    }
+    let warnings = linted.problems.len();
+    match (linted.is_accepted(), warnings) {
+        (true, 0) => output.text(&format!("{}: accepted\n", views::line(&linted.file))),
+        (true, 1) => output.text(&format!(
+            "{}: accepted, 1 warning\n",
+            views::line(&linted.file)
+        )),
+        (true, _) => output.text(&format!(
+            "{}: accepted, {warnings} warnings\n",
+            views::line(&linted.file)
+        )),
+        (false, _) => Ok(()),
+    }
+}
+
+fn json_of(linted: &Linted) -> Value {
+    let problem = |problem: &Diagnostic| {
+        let place = problem.line_column(&linted.text);
+        json!({
+            "code": problem.code,
+            "severity": match problem.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            "line": place.map(|(line, _)| line),
+            "column": place.map(|(_, column)| column),
+            "message": problem.message,
+            "hint": problem.hint,
+        })
+    };
+    json!({
+        "file": linted.file,
+        "accepted": linted.is_accepted(),
+        "problems": linted.problems.iter().map(problem).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,41 @@
+//! `gatewright man`: the manual, as a man page, as files, or as Markdown.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+
+use super::export::save;
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::reference;
+
+/// Print the manual as a man page
+#[derive(Debug, clap::Args)]
+pub struct Man {
+    /// Write a page for each command into this folder instead
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Print it as one Markdown page instead
+    #[arg(long, conflicts_with = "out")]
+    markdown: bool,
+}
+
+impl Man {
+    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let command = reference::complete(Arguments::command());
+        match &self.out {
+            Some(folder) => {
+                fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+                for (name, page) in reference::pages(&command)? {
+                    save(&folder.join(name), &page)?;
+                }
+            }
+            None if self.markdown => output.text(&reference::markdown(&command))?,
+            None => output.text(&reference::page(&command)?)?,
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,100 @@
+//! `gatewright reset`: a run goes back to its start; its history stays, and a backup is made first.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use engine::{CheckpointName, Happening, RunId};
+use store::{Backend, Key, StoredRun};
+
+use crate::arguments::{OfRun, Writing};
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{drive, runs, tell};
+
+/// Send a run back to its start; its history stays, and a backup is made first
+#[derive(Debug, clap::Args)]
+pub struct Reset {
+    #[command(flatten)]
+    of: OfRun,
+    /// Why, for whoever reads the history
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+impl Reset {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut desk = Desk::for_writing(context)?;
+        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let key = self.writing.key()?;
+        if let Some(driven) = drive::repeated(&mut desk, &stored, &key)? {
+            return tell::tell(&driven, output);
+        }
+        let (name, stored) = mark(&mut desk, stored, &key)?;
+        let run = stored.run.id.clone();
+        let backup = back_up(&desk, &run, &name)?;
+        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+            Ok(Happening::ResetAsked {
+                reason: self.reason.clone(),
+            }
+            .into())
+        };
+        let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
+        let exit = tell::tell(&driven, output)?;
+        if exit == Exit::Success {
+            output.say(&format!(
+                "the run as it was is kept in {}",
+                backup.display()
+            ));
+            output.say(&format!(
+                "to go back: gatewright restore {run} {name} --reason WHY"
+            ));
+        }
+        Ok(exit)
+    }
+}
+
+/// Gives the point before the reset a name. A second try with the same key finds the same point.
+fn mark(
+    desk: &mut Desk<'_>,
+    stored: StoredRun,
+    key: &Key,
+) -> Result<(CheckpointName, StoredRun), Failure> {
+    let name = CheckpointName::parse(&format!("before-reset-{}", stored.version))
+        .map_err(|problem| Failure::bug(problem.to_string()))?;
+    let derived = evidence::hash(format!("before {key}").as_bytes()).to_string();
+    let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
+    let mut make =
+        |_: &Desk<'_>, _: &Opened, _| Ok(Happening::CheckpointAsked { name: name.clone() }.into());
+    let driven = drive::drive(desk, stored, &derived, &mut make)?;
+    let made = driven
+        .entries
+        .iter()
+        .find_map(|(_, entry)| match &entry.fact {
+            engine::Fact::Checkpointed { name } => Some(name.clone()),
+            _ => None,
+        });
+    Ok((made.unwrap_or(name), driven.opened.stored))
+}
+
+/// Writes everything of the run beside the store.
+fn back_up(desk: &Desk<'_>, run: &RunId, name: &CheckpointName) -> Result<PathBuf, Failure> {
+    let folder = desk.state.backups()?;
+    let path = folder.join(format!("{run}.{name}.jsonl"));
+    let mut file =
+        tempfile::NamedTempFile::new_in(&folder).map_err(Failure::file("write to", &folder))?;
+    desk.store.export(run, &mut file)?;
+    let kept = file.flush().and_then(|()| file.as_file().sync_all());
+    kept.map_err(Failure::file("write", &path))?;
+    file.persist(&path)
+        .map_err(|failed| Failure::file("write", &path)(failed.error))?;
+    fs::File::open(&folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(Failure::file("write to", &folder))?;
+    Ok(path)
+}

@@ -1,0 +1,76 @@
+//! `gatewright restore`: a run goes back to a point of its own history, which stays whole.
+
+use engine::{CheckpointName, Happening, RunId};
+use store::Backend;
+
+use crate::act::act;
+use crate::arguments::Writing;
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Go back to an earlier point of a run; its history stays whole
+#[derive(Debug, clap::Args)]
+pub struct Restore {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// A checkpoint's name, or the number of an entry
+    #[arg(value_name = "POINT")]
+    point: String,
+    /// Why, for whoever reads the history
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+impl Restore {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        act(
+            context,
+            output,
+            Some(&self.run),
+            &self.writing,
+            |desk, opened| {
+                let run = &opened.run().id;
+                let entry = find_point(desk, run, &self.point)?;
+                let state = Box::new(desk.store.folded_at(run, entry)?);
+                Ok(Happening::RestoreAsked {
+                    entry,
+                    state,
+                    reason: self.reason.clone(),
+                }
+                .into())
+            },
+        )
+    }
+}
+
+/// The entry that a checkpoint's name or a number means. A checkpoint may be called `12`; then the
+/// name goes before the number, since somebody chose it.
+pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
+    let checkpoints = desk.store.checkpoints(run)?;
+    let named = CheckpointName::parse(point)
+        .ok()
+        .and_then(|name| checkpoints.get(&name).copied());
+    if let Some(entry) = named.or_else(|| point.parse().ok()) {
+        return Ok(entry);
+    }
+    let names: Vec<&str> = checkpoints.keys().map(CheckpointName::as_str).collect();
+    let failure = Failure::not_found(format!("run {run} has no checkpoint '{point}'"));
+    Err(
+        match (
+            engine::nearest(point, names.iter().copied()),
+            names.is_empty(),
+        ) {
+            (Some(near), _) => failure.hint(format!("did you mean {near}?")),
+            (None, false) => failure.hint(format!("there are {}", names.join(", "))),
+            (None, true) => failure.hint(format!(
+                "write the number of an entry of `gatewright history {run}`"
+            )),
+        },
+    )
+}

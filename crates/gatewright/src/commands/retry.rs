@@ -1,0 +1,28 @@
+//! `gatewright retry`: a person has the work of a stuck stage tried again.
+
+use engine::Happening;
+
+use crate::act::act;
+use crate::arguments::{OfRun, Writing};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Have work that failed tried again
+#[derive(Debug, clap::Args)]
+pub struct Retry {
+    #[command(flatten)]
+    of: OfRun,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+impl Retry {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let run = self.of.run.as_deref();
+        act(context, output, run, &self.writing, |_, _| {
+            Ok(Happening::RetryAsked.into())
+        })
+    }
+}

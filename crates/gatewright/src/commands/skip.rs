@@ -1,0 +1,39 @@
+//! `gatewright skip`: a person overrides a stage, and the run is marked with it for ever.
+
+use engine::{Happening, Outcome};
+
+use crate::act::act;
+use crate::arguments::{OfRun, Writing};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Override the present stage, which marks the run for ever
+#[derive(Debug, clap::Args)]
+pub struct Skip {
+    #[command(flatten)]
+    of: OfRun,
+    /// The outcome with which the stage is left [default: the only one that it has]
+    #[arg(long = "as", value_name = "OUTCOME", value_parser = parse_outcome)]
+    outcome: Option<Outcome>,
+    /// Why, for whoever reads the history
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
+    Outcome::parse(text).map_err(|problem| problem.to_string())
+}
+
+impl Skip {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let run = self.of.run.as_deref();
+        act(context, output, run, &self.writing, |_, _| {
+            let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
+            Ok(Happening::SkipAsked { outcome, reason }.into())
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! `gatewright test`: scenarios are played against their pipelines, with no model.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use language::{MOST_BYTES, Sources};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+use crate::scenario::{self, Beside, File, Generated, Report};
+
+/// Play scenarios against a pipeline, with no model
+///
+/// A scenario file is Markdown: a pipeline in one block, and in others what happens, with what must
+/// be true after each step. The real engine decides; only the world around it is made up.
+#[derive(Debug, clap::Args)]
+pub struct Test {
+    /// Scenario files
+    #[arg(value_name = "FILE", required_unless_present = "generate")]
+    files: Vec<String>,
+    /// Print scenarios that cover every transition of this pipeline (its name, or its path)
+    #[arg(long, value_name = "PIPELINE", conflicts_with = "files")]
+    generate: Option<String>,
+}
+
+impl Test {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        match &self.generate {
+            Some(word) => generate(word, context, output),
+            None => play(&self.files, context, output),
+        }
+    }
+}
+
+/// Plays every file, also after one that cannot be read; the worst of all is the exit code.
+fn play(files: &[String], context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    let mut report = Report::default();
+    let mut exit = Exit::Success;
+    for name in files {
+        let path = context.folder.join(name);
+        match read(&path, name) {
+            Ok(file) => report.add(&file, &Folder::of(&path)),
+            Err(failure) => {
+                output.failure(&failure);
+                exit = worse(exit, failure.exit);
+            }
+        }
+    }
+    match output.format() {
+        Format::Json => output.json(&report.json())?,
+        Format::Text => {
+            output.mutter(&report.mistakes(output.talk_paint()));
+            output.text(&report.text(output.paint()))?;
+        }
+    }
+    let played = if report.is_good() {
+        Exit::Success
+    } else {
+        Exit::No
+    };
+    Ok(worse(exit, played))
+}
+
+fn worse(one: Exit, other: Exit) -> Exit {
+    if other.code() > one.code() {
+        other
+    } else {
+        one
+    }
+}
+
+/// A scenario file. Only a regular one is opened, and none that nobody would read to its end.
+fn read(path: &Path, name: &str) -> Result<File, Failure> {
+    let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Failure::not_found(format!("there is no file {name}")).hint("name a scenario file")
+        }
+        _ => Failure::file("look at", path)(cause),
+    })?;
+    if !metadata.is_file() {
+        return Err(Failure::not_found(format!("{name} is not a file")).hint("name a file"));
+    }
+    if metadata.len() > MOST_BYTES as u64 {
+        let size = metadata.len();
+        let failure = Failure::no(format!(
+            "{name} has {size} bytes, and {MOST_BYTES} are allowed"
+        ));
+        return Err(failure.hint("cut it into several files"));
+    }
+    let bytes = fs::read(path).map_err(Failure::file("read", path))?;
+    let text = String::from_utf8(bytes).map_err(|problem| {
+        let byte = problem.utf8_error().valid_up_to();
+        let message = format!("{name} is not UTF-8 text from byte {byte} on");
+        Failure::no(message).hint("save it as UTF-8")
+    })?;
+    Ok(File {
+        name: name.to_owned(),
+        text: text.into(),
+    })
+}
+
+/// The folder of a scenario file, in which its definitions lie.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn of(file: &Path) -> Self {
+        Self(file.parent().unwrap_or(Path::new(".")).to_owned())
+    }
+}
+
+impl Beside for Folder {
+    fn file(&self, path: &str) -> Result<Sources, String> {
+        definition::read(&self.0.join(path), path).map_err(reason)
+    }
+
+    fn text(&self, definition: &[u8]) -> Result<Sources, String> {
+        definition::read_input(definition, &self.0).map_err(reason)
+    }
+}
+
+/// Why a definition was not read, in a few words.
+fn reason(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::Failed(failure) => failure.message,
+        Trouble::Rejected { problems, .. } => problems
+            .into_iter()
+            .next()
+            .map(|problem| problem.message)
+            .unwrap_or_default(),
+    }
+}
+
+/// Scenarios that cover every transition, on the standard output; what they miss is talk.
+fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
+    let sources = definition::find(word, &context.folder, &project.root);
+    let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
+    let (compiled, sources) = match compiled {
+        Ok(compiled) => compiled,
+        Err(Trouble::Failed(failure)) => return Err(failure),
+        Err(Trouble::Rejected { text, problems }) => {
+            output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+            return Ok(Exit::No);
+        }
+    };
+    let generated = scenario::generate(&compiled.pipeline, &reference(word, &sources));
+    for (transition, reason) in &generated.uncovered {
+        output.say(&format!("not covered: {transition} ({reason})"));
+    }
+    output.facts(|_| generated.text.clone(), || json_of(&generated))?;
+    Ok(Exit::Success)
+}
+
+/// What the file says of its pipeline: its name, or the file beside which it is to be kept.
+fn reference(word: &str, sources: &Sources) -> String {
+    match language::builtin::find(word) {
+        Some(builtin) => builtin.name.to_owned(),
+        None => {
+            let name = Path::new(&sources.main.name).file_name();
+            name.map_or_else(
+                || word.to_owned(),
+                |name| name.to_string_lossy().into_owned(),
+            )
+        }
+    }
+}
+
+fn json_of(generated: &Generated) -> Value {
+    let covered = generated.covered.iter().map(ToString::to_string);
+    let uncovered = generated.uncovered.iter().map(
+        |(transition, reason)| json!({ "transition": transition.to_string(), "reason": reason }),
+    );
+    json!({
+        "text": generated.text,
+        "covered": covered.collect::<Vec<_>>(),
+        "uncovered": uncovered.collect::<Vec<_>>(),
+    })
+}

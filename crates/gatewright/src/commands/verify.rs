@@ -1,0 +1,223 @@
+//! `gatewright verify`: every run's hash chain is recomputed, and what does not agree is located.
+
+mod repair;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use engine::{Driver, RunId};
+use serde_json::{Value, json};
+use store::{Backend, Fault, Verification};
+use views::{Paint, Style};
+
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runs;
+
+/// Recompute the hash chains: altered, removed, reordered or cut entries are found and located
+///
+/// The chain is tamper-evident, not tamper-proof. «Anchored» entries are also vouched for by a
+/// second file.
+#[derive(Debug, clap::Args)]
+pub struct Verify {
+    /// Runs, by id or the beginning of it [default: all runs]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// Put what is intact of a damaged store into a fresh one; the damaged files are kept
+    #[arg(long)]
+    repair: bool,
+}
+
+/// What was found about one run.
+pub struct Report {
+    run: RunId,
+    verification: Verification,
+    marks: Marks,
+}
+
+/// What a reader must not overlook, however whole the journal is.
+#[derive(Default)]
+struct Marks {
+    unwitnessed: bool,
+    overrides: Vec<String>,
+}
+
+/// What was found about all of them.
+#[derive(Default)]
+pub struct Findings {
+    reports: Vec<Report>,
+    /// What the database itself complains about.
+    pages: Vec<String>,
+}
+
+impl Verify {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        if self.repair {
+            return repair::repair(context, output);
+        }
+        let findings = match Desk::if_there(context)? {
+            Some(desk) => verify(&desk, &self.runs)?,
+            None if self.runs.is_empty() => Findings::default(),
+            None => return Err(Failure::not_found("there are no runs yet").hint("start one")),
+        };
+        output.facts(|paint| findings.text(paint), || findings.json())?;
+        if findings.is_intact() {
+            return Ok(Exit::Success);
+        }
+        output.say("the store is read-only now; `gatewright verify --repair` keeps what is intact");
+        Ok(Exit::No)
+    }
+}
+
+/// Verifies these runs; or all that were ever recorded, and the database with them.
+pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
+    let recorded: BTreeSet<RunId> = desk.store.recorded()?.into_iter().collect();
+    if words.is_empty() {
+        let listed = desk.store.runs(None)?.into_iter().map(|run| run.id);
+        let all: BTreeSet<RunId> = recorded.into_iter().chain(listed).collect();
+        return Ok(Findings {
+            reports: reports(desk, all)?,
+            pages: desk.store.check_pages()?,
+        });
+    }
+    let named = words.iter().map(|word| match RunId::parse(word) {
+        // A run that has vanished from the journal is still in the record.
+        Ok(id) if recorded.contains(&id) => Ok(id),
+        Ok(_) | Err(_) => runs::find(desk, Some(word)).map(|stored| stored.run.id),
+    });
+    let named = named.collect::<Result<_, _>>()?;
+    Ok(Findings {
+        reports: reports(desk, named)?,
+        pages: Vec::new(),
+    })
+}
+
+fn reports(desk: &Desk<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
+    runs.into_iter().map(|run| report(desk, run)).collect()
+}
+
+fn report(desk: &Desk<'_>, run: RunId) -> Result<Report, Failure> {
+    let verification = desk.store.verify(&run)?;
+    let marks = match desk.store.run(&run) {
+        Ok(Some(stored)) => Marks {
+            unwitnessed: stored.run.driver == Driver::ByHand,
+            overrides: stored.run.overrides.iter().map(override_line).collect(),
+        },
+        // What cannot be read of it, the faults tell.
+        Ok(None) | Err(_) => Marks::default(),
+    };
+    Ok(Report {
+        run,
+        verification,
+        marks,
+    })
+}
+
+fn override_line(taken: &engine::Override) -> String {
+    let engine::Override {
+        stage,
+        outcome,
+        reason,
+        by,
+        ..
+    } = taken;
+    views::line(&format!(
+        "OVERRIDDEN: {stage} skipped as {outcome} by {by} because: {reason}"
+    ))
+}
+
+impl Findings {
+    pub fn is_intact(&self) -> bool {
+        self.pages.is_empty() && self.reports.iter().all(|report| report.verification.intact)
+    }
+
+    pub fn text(&self, paint: Paint) -> String {
+        if self.reports.is_empty() && self.pages.is_empty() {
+            return "there are no runs to verify\n".to_owned();
+        }
+        let pages = self.pages.iter().map(|page| {
+            let line = views::line(&format!("the database: {page}"));
+            format!("{}\n", paint.on(Style::Bad, &line))
+        });
+        self.reports
+            .iter()
+            .map(|report| report.text(paint))
+            .chain(pages)
+            .collect()
+    }
+
+    fn json(&self) -> Value {
+        let runs: Vec<Value> = self.reports.iter().map(Report::json).collect();
+        json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages })
+    }
+}
+
+impl Report {
+    fn text(&self, paint: Paint) -> String {
+        let Verification {
+            entries,
+            intact,
+            faults,
+            anchored,
+        } = &self.verification;
+        let (style, word) = match intact {
+            true => (Style::Good, "intact"),
+            false => (Style::Bad, "DAMAGED"),
+        };
+        let unwitnessed = if self.marks.unwitnessed {
+            ", unwitnessed"
+        } else {
+            ""
+        };
+        let mut text = format!(
+            "{}  {}  {entries} entries, {anchored} anchored{unwitnessed}\n",
+            self.run,
+            paint.on(style, word)
+        );
+        for taken in &self.marks.overrides {
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, taken));
+        }
+        for fault in faults {
+            let line = views::line(&fault_line(fault));
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let Verification {
+            entries,
+            intact,
+            faults,
+            anchored,
+        } = &self.verification;
+        let fault = |fault: &Fault| {
+            json!({
+                "entry": fault.number,
+                "kind": fault.kind.to_string(),
+                "detail": fault.detail,
+            })
+        };
+        json!({
+            "run": self.run.as_str(),
+            "intact": intact,
+            "entries": entries,
+            "anchored": anchored,
+            "witnessed": !self.marks.unwitnessed,
+            "overrides": self.marks.overrides,
+            "faults": faults.iter().map(fault).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn fault_line(fault: &Fault) -> String {
+    let Fault {
+        number,
+        kind,
+        detail,
+    } = fault;
+    format!("entry {number}: {kind}: {detail}")
+}

@@ -1,0 +1,70 @@
+//! `gatewright why`: the rule, the inputs and the evidence of one decision.
+
+use engine::RunId;
+use store::{Backend, StoredEntry};
+use views::Cast;
+
+use super::history::numbered;
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runs;
+
+/// How many entries before a decision are asked who its workers and reviewers are.
+const BEFORE: u64 = 1_000;
+
+/// No decision has more entries.
+const LONGEST_DECISION: u64 = 2_000;
+
+/// Explain a decision: its rule, what was done or asked for, what was seen, what came of it
+#[derive(Debug, clap::Args)]
+pub struct Why {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The number of an entry [default: the last one]
+    #[arg(value_name = "ENTRY")]
+    entry: Option<u64>,
+}
+
+impl Why {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let desk = Desk::for_reading(context)?;
+        let stored = runs::find(&desk, Some(&self.run))?;
+        let run = &stored.run.id;
+        let asked = self.entry.unwrap_or(stored.version);
+        let (before, decision) = decision(&desk, run, asked)?;
+        let known = before.iter().chain(&decision);
+        let cast = Cast::of(known.map(|stored| &stored.entry));
+        let together: Vec<_> = numbered(&decision).collect();
+        let view = views::why(asked, &together, &cast).ok_or_else(|| unknown(run, asked))?;
+        output.facts(|paint| view.text(paint), || view.json())?;
+        Ok(Exit::Success)
+    }
+}
+
+fn unknown(run: &RunId, number: u64) -> Failure {
+    store::Error::UnknownEntry {
+        run: run.clone(),
+        number,
+    }
+    .into()
+}
+
+/// The entries that were decided together with this one, and some that stand before them.
+fn decision(
+    desk: &Desk<'_>,
+    run: &RunId,
+    asked: u64,
+) -> Result<(Vec<StoredEntry>, Vec<StoredEntry>), Failure> {
+    let entry = desk.store.journal(run, asked, 1)?;
+    let entry = entry.first().filter(|entry| entry.number == asked);
+    let first = entry.ok_or_else(|| unknown(run, asked))?.decision;
+    let begin = first.saturating_sub(BEFORE).max(1);
+    let before = desk.store.journal(run, begin, first - begin)?;
+    let mut together = desk.store.journal(run, first, LONGEST_DECISION)?;
+    together.retain(|stored| stored.decision == first);
+    Ok((before, together))
+}

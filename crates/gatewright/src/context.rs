@@ -1,0 +1,52 @@
+//! What every command works with: the environment, and the folder that it was typed in.
+
+use std::path::PathBuf;
+
+use engine::Who;
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::state::State;
+use crate::who;
+
+pub struct Context {
+    pub environment: Environment,
+    /// Where the command was typed.
+    pub folder: PathBuf,
+    state: Option<PathBuf>,
+}
+
+impl Context {
+    /// The context of this process.
+    pub fn of_process(environment: Environment) -> Result<Self, Failure> {
+        let folder = std::env::current_dir().map_err(|cause| {
+            Failure::outside(format!("the present folder cannot be found ({cause})"))
+                .hint("go to a folder that exists")
+        })?;
+        Ok(Self {
+            environment,
+            folder,
+            state: None,
+        })
+    }
+
+    /// The same in another folder and with a state folder of its own.
+    pub fn elsewhere(&self, folder: PathBuf, state: PathBuf) -> Self {
+        Self {
+            environment: self.environment.clone(),
+            folder,
+            state: Some(state),
+        }
+    }
+
+    pub fn state(&self) -> Result<State, Failure> {
+        match &self.state {
+            Some(folder) => Ok(State::new(folder.clone())),
+            None => State::find(&self.environment),
+        }
+    }
+
+    pub fn who(&self) -> Who {
+        who::who(&self.environment)
+    }
+}

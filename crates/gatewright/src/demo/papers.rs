@@ -1,0 +1,106 @@
+//! What the players of the demo leave behind: short, and as the pipeline's schemas want it.
+
+/// A path in the project, and what is written there.
+pub type Paper = (&'static str, &'static str);
+
+pub const TASK: &str = "greet people by name";
+
+const SIGNAL: &str = ".task/worker-signal.json";
+
+pub const SIGNAL_QUESTION: Paper = (
+    SIGNAL,
+    r#"{
+  "status": "needs_input",
+  "questions": [{ "id": "language", "question": "In which language?", "options": ["English", "French"] }]
+}
+"#,
+);
+
+// An artifact belongs to the attempt that left it: the same bytes again would be an old one.
+pub const SIGNAL_DONE: Paper = (SIGNAL, "{ \"status\": \"completed\" }\n");
+pub const SIGNAL_AGAIN: Paper = (
+    SIGNAL,
+    "{ \"status\": \"completed\", \"phase\": \"draft\" }\n",
+);
+
+pub const STORY: Paper = (
+    ".task/user-story.json",
+    r#"{
+  "id": "story-1",
+  "title": "Greet people by name",
+  "requirements": { "functional": ["greet.sh greets the person that it is called with"] },
+  "acceptance_criteria": [
+    { "id": "a1", "scenario": "a name", "given": "the name Ada", "when": "greet.sh Ada is run", "then": "it prints Hello, Ada!" }
+  ],
+  "test_criteria": { "commands": ["sh tests/greeting.sh"] }
+}
+"#,
+);
+
+pub const PLAN: Paper = (
+    ".task/plan.json",
+    r#"{
+  "id": "plan-1",
+  "title": "A greeting",
+  "technical_approach": { "pattern": "one script", "rationale": "there is nothing else to do" },
+  "steps": [{ "id": 1, "description": "write greet.sh" }]
+}
+"#,
+);
+
+pub const PLAN_REFINED: Paper = (
+    ".task/plan-refined.json",
+    r#"{
+  "id": "plan-1",
+  "title": "A greeting",
+  "technical_approach": { "pattern": "one script", "rationale": "there is nothing else to do" },
+  "steps": [
+    { "id": 1, "description": "write tests/greeting.sh" },
+    { "id": 2, "description": "write greet.sh" }
+  ]
+}
+"#,
+);
+
+pub const PLAN_SONNET: &str = ".task/plan-review-sonnet.json";
+pub const PLAN_OPUS: &str = ".task/plan-review-opus.json";
+pub const PLAN_CODEX: &str = ".task/plan-review-codex.json";
+pub const CODE_SONNET: &str = ".task/code-review-sonnet.json";
+pub const CODE_OPUS: &str = ".task/code-review-opus.json";
+pub const CODE_CODEX: &str = ".task/code-review-codex.json";
+
+pub const LOOKS_GOOD: &str = "{ \"status\": \"LGTM\", \"summary\": \"looks good to me\" }\n";
+pub const APPROVED: &str = "{ \"status\": \"approved\", \"summary\": \"nothing to add\" }\n";
+pub const APPROVED_AGAIN: &str =
+    "{ \"status\": \"approved\", \"summary\": \"now it greets by name\" }\n";
+
+pub const RESULT: Paper = (
+    ".task/impl-result.json",
+    r#"{
+  "status": "complete",
+  "files_modified": [],
+  "files_created": ["greet.sh", "tests/greeting.sh"],
+  "tests": { "written": 1, "passing": 1, "failing": 0 }
+}
+"#,
+);
+
+pub const RESULT_AGAIN: Paper = (
+    ".task/impl-result.json",
+    r#"{
+  "status": "complete",
+  "files_modified": ["greet.sh"],
+  "files_created": [],
+  "tests": { "written": 1, "passing": 1, "failing": 0 }
+}
+"#,
+);
+
+pub const GREETING_WRONG: &str = "echo \"Hello, $name!\"\n";
+pub const GREETING_RIGHT: &str = "echo \"Hello, $1!\"\n";
+
+pub const TEST: &str = r#"found=$(sh greet.sh Ada)
+test "$found" = "Hello, Ada!" && exit 0
+echo "wanted: Hello, Ada! found: $found"
+exit 1
+"#;

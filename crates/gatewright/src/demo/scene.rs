@@ -1,0 +1,222 @@
+//! The scene: what the players of the demo can do. Every deed goes the way of the commands.
+
+use std::fs;
+
+use engine::{
+    AgentName, Answer, CheckEnd, Fact, Happening, Outcome, Refusal, Reply, RunId, Status, Usage,
+};
+use store::{Backend, StoredRun};
+
+use super::papers;
+use crate::arguments::Writing;
+use crate::chance;
+use crate::commands::answer::{answered, questions};
+use crate::commands::check::check;
+use crate::commands::start::{Begun, Start};
+use crate::context::Context;
+use crate::definition::Trouble;
+use crate::desk::{Desk, Opened};
+use crate::drive::{Deed, Driven, drive};
+use crate::failure::Failure;
+
+pub struct Scene<'a> {
+    pub desk: Desk<'a>,
+    context: &'a Context,
+    run: RunId,
+}
+
+impl<'a> Scene<'a> {
+    /// Starts the run.
+    pub fn open(mut desk: Desk<'a>, context: &'a Context) -> Result<Self, Failure> {
+        let root = &desk.project()?.root;
+        if !context
+            .folder
+            .canonicalize()
+            .is_ok_and(|folder| folder == *root)
+        {
+            return Err(
+                Failure::outside("the temporary folder lies in a git repository")
+                    .hint("set TMPDIR to a folder outside of it"),
+            );
+        }
+        let start = Start {
+            pipeline: "multi-ai".to_owned(),
+            task: papers::TASK.to_owned(),
+            by_hand: true,
+            params: Vec::new(),
+            steps: None,
+            id: None,
+            queue: false,
+            writing: Writing { key: None },
+        };
+        match start.start(&mut desk) {
+            Ok(Begun::Run(opened)) => Ok(Self {
+                desk,
+                context,
+                run: opened.run().id.clone(),
+            }),
+            Ok(Begun::Earlier(_) | Begun::Refused(_)) | Err(Trouble::Rejected { .. }) => {
+                Err(Failure::bug("the demo's own pipeline does not start"))
+            }
+            Err(Trouble::Failed(failure)) => Err(failure),
+        }
+    }
+
+    /// Somebody writes a file of the project.
+    pub fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
+        let path = self.context.folder.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+        }
+        fs::write(&path, text).map_err(Failure::file("write", &path))
+    }
+
+    /// An agent leaves these files and ends; the engine accepts it.
+    pub fn leaves(&mut self, files: &[(&str, &str)], agent: &str) -> Result<(), Failure> {
+        for (path, text) in files {
+            self.write(path, text)?;
+        }
+        let driven = self.reports(agent)?;
+        accepted(&driven).map(drop)
+    }
+
+    /// An agent ends, and the engine does not accept it. Gives the refusal as people see it.
+    pub fn refused(&mut self, agent: &str) -> Result<String, Failure> {
+        let driven = self.reports(agent)?;
+        match refusal(&driven) {
+            Some(refusal) => Ok(views::refusal(refusal)),
+            None => Err(Failure::bug(format!(
+                "the demo expected a refusal of '{agent}'"
+            ))),
+        }
+    }
+
+    fn reports(&mut self, agent: &str) -> Result<Driven, Failure> {
+        let agent = AgentName::parse(agent).map_err(|problem| Failure::bug(problem.to_string()))?;
+        let (step, said) = (None, None);
+        let what = Happening::Reported {
+            agent: Some(agent),
+            step,
+            said,
+            usage: Usage::default(),
+        };
+        self.drive(&|_, _| Ok(what.clone().into()))
+    }
+
+    /// A person answers the questions of a worker.
+    pub fn answers(&mut self, answers: &[(&str, &str)]) -> Result<(), Failure> {
+        let given: Vec<(String, String)> = answers
+            .iter()
+            .map(|(id, text)| ((*id).to_owned(), (*text).to_owned()))
+            .collect();
+        let driven = self.drive(&|desk, opened| answered(desk, opened, &given))?;
+        accepted(&driven).map(drop)
+    }
+
+    /// A person chooses.
+    pub fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
+        let choice = Outcome::parse(choice).map_err(|problem| Failure::bug(problem.to_string()))?;
+        let what = Happening::Answered(Answer::Choice(choice));
+        let driven = self.drive(&|_, _| Ok(what.clone().into()))?;
+        accepted(&driven).map(drop)
+    }
+
+    /// The first question that a worker asks now.
+    pub fn question(&mut self) -> Result<String, Failure> {
+        let opened = self.opened()?;
+        let asked = questions(&self.desk, &opened)?.unwrap_or_default();
+        let first = asked.into_iter().next().map(|question| question.text);
+        first.ok_or_else(|| Failure::bug("the demo expected a question"))
+    }
+
+    /// What the run asks a person now.
+    pub fn asked(&mut self) -> Result<String, Failure> {
+        let opened = self.opened()?;
+        match engine::status(&opened.pipeline, opened.run()) {
+            Status::Waiting(question) => Ok(question),
+            status => Err(Failure::bug(format!(
+                "the demo is {} and asks nothing",
+                status.word()
+            ))),
+        }
+    }
+
+    /// Gatewright runs the commands of the present check. Tells the last of them and what it said.
+    pub fn checks(&mut self) -> Result<String, Failure> {
+        let (key, opened) = (chance::key()?, self.opened()?);
+        let driven = check(&mut self.desk, opened, &key)?;
+        let driven = accepted(&driven)?;
+        let results = driven
+            .entries
+            .iter()
+            .find_map(|(_, entry)| match &entry.fact {
+                Fact::Checked { results, .. } => results.last(),
+                _ => None,
+            });
+        let result = results.ok_or_else(|| Failure::bug("the demo's check ran no command"))?;
+        let ended = match &result.ended {
+            CheckEnd::Exit(code) => format!("exit {code}"),
+            CheckEnd::Signal(signal) => format!("signal {signal}"),
+            CheckEnd::TimedOut => "timed out".to_owned(),
+            CheckEnd::CouldNotStart(reason) => return Err(Failure::outside(reason.clone())),
+        };
+        let said = views::line(&result.tail);
+        let said = if said.is_empty() {
+            said
+        } else {
+            format!(", «{said}»")
+        };
+        Ok(format!("`{}`, {ended}{said}", result.argv.join(" ")))
+    }
+
+    /// The run, once it is seen to be completed.
+    pub fn ended(&mut self) -> Result<RunId, Failure> {
+        let opened = self.opened()?;
+        match engine::status(&opened.pipeline, opened.run()) {
+            Status::Completed => Ok(self.run.clone()),
+            status => Err(Failure::bug(format!("the demo ended {}", status.word()))),
+        }
+    }
+
+    fn drive(
+        &mut self,
+        make: &dyn Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
+    ) -> Result<Driven, Failure> {
+        let (key, stored) = (chance::key()?, self.stored()?);
+        drive(&mut self.desk, stored, &key, &mut |desk, opened, _| {
+            make(desk, opened)
+        })
+    }
+
+    fn opened(&mut self) -> Result<Opened, Failure> {
+        let stored = self.stored()?;
+        self.desk.opened(stored)
+    }
+
+    fn stored(&self) -> Result<StoredRun, Failure> {
+        let stored = self.desk.store.run(&self.run)?;
+        stored.ok_or_else(|| {
+            store::Error::UnknownRun {
+                run: self.run.clone(),
+            }
+            .into()
+        })
+    }
+}
+
+fn refusal(driven: &Driven) -> Option<&Refusal> {
+    match &driven.reply {
+        Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
+        Reply::Allow | Reply::Inject(_) | Reply::Done => None,
+    }
+}
+
+fn accepted(driven: &Driven) -> Result<&Driven, Failure> {
+    match refusal(driven) {
+        None => Ok(driven),
+        Some(refusal) => Err(Failure::bug(format!(
+            "the demo was refused: {}",
+            views::refusal(refusal)
+        ))),
+    }
+}

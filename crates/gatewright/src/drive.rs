@@ -1,0 +1,312 @@
+//! The way through: read the run, look at what the engine needs, decide and store in one transaction.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    ArtifactName, Decision, Driver, Entry, Event, Fact, Happening, Refusal, Reply, Rule, Standing,
+    Time, Who, WorkResult,
+};
+use evidence::Given;
+use store::{Backend, Commit, Content, Key, StoredEntry, StoredRun, Transacted};
+
+use crate::clock;
+use crate::desk::{Desk, Opened};
+use crate::failure::Failure;
+use crate::rendering;
+
+/// How often we look again because somebody else was faster.
+const MOST_LOOKS: u32 = 500;
+
+/// How many plans are read in a row; each leads into a stage that begins with another plan.
+const MOST_PLANS: u32 = 16;
+
+/// What somebody did, and what came with it.
+pub struct Deed {
+    pub what: Happening,
+    /// Artifacts from a person's hand.
+    pub given: BTreeMap<ArtifactName, Given>,
+    /// Bytes that the event names.
+    pub contents: Vec<evidence::Content>,
+}
+
+impl From<Happening> for Deed {
+    fn from(what: Happening) -> Self {
+        Self {
+            what,
+            given: BTreeMap::new(),
+            contents: Vec::new(),
+        }
+    }
+}
+
+/// Makes the deed for a run as it was looked at. It is made anew for every look, since what a word
+/// means may depend on where the run is.
+pub type MakeDeed<'a> = dyn FnMut(&Desk<'_>, &Opened, Time) -> Result<Deed, Failure> + 'a;
+
+/// What came of it.
+pub struct Driven {
+    pub opened: Opened,
+    pub reply: Reply,
+    pub rule: Rule,
+    pub entries: Vec<(u64, Entry)>,
+    /// It had been done before with the same key; this is what came of it then.
+    pub repeated: bool,
+    /// Views that could not be written, each in a line.
+    pub unwritten: Vec<String>,
+}
+
+impl Driven {
+    /// A refusal of something that was not even tried: it is told, and leaves no entry.
+    pub fn refused(opened: Opened, refusal: Refusal) -> Self {
+        let (rule, reply) = (refusal.rule, Reply::Refuse(refusal));
+        Self {
+            opened,
+            reply,
+            rule,
+            entries: Vec::new(),
+            repeated: false,
+            unwritten: Vec::new(),
+        }
+    }
+}
+
+/// Tells the engine what happened, and stores what it decides.
+pub fn drive(
+    desk: &mut Desk<'_>,
+    first: StoredRun,
+    key: &Key,
+    make: &mut MakeDeed<'_>,
+) -> Result<Driven, Failure> {
+    if let Some(driven) = repeated(desk, &first, key)? {
+        return Ok(driven);
+    }
+    let (run, by) = (first.run.id, desk.context.who());
+    let _turn = desk.state.wait_to_change(&run);
+    let mut opened = desk.read(&run)?;
+    for _ in 0..MOST_LOOKS {
+        opened = prepare(desk, opened)?;
+        let at = clock::now();
+        let deed = make(desk, &opened, at)?;
+        if is_queued(&opened) && is_work(&deed.what) {
+            opened = take_up(desk, opened)?;
+            continue;
+        }
+        let key = Some(key);
+        match attempt(desk, opened, Signed { by: &by, at, key }, deed)? {
+            Attempt::Done(driven) => return settle(desk, *driven),
+            Attempt::Repeated(entries) => {
+                let opened = desk.read(&run)?;
+                return Ok(told_again(opened, entries));
+            }
+            Attempt::Moved => opened = desk.read(&run)?,
+        }
+    }
+    let message = format!("run {run} changes faster than it can be looked at");
+    Err(Failure::outside(message).hint("do it again"))
+}
+
+/// Who did it, when, and under which key.
+struct Signed<'a> {
+    by: &'a Who,
+    at: Time,
+    key: Option<&'a Key>,
+}
+
+enum Attempt {
+    Done(Box<Driven>),
+    /// The key was there already, with these entries.
+    Repeated(Vec<StoredEntry>),
+    /// Somebody else was first: look again.
+    Moved,
+}
+
+/// One look and one transaction.
+fn attempt(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    signed: Signed<'_>,
+    deed: Deed,
+) -> Result<Attempt, Failure> {
+    let Signed { by, at, key } = signed;
+    let event = Event {
+        at,
+        by: by.clone(),
+        what: deed.what,
+    };
+    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
+    let looked = desk.look(&opened, &needs, &deed.given)?;
+    let Opened { stored, pipeline } = opened;
+    let contents: Vec<Content<'_>> = looked
+        .contents
+        .iter()
+        .chain(&deed.contents)
+        .map(stored_content)
+        .collect();
+    let commit = Commit {
+        run: &stored.run.id,
+        seen: stored.version,
+        key,
+        contents: &contents,
+        fence: None,
+        secrets: &desk.context.environment.secrets,
+        status: &|run| engine::status(&pipeline, run),
+    };
+    let mut decide = |run: &_| engine::decide(&pipeline, run, &event, &looked.evidence);
+    match desk.store.transact(&commit, &mut decide)? {
+        Transacted::Done {
+            decision,
+            stored,
+            numbers,
+        } => {
+            let Decision {
+                reply,
+                entries,
+                rule,
+            } = decision;
+            let opened = Opened {
+                stored: *stored,
+                pipeline,
+            };
+            let entries = numbers.zip(entries).collect();
+            Ok(Attempt::Done(Box::new(Driven {
+                opened,
+                reply,
+                rule,
+                entries,
+                repeated: false,
+                unwritten: Vec::new(),
+            })))
+        }
+        Transacted::Repeated { entries } => Ok(Attempt::Repeated(entries)),
+        Transacted::Moved { .. } => Ok(Attempt::Moved),
+    }
+}
+
+fn stored_content(content: &evidence::Content) -> Content<'_> {
+    Content {
+        hash: content.hash,
+        bytes: &content.bytes,
+    }
+}
+
+/// What our own side does before anything else can happen: the steps of a new task graph are read.
+pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
+    for _ in 0..MOST_PLANS {
+        let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
+            return Ok(opened);
+        };
+        let before = opened.stored.version;
+        opened = alone(desk, opened, &Who::Engine, what)?;
+        if opened.stored.version == before {
+            return Ok(opened);
+        }
+    }
+    Ok(opened)
+}
+
+/// One attempt at something that is no longer needed if somebody else was first.
+fn alone(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    by: &Who,
+    what: Happening,
+) -> Result<Opened, Failure> {
+    let run = opened.run().id.clone();
+    match attempt(
+        desk,
+        opened,
+        Signed {
+            by,
+            at: clock::now(),
+            key: None,
+        },
+        what.into(),
+    )? {
+        Attempt::Done(driven) => Ok(driven.opened),
+        Attempt::Repeated(_) | Attempt::Moved => desk.read(&run),
+    }
+}
+
+/// A move may lead into a stage whose steps are still to be read.
+fn settle(desk: &mut Desk<'_>, driven: Driven) -> Result<Driven, Failure> {
+    let opened = prepare(desk, driven.opened)?;
+    let unwritten = rendering::render(desk, &opened);
+    Ok(Driven {
+        opened,
+        unwritten,
+        ..driven
+    })
+}
+
+fn is_queued(opened: &Opened) -> bool {
+    let run = opened.run();
+    run.standing == Standing::Queued && run.driver == Driver::ByHand
+}
+
+fn is_work(what: &Happening) -> bool {
+    matches!(
+        what,
+        Happening::Reported { .. } | Happening::Answered(_) | Happening::FinishAsked
+    )
+}
+
+/// Whoever drives a queued run by hand takes it up.
+pub fn take_up(desk: &mut Desk<'_>, opened: Opened) -> Result<Opened, Failure> {
+    let by = desk.context.who();
+    match is_queued(&opened) {
+        true => alone(desk, opened, &by, Happening::TakenUp),
+        false => Ok(opened),
+    }
+}
+
+/// What came of the same key before, if it was there before.
+pub fn repeated(
+    desk: &mut Desk<'_>,
+    stored: &StoredRun,
+    key: &Key,
+) -> Result<Option<Driven>, Failure> {
+    let entries = desk.store.keyed(&stored.run.id, key)?;
+    match entries.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(told_again(desk.opened(stored.clone())?, entries))),
+    }
+}
+
+/// The reply of then, as far as the entries tell it.
+fn told_again(opened: Opened, entries: Vec<StoredEntry>) -> Driven {
+    let entries: Vec<(u64, Entry)> = entries
+        .into_iter()
+        .map(|stored| (stored.number, stored.entry))
+        .collect();
+    let rule = entries.last().map_or(Rule::Quiet, |(_, entry)| entry.rule);
+    let reply = match entries.iter().rev().find_map(|(_, entry)| refused(entry)) {
+        Some((rule, reason)) => {
+            let next = engine::next(&opened.pipeline, opened.run());
+            Reply::Refuse(Refusal { rule, reason, next })
+        }
+        None => Reply::Done,
+    };
+    Driven {
+        opened,
+        reply,
+        rule,
+        entries,
+        repeated: true,
+        unwritten: Vec::new(),
+    }
+}
+
+/// Does this entry tell that the answer was no?
+fn refused(entry: &Entry) -> Option<(Rule, String)> {
+    match &entry.fact {
+        Fact::Refused { reason, .. }
+        | Fact::Retried { reason, .. }
+        | Fact::Stuck { reason, .. }
+        | Fact::Ended {
+            result: WorkResult::Fault { reason, .. },
+            ..
+        } => Some((entry.rule, reason.clone())),
+        // What else there is tells of something that was done.
+        _ => None,
+    }
+}

@@ -1,0 +1,132 @@
+//! The environment: every variable that we read, taken once at the start.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What the environment says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    state_home: Option<PathBuf>,
+    home: Option<PathBuf>,
+    pub user: Option<String>,
+    pub search_path: Option<OsString>,
+    no_color: bool,
+    dumb_terminal: bool,
+    /// Values that must not be stored, because of what their variables are called.
+    pub secrets: Vec<String>,
+}
+
+/// A shorter value is more likely to be a word of the text around it than a secret.
+const SHORTEST_SECRET: usize = 8;
+
+/// A variable with one of these in its name holds what nobody should find in a journal.
+const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+impl Environment {
+    pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut environment = Self::default();
+        for (name, value) in variables.into_iter().filter(|(_, value)| !value.is_empty()) {
+            environment.take(&name, &value);
+        }
+        environment
+    }
+
+    fn take(&mut self, name: &OsStr, value: &OsStr) {
+        match name.to_str() {
+            Some("XDG_STATE_HOME") => self.state_home = absolute(value),
+            Some("HOME") => self.home = absolute(value),
+            Some("USER") => self.user = value.to_str().map(str::to_owned),
+            Some("PATH") => self.search_path = Some(value.to_owned()),
+            Some("NO_COLOR") => self.no_color = true,
+            Some("TERM") => self.dumb_terminal = value == "dumb",
+            Some(name) if is_secret(name) => self.secrets.extend(secret(value)),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Where programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
+    pub fn state_home(&self) -> Option<PathBuf> {
+        let default = || self.home.as_ref().map(|home| home.join(".local/state"));
+        self.state_home.clone().or_else(default)
+    }
+
+    /// Does the environment ask for texts without colour?
+    pub fn wants_no_color(&self) -> bool {
+        self.no_color || self.dumb_terminal
+    }
+}
+
+/// A relative path would mean another folder in every folder, so it counts as not given.
+fn absolute(value: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(value);
+    path.is_absolute().then(|| path.to_owned())
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+fn secret(value: &OsStr) -> Option<String> {
+    value
+        .to_str()
+        .filter(|value| value.len() >= SHORTEST_SECRET)
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::new(
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        )
+    }
+
+    #[test]
+    fn the_state_home_is_told_by_the_environment() {
+        for (variables, expected) in [
+            (
+                &[("XDG_STATE_HOME", "/state"), ("HOME", "/me")][..],
+                Some("/state"),
+            ),
+            (&[("HOME", "/me")], Some("/me/.local/state")),
+            (
+                &[("XDG_STATE_HOME", ""), ("HOME", "/me")],
+                Some("/me/.local/state"),
+            ),
+            (
+                &[("XDG_STATE_HOME", "relative"), ("HOME", "/me")],
+                Some("/me/.local/state"),
+            ),
+            (&[("HOME", "relative")], None),
+            (&[], None),
+        ] {
+            assert_eq!(
+                environment(variables).state_home(),
+                expected.map(PathBuf::from)
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_names_and_are_long_enough() {
+        let found = environment(&[
+            ("SERVICE_API_KEY", "0123456789"),
+            ("my_token", "abcdefgh"),
+            ("DB_PASSWORD", "short"),
+            ("PAGER", "less is more"),
+        ]);
+        assert_eq!(found.secrets, ["0123456789", "abcdefgh"]);
+    }
+
+    #[test]
+    fn colour_can_be_forbidden() {
+        assert!(environment(&[("NO_COLOR", "1")]).wants_no_color());
+        assert!(environment(&[("TERM", "dumb")]).wants_no_color());
+        assert!(!environment(&[("NO_COLOR", ""), ("TERM", "xterm")]).wants_no_color());
+    }
+}

@@ -1,0 +1,83 @@
+//! Exit codes: one list, from which the help, the man page and the reference are made.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// How a command ended. The numbers never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Success,
+    No,
+    Usage,
+    NotFound,
+    Outside,
+    Store,
+    Bug,
+}
+
+impl Exit {
+    pub const ALL: [Self; 7] = [
+        Self::Success,
+        Self::No,
+        Self::Usage,
+        Self::NotFound,
+        Self::Outside,
+        Self::Store,
+        Self::Bug,
+    ];
+
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::NotFound => 3,
+            Self::Outside => 4,
+            Self::Store => 5,
+            Self::Bug => 70,
+        }
+    }
+
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "it was done, or the answer is yes",
+            Self::No => {
+                "the answer is no: the pipeline refuses, a check failed, lint found errors, verify found damage"
+            }
+            Self::Usage => "the command was typed wrongly",
+            Self::NotFound => "no such run, entry or pipeline, or more than one fits",
+            Self::Outside => {
+                "the world is in the way: disk full, permissions, a missing program, a busy store"
+            }
+            Self::Store => "the store is damaged, or of a newer version",
+            Self::Bug => "a fault in gatewright itself",
+        }
+    }
+
+    /// A line for each code.
+    pub fn table() -> String {
+        let mut table = String::new();
+        for exit in Self::ALL {
+            let _ = writeln!(table, "  {:>2}  {}", exit.code(), exit.meaning());
+        }
+        table
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_stands_once() {
+        let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
+        codes.dedup();
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 70]);
+    }
+}

@@ -1,0 +1,146 @@
+//! The `gatewright` command: arguments, settings and wiring. It decides nothing itself.
+
+mod act;
+mod arguments;
+mod chance;
+mod clock;
+mod collision;
+mod commands;
+mod context;
+mod definition;
+mod demo;
+mod desk;
+mod drive;
+mod environment;
+mod exit;
+mod failure;
+mod output;
+mod params;
+mod reference;
+mod rendering;
+mod runs;
+mod scenario;
+mod state;
+mod steps;
+mod tell;
+mod turn;
+mod who;
+
+use std::ffi::OsString;
+use std::panic::{self, UnwindSafe};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+
+use crate::arguments::{Arguments, Command};
+use crate::context::Context;
+use crate::environment::Environment;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Color, Format, Output};
+
+/// Runs the command of these arguments, the first of which is the program's own name.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // What a host calls on every step of an agent is looked for here, before the parser is built.
+    let exit = guarded(|| parse_and_run(&arguments));
+    exit.into()
+}
+
+/// A panic is a fault of ours: it is told in one line, with an exit code of its own.
+fn guarded(work: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
+    panic::set_hook(Box::new(|fault| {
+        let failure = Failure::bug(format!("this should not have happened ({fault})"));
+        plain_output().failure(&failure);
+    }));
+    panic::catch_unwind(work).unwrap_or(Exit::Bug)
+}
+
+fn plain_output() -> Output {
+    Output::standard(Format::Text, Color::Never, &Environment::default())
+}
+
+fn parse_and_run(arguments: &[OsString]) -> Exit {
+    match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => run_parsed(&arguments),
+        Err(error) => explain(&error),
+    }
+}
+
+/// Help and versions are facts that were asked for; anything else was typed wrongly.
+fn explain(error: &clap::Error) -> Exit {
+    let mut output = plain_output();
+    let text = views::safe(&error.render().to_string());
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match output.text(&text) {
+            Ok(()) => Exit::Success,
+            Err(failure) => failure.exit,
+        },
+        _ => {
+            output.mutter(&text);
+            Exit::Usage
+        }
+    }
+}
+
+fn run_parsed(arguments: &Arguments) -> Exit {
+    let format = if arguments.everywhere.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
+    let environment = Environment::new(std::env::vars_os());
+    let mut output = Output::standard(format, arguments.everywhere.color, &environment);
+    let result = Context::of_process(environment)
+        .and_then(|context| dispatch(&arguments.command, &context, &mut output));
+    result.unwrap_or_else(|failure| {
+        output.failure(&failure);
+        failure.exit
+    })
+}
+
+fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Demo(command) => command.run(context, output),
+        Command::Pipelines(command) => command.run(context, output),
+        Command::Lint(command) => command.run(context, output),
+        Command::Graph(command) => command.run(context, output),
+        Command::Schema(command) => command.run(output),
+        Command::Test(command) => command.run(context, output),
+        Command::Start(command) => command.run(context, output),
+        Command::List(command) => command.run(context, output),
+        Command::Status(command) => command.run(context, output),
+        Command::Next(command) => command.run(context, output),
+        Command::Report(command) => command.run(context, output),
+        Command::Check(command) => command.run(context, output),
+        Command::Answer(command) => command.run(context, output),
+        Command::Finish(command) => command.run(context, output),
+        Command::Retry(command) => command.run(context, output),
+        Command::Skip(command) => command.run(context, output),
+        Command::Cancel(command) => command.run(context, output),
+        Command::Reset(command) => command.run(context, output),
+        Command::History(command) => command.run(context, output),
+        Command::Why(command) => command.run(context, output),
+        Command::Verify(command) => command.run(context, output),
+        Command::Checkpoint(command) => command.run(context, output),
+        Command::Restore(command) => command.run(context, output),
+        Command::Fork(command) => command.run(context, output),
+        Command::Export(command) => command.run(context, output),
+        Command::Gc(command) => command.run(context, output),
+        Command::Completions(command) => command.run(output),
+        Command::Man(command) => command.run(output),
+        Command::ExitCodes(command) => command.run(output),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_has_an_exit_code_of_its_own() {
+        assert_eq!(guarded(|| panic!("a planted fault")), Exit::Bug);
+        assert_eq!(guarded(|| Exit::No), Exit::No);
+    }
+}

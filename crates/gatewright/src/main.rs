@@ -1,0 +1,7 @@
+//! The `gatewright` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gatewright::run(std::env::args_os())
+}

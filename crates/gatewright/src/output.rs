@@ -1,0 +1,207 @@
+//! Output: the only file that prints. Facts go to stdout, talk goes to stderr.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use serde_json::Value;
+use views::{Paint, Style};
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+
+/// How facts are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+/// When texts have colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+pub struct Output {
+    format: Format,
+    data: Stream,
+    talk: Stream,
+}
+
+struct Stream {
+    sink: Box<dyn Write>,
+    paint: Paint,
+    is_terminal: bool,
+    /// Whoever read this has gone. What is left to say is dropped: that is no fault of ours.
+    closed: bool,
+}
+
+impl Output {
+    pub fn standard(format: Format, color: Color, environment: &Environment) -> Self {
+        let paint = |is_terminal: bool| match color {
+            Color::Always => Paint::Ansi,
+            Color::Auto if is_terminal && !environment.wants_no_color() => Paint::Ansi,
+            Color::Auto | Color::Never => Paint::Plain,
+        };
+        let stream = |sink: Box<dyn Write>, is_terminal: bool| Stream {
+            sink,
+            paint: paint(is_terminal),
+            is_terminal,
+            closed: false,
+        };
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let (out_terminal, err_terminal) = (stdout.is_terminal(), stderr.is_terminal());
+        Self {
+            format,
+            data: stream(Box::new(stdout), out_terminal),
+            talk: stream(Box::new(stderr), err_terminal),
+        }
+    }
+
+    /// Does a person look at the facts as they are printed?
+    pub fn is_terminal(&self) -> bool {
+        self.data.is_terminal
+    }
+
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Colour or none for texts on stdout.
+    pub fn paint(&self) -> Paint {
+        self.data.paint
+    }
+
+    /// Colour or none for texts on stderr.
+    pub fn talk_paint(&self) -> Paint {
+        self.talk.paint
+    }
+
+    /// Facts as text. Whoever made it has made outside text harmless; `views` does.
+    pub fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Facts as JSON.
+    pub fn json(&mut self, value: &Value) -> Result<(), Failure> {
+        self.bytes(views::json_text(value).as_bytes())
+    }
+
+    /// Facts in the format that was asked for.
+    pub fn facts(
+        &mut self,
+        text: impl FnOnce(Paint) -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<(), Failure> {
+        match self.format {
+            Format::Text => self.text(&text(self.data.paint)),
+            Format::Json => self.json(&json()),
+        }
+    }
+
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.data.write(bytes).map_err(|cause| {
+            Failure::outside(format!("cannot write to the output ({cause})"))
+                .hint("what was done stays done")
+        })
+    }
+
+    /// One line of talk. Nothing in it can steer a terminal.
+    pub fn say(&mut self, text: &str) {
+        self.say_in(Style::Normal, text);
+    }
+
+    /// One line of talk in the colour of its meaning.
+    pub fn say_in(&mut self, style: Style, text: &str) {
+        let line = self.talk.paint.on(style, &views::line(text));
+        self.mutter(&format!("{line}\n"));
+    }
+
+    /// Talk of several lines, made harmless by whoever made it.
+    pub fn mutter(&mut self, text: &str) {
+        // There is nobody left to tell that the talk cannot be written.
+        let _ = self.talk.write(text.as_bytes());
+    }
+
+    pub fn failure(&mut self, failure: &Failure) {
+        self.say_in(Style::Bad, &format!("gatewright: {failure}"));
+    }
+}
+
+impl Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        match self.sink.write_all(bytes).and_then(|()| self.sink.flush()) {
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Broken(io::ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn stream(sink: impl Write + 'static) -> Stream {
+        Stream {
+            sink: Box::new(sink),
+            paint: Paint::Plain,
+            is_terminal: false,
+            closed: false,
+        }
+    }
+
+    #[test]
+    fn a_reader_who_has_gone_is_no_failure() {
+        let data = stream(Broken(io::ErrorKind::BrokenPipe));
+        let mut output = Output {
+            format: Format::Text,
+            data,
+            talk: stream(io::sink()),
+        };
+        assert_eq!(output.text("a"), Ok(()));
+        assert_eq!(output.text("b"), Ok(()));
+    }
+
+    #[test]
+    fn a_full_disk_behind_the_output_is_a_failure() {
+        let data = stream(Broken(io::ErrorKind::StorageFull));
+        let mut output = Output {
+            format: Format::Text,
+            data,
+            talk: stream(io::sink()),
+        };
+        assert!(output.text("a").is_err());
+    }
+
+    #[test]
+    fn talk_that_nobody_hears_is_dropped() {
+        let talk = stream(Broken(io::ErrorKind::StorageFull));
+        let mut output = Output {
+            format: Format::Text,
+            data: stream(io::sink()),
+            talk,
+        };
+        output.say("is there anybody?");
+    }
+}

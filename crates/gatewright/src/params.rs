@@ -1,0 +1,203 @@
+//! Parameters: what was typed goes before the settings file, and that before the defaults.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+
+use engine::{Definition, ParamName};
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// The values that a run of this definition begins with; the engine adds the defaults.
+pub fn gather(
+    definition: &Definition,
+    typed: &[(ParamName, String)],
+    root: &Path,
+) -> Result<BTreeMap<ParamName, String>, Failure> {
+    let mut params = match &definition.settings {
+        Some(path) => from_settings(definition, path, root)?,
+        None => BTreeMap::new(),
+    };
+    let mut seen = BTreeMap::new();
+    for (name, value) in typed {
+        if seen.insert(name.clone(), value).is_some() {
+            return Err(
+                Failure::usage(format!("--param {name} is there twice")).hint("write it once")
+            );
+        }
+    }
+    params.extend(typed.iter().cloned());
+    Ok(params)
+}
+
+/// Values from the project's settings file. A file that is not there sets nothing.
+fn from_settings(
+    definition: &Definition,
+    path: &str,
+    root: &Path,
+) -> Result<BTreeMap<ParamName, String>, Failure> {
+    let inside = evidence::InsidePath::parse(path).map_err(|reason| {
+        Failure::settings(format!("the settings file has no usable path: {reason}"))
+    })?;
+    let Some(settings) = read(&root.join(inside.as_str()), inside.as_str())? else {
+        return Ok(BTreeMap::new());
+    };
+    let mut params = BTreeMap::new();
+    for (name, param) in &definition.params {
+        let found = param
+            .setting
+            .as_deref()
+            .and_then(|field| Some((field, at(&settings, field)?)));
+        if let Some((field, value)) = found {
+            params.insert(name.clone(), text(value, field, path)?);
+        }
+    }
+    Ok(params)
+}
+
+fn read(path: &Path, shown: &str) -> Result<Option<Value>, Failure> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(Failure::file("look at", path)(cause)),
+    };
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        let failure = Failure::settings(format!(
+            "{shown} is not a file of at most {MOST_BYTES} bytes"
+        ));
+        return Err(failure.hint("make it a short JSON file"));
+    }
+    let mut written = String::new();
+    let file = fs::File::open(path).map_err(Failure::file("open", path))?;
+    file.take(MOST_BYTES)
+        .read_to_string(&mut written)
+        .map_err(Failure::file("read", path))?;
+    let value = serde_json::from_str(&written).map_err(|problem| {
+        Failure::settings(format!("{shown} is not valid JSON ({problem})")).hint("correct it")
+    })?;
+    Ok(Some(value))
+}
+
+/// The value at a dotted path. `null` counts as not set.
+fn at<'a>(settings: &'a Value, field: &str) -> Option<&'a Value> {
+    let found = field
+        .split('.')
+        .try_fold(settings, |value, key| value.get(key))?;
+    (!found.is_null()).then_some(found)
+}
+
+fn text(value: &Value, field: &str, path: &str) -> Result<String, Failure> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(truth) => Ok(truth.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            let failure = Failure::settings(format!("{field} in {path} is not a single value"));
+            Err(failure.hint("write a text, a number, true or false"))
+        }
+    }
+}
+
+/// Reads `name=value` as it was typed.
+pub fn parse(typed: &str) -> Result<(ParamName, String), String> {
+    let (name, value) = typed.split_once('=').ok_or("write it as NAME=VALUE")?;
+    let name = ParamName::parse(name).map_err(|problem| problem.to_string())?;
+    Ok((name, value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(settings: Option<&str>) -> Definition {
+        let mut text = String::from(
+            "name = 'p'\nabout = 'a test'\nstart = 'work'\n\
+             params.limit = { about = 'how often', default = 1, setting = 'loops.limit' }\n\
+             params.who = { about = 'for whom', default = 'me', setting = 'who' }\n\
+             stages.work = { agent = 'a', on.done = 'over' }\n\
+             stages.over = { end = 'completed' }\n",
+        );
+        if let Some(settings) = settings {
+            text = format!("settings = '{settings}'\n{text}");
+        }
+        let main = language::SourceFile {
+            name: "p.toml".into(),
+            bytes: text.into(),
+        };
+        let sources = language::Sources {
+            main,
+            ..language::Sources::default()
+        };
+        language::compile(&sources)
+            .unwrap()
+            .pipeline
+            .definition()
+            .clone()
+    }
+
+    fn gathered(settings: Option<&str>, typed: &[&str]) -> Result<String, Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(settings) = settings {
+            fs::write(folder.path().join("s.json"), settings).unwrap();
+        }
+        let typed: Vec<_> = typed.iter().map(|typed| parse(typed).unwrap()).collect();
+        let params = gather(&definition(Some("s.json")), &typed, folder.path())?;
+        let words = params.iter().map(|(name, value)| format!("{name}={value}"));
+        Ok(words.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn what_was_typed_goes_before_the_settings() {
+        for (settings, typed, expected) in [
+            (None, &[][..], ""),
+            (
+                Some(r#"{"loops": {"limit": 7}, "who": "you"}"#),
+                &[],
+                "limit=7 who=you",
+            ),
+            (Some(r#"{"loops": {"limit": 7}}"#), &["limit=9"], "limit=9"),
+            (
+                Some(r#"{"loops": {"limit": null}, "who": true}"#),
+                &[],
+                "who=true",
+            ),
+            (Some(r#"{"loops": 3}"#), &["who=a=b"], "who=a=b"),
+        ] {
+            assert_eq!(
+                gathered(settings, typed).unwrap(),
+                expected,
+                "{settings:?} {typed:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        for (settings, typed, expected) in [
+            (Some("{"), &[][..], "s.json is not valid JSON"),
+            (
+                Some(r#"{"who": [1]}"#),
+                &[],
+                "who in s.json is not a single value",
+            ),
+            (None, &["who=a", "who=b"], "--param who is there twice"),
+        ] {
+            let failure = gathered(settings, typed).unwrap_err().to_string();
+            assert!(failure.starts_with(expected), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_settings_file_outside_the_project_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let definition = Definition {
+            settings: Some("../s.json".into()),
+            ..definition(None)
+        };
+        assert!(gather(&definition, &[], folder.path()).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! Runs: found by id, by the beginning of an id, or because there is only one.
+
+use engine::{RunId, Status};
+use store::{Backend, RunSummary, StoredRun};
+
+use crate::desk::Desk;
+use crate::failure::Failure;
+
+/// How many runs a message names.
+const MOST_NAMED: usize = 5;
+
+/// The run that this word names; without a word, the only active one of this project.
+pub fn find(desk: &Desk<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
+    let id = match word {
+        Some(word) => named(desk, word)?,
+        None => only_active(desk)?,
+    };
+    let stored = desk.store.run(&id)?;
+    stored.ok_or_else(|| store::Error::UnknownRun { run: id }.into())
+}
+
+fn named(desk: &Desk<'_>, word: &str) -> Result<RunId, Failure> {
+    // A whole id is the usual case, and needs no list.
+    if let Ok(id) = RunId::parse(word)
+        && desk.store.run(&id)?.is_some()
+    {
+        return Ok(id);
+    }
+    let runs = desk.store.runs(None)?;
+    let ids: Vec<&RunId> = runs.iter().map(|run| &run.id).collect();
+    among(word, &ids).cloned()
+}
+
+/// The run whose id begins so, with or without its `r-`.
+fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
+    let begins = |id: &&&RunId| {
+        let id = id.as_str();
+        id.starts_with(word)
+            || id
+                .strip_prefix("r-")
+                .is_some_and(|rest| rest.starts_with(word))
+    };
+    let mut found: Vec<&RunId> = ids.iter().filter(begins).copied().collect();
+    found.sort();
+    match found.as_slice() {
+        [only] if !word.is_empty() => Ok(only),
+        [] => Err(unknown(word, ids)),
+        several => {
+            let failure = Failure::not_found(format!("'{word}' may be {}", listed(several)));
+            Err(failure.hint("write more of the id"))
+        }
+    }
+}
+
+fn unknown(word: &str, ids: &[&RunId]) -> Failure {
+    let failure = Failure::not_found(format!("there is no run '{word}'"));
+    let names = ids.iter().map(|id| id.as_str());
+    match engine::nearest(word, names) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure.hint("`gatewright list --all` shows all runs"),
+    }
+}
+
+fn only_active(desk: &Desk<'_>) -> Result<RunId, Failure> {
+    let runs = of_project(desk)?;
+    let active: Vec<&RunId> = runs
+        .iter()
+        .filter(|run| is_active(run))
+        .map(|run| &run.id)
+        .collect();
+    match active.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => Err(Failure::not_found("no run is active in this project")
+            .hint("`gatewright start` begins one, `gatewright list --all` shows all")),
+        several => {
+            let failure = Failure::not_found(format!("{} are active here", listed(several)));
+            Err(failure.hint("name the one that you mean"))
+        }
+    }
+}
+
+/// The runs of the project that the command was typed in. A folder that became a git repository
+/// afterwards is still the folder of its runs.
+pub fn of_project(desk: &Desk<'_>) -> Result<Vec<RunSummary>, Failure> {
+    let mut runs = desk.store.runs(None)?;
+    let project = desk.project()?;
+    let root = project.root.to_str();
+    runs.retain(|run| run.project == project.key || Some(run.worktree.as_str()) == root);
+    Ok(runs)
+}
+
+pub fn is_active(run: &RunSummary) -> bool {
+    match run.status {
+        Status::Queued | Status::Running | Status::Waiting(_) => true,
+        Status::Completed | Status::Failed | Status::Cancelled => false,
+    }
+}
+
+/// Some ids for a message, and how many more there are.
+fn listed(ids: &[&RunId]) -> String {
+    let named: Vec<&str> = ids.iter().take(MOST_NAMED).map(|id| id.as_str()).collect();
+    match ids.len().saturating_sub(MOST_NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_found_by_the_beginning_of_its_id() {
+        let ids: Vec<RunId> = ["r-abc111", "r-abd222", "r-xyz333"]
+            .into_iter()
+            .map(|id| RunId::parse(id).unwrap())
+            .collect();
+        let ids: Vec<&RunId> = ids.iter().collect();
+        for (word, expected) in [
+            ("r-x", "r-xyz333"),
+            ("xyz", "r-xyz333"),
+            ("r-abc111", "r-abc111"),
+            (
+                "r-ab",
+                "'r-ab' may be r-abc111, r-abd222; write more of the id",
+            ),
+            (
+                "",
+                "'' may be r-abc111, r-abd222, r-xyz333; write more of the id",
+            ),
+            (
+                "r-xyz334",
+                "there is no run 'r-xyz334'; did you mean r-xyz333?",
+            ),
+            (
+                "nothing",
+                "there is no run 'nothing'; `gatewright list --all` shows all runs",
+            ),
+        ] {
+            let found = match among(word, &ids) {
+                Ok(id) => id.to_string(),
+                Err(failure) => failure.to_string(),
+            };
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let ids: Vec<RunId> = (0..7)
+            .map(|n| RunId::parse(&format!("r-{n}")).unwrap())
+            .collect();
+        let ids: Vec<&RunId> = ids.iter().collect();
+        assert_eq!(listed(&ids), "r-0, r-1, r-2, r-3, r-4 and 2 more");
+    }
+}

@@ -1,0 +1,32 @@
+//! Scenarios: what must be true of a pipeline, played over the real engine with no model.
+//!
+//! Invariant: nothing here reads a file or prints; the command does.
+
+mod checking;
+mod demand;
+mod expectation;
+mod generate;
+mod grammar;
+mod judge;
+mod known;
+mod leaving;
+mod markdown;
+mod mistake;
+mod phrase;
+mod pipeline;
+mod player;
+mod read;
+mod report;
+mod step;
+#[cfg(test)]
+mod tests;
+mod verdict;
+mod wording;
+mod words;
+mod working;
+mod world;
+
+pub use generate::{Generated, generate};
+pub use pipeline::Beside;
+pub use read::File;
+pub use report::Report;

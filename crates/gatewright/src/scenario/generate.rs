@@ -1,0 +1,45 @@
+//! Scenarios that together cover every transition of a definition, found by walking the real engine.
+
+mod beginning;
+mod normal;
+mod possible;
+mod search;
+mod tour;
+mod transition;
+mod write;
+
+use engine::Pipeline;
+
+use search::Search;
+pub use transition::Transition;
+
+/// A scenario file that covers what can be covered.
+#[derive(Clone, Debug)]
+pub struct Generated {
+    pub text: String,
+    pub covered: Vec<Transition>,
+    /// What no scenario reaches, and why.
+    pub uncovered: Vec<(Transition, String)>,
+}
+
+/// Writes scenarios for a pipeline; `reference` is what its block says.
+pub fn generate(pipeline: &Pipeline, reference: &str) -> Generated {
+    let wanted = transition::all(pipeline.definition());
+    let search = Search::run(pipeline, &wanted);
+    let tours = tour::tours(&search, &wanted);
+    let covered = wanted
+        .iter()
+        .filter(|one| search.reaches(one))
+        .cloned()
+        .collect();
+    let missed = wanted.iter().filter(|one| !search.reaches(one));
+    let uncovered: Vec<(Transition, String)> = missed
+        .map(|one| (one.clone(), search.why_not(one)))
+        .collect();
+    let text = write::file(pipeline, reference, &tours, &uncovered);
+    Generated {
+        text,
+        covered,
+        uncovered,
+    }
+}

@@ -1,0 +1,89 @@
+//! The normal form of a run: two runs with the same one go on in the same way.
+
+use std::fmt::Write as _;
+
+use engine::{Gate, Graph, MemberState, Panel, Pipeline, Run, StageName, Standing, Work};
+
+use super::super::player::Player;
+
+/// Times, ids and dispatch numbers are left out. Of contents it counts only whether they are the
+/// present ones, since in a scenario no content ever comes back.
+pub fn normal(player: &Player<'_>, run: &Run) -> String {
+    let position = &run.position;
+    let mut text = format!(
+        "{} {} {} {:?} {:?} {:?} {} {} ",
+        position.stage,
+        run.standing == Standing::Going,
+        position.retries,
+        position.resume,
+        run.counters,
+        run.params,
+        run.stale_returns,
+        run.dispatches.len(),
+    );
+    artifacts(&mut text, run);
+    gates(&mut text, player, run);
+    // What a stage remembers is forgotten when it is entered anew; only a return finds it again.
+    let resumed = position.resume.as_ref().map(|resume| &resume.to);
+    for stage in [Some(&position.stage), resumed].into_iter().flatten() {
+        if let Some(panel) = run.panels.get(stage) {
+            reviewed(&mut text, player, run, stage, panel);
+        }
+        if let Some(graph) = run.graphs.get(stage) {
+            planned(&mut text, graph);
+        }
+    }
+    text
+}
+
+fn artifacts(text: &mut String, run: &Run) {
+    for (artifact, captured) in &run.artifacts {
+        let approved = run.approved.get(artifact) == Some(&captured.content);
+        let _ = write!(text, "{artifact}={approved} ");
+    }
+}
+
+fn gates(text: &mut String, player: &Player<'_>, run: &Run) {
+    let tree = player.world.tree();
+    for (stage, gate) in &run.gates {
+        let (kind, holds) = match gate {
+            Gate::Tree(passed) => ("tree", *passed == tree),
+            Gate::Superseded(passed) => ("superseded", *passed == tree),
+            Gate::Artifact { artifact, content } => {
+                let now = run.artifacts.get(artifact).map(|captured| captured.content);
+                ("artifact", now == Some(*content))
+            }
+        };
+        let _ = write!(text, "{stage}#{kind}={holds} ");
+    }
+}
+
+fn reviewed(text: &mut String, player: &Player<'_>, run: &Run, stage: &StageName, panel: &Panel) {
+    let present = match of(player.pipeline, stage) {
+        Some(artifact) => run.artifacts.get(artifact).map(|captured| captured.content),
+        None => Some(player.world.tree()),
+    };
+    let _ = write!(text, "{stage}@{} {:?} ", panel.round, panel.turn);
+    for (reviewer, subject) in &panel.approvals {
+        let _ = write!(text, "{reviewer}:{} ", present == Some(*subject));
+    }
+}
+
+/// The artifact that this panel judges, if it is one.
+fn of<'a>(pipeline: &'a Pipeline, stage: &StageName) -> Option<&'a engine::ArtifactName> {
+    match &pipeline.stage(stage)?.work {
+        Work::Review(work) => work.of.as_ref(),
+        _ => None,
+    }
+}
+
+fn planned(text: &mut String, graph: &Graph) {
+    for member in &graph.members {
+        let _ = match &member.state {
+            MemberState::Pending => write!(text, "p{} ", member.retries),
+            MemberState::Working { .. } => write!(text, "w{} ", member.retries),
+            MemberState::Done => write!(text, "d "),
+            MemberState::Failed { .. } => write!(text, "f "),
+        };
+    }
+}

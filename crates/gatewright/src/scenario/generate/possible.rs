@@ -1,0 +1,227 @@
+//! What may happen to a run in a stage: the steps that a search tries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{
+    AgentName, AgentPattern, ArtifactName, Definition, Fault, MemberState, Outcome, Questions,
+    ReviewWork, Run, SESSION, Seconds, Stage, Standing, StepId, StepsWork, Turn, Usage, Work,
+    Worker, Writes,
+};
+
+use super::super::step::{Act, Begins, CheckHow, How, PersonAct, Step, Subject};
+
+/// The steps that may change something where this run is.
+pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
+    if run.standing != Standing::Going {
+        return Vec::new();
+    }
+    match &stage.work {
+        Work::Agent(work) => {
+            let agent = match &work.worker {
+                Worker::Session => AgentName::parse(SESSION).ok(),
+                Worker::Agent(agent) => Some(agent.clone()),
+            };
+            agent
+                .map(|agent| agent_steps(stage, Subject::Agent(agent)))
+                .unwrap_or_default()
+        }
+        Work::Open(_) => {
+            let finish = stage.on.keys().any(|outcome| outcome.as_str() == "finish");
+            let finish = finish.then(|| Step::usual(Act::Person(PersonAct::Finish)));
+            after_steps(definition, stage)
+                .into_iter()
+                .chain(finish)
+                .collect()
+        }
+        Work::End(_) => after_steps(definition, stage),
+        Work::Check(_) => check_steps(stage),
+        Work::Ask(work) => ask_steps(stage, work.questions == Questions::Choice),
+        Work::Review(work) => review_steps(definition, stage, run, work),
+        Work::Steps(work) => graph_steps(definition, stage, run, work),
+    }
+}
+
+fn works(subject: Subject, how: How) -> Step {
+    let begins = match how {
+        How::Well | How::Outcome(_) => Begins::First,
+        How::Fault(_) | How::Says(_) | How::Leaves { .. } => Begins::IfIdle,
+    };
+    Step::usual(Act::End {
+        subject,
+        begins,
+        how,
+        usage: Usage::default(),
+    })
+}
+
+fn agent_steps(stage: &Stage, subject: Subject) -> Vec<Step> {
+    let own = stage.on.keys().map(|outcome| match outcome.as_str() {
+        "done" => How::Well,
+        word => Fault::parse(word).map_or(How::Outcome(outcome.clone()), How::Fault),
+    });
+    own.filter(|how| can_happen(stage, how))
+        .map(|how| works(subject.clone(), how))
+        .collect()
+}
+
+fn can_happen(stage: &Stage, how: &How) -> bool {
+    *how != How::Fault(Fault::Strayed) || matches!(stage.writes, Writes::Only(_))
+}
+
+/// The faults that `on` handles here.
+fn faults<'a>(stage: &'a Stage, subject: &'a Subject) -> impl Iterator<Item = Step> + 'a {
+    let faults = stage
+        .on
+        .keys()
+        .filter_map(|outcome| Fault::parse(outcome.as_str()));
+    let faults = faults.map(How::Fault).filter(|how| can_happen(stage, how));
+    faults.map(|how| works(subject.clone(), how))
+}
+
+fn after_steps(definition: &Definition, stage: &Stage) -> Vec<Step> {
+    let agents = (0..).zip(stage.after()).filter_map(|(place, after)| {
+        let is_its_own = |agent: &AgentName| {
+            let first = stage.after().iter();
+            let mut covering = first.map(|after| definition.covers(&after.agent, agent.as_str()));
+            covering.position(|covers| covers) == Some(place)
+        };
+        examples(definition, &after.agent)
+            .into_iter()
+            .find(is_its_own)
+    });
+    let steps = agents.flat_map(|agent| {
+        let endings = endings(definition, &left_by(definition, stage, &agent));
+        endings
+            .into_iter()
+            .map(move |how| works(Subject::Agent(agent.clone()), how))
+    });
+    steps.collect()
+}
+
+/// What this agent of an open or end stage must leave.
+fn left_by(definition: &Definition, stage: &Stage, agent: &AgentName) -> Vec<ArtifactName> {
+    let leaves = match &stage.work {
+        Work::Open(work) => work.leaves.as_slice(),
+        Work::End(work) => work.leaves.as_slice(),
+        Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => &[],
+    };
+    let mine = leaves
+        .iter()
+        .filter(|(who, _)| definition.covers(who, agent.as_str()));
+    mine.flat_map(|(_, artifacts)| artifacts.clone()).collect()
+}
+
+/// The ways in which work that leaves these can end well. What cannot be played is dropped later.
+fn endings(definition: &Definition, leaves: &[ArtifactName]) -> Vec<How> {
+    let told = leaves
+        .iter()
+        .flat_map(|artifact| verdicts(definition, artifact));
+    let told = told.filter(|outcome| outcome.as_str() != "failed");
+    [How::Well]
+        .into_iter()
+        .chain(told.map(How::Outcome))
+        .collect()
+}
+
+/// The outcomes that this artifact can tell, each once.
+fn verdicts(definition: &Definition, artifact: &ArtifactName) -> BTreeSet<Outcome> {
+    let artifact = definition.artifacts.get(artifact);
+    let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
+    field
+        .map(|field| field.values.values().cloned().collect())
+        .unwrap_or_default()
+}
+
+/// Agents that a pattern or the members of a group cover.
+pub fn examples(definition: &Definition, pattern: &AgentPattern) -> Vec<AgentName> {
+    let alone = std::slice::from_ref(pattern);
+    let members = definition.group(pattern).map_or(alone, Vec::as_slice);
+    let filled = members.iter().flat_map(|member| {
+        ["agent", "x", "1"].map(|filling| member.as_str().replace('*', filling))
+    });
+    filled
+        .filter_map(|name| AgentName::parse(&name).ok())
+        .collect()
+}
+
+fn check_steps(stage: &Stage) -> Vec<Step> {
+    let handled = |fault: Fault| {
+        stage
+            .on
+            .keys()
+            .any(|outcome| outcome.as_str() == fault.word())
+    };
+    let hows = [
+        (CheckHow::Passes, true),
+        (CheckHow::Fails, true),
+        (CheckHow::CannotStart, handled(Fault::Crashed)),
+        (CheckHow::ChangesTree, handled(Fault::Strayed)),
+    ];
+    let hows = hows.into_iter().filter(|(_, is_possible)| *is_possible);
+    hows.map(|(how, _)| Step::usual(Act::Check { stage: None, how }))
+        .collect()
+}
+
+fn ask_steps(stage: &Stage, is_choice: bool) -> Vec<Step> {
+    let timeout = Fault::Timeout.word();
+    let choices = stage
+        .on
+        .keys()
+        .filter(|outcome| is_choice && outcome.as_str() != timeout);
+    let choices = choices.map(|choice| PersonAct::Answer(choice.clone()));
+    let given = BTreeMap::from([(String::from("q1"), String::from("yes"))]);
+    let answers = (!is_choice).then_some(PersonAct::Answers(given));
+    let asked = choices
+        .chain(answers)
+        .map(|act| Step::usual(Act::Person(act)));
+    let limit = stage.timeout.map(|limit| Step::Wait(Seconds(limit.0 + 1)));
+    asked.chain(limit).collect()
+}
+
+fn review_steps(definition: &Definition, stage: &Stage, run: &Run, work: &ReviewWork) -> Vec<Step> {
+    let outcomes = |artifact: &ArtifactName| verdicts(definition, artifact);
+    match run.panels.get(&stage.name).map(|panel| panel.turn) {
+        Some(Turn::Reviewing { reviewer }) => {
+            let Some(member) = work.panel.get(reviewer as usize) else {
+                return Vec::new();
+            };
+            let subject = Subject::Agent(member.agent.clone());
+            let verdicts = outcomes(&member.leaves).into_iter();
+            let verdicts = verdicts.map(|verdict| works(subject.clone(), How::Outcome(verdict)));
+            verdicts.chain(faults(stage, &subject)).collect()
+        }
+        Some(Turn::Fixing { .. }) => {
+            let subject = Subject::Agent(work.owner.clone());
+            // Any verdict of the owner's own is a fix, so the first one will do.
+            let told = work.fixes.iter().flat_map(outcomes).next();
+            let fix = works(subject.clone(), told.map_or(How::Well, How::Outcome));
+            [fix].into_iter().chain(faults(stage, &subject)).collect()
+        }
+        Some(Turn::Spent) | None => Vec::new(),
+    }
+}
+
+/// One step after the other: what parallel steps do in another order is the same.
+fn graph_steps(definition: &Definition, stage: &Stage, run: &Run, work: &StepsWork) -> Vec<Step> {
+    let Some(graph) = run.graphs.get(&stage.name) else {
+        return Vec::new();
+    };
+    let is_done = |id: &StepId| {
+        graph
+            .members
+            .iter()
+            .any(|other| other.step.id == *id && other.state == MemberState::Done)
+    };
+    let ready = graph.members.iter().find(|member| {
+        member.state == MemberState::Pending && member.step.needs.iter().all(is_done)
+    });
+    let Some(member) = ready else {
+        return Vec::new();
+    };
+    let subject = Subject::Step(member.step.id.clone());
+    let endings = endings(definition, &work.leaves).into_iter();
+    endings
+        .chain([How::Fault(Fault::Crashed)])
+        .map(|how| works(subject.clone(), how))
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! A walk over everything that can happen, breadth first, with the real engine at every step.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use engine::{Pipeline, StageName};
+
+use super::super::player::Player;
+use super::super::step::Step;
+use super::beginning::beginnings;
+use super::normal::normal;
+use super::possible::steps;
+use super::transition::{Transition, told};
+
+/// More states than these are not looked at.
+const MOST_STATES: usize = 20_000;
+
+/// What the walk has found.
+pub struct Search {
+    pub states: Vec<State>,
+    /// Where runs begin, and what leads there.
+    pub roots: Vec<(usize, Vec<Step>)>,
+    entered: BTreeSet<StageName>,
+    reached: BTreeSet<Transition>,
+    end: End,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub links: Vec<Link>,
+}
+
+/// A step from one state to another.
+pub struct Link {
+    pub step: Step,
+    pub to: usize,
+    pub covers: Vec<Transition>,
+}
+
+enum End {
+    All,
+    TooMany,
+}
+
+impl Search {
+    pub fn run(pipeline: &Pipeline, wanted: &[Transition]) -> Self {
+        let search = Self {
+            states: Vec::new(),
+            roots: Vec::new(),
+            entered: BTreeSet::new(),
+            reached: BTreeSet::new(),
+            end: End::All,
+        };
+        Walk {
+            pipeline,
+            search,
+            known: BTreeMap::new(),
+            queue: VecDeque::new(),
+        }
+        .all(wanted)
+    }
+
+    pub fn reaches(&self, transition: &Transition) -> bool {
+        self.reached.contains(transition)
+    }
+
+    pub fn why_not(&self, transition: &Transition) -> String {
+        let stage = transition.stage();
+        match self.end {
+            End::TooMany => format!("the search was given up after {MOST_STATES} states"),
+            End::All if !self.entered.contains(stage) => format!("nothing leads to `{stage}`"),
+            End::All => format!("nothing that a scenario can make up does this in `{stage}`"),
+        }
+    }
+}
+
+struct Walk<'a> {
+    pipeline: &'a Pipeline,
+    search: Search,
+    known: BTreeMap<String, usize>,
+    queue: VecDeque<(usize, Player<'a>)>,
+}
+
+impl<'a> Walk<'a> {
+    fn all(mut self, wanted: &[Transition]) -> Search {
+        self.begin();
+        let mut missing: BTreeSet<&Transition> = wanted.iter().collect();
+        while let Some((state, player)) = self.queue.pop_front() {
+            self.expand(state, &player);
+            missing.retain(|one| !self.search.reached.contains(*one));
+            if missing.is_empty() {
+                break;
+            }
+            if self.search.states.len() > MOST_STATES {
+                self.search.end = End::TooMany;
+                break;
+            }
+        }
+        self.search
+    }
+
+    fn begin(&mut self) {
+        for steps in beginnings(self.pipeline.definition()) {
+            let mut player = Player::new(self.pipeline);
+            let played = steps.iter().all(|step| player.play(step).is_ok());
+            if played && let Some(state) = self.state(player) {
+                self.search.roots.push((state, steps));
+            }
+        }
+    }
+
+    /// The state that this player is in; a new one is looked at later.
+    fn state(&mut self, mut player: Player<'a>) -> Option<usize> {
+        let run = player.run.as_ref()?;
+        let form = normal(&player, run);
+        if let Some(state) = self.known.get(&form) {
+            return Some(*state);
+        }
+        self.search.entered.insert(run.position.stage.clone());
+        let state = self.search.states.len();
+        self.search.states.push(State::default());
+        self.known.insert(form, state);
+        // What has happened is in the links; the players in the queue stay small without it.
+        player.entries.clear();
+        self.queue.push_back((state, player));
+        Some(state)
+    }
+
+    fn expand(&mut self, from: usize, player: &Player<'a>) {
+        let Some(run) = &player.run else { return };
+        let definition = self.pipeline.definition();
+        let Some(stage) = self.pipeline.stage(&run.position.stage) else {
+            return;
+        };
+        for step in steps(definition, stage, run) {
+            let mut after = player.clone();
+            if after.play(&step).is_err() {
+                continue;
+            }
+            let covers = told(definition, &after.entries);
+            self.search.reached.extend(covers.iter().cloned());
+            if let Some(to) = self.state(after) {
+                self.search.states[from]
+                    .links
+                    .push(Link { step, to, covers });
+            }
+        }
+    }
+}

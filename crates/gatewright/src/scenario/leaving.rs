@@ -1,0 +1,304 @@
+//! What a worker leaves behind in a scenario, made up so that it ends as the scenario says.
+
+use engine::{
+    ArtifactName, ArtifactNeed, Definition, Dispatch, Evidence, Fault, Needs, Outcome,
+    OutcomeField, Pipeline, Reach, Run, Stage, Turn, Work, Writes,
+};
+
+use super::step::{How, Left};
+use super::world::World;
+
+/// A step that cannot be played: what it says cannot happen where the run is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unplayable {
+    pub message: String,
+    pub hint: String,
+}
+
+pub fn unplayable<T>(message: String, hint: String) -> Result<T, Unplayable> {
+    Err(Unplayable { message, hint })
+}
+
+/// A path that no sensible `writes` covers.
+const STRAY_PATH: &str = "~strayed";
+
+/// A piece of work at its end.
+pub struct Leaving<'a> {
+    pipeline: &'a Pipeline,
+    stage: &'a Stage,
+    reach: Reach,
+    how: &'a How,
+}
+
+impl<'a> Leaving<'a> {
+    /// Work whose beginning was seen, else what would be done in the present stage.
+    pub fn new(
+        pipeline: &'a Pipeline,
+        run: &Run,
+        open: Option<&Dispatch>,
+        how: &'a How,
+    ) -> Option<Self> {
+        let name = open.map_or(&run.position.stage, |open| &open.stage);
+        let stage = pipeline.stage(name)?;
+        let reach = open.map_or_else(|| reach(run, stage), |open| open.reach);
+        Some(Self {
+            pipeline,
+            stage,
+            reach,
+            how,
+        })
+    }
+
+    /// Does the work, and says what whoever looks then sees.
+    pub fn leave(&self, world: &mut World, needs: &Needs) -> Result<Evidence, Unplayable> {
+        let verdict = self.verdict(needs);
+        let told = self.told(verdict)?;
+        self.can_stray(needs)?;
+        self.change_tree(world);
+        let outcome = told.as_ref().and_then(|told| told.outcome.as_ref());
+        for need in &needs.artifacts {
+            let tells = verdict.is_some_and(|(name, _)| *name == need.artifact);
+            let word = told
+                .as_ref()
+                .filter(|_| tells)
+                .map(|told| told.word.clone());
+            match self.state(need, outcome) {
+                State::Fresh => world.write(need, word),
+                State::Broken => world.write_invalid(need),
+                State::Untouched => {}
+            }
+        }
+        self.old_ones_are_there(world, needs)?;
+        let seen = needs.artifacts.iter();
+        let artifacts = seen
+            .map(|need| (need.artifact.clone(), world.look(need)))
+            .collect();
+        let changed = needs.changed_since.map(|_| self.changed());
+        let tree = needs.tree.then(|| world.tree());
+        Ok(Evidence {
+            artifacts,
+            tree,
+            changed,
+            ..Evidence::default()
+        })
+    }
+
+    fn definition(&self) -> &'a Definition {
+        self.pipeline.definition()
+    }
+
+    /// The artifact that carries the verdict, as the engine finds it.
+    fn verdict<'n>(&self, needs: &'n Needs) -> Option<(&'n ArtifactName, &'a OutcomeField)> {
+        needs.artifacts.iter().find_map(|need| {
+            let artifact = self.definition().artifacts.get(&need.artifact)?;
+            artifact
+                .outcome
+                .as_ref()
+                .map(|field| (&need.artifact, field))
+        })
+    }
+
+    /// The word of the verdict, and what it means.
+    fn told(
+        &self,
+        verdict: Option<(&ArtifactName, &OutcomeField)>,
+    ) -> Result<Option<Told>, Unplayable> {
+        let Some((artifact, field)) = verdict else {
+            return self.without_verdict();
+        };
+        let told = |(word, outcome): (&String, &Outcome)| Told {
+            word: word.clone(),
+            outcome: Some(outcome.clone()),
+        };
+        let found = match self.how {
+            How::Says(word) => Some(Told {
+                word: word.clone(),
+                outcome: field.values.get(word).cloned(),
+            }),
+            How::Outcome(wanted) => field.values.iter().find(|(_, o)| *o == wanted).map(told),
+            How::Well => only(field).map(told),
+            How::Leaves {
+                artifact: Some(left),
+                ..
+            } => {
+                let wants = |pair: &(&String, &Outcome)| self.wants(left, Some(pair.1));
+                field
+                    .values
+                    .iter()
+                    .find(wants)
+                    .or_else(|| field.values.iter().next())
+                    .map(told)
+            }
+            How::Leaves { artifact: None, .. } | How::Fault(_) => {
+                field.values.iter().next().map(told)
+            }
+        };
+        match found {
+            Some(told) => Ok(Some(told)),
+            None => {
+                let outcomes: Vec<&str> = field.values.values().map(Outcome::as_str).collect();
+                let message = format!("how this work ends is told by `{artifact}`");
+                unplayable(message, format!("say one of: {}", outcomes.join(", ")))
+            }
+        }
+    }
+
+    fn without_verdict(&self) -> Result<Option<Told>, Unplayable> {
+        let stage = &self.stage.name;
+        match self.how {
+            How::Outcome(outcome) if outcome.as_str() != "done" => unplayable(
+                format!(
+                    "work in {stage} does not end with `{outcome}`: nothing that it leaves tells so"
+                ),
+                String::from("leave the word away"),
+            ),
+            How::Says(_) => unplayable(
+                format!("work in {stage} leaves nothing that could say so"),
+                String::from("only an artifact with an `outcome` has a verdict"),
+            ),
+            How::Well | How::Outcome(_) | How::Fault(_) | How::Leaves { .. } => Ok(None),
+        }
+    }
+
+    /// Must the work leave this artifact when it ends so?
+    fn wants(&self, artifact: &ArtifactName, outcome: Option<&Outcome>) -> bool {
+        let Work::Agent(work) = &self.stage.work else {
+            return true;
+        };
+        let own = outcome.and_then(|outcome| work.leaves.by_outcome.get(outcome));
+        work.leaves.always.contains(artifact) || own.is_some_and(|own| own.contains(artifact))
+    }
+
+    fn state(&self, need: &ArtifactNeed, outcome: Option<&Outcome>) -> State {
+        let meant = |artifact: &Option<ArtifactName>| {
+            artifact
+                .as_ref()
+                .is_none_or(|artifact| *artifact == need.artifact)
+        };
+        let unknown = outcome.is_none();
+        let usual = match unknown || self.wants(&need.artifact, outcome) {
+            true => State::Fresh,
+            false => State::Untouched,
+        };
+        match self.how {
+            How::Well | How::Outcome(_) | How::Says(_) | How::Fault(Fault::Strayed) => usual,
+            How::Fault(Fault::Crashed | Fault::Timeout | Fault::Missing | Fault::Hollow) => {
+                State::Untouched
+            }
+            How::Leaves { state, artifact } if meant(artifact) => match state {
+                Left::Old | Left::Nothing => State::Untouched,
+                Left::Invalid => State::Broken,
+            },
+            How::Leaves { .. } => usual,
+        }
+    }
+
+    /// An old artifact can only be left where one lies.
+    fn old_ones_are_there(&self, world: &World, needs: &Needs) -> Result<(), Unplayable> {
+        let How::Leaves { state, artifact } = self.how else {
+            return Ok(());
+        };
+        let stage = &self.stage.name;
+        if let Some(artifact) = artifact
+            && !needs
+                .artifacts
+                .iter()
+                .any(|need| need.artifact == *artifact)
+        {
+            let hint = String::from("name an artifact that it must leave");
+            return unplayable(format!("work in {stage} does not leave `{artifact}`"), hint);
+        }
+        if needs.artifacts.is_empty() {
+            let hint = String::from("say `works` instead");
+            return unplayable(format!("work in {stage} has nothing to leave"), hint);
+        }
+        let is_absent = |need: &&ArtifactNeed| {
+            let meant = artifact
+                .as_ref()
+                .is_none_or(|artifact| *artifact == need.artifact);
+            meant && !world.is_there(need)
+        };
+        match needs.artifacts.iter().find(is_absent) {
+            Some(need) if *state == Left::Old => unplayable(
+                format!("nothing lay at the path of `{}` before", need.artifact),
+                format!(
+                    "write `given old {}` above the step that begins",
+                    need.artifact
+                ),
+            ),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn can_stray(&self, needs: &Needs) -> Result<(), Unplayable> {
+        let strays = *self.how == How::Fault(Fault::Strayed);
+        if !strays || needs.changed_since.is_some() {
+            return Ok(());
+        }
+        let message = format!("work in {} cannot stray", self.stage.name);
+        unplayable(
+            message,
+            String::from("only a stage with `writes` looks at what was changed"),
+        )
+    }
+
+    fn change_tree(&self, world: &mut World) {
+        let works = !matches!(self.how, How::Fault(Fault::Hollow));
+        let strays = *self.how == How::Fault(Fault::Strayed);
+        if (works && self.reach == Reach::MayWrite) || strays {
+            world.change_tree();
+        }
+    }
+
+    /// The paths that differ from the tree before.
+    fn changed(&self) -> Vec<String> {
+        match (self.how, &self.stage.writes) {
+            (How::Fault(Fault::Strayed), _) => vec![String::from(STRAY_PATH)],
+            (_, Writes::Only(globs)) => {
+                let paths = globs
+                    .iter()
+                    .map(|glob| (glob, glob.as_str().replace('*', "x")));
+                let covered = paths.filter(|(glob, path)| glob.covers(path));
+                covered.map(|(_, path)| path).take(1).collect()
+            }
+            (_, Writes::Anything) => Vec::new(),
+        }
+    }
+}
+
+struct Told {
+    word: String,
+    /// Absent where the word is none of the pipeline's.
+    outcome: Option<Outcome>,
+}
+
+enum State {
+    Fresh,
+    Broken,
+    Untouched,
+}
+
+/// `done`, or the only outcome that there is.
+fn only(field: &OutcomeField) -> Option<(&String, &Outcome)> {
+    let done = field
+        .values
+        .iter()
+        .find(|(_, outcome)| outcome.as_str() == "done");
+    let first = field.values.iter().next();
+    let alone = first.filter(|(_, first)| field.values.values().all(|other| other == *first));
+    done.or(alone)
+}
+
+/// May work that begins now in this stage change the tree?
+fn reach(run: &Run, stage: &Stage) -> Reach {
+    let turn = run.panels.get(&stage.name).map(|panel| panel.turn);
+    let reviews = matches!(
+        (&stage.work, turn),
+        (Work::Review(_), Some(Turn::Reviewing { .. }))
+    );
+    match &stage.writes {
+        Writes::Only(globs) if globs.is_empty() => Reach::ReadsOnly,
+        Writes::Only(_) | Writes::Anything if reviews => Reach::ReadsOnly,
+        Writes::Only(_) | Writes::Anything => Reach::MayWrite,
+    }
+}

@@ -1,0 +1,101 @@
+//! The pipeline that a block names or holds.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use engine::{Pipeline, nearest};
+use language::{Sources, builtin};
+
+use super::markdown::Block;
+use super::mistake::{Mistake, Rule, Trouble};
+use super::read::File;
+
+/// What lies in the scenario file's folder. Whoever reads it says why it cannot be read.
+pub trait Beside {
+    /// The definition at this path, with what it refers to.
+    fn file(&self, path: &str) -> Result<Sources, String>;
+
+    /// This definition, with what it refers to.
+    fn text(&self, definition: &[u8]) -> Result<Sources, String>;
+}
+
+/// What a pipeline block says: a word is a name or a path, more is a definition.
+pub fn pipeline(file: &File, block: &Block, beside: &dyn Beside) -> Result<Pipeline, Vec<Trouble>> {
+    let written = &file.text[block.content.clone()];
+    let word = written.trim();
+    if word.is_empty() || word.contains(char::is_whitespace) {
+        return defined_here(file, block, beside);
+    }
+    if let Some(builtin) = builtin::find(word) {
+        return compiled(&builtin.sources());
+    }
+    let start = block.content.start + written.find(word).unwrap_or_default();
+    let sources = beside
+        .file(word)
+        .map_err(|reason| vec![unreadable(file, start..start + word.len(), &reason)])?;
+    compiled(&sources)
+}
+
+fn unreadable(file: &File, span: Range<usize>, reason: &str) -> Trouble {
+    let word = &file.text[span.clone()];
+    let names = builtin::all().iter().map(|builtin| builtin.name);
+    let listed: Vec<&str> = names.clone().collect();
+    let hint = match nearest(word, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "name a built-in pipeline ({}), a path from this file's folder, or write a definition",
+            listed.join(", ")
+        ),
+    };
+    let message = format!("there is no pipeline `{word}` ({reason})");
+    let rule = Rule::NoPipeline;
+    Trouble::new(
+        &file.name,
+        &file.text,
+        Mistake {
+            rule,
+            span,
+            message,
+            hint,
+        },
+    )
+}
+
+fn compiled(sources: &Sources) -> Result<Pipeline, Vec<Trouble>> {
+    let text: Rc<str> = String::from_utf8_lossy(&sources.main.bytes).into();
+    let trouble = |diagnostic| Trouble {
+        diagnostic,
+        text: Rc::clone(&text),
+    };
+    match language::compile(sources) {
+        Ok(compiled) => Ok(compiled.pipeline),
+        Err(found) => Err(found.into_iter().map(trouble).collect()),
+    }
+}
+
+/// A definition between the fences. What is wrong with it is shown in the scenario file.
+fn defined_here(file: &File, block: &Block, beside: &dyn Beside) -> Result<Pipeline, Vec<Trouble>> {
+    let definition = &file.text.as_bytes()[block.content.clone()];
+    let sources = beside
+        .text(definition)
+        .map_err(|reason| vec![unreadable(file, block.opening.clone(), &reason)])?;
+    compiled(&sources).map_err(|troubles| {
+        let troubles = troubles.into_iter();
+        troubles
+            .map(|trouble| moved(file, block, trouble))
+            .collect()
+    })
+}
+
+fn moved(file: &File, block: &Block, trouble: Trouble) -> Trouble {
+    let mut diagnostic = trouble.diagnostic;
+    diagnostic.file = file.name.clone();
+    diagnostic.span = Some(match diagnostic.span {
+        Some(span) => span.start + block.content.start..span.end + block.content.start,
+        None => block.opening.clone(),
+    });
+    Trouble {
+        diagnostic,
+        text: Rc::clone(&file.text),
+    }
+}

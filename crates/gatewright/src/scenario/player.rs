@@ -1,0 +1,385 @@
+//! The player: plays steps over the real engine, with a made-up world in place of the disk.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Answer, ArtifactName, Beginning, CheckpointName, Decision, Driver, Entry, Event, Evidence,
+    Happening, Hash, Pipeline, Question, Reply, Rule, Run, RunId, SessionId, StageName,
+    StepsSource, TreeAround, Usage, Who, Work,
+};
+
+use super::checking;
+use super::grammar::FIRST_SESSION;
+use super::leaving::{Unplayable, unplayable};
+use super::step::{
+    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Start, Step, Subject,
+};
+use super::world::World;
+
+/// A run in a made-up world.
+#[derive(Clone)]
+pub struct Player<'a> {
+    pub pipeline: &'a Pipeline,
+    pub world: World,
+    pub run: Option<Run>,
+    pub entries: Vec<Entry>,
+    pub(super) driver: Driver,
+    checkpoints: BTreeMap<CheckpointName, (u64, Run)>,
+}
+
+/// What was said to a step.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    pub reply: Reply,
+    pub rule: Rule,
+    /// How many entries there were before.
+    pub entries_before: usize,
+}
+
+pub(super) type Played<T> = Result<T, Unplayable>;
+
+impl<'a> Player<'a> {
+    pub fn new(pipeline: &'a Pipeline) -> Self {
+        Self {
+            pipeline,
+            world: World::default(),
+            run: None,
+            entries: Vec::new(),
+            driver: Driver::Guarded,
+            checkpoints: BTreeMap::new(),
+        }
+    }
+
+    /// Plays a step. Gives what was said to it, where somebody was there to say something.
+    pub fn play(&mut self, step: &Step) -> Played<Option<Heard>> {
+        if !matches!(step, Step::Given(Given::Step(_))) {
+            self.world.plan.close();
+        }
+        let before = self.entries.len();
+        let decision = match step {
+            Step::Given(given) => {
+                self.given(given);
+                return Ok(None);
+            }
+            Step::TreeChanges => {
+                self.world.change_tree();
+                return Ok(None);
+            }
+            Step::Start(start) => self.start(start)?,
+            Step::Wait(time) => {
+                self.world.wait(*time);
+                self.happen(Who::Engine, Happening::TimePassed, Evidence::default())?
+            }
+            Step::Act { by, act } => self.act(by, act)?,
+        };
+        self.plan()?;
+        let Decision { reply, rule, .. } = decision;
+        Ok(Some(Heard {
+            reply,
+            rule,
+            entries_before: before,
+        }))
+    }
+
+    /// May this worker begin now? Asked of the real engine, on a copy.
+    pub fn may_begin(&self, subject: &Subject) -> Played<Reply> {
+        self.clone()
+            .begin(&By::Usual, subject)
+            .map(|decision| decision.reply)
+    }
+
+    fn given(&mut self, given: &Given) {
+        match given {
+            Given::Step(step) => self.world.plan.add(step.clone()),
+            Given::Question { id, text } => self.world.questions.push(question(id, text)),
+            Given::Old(artifact) => {
+                let need = engine::ArtifactNeed {
+                    artifact: artifact.clone(),
+                    step: None,
+                };
+                self.world.litter(&need);
+            }
+        }
+    }
+
+    fn start(&mut self, start: &Start) -> Played<Decision> {
+        let session = match start.driver {
+            Driver::Guarded => Some(parsed(SessionId::parse(FIRST_SESSION))?),
+            Driver::ByHand | Driver::Headless => None,
+        };
+        let beginning = Beginning {
+            at: self.world.now,
+            by: person(),
+            id: parsed(RunId::parse("scenario"))?,
+            definition: Hash([0; 32]),
+            task: String::from("play a scenario"),
+            params: start.params.clone(),
+            driver: start.driver,
+            session,
+            steps: self.given_at_start(),
+            before: self.lying_there(),
+            queued: start.entry == Entrance::Queued,
+        };
+        self.driver = start.driver;
+        let decision = engine::begin(self.pipeline, &beginning);
+        self.record(&decision)?;
+        Ok(decision)
+    }
+
+    /// What earlier runs have left, as a command sees it before it begins one.
+    fn lying_there(&self) -> BTreeMap<ArtifactName, Hash> {
+        let needs = engine::needs_at_start(self.pipeline).artifacts.into_iter();
+        needs
+            .filter_map(|need| Some((need.artifact.clone(), self.world.look(&need).content()?)))
+            .collect()
+    }
+
+    /// Steps are given at the start where the pipeline wants them there.
+    fn given_at_start(&self) -> Vec<engine::Step> {
+        let wanted = self.pipeline.definition().stages.iter().any(
+            |stage| matches!(&stage.work, Work::Steps(work) if work.source == StepsSource::Start),
+        );
+        if wanted {
+            self.world.plan.steps.clone()
+        } else {
+            Vec::new()
+        }
+    }
+
+    pub(super) fn running(&self) -> Played<&Run> {
+        self.run.as_ref().ok_or_else(|| Unplayable {
+            message: String::from("there is no run: it was refused at the start"),
+            hint: String::from("end the scenario with the refusal"),
+        })
+    }
+
+    fn act(&mut self, by: &By, act: &Act) -> Played<Decision> {
+        match act {
+            Act::Begin(subject) => self.begin(by, subject),
+            Act::End {
+                subject,
+                begins,
+                how,
+                usage,
+            } => self.work(by, subject, *begins, how, *usage),
+            Act::Report { subject, how } => self.report(by, subject, how, Usage::default()),
+            Act::Check { stage, how } => self.check(by, stage.as_ref(), *how),
+            Act::Person(act) => {
+                let what = self.asked(act)?;
+                self.plainly(self.who(by, person()), what)
+            }
+            Act::Host(act) => {
+                let (usual, what) = self.told(act);
+                self.plainly(self.who(by, usual), what)
+            }
+        }
+    }
+
+    fn check(&mut self, by: &By, stage: Option<&StageName>, how: CheckHow) -> Played<Decision> {
+        let before = self.world.tree();
+        if how == CheckHow::ChangesTree {
+            self.world.change_tree();
+        }
+        let around = TreeAround {
+            before,
+            after: self.world.tree(),
+        };
+        let what = checking::ran(self.pipeline, self.running()?, stage, how, around)?;
+        self.happen(self.who(by, Who::Engine), what, Evidence::default())
+    }
+
+    /// Nothing is done in the world; it is only looked at.
+    pub(super) fn plainly(&mut self, by: Who, what: Happening) -> Played<Decision> {
+        let event = Event {
+            at: self.world.now,
+            by,
+            what,
+        };
+        let evidence = self.look(&event)?;
+        self.happen(event.by, event.what, evidence)
+    }
+
+    fn told(&self, act: &HostAct) -> (Who, Happening) {
+        match act {
+            HostAct::Open(session) => {
+                let opened = Happening::SessionStarted {
+                    session: session.clone(),
+                };
+                (Who::Session(session.clone()), opened)
+            }
+            HostAct::Close(session) => {
+                let closed = Happening::SessionEnded {
+                    session: session.clone(),
+                };
+                (Who::Session(session.clone()), closed)
+            }
+            HostAct::Stop { background } => {
+                let background_work = *background == Background::Working;
+                (self.host(), Happening::StopRequested { background_work })
+            }
+            HostAct::Tool(tool) => (self.host(), Happening::ToolRequested { tool: tool.clone() }),
+            HostAct::Prompt => (self.host(), Happening::PromptSubmitted),
+            HostAct::TakeUp => (Who::Engine, Happening::TakenUp),
+        }
+    }
+
+    fn asked(&mut self, act: &PersonAct) -> Played<Happening> {
+        Ok(match act {
+            PersonAct::Answer(choice) => Happening::Answered(Answer::Choice(choice.clone())),
+            PersonAct::Answers(given) => {
+                let content = self.world.new_content();
+                Happening::Answered(Answer::Answers {
+                    given: given.clone(),
+                    content,
+                })
+            }
+            PersonAct::Continue => Happening::Answered(Answer::Continue),
+            PersonAct::Finish => Happening::FinishAsked,
+            PersonAct::Skip { outcome, reason } => Happening::SkipAsked {
+                outcome: outcome.clone(),
+                reason: reason.clone(),
+            },
+            PersonAct::Retry => Happening::RetryAsked,
+            PersonAct::Cancel { reason } => Happening::CancelAsked {
+                reason: reason.clone(),
+            },
+            PersonAct::Reset { reason } => Happening::ResetAsked {
+                reason: reason.clone(),
+            },
+            PersonAct::Checkpoint(name) => Happening::CheckpointAsked { name: name.clone() },
+            PersonAct::Restore { name, reason } => {
+                let Some((entry, state)) = self.checkpoints.get(name) else {
+                    let hint = format!("write `checkpoint {name}` further up");
+                    return unplayable(format!("there is no checkpoint `{name}`"), hint);
+                };
+                let (state, reason) = (Box::new(state.clone()), reason.clone());
+                Happening::RestoreAsked {
+                    entry: *entry,
+                    state,
+                    reason,
+                }
+            }
+        })
+    }
+
+    /// What lies in the world before anything is done.
+    pub(super) fn look(&mut self, event: &Event) -> Played<Evidence> {
+        let run = self.running()?;
+        let needs = engine::needs(self.pipeline, run, event);
+        let artifacts = needs.artifacts.iter();
+        let artifacts = artifacts.map(|need| (need.artifact.clone(), self.world.look(need)));
+        let artifacts = artifacts.collect();
+        let tree = needs.tree.then(|| self.world.tree());
+        let questions = needs.questions.map(|_| Ok(self.questions(&event.what)));
+        let steps = needs.steps.map(|_| Ok(self.world.plan.steps.clone()));
+        Ok(Evidence {
+            artifacts,
+            tree,
+            changed: None,
+            questions,
+            steps,
+        })
+    }
+
+    /// The worker's questions: those given, else such as these answers fit.
+    fn questions(&self, what: &Happening) -> Vec<Question> {
+        match what {
+            Happening::Answered(Answer::Answers { given, .. })
+                if self.world.questions.is_empty() =>
+            {
+                given.keys().map(|id| question(id, id)).collect()
+            }
+            _ => self.world.questions.clone(),
+        }
+    }
+
+    pub(super) fn who(&self, by: &By, usual: Who) -> Who {
+        match by {
+            By::Usual => usual,
+            By::Session(session) => Who::Session(session.clone()),
+        }
+    }
+
+    /// Who tells of agents, stops and prompts in a run of this kind.
+    pub(super) fn host(&self) -> Who {
+        match (self.driver, SessionId::parse(FIRST_SESSION)) {
+            (Driver::Guarded, Ok(session)) => Who::Session(session),
+            (Driver::ByHand, _) => person(),
+            (Driver::Guarded | Driver::Headless, _) => Who::Engine,
+        }
+    }
+
+    /// The steps of a new task graph are read by our own side, before anything else happens.
+    fn plan(&mut self) -> Played<()> {
+        let pending = self
+            .run
+            .as_ref()
+            .and_then(|run| engine::pending(self.pipeline, run));
+        let Some(what) = pending else { return Ok(()) };
+        if self.world.plan.steps.is_empty() {
+            let hint = String::from("write `given step s1 by AGENT` above this step");
+            return unplayable(String::from("a task graph begins, and has no steps"), hint);
+        }
+        let event = Event {
+            at: self.world.now,
+            by: Who::Engine,
+            what,
+        };
+        let evidence = self.look(&event)?;
+        self.happen(event.by, event.what, evidence).map(drop)
+    }
+
+    pub(super) fn happen(
+        &mut self,
+        by: Who,
+        what: Happening,
+        evidence: Evidence,
+    ) -> Played<Decision> {
+        let event = Event {
+            at: self.world.now,
+            by,
+            what,
+        };
+        let run = self.running()?;
+        let decision = engine::decide(self.pipeline, run, &event, &evidence);
+        self.record(&decision)?;
+        if let (Happening::CheckpointAsked { name }, Some(run)) = (event.what, &self.run) {
+            self.checkpoints
+                .insert(name, (self.entries.len() as u64, run.clone()));
+        }
+        Ok(decision)
+    }
+
+    fn record(&mut self, decision: &Decision) -> Played<()> {
+        for entry in &decision.entries {
+            let run = engine::apply(self.run.take(), entry).map_err(|damage| Unplayable {
+                message: format!("the engine contradicts itself: {damage}"),
+                hint: String::from("please report this"),
+            })?;
+            self.run = Some(run);
+            self.entries.push(entry.clone());
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn person() -> Who {
+    Who::Person(String::from("a person"))
+}
+
+fn question(id: &str, text: &str) -> Question {
+    let (id, text) = (String::from(id), String::from(text));
+    Question {
+        id,
+        text,
+        options: Vec::new(),
+        context: None,
+    }
+}
+
+pub(super) fn parsed<T>(name: Result<T, engine::NameError>) -> Played<T> {
+    name.map_err(|problem| Unplayable {
+        message: format!("a name of our own is wrong: {problem}"),
+        hint: String::from("please report this"),
+    })
+}

@@ -1,0 +1,297 @@
+//! A scenario file: pipelines in one kind of block, scenarios in another, prose around them.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use engine::Pipeline;
+
+use super::demand::expectation;
+use super::expectation::Expectation;
+use super::grammar::step;
+use super::known::Known;
+use super::markdown::{Block, Kind, blocks};
+use super::mistake::{Mistake, Rule, Trouble};
+use super::phrase::Phrase;
+use super::pipeline::{Beside, pipeline};
+use super::step::Step;
+use super::words::{Word, words};
+
+/// A file of scenarios.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// As people are shown it.
+    pub name: String,
+    pub text: Rc<str>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub name: String,
+    pub file: File,
+    pub pipeline: Rc<Pipeline>,
+    /// Where it stands in the file.
+    pub opening: Range<usize>,
+    pub lines: Vec<Line>,
+}
+
+/// One step with what must be true after it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub span: Range<usize>,
+    pub times: u32,
+    pub step: Step,
+    pub expectations: Vec<Demand>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Demand {
+    pub span: Range<usize>,
+    pub what: Expectation,
+}
+
+/// More repetitions than this are a slip of the finger.
+const MOST_TIMES: u32 = 1_000;
+
+/// Reads a file. Every mistake is reported, in the order of the file.
+pub fn read(file: &File, beside: &dyn Beside) -> Result<Vec<Scenario>, Vec<Trouble>> {
+    let mut reader = Reader {
+        file,
+        beside,
+        pipeline: Current::None,
+        scenarios: Vec::new(),
+        troubles: Vec::new(),
+    };
+    match blocks(&file.text) {
+        Ok(blocks) => blocks.into_iter().for_each(|block| reader.block(block)),
+        Err(mistakes) => mistakes
+            .into_iter()
+            .for_each(|mistake| reader.report(mistake)),
+    }
+    if reader.troubles.is_empty() && reader.scenarios.is_empty() {
+        reader.report(Mistake {
+            rule: Rule::Structure,
+            span: 0..0,
+            message: String::from("there is no scenario in this file"),
+            hint: String::from("write one in a block that opens with ```scenario"),
+        });
+    }
+    if reader.troubles.is_empty() {
+        Ok(reader.scenarios)
+    } else {
+        Err(reader.troubles)
+    }
+}
+
+struct Reader<'a> {
+    file: &'a File,
+    beside: &'a dyn Beside,
+    pipeline: Current,
+    scenarios: Vec<Scenario>,
+    troubles: Vec<Trouble>,
+}
+
+/// The pipeline that the next scenario plays against.
+enum Current {
+    None,
+    /// It was reported; its scenarios cannot be read.
+    Unusable,
+    Pipeline(Rc<Pipeline>),
+}
+
+impl Reader<'_> {
+    fn report(&mut self, mistake: Mistake) {
+        self.troubles
+            .push(Trouble::new(&self.file.name, &self.file.text, mistake));
+    }
+
+    fn block(&mut self, block: Block) {
+        match block.kind {
+            Kind::Pipeline => match pipeline(self.file, &block, self.beside) {
+                Ok(pipeline) => self.pipeline = Current::Pipeline(Rc::new(pipeline)),
+                Err(troubles) => {
+                    self.pipeline = Current::Unusable;
+                    self.troubles.extend(troubles);
+                }
+            },
+            Kind::Scenario => match &self.pipeline {
+                Current::Pipeline(pipeline) => self.scenario(&block, Rc::clone(pipeline)),
+                Current::Unusable => {}
+                Current::None => self.report(Mistake {
+                    rule: Rule::Structure,
+                    span: block.opening,
+                    message: String::from("no pipeline stands above this scenario"),
+                    hint: String::from("name one in a block that opens with ```pipeline"),
+                }),
+            },
+        }
+    }
+
+    fn scenario(&mut self, block: &Block, pipeline: Rc<Pipeline>) {
+        let mut known = Known::new(pipeline.definition());
+        let mut lines: Vec<Line> = Vec::new();
+        let before = self.troubles.len();
+        for (span, indent) in source_lines(&self.file.text, block) {
+            if let Err(mistake) = self.line(&mut lines, &mut known, span, indent) {
+                self.report(mistake);
+            }
+        }
+        // Where a line was not understood, nothing can be said about the order.
+        if before == self.troubles.len()
+            && let Some(mistake) = misordered(block, &lines)
+        {
+            self.report(mistake);
+        }
+        let name = self.name(block);
+        let (file, opening) = (self.file.clone(), block.opening.clone());
+        self.scenarios.push(Scenario {
+            name,
+            file,
+            pipeline,
+            opening,
+            lines,
+        });
+    }
+
+    fn line(
+        &self,
+        lines: &mut Vec<Line>,
+        known: &mut Known<'_>,
+        span: Range<usize>,
+        indent: Indent,
+    ) -> Result<(), Mistake> {
+        let words = words(&self.file.text[span.clone()], span.start)?;
+        let (Some(first), Some(last)) = (words.first(), words.last()) else {
+            return Ok(());
+        };
+        let span = first.span.start..last.span.end;
+        match indent {
+            Indent::None => lines.push(step_line(&words, span, known)?),
+            Indent::Some => {
+                let demand = demand(&words, span, known, lines.last())?;
+                lines.iter_mut().last().into_iter().for_each(|line| {
+                    line.expectations.push(demand.clone());
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The nearest heading above; a second scenario below it gets a number.
+    fn name(&self, block: &Block) -> String {
+        let heading = block
+            .heading
+            .clone()
+            .map(|heading| &self.file.text[heading]);
+        let name = heading.map_or_else(|| String::from("a scenario"), plain);
+        let numbered = |number: usize| match number {
+            1 => name.clone(),
+            _ => format!("{name} ({number})"),
+        };
+        let taken = |candidate: &String| self.scenarios.iter().any(|s| s.name == *candidate);
+        (1..)
+            .map(numbered)
+            .find(|candidate| !taken(candidate))
+            .unwrap_or(name.clone())
+    }
+}
+
+/// A heading without the marks of Markdown.
+fn plain(heading: &str) -> String {
+    heading.replace(['`', '*'], "")
+}
+
+#[derive(Clone, Copy)]
+enum Indent {
+    None,
+    Some,
+}
+
+/// Each line of a block, without the fence's own indent.
+fn source_lines(text: &str, block: &Block) -> Vec<(Range<usize>, Indent)> {
+    let mut start = block.content.start;
+    let mut lines = Vec::new();
+    for line in text[block.content.clone()].split_inclusive('\n') {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        let from = start + spaces.min(block.indent);
+        let to = start + line.trim_end().len();
+        let indent = match text[from..to.max(from)].starts_with([' ', '\t']) {
+            true => Indent::Some,
+            false => Indent::None,
+        };
+        lines.push((from..to.max(from), indent));
+        start += line.len();
+    }
+    lines
+}
+
+fn step_line(words: &[Word], span: Range<usize>, known: &mut Known<'_>) -> Result<Line, Mistake> {
+    let (times, step) = step(&mut Phrase::new(words, span.clone()), known)?;
+    if !(1..=MOST_TIMES).contains(&times) {
+        return Err(Mistake {
+            rule: Rule::BadValue,
+            span,
+            message: format!("a step cannot happen {times} times"),
+            hint: format!("it happens 1 to {MOST_TIMES} times"),
+        });
+    }
+    Ok(Line {
+        span,
+        times,
+        step,
+        expectations: Vec::new(),
+    })
+}
+
+fn demand(
+    words: &[Word],
+    span: Range<usize>,
+    known: &Known<'_>,
+    above: Option<&Line>,
+) -> Result<Demand, Mistake> {
+    let misplaced = |message: &str, hint: &str| Mistake {
+        rule: Rule::Misplaced,
+        span: span.clone(),
+        message: String::from(message),
+        hint: String::from(hint),
+    };
+    let Some(above) = above else {
+        let hint = "a step begins in column one; what must be true stands below it, set in";
+        return Err(misplaced("no step stands above this line", hint));
+    };
+    let what = expectation(&mut Phrase::new(words, span.clone()), known)?;
+    let about_answer = matches!(what, Expectation::Reply { .. } | Expectation::Rule(_));
+    if about_answer && !above.step.is_answered() {
+        let hint = "put it below a step that somebody answers";
+        return Err(misplaced("nothing has been answered yet", hint));
+    }
+    Ok(Demand { span, what })
+}
+
+/// A run begins once, and before anything happens in it.
+fn misordered(block: &Block, lines: &[Line]) -> Option<Mistake> {
+    let is_start = |line: &&Line| matches!(line.step, Step::Start(_));
+    let mistake = |span: &Range<usize>, message: &str, hint: &str| Mistake {
+        rule: Rule::Misplaced,
+        span: span.clone(),
+        message: String::from(message),
+        hint: String::from(hint),
+    };
+    let Some(first) = lines.iter().find(|line| line.step.is_answered()) else {
+        let hint = "begin with `start`, then say what happens";
+        return Some(mistake(
+            &block.opening,
+            "nothing happens in this scenario",
+            hint,
+        ));
+    };
+    if !is_start(&first) {
+        let hint = "write `start` above it";
+        return Some(mistake(&first.span, "the run has not been started", hint));
+    }
+    let second = lines.iter().filter(is_start).nth(1);
+    let second = second.or_else(|| lines.iter().filter(is_start).find(|line| line.times > 1));
+    second.map(|second| {
+        let hint = "write a second scenario";
+        mistake(&second.span, "a scenario starts one run", hint)
+    })
+}

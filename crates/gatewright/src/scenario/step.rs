@@ -1,0 +1,201 @@
+//! A step: one thing that happens in a scenario.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    AgentName, ArtifactName, CheckpointName, Driver, Fault, Outcome, ParamName, Seconds, SessionId,
+    StageName, StepId, Usage,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Given(Given),
+    Start(Start),
+    /// Somebody edits the tree meanwhile; nothing of ours sees it.
+    TreeChanges,
+    Wait(Seconds),
+    Act {
+        by: By,
+        act: Act,
+    },
+}
+
+/// What lies ready before it is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    Step(engine::Step),
+    Question {
+        id: String,
+        text: String,
+    },
+    /// A file of an earlier run lies at the artifact's path.
+    Old(ArtifactName),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    pub driver: Driver,
+    pub entry: Entrance,
+    pub params: BTreeMap<ParamName, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entrance {
+    AtOnce,
+    Queued,
+}
+
+/// Who does it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Whoever does such a thing in a run of this kind.
+    Usual,
+    Session(SessionId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    Begin(Subject),
+    End {
+        subject: Subject,
+        begins: Begins,
+        how: How,
+        usage: Usage,
+    },
+    Report {
+        subject: Subject,
+        how: How,
+    },
+    Check {
+        stage: Option<StageName>,
+        how: CheckHow,
+    },
+    Person(PersonAct),
+    Host(HostAct),
+}
+
+/// What a person does at the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersonAct {
+    Answer(Outcome),
+    Answers(BTreeMap<String, String>),
+    Continue,
+    Finish,
+    Skip {
+        outcome: Option<Outcome>,
+        reason: String,
+    },
+    Retry,
+    Cancel {
+        reason: String,
+    },
+    Reset {
+        reason: String,
+    },
+    Checkpoint(CheckpointName),
+    Restore {
+        name: CheckpointName,
+        reason: String,
+    },
+}
+
+/// What a host's hooks or our own orchestrator tell of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostAct {
+    Open(SessionId),
+    Close(SessionId),
+    TakeUp,
+    Stop { background: Background },
+    Tool(String),
+    Prompt,
+}
+
+/// The worker that is spoken of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Agent(AgentName),
+    /// The agent that the plan gives this step to.
+    Step(StepId),
+    AgentWithStep(AgentName, StepId),
+}
+
+/// Does the work begin before it ends?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// `ends`: only the end is seen.
+    Not,
+    /// `works`.
+    First,
+    /// `crashes` and the like: unless it is at work already.
+    IfIdle,
+}
+
+/// How a piece of work ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// With the only outcome that there is, or with `done`.
+    Well,
+    Outcome(Outcome),
+    Fault(Fault),
+    /// Its verdict is this word, whatever the pipeline makes of it.
+    Says(String),
+    Leaves {
+        state: Left,
+        artifact: Option<ArtifactName>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    Old,
+    Invalid,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckHow {
+    Passes,
+    Fails,
+    TimesOut,
+    CannotStart,
+    ChangesTree,
+    PrintsFailure,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    None,
+    Working,
+}
+
+impl CheckHow {
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("passes", Self::Passes),
+        ("fails", Self::Fails),
+        ("times out", Self::TimesOut),
+        ("cannot start", Self::CannotStart),
+        ("changes the tree", Self::ChangesTree),
+        ("prints its failure", Self::PrintsFailure),
+    ];
+
+    pub fn words(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, how)| *how == self)
+            .map_or("", |(words, _)| words)
+    }
+}
+
+impl Step {
+    pub fn usual(act: Act) -> Self {
+        Self::Act { by: By::Usual, act }
+    }
+
+    /// Does something happen that is answered?
+    pub fn is_answered(&self) -> bool {
+        match self {
+            Self::Given(_) | Self::TreeChanges => false,
+            Self::Start(_) | Self::Wait(_) | Self::Act { .. } => true,
+        }
+    }
+}

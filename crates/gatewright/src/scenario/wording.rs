@@ -1,0 +1,276 @@
+//! How a step is written: what is read back is the same step.
+
+use std::fmt;
+
+use engine::{AgentName, ArtifactName, Driver, Fault, StepId, Usage};
+
+use super::step::{
+    Act, Background, Begins, By, Entrance, Given, HostAct, How, Left, PersonAct, Start, Step,
+    Subject,
+};
+
+/// Words that mean something where an agent's name could stand.
+pub const KEYWORDS: [&str; 24] = [
+    "given",
+    "start",
+    "tree",
+    "wait",
+    "in",
+    "session",
+    "check",
+    "answer",
+    "answers",
+    "continue",
+    "finish",
+    "skip",
+    "retry",
+    "cancel",
+    "reset",
+    "checkpoint",
+    "restore",
+    "report",
+    "take",
+    "stop",
+    "tool",
+    "prompt",
+    "step",
+    "with",
+];
+
+/// A text that a reader of scenarios takes as it is.
+pub fn quote(text: &str) -> String {
+    if text.contains('"') {
+        format!("«{text}»")
+    } else {
+        format!("\"{text}\"")
+    }
+}
+
+/// A value behind an equals sign, quoted where it must be.
+fn value(text: &str) -> String {
+    let plain = |found: char| found.is_ascii_alphanumeric() || "-_./:{}".contains(found);
+    if !text.is_empty() && text.chars().all(plain) {
+        String::from(text)
+    } else {
+        quote(text)
+    }
+}
+
+fn because(reason: &str) -> String {
+    if reason.is_empty() {
+        String::new()
+    } else {
+        format!(" because {}", quote(reason))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given(given) => write!(f, "given {given}"),
+            Self::Start(start) => start.fmt(f),
+            Self::TreeChanges => f.write_str("tree changes"),
+            Self::Wait(time) => write!(f, "wait {time}"),
+            Self::Act { by: By::Usual, act } => act.fmt(f),
+            Self::Act {
+                by: By::Session(session),
+                act,
+            } => write!(f, "in session {session} {act}"),
+        }
+    }
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Step(step) => {
+                write!(f, "step {} by {}", step.id, step.agent)?;
+                let needs: Vec<&str> = step.needs.iter().map(StepId::as_str).collect();
+                if needs.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " needs {}", needs.join(", "))
+                }
+            }
+            Self::Question { id, text } => write!(f, "question {id} {}", quote(text)),
+            Self::Old(artifact) => write!(f, "old {artifact}"),
+        }
+    }
+}
+
+impl fmt::Display for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("start")?;
+        match self.driver {
+            Driver::Guarded => {}
+            Driver::ByHand => f.write_str(" by hand")?,
+            Driver::Headless => f.write_str(" headless")?,
+        }
+        if self.entry == Entrance::Queued {
+            f.write_str(" queued")?;
+        }
+        self.params
+            .iter()
+            .try_for_each(|(name, text)| write!(f, " {name}={}", value(text)))
+    }
+}
+
+impl fmt::Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begin(subject) => write!(f, "{subject} begins"),
+            Self::End {
+                subject,
+                begins,
+                how,
+                usage,
+            } => {
+                write!(f, "{subject} {}{}", ended(*begins, how), Using(usage))
+            }
+            Self::Report { subject, how } => write!(f, "report {subject}{}", outcome(how)),
+            Self::Check { stage: None, how } => write!(f, "check {}", how.words()),
+            Self::Check {
+                stage: Some(stage),
+                how,
+            } => {
+                write!(f, "check of {stage} {}", how.words())
+            }
+            Self::Person(act) => act.fmt(f),
+            Self::Host(act) => act.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for PersonAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(choice) => write!(f, "answer {choice}"),
+            Self::Answers(given) => {
+                f.write_str("answers")?;
+                given
+                    .iter()
+                    .try_for_each(|(id, text)| write!(f, " {id}={}", value(text)))
+            }
+            Self::Continue => f.write_str("continue"),
+            Self::Finish => f.write_str("finish"),
+            Self::Skip {
+                outcome: None,
+                reason,
+            } => write!(f, "skip{}", because(reason)),
+            Self::Skip {
+                outcome: Some(outcome),
+                reason,
+            } => {
+                write!(f, "skip {outcome}{}", because(reason))
+            }
+            Self::Retry => f.write_str("retry"),
+            Self::Cancel { reason } => write!(f, "cancel{}", because(reason)),
+            Self::Reset { reason } => write!(f, "reset{}", because(reason)),
+            Self::Checkpoint(name) => write!(f, "checkpoint {name}"),
+            Self::Restore { name, reason } => write!(f, "restore {name}{}", because(reason)),
+        }
+    }
+}
+
+impl fmt::Display for HostAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(session) => write!(f, "session {session} opens"),
+            Self::Close(session) => write!(f, "session {session} closes"),
+            Self::TakeUp => f.write_str("take up"),
+            Self::Stop {
+                background: Background::None,
+            } => f.write_str("stop"),
+            Self::Stop {
+                background: Background::Working,
+            } => f.write_str("stop with background work"),
+            Self::Tool(tool) => write!(f, "tool {}", value(tool)),
+            Self::Prompt => f.write_str("prompt"),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(agent) => f.write_str(&name(agent)),
+            Self::Step(step) => write!(f, "step {step}"),
+            Self::AgentWithStep(agent, step) => write!(f, "{} with step {step}", name(agent)),
+        }
+    }
+}
+
+/// `session` is a keyword that is also a worker's name; other keywords are quoted.
+fn name(agent: &AgentName) -> String {
+    let name = agent.as_str();
+    let reserved = name != engine::SESSION && KEYWORDS.contains(&name);
+    if reserved {
+        quote(name)
+    } else {
+        String::from(name)
+    }
+}
+
+fn ended(begins: Begins, how: &How) -> String {
+    let plain = match begins {
+        Begins::Not => "ends",
+        Begins::First => "works",
+        Begins::IfIdle => return verb(how),
+    };
+    format!("{plain}{}", outcome(how))
+}
+
+fn outcome(how: &How) -> String {
+    match how {
+        How::Outcome(outcome) => format!(" {outcome}"),
+        How::Fault(fault) => format!(" {}", fault.word()),
+        How::Well | How::Says(_) | How::Leaves { .. } => String::new(),
+    }
+}
+
+fn verb(how: &How) -> String {
+    match how {
+        How::Well | How::Outcome(_) => format!("works{}", outcome(how)),
+        How::Fault(Fault::Crashed) => String::from("crashes"),
+        How::Fault(Fault::Timeout) => String::from("times out"),
+        How::Fault(Fault::Missing) => String::from("leaves nothing"),
+        How::Fault(Fault::Hollow) => String::from("is hollow"),
+        How::Fault(Fault::Strayed) => String::from("strays"),
+        How::Says(word) => format!("says {}", quote(word)),
+        How::Leaves {
+            state: Left::Nothing,
+            artifact: None,
+        } => String::from("leaves nothing"),
+        How::Leaves { state, artifact } => {
+            let article = match state {
+                Left::Old => "an old",
+                Left::Invalid => "an invalid",
+                Left::Nothing => "no",
+            };
+            let artifact = artifact.as_ref().map_or("artifact", ArtifactName::as_str);
+            format!("leaves {article} {artifact}")
+        }
+    }
+}
+
+struct Using<'a>(&'a Usage);
+
+impl fmt::Display for Using<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Usage {
+            turns,
+            tokens,
+            cost_cents,
+        } = self.0;
+        let used = [(turns, "turns"), (tokens, "tokens"), (cost_cents, "cents")];
+        let used = used.into_iter().filter(|(amount, _)| **amount > 0);
+        let used: Vec<String> = used
+            .map(|(amount, unit)| format!("{amount} {unit}"))
+            .collect();
+        if used.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " using {}", used.join(", "))
+        }
+    }
+}

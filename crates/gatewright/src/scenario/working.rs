@@ -1,0 +1,204 @@
+//! Workers in a scenario: they begin, work in the made-up world, and end.
+
+use engine::{
+    AgentName, Decision, Dispatch, Driver, Duty, Ending, Event, Evidence, Fault, Happening, Needs,
+    Outcome, Reply, SESSION, StepId, Usage, Who, WorkRef,
+};
+
+use super::leaving::{Leaving, unplayable};
+use super::player::{Played, Player, parsed, person};
+use super::step::{Begins, By, How, Left, Subject};
+
+impl Player<'_> {
+    pub(super) fn begin(&mut self, by: &By, subject: &Subject) -> Played<Decision> {
+        let (agent, step) = self.worker(subject)?;
+        self.plainly(
+            self.who(by, self.host()),
+            Happening::AgentRequested { agent, step },
+        )
+    }
+
+    pub(super) fn work(
+        &mut self,
+        by: &By,
+        subject: &Subject,
+        begins: Begins,
+        how: &How,
+        usage: Usage,
+    ) -> Played<Decision> {
+        let (agent, step) = self.worker(subject)?;
+        let is_open = self.open_work(by, &agent, step.as_ref()).is_some();
+        let begin = match begins {
+            Begins::Not => false,
+            Begins::First => true,
+            Begins::IfIdle => !is_open,
+        };
+        if begin && self.driver == Driver::ByHand {
+            return self.report(by, subject, how, usage);
+        }
+        // The main session is always there: its work is admitted when it is done.
+        if begin && agent.as_str() != SESSION {
+            self.lay_old(&agent, step.as_ref(), by, how)?;
+            let decision = self.begin(by, subject)?;
+            if !matches!(decision.reply, Reply::Allow | Reply::Inject(_)) {
+                return Ok(decision);
+            }
+        }
+        self.end(by, agent, step, how, usage)
+    }
+
+    fn end(
+        &mut self,
+        by: &By,
+        agent: AgentName,
+        step: Option<StepId>,
+        how: &How,
+        usage: Usage,
+    ) -> Played<Decision> {
+        let open = self.open_work(by, &agent, step.as_ref()).cloned();
+        let is_session = agent.as_str() == SESSION;
+        let what = Happening::AgentEnded {
+            work: WorkRef::Agent { agent, step },
+            ending: ending(how),
+            usage,
+        };
+        let event = Event {
+            at: self.world.now,
+            by: self.who(by, self.host()),
+            what,
+        };
+        let evidence = match open.is_some() || is_session {
+            true => self.left(&event, open.as_ref(), how)?,
+            false => Evidence::default(),
+        };
+        self.happen(event.by, event.what, evidence)
+    }
+
+    pub(super) fn report(
+        &mut self,
+        by: &By,
+        subject: &Subject,
+        how: &How,
+        usage: Usage,
+    ) -> Played<Decision> {
+        let (agent, step) = self.worker(subject)?;
+        let said = match how {
+            How::Outcome(outcome) => Some(outcome.clone()),
+            How::Fault(fault @ (Fault::Crashed | Fault::Timeout | Fault::Strayed)) => {
+                Some(parsed(Outcome::parse(fault.word()))?)
+            }
+            How::Well | How::Fault(_) | How::Says(_) | How::Leaves { .. } => None,
+        };
+        let what = Happening::Reported {
+            agent: Some(agent),
+            step,
+            said,
+            usage,
+        };
+        let event = Event {
+            at: self.world.now,
+            by: self.who(by, person()),
+            what,
+        };
+        let evidence = match self.driver {
+            Driver::ByHand => self.left(&event, None, how)?,
+            Driver::Guarded | Driver::Headless => Evidence::default(),
+        };
+        self.happen(event.by, event.what, evidence)
+    }
+
+    /// The work is done in the world, and looked at.
+    fn left(&mut self, event: &Event, open: Option<&Dispatch>, how: &How) -> Played<Evidence> {
+        let run = self.running()?;
+        let needs = engine::needs(self.pipeline, run, event);
+        let is_idle = open.is_none() && needs == Needs::default();
+        match Leaving::new(self.pipeline, run, open, how).filter(|_| !is_idle) {
+            Some(leaving) => leaving.leave(&mut self.world, &needs),
+            None => Ok(Evidence::default()),
+        }
+    }
+
+    /// `leaves an old artifact` begins with something lying there.
+    fn lay_old(
+        &mut self,
+        agent: &AgentName,
+        step: Option<&StepId>,
+        by: &By,
+        how: &How,
+    ) -> Played<()> {
+        let How::Leaves {
+            state: Left::Old, ..
+        } = how
+        else {
+            return Ok(());
+        };
+        let what = Happening::AgentRequested {
+            agent: agent.clone(),
+            step: step.cloned(),
+        };
+        let event = Event {
+            at: self.world.now,
+            by: self.who(by, self.host()),
+            what,
+        };
+        let needs = engine::needs(self.pipeline, self.running()?, &event);
+        needs
+            .artifacts
+            .iter()
+            .for_each(|need| self.world.litter(need));
+        Ok(())
+    }
+
+    fn open_work(&self, by: &By, agent: &AgentName, step: Option<&StepId>) -> Option<&Dispatch> {
+        let session = match self.who(by, self.host()) {
+            Who::Session(session) => Some(session),
+            Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
+        };
+        self.run.as_ref()?.dispatches.values().find(|open| {
+            let its_step = match &open.duty {
+                Duty::Step { step } => Some(step),
+                Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+            };
+            open.agent == *agent
+                && open.session == session
+                && step.is_none_or(|step| its_step == Some(step))
+        })
+    }
+
+    /// The agent and the step that a subject means. A step belongs to whom the plan gives it to.
+    fn worker(&self, subject: &Subject) -> Played<(AgentName, Option<StepId>)> {
+        match subject {
+            Subject::Agent(agent) => Ok((agent.clone(), None)),
+            Subject::AgentWithStep(agent, step) => Ok((agent.clone(), Some(step.clone()))),
+            Subject::Step(id) => {
+                let run = self.running()?;
+                let graph = run.graphs.get(&run.position.stage);
+                let members = graph.into_iter().flat_map(|graph| &graph.members);
+                let planned = members
+                    .map(|member| &member.step)
+                    .chain(&self.world.plan.steps);
+                match planned.into_iter().find(|step| step.id == *id) {
+                    Some(step) => Ok((step.agent.clone(), Some(id.clone()))),
+                    None => unplayable(
+                        format!("no step `{id}` is planned here"),
+                        format!("say who works: `AGENT with step {id} …`"),
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// How the host tells of an end. What is missing shows in what was left.
+fn ending(how: &How) -> Ending {
+    match how {
+        How::Fault(fault @ (Fault::Crashed | Fault::Timeout)) => Ending::Fault {
+            fault: *fault,
+            reason: String::from("the scenario says so"),
+        },
+        How::Fault(Fault::Hollow) => Ending::Finished { worked: false },
+        How::Well | How::Outcome(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
+            Ending::Finished { worked: true }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The made-up world around a run: the time, the tree, and the files that lie in it.
+
+use std::collections::BTreeMap;
+
+use engine::{ArtifactName, ArtifactNeed, Hash, Question, Seconds, Seen, Step, StepId, Time};
+
+#[derive(Clone, Debug)]
+pub struct World {
+    pub now: Time,
+    tree: u64,
+    contents: u64,
+    files: BTreeMap<Place, Lying>,
+    pub plan: Plan,
+    pub questions: Vec<Question>,
+}
+
+type Place = (ArtifactName, Option<StepId>);
+
+/// A file at an artifact's path.
+#[derive(Clone, Debug)]
+struct Lying {
+    content: Hash,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Valid { word: Option<String> },
+    Invalid,
+}
+
+/// Steps that lie ready to be planned. Lines that follow each other are one plan.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    pub steps: Vec<Step>,
+    is_closed: bool,
+}
+
+impl Plan {
+    pub fn add(&mut self, step: Step) {
+        if self.is_closed {
+            *self = Self::default();
+        }
+        self.steps.push(step);
+    }
+
+    /// Something else happened: a further step belongs to another plan.
+    pub fn close(&mut self) {
+        self.is_closed = !self.steps.is_empty();
+    }
+}
+
+/// Some day at noon. No scenario depends on which.
+const NOON: Time = Time(1_800_014_400_000);
+
+impl Default for World {
+    fn default() -> Self {
+        Self {
+            now: NOON,
+            tree: 1,
+            contents: 0,
+            files: BTreeMap::new(),
+            plan: Plan::default(),
+            questions: Vec::new(),
+        }
+    }
+}
+
+impl World {
+    pub fn wait(&mut self, time: Seconds) {
+        self.now = Time(self.now.0.saturating_add(time.0.saturating_mul(1_000)));
+    }
+
+    pub fn tree(&self) -> Hash {
+        hash(b't', self.tree)
+    }
+
+    pub fn change_tree(&mut self) {
+        self.tree += 1;
+    }
+
+    /// A content that was never there before.
+    pub fn new_content(&mut self) -> Hash {
+        self.contents += 1;
+        hash(b'c', self.contents)
+    }
+
+    pub fn write(&mut self, need: &ArtifactNeed, word: Option<String>) {
+        self.put(need, State::Valid { word });
+    }
+
+    pub fn write_invalid(&mut self, need: &ArtifactNeed) {
+        self.put(need, State::Invalid);
+    }
+
+    fn put(&mut self, need: &ArtifactNeed, state: State) {
+        let content = self.new_content();
+        self.files.insert(place(need), Lying { content, state });
+    }
+
+    /// Makes sure that something lies there.
+    pub fn litter(&mut self, need: &ArtifactNeed) {
+        if !self.files.contains_key(&place(need)) {
+            self.write(need, None);
+        }
+    }
+
+    pub fn is_there(&self, need: &ArtifactNeed) -> bool {
+        self.files.contains_key(&place(need))
+    }
+
+    /// What whoever looks sees there now.
+    pub fn look(&self, need: &ArtifactNeed) -> Seen {
+        match self.files.get(&place(need)) {
+            None => Seen::Absent,
+            Some(Lying {
+                content,
+                state: State::Valid { word },
+            }) => Seen::Valid {
+                content: *content,
+                word: word.clone(),
+            },
+            Some(Lying {
+                content,
+                state: State::Invalid,
+            }) => {
+                let reason = String::from("it is not as the definition wants it");
+                Seen::Invalid {
+                    content: *content,
+                    reason,
+                }
+            }
+        }
+    }
+}
+
+fn place(need: &ArtifactNeed) -> Place {
+    (need.artifact.clone(), need.step.clone())
+}
+
+/// A made-up hash; hashes of different kinds never meet, and short forms differ early.
+fn hash(kind: u8, number: u64) -> Hash {
+    let mut bytes = [0; 32];
+    bytes[0] = kind;
+    bytes[1..9].copy_from_slice(&number.to_le_bytes());
+    Hash(bytes)
+}

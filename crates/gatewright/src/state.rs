@@ -1,0 +1,145 @@
+//! The state folder: where the store lies, and the few things that lie beside it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use engine::RunId;
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::turn::Turn;
+
+/// The folder's name below the user's folder for state.
+const NAME: &str = "gatewright";
+
+/// How many runs can be changed at once without waiting for each other.
+const MOST_TURNS: usize = 16;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    folder: PathBuf,
+}
+
+impl State {
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The folder that the environment tells.
+    pub fn find(environment: &Environment) -> Result<Self, Failure> {
+        let home = environment.state_home().ok_or_else(|| {
+            Failure::outside("there is no place to keep runs")
+                .hint("set HOME or XDG_STATE_HOME to an absolute path")
+        })?;
+        Ok(Self::new(home.join(NAME)))
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where evidence remembers what it has read.
+    pub fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
+    /// Waits for the turn to begin a run, so that two that collide are not begun at once.
+    ///
+    /// Invariant: the store has been opened for writing before, so the folder is there and ours.
+    pub fn wait_to_start(&self) -> Result<Turn, Failure> {
+        Turn::wait(&self.folder.join("starting.lock"))
+    }
+
+    /// Waits for the turn to look at a run and change it. Of many who come at once each then looks
+    /// once, and none starves. The store is what keeps two from changing a run at once: whoever
+    /// waits in vain, because somebody sleeps on its turn, goes on without one.
+    pub fn wait_to_change(&self, run: &RunId) -> Option<Turn> {
+        let sum: usize = run.as_str().bytes().map(usize::from).sum();
+        let name = format!("changing-{:x}.lock", sum % MOST_TURNS);
+        Turn::wait(&self.folder.join(name)).ok()
+    }
+
+    /// Where runs are copied to before a person resets them.
+    pub fn backups(&self) -> Result<PathBuf, Failure> {
+        let folder = self.folder.join("backups");
+        make_private(&folder)?;
+        Ok(folder)
+    }
+
+    /// Keeps the search path with which a person started a run. Its checks look for programs there,
+    /// not where whoever asks for a check wants them to be looked for.
+    pub fn keep_search_path(&self, run: &RunId, search: &OsStr) -> Result<(), Failure> {
+        let folder = self.folder.join("search");
+        make_private(&folder)?;
+        let path = folder.join(run.as_str());
+        let written = || {
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            file.write_all(search.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path).map(drop).map_err(|failed| failed.error)
+        };
+        written().map_err(Failure::file("write to", &path))
+    }
+
+    /// The search path of a run; `None` when nothing is known of it.
+    pub fn search_path(&self, run: &RunId) -> Option<OsString> {
+        let bytes = fs::read(self.folder.join("search").join(run.as_str())).ok()?;
+        Some(OsString::from_vec(bytes))
+    }
+
+    /// Forgets the search paths of runs that are gone.
+    pub fn forget_search_paths(&self, is_there: impl Fn(&str) -> bool) {
+        let Ok(listed) = fs::read_dir(self.folder.join("search")) else {
+            return;
+        };
+        for entry in listed.filter_map(Result::ok) {
+            let is_kept = entry.file_name().to_str().is_some_and(&is_there);
+            if !is_kept {
+                // What cannot be removed now is removed the next time.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn make_private(folder: &Path) -> Result<(), Failure> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+            Err(Failure::file("write to", folder)(cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_home_there_is_no_state_folder() {
+        let failure = State::find(&Environment::default()).unwrap_err();
+        assert!(
+            failure
+                .to_string()
+                .ends_with("set HOME or XDG_STATE_HOME to an absolute path")
+        );
+    }
+
+    #[test]
+    fn a_search_path_is_kept_with_its_run_and_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let run = RunId::parse("r-1").unwrap();
+        assert_eq!(state.search_path(&run), None);
+        state.keep_search_path(&run, OsStr::new("/a:/b")).unwrap();
+        assert_eq!(state.search_path(&run), Some("/a:/b".into()));
+        state.forget_search_paths(|run| run == "r-1");
+        assert_eq!(state.search_path(&run), Some("/a:/b".into()));
+        state.forget_search_paths(|_| false);
+        assert_eq!(state.search_path(&run), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! What came of a deed, told: what is now true, and what may happen next. A refusal is one line.
+
+use engine::{CheckVerdict, Entry, Fact, Refusal, Reply};
+use serde_json::{Value, json};
+use views::history::HistoryLine;
+use views::{Paint, Style};
+
+use crate::clock;
+use crate::desk::{Opened, as_of};
+use crate::drive::Driven;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+
+/// Tells it, and says with which exit code.
+pub fn tell(driven: &Driven, output: &mut Output) -> Result<Exit, Failure> {
+    let refusal = refusal(&driven.reply);
+    match output.format() {
+        Format::Json => output.json(&json(driven))?,
+        Format::Text if refusal.is_none() => output.text(&text(driven, output.paint()))?,
+        Format::Text => {}
+    }
+    for line in &driven.unwritten {
+        output.say_in(Style::Wait, line);
+    }
+    if driven.repeated && refusal.is_none() {
+        output.say("this key was there before: nothing was done again");
+    }
+    match refusal {
+        Some(refusal) => {
+            output.say_in(Style::Bad, &views::refusal_in(driven.opened.run(), refusal));
+            Ok(Exit::No)
+        }
+        None => Ok(exit(&driven.entries)),
+    }
+}
+
+fn refusal(reply: &Reply) -> Option<&Refusal> {
+    match reply {
+        Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
+        Reply::Allow | Reply::Inject(_) | Reply::Done => None,
+    }
+}
+
+/// A check that did not pass is an answer, and the answer is no.
+fn exit(entries: &[(u64, Entry)]) -> Exit {
+    let failed = entries.iter().any(|(_, entry)| match &entry.fact {
+        Fact::Checked { verdict, .. } => *verdict != CheckVerdict::Passed,
+        _ => false,
+    });
+    if failed { Exit::No } else { Exit::Success }
+}
+
+fn text(driven: &Driven, paint: Paint) -> String {
+    let mut text = String::new();
+    for (line, (_, entry)) in lines(driven).iter().zip(&driven.entries) {
+        if line.style != Style::Dim {
+            text.push_str(&format!("{}\n", paint.on(line.style, &line.what.line())));
+        }
+        text.push_str(&last_words(&entry.fact, paint));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&next(&driven.opened).text(paint));
+    text
+}
+
+/// How many lines of a failed command's output are shown; `why` shows all that was kept.
+const MOST_LINES: usize = 12;
+
+/// What a command said last that made a check fail.
+fn last_words(fact: &Fact, paint: Paint) -> String {
+    let results = match fact {
+        Fact::Checked {
+            verdict: CheckVerdict::Failed,
+            results,
+            ..
+        } => results.as_slice(),
+        _ => &[],
+    };
+    let tail = results
+        .last()
+        .map(|result| views::safe(&result.tail))
+        .unwrap_or_default();
+    let lines: Vec<&str> = tail.trim_end().lines().collect();
+    let shown = lines.iter().skip(lines.len().saturating_sub(MOST_LINES));
+    shown
+        .map(|line| format!("  {}\n", paint.on(Style::Dim, line)))
+        .collect()
+}
+
+fn json(driven: &Driven) -> Value {
+    let Driven {
+        opened,
+        reply,
+        rule,
+        repeated,
+        ..
+    } = driven;
+    let entries = views::history(
+        driven
+            .entries
+            .iter()
+            .map(|(number, entry)| (*number, entry)),
+    );
+    let mut facts = json!({
+        "run": opened.run().id.as_str(),
+        "reply": reply.word(),
+        "rule": rule.code(),
+        "repeated": repeated,
+        "refusal": refusal(reply).map(refusal_json),
+        "entries": entries.json(),
+    });
+    merge(&mut facts, standing(opened));
+    facts
+}
+
+fn refusal_json(refusal: &Refusal) -> Value {
+    json!({ "rule": refusal.rule.code(), "reason": refusal.reason })
+}
+
+/// Where the run is, how it goes, and what may happen next.
+pub fn standing(opened: &Opened) -> Value {
+    let run = as_of(&opened.pipeline, opened.run(), clock::now());
+    let mut facts = json!({
+        "stage": run.position.stage.as_str(),
+        "status": engine::status(&opened.pipeline, &run).word(),
+    });
+    merge(&mut facts, next(opened).json());
+    facts
+}
+
+fn merge(facts: &mut Value, others: Value) {
+    if let (Value::Object(facts), Value::Object(others)) = (facts, others) {
+        facts.extend(others);
+    }
+}
+
+fn lines(driven: &Driven) -> Vec<HistoryLine> {
+    views::history(
+        driven
+            .entries
+            .iter()
+            .map(|(number, entry)| (*number, entry)),
+    )
+    .lines
+}
+
+/// What may happen now. A run past its `ttl` asks, whether that is recorded yet or not.
+pub fn next(opened: &Opened) -> views::next::NextView {
+    let run = as_of(&opened.pipeline, opened.run(), clock::now());
+    views::next(
+        &opened.pipeline,
+        &run,
+        &engine::next(&opened.pipeline, &run),
+    )
+}

@@ -1,0 +1,240 @@
+//! Questions of workers, runs that went stale, and commands that a person approves.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use testkit::{Project, Ran};
+
+use crate::fixture::{
+    RUN, SMALL, fact, project, run, says_one_line, stage, start, status, to_the_question,
+};
+
+const STORY: &str = r#"{
+    "id": "s", "title": "t", "requirements": { "functional": ["f"] },
+    "acceptance_criteria": [
+        { "id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t" }
+    ],
+    "test_criteria": { "commands": ["COMMAND"] }
+}"#;
+
+const QUESTIONS: &str = r#"{ "status": "needs_input", "questions": [
+    { "id": "colour", "question": "Which \u001b[31mcolour?", "options": ["red", "blue"] },
+    { "id": "size", "question": "How large?" }
+] }"#;
+
+/// A run of `multi-ai` whose first worker has asked two questions.
+fn asked() -> Project {
+    let project = project();
+    start(&project, "multi-ai").succeeds();
+    project.write(".task/worker-signal.json", QUESTIONS);
+    run(&project, "report").succeeds();
+    assert_eq!(stage(&project), "needs_user_input");
+    project
+}
+
+#[test]
+fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
+    let project = asked();
+    let shown = run(&project, "answer").succeeds();
+    for words in [
+        "colour",
+        "Which colour?",
+        "such as: red, blue",
+        "How large?",
+    ] {
+        assert!(shown.stdout.contains(words), "{words}\n{shown}");
+    }
+    assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
+    let facts = fact(&project, "answer r-test");
+    assert_eq!(facts["questions"][1]["id"], "size");
+
+    says_one_line(
+        run(&project, "answer --answer colour=red"),
+        1,
+        &["GW-R63", "'size'"],
+    );
+    let unknown = "answer --answer colour=red --answer size=2 --answer shape=x";
+    says_one_line(
+        run(&project, unknown),
+        1,
+        &["GW-R63", "no question 'shape'"],
+    );
+    says_one_line(run(&project, "answer red"), 1, &["GW-R62"]);
+    run(&project, "answer --answer colour=red --answer size=2").succeeds();
+    assert_eq!(stage(&project), "requirements_gathering");
+    let export = run(&project, "export r-test").stdout;
+    assert!(export.contains(r#"\"answer\":\"red\""#), "{export}");
+}
+
+/// A run of `multi-ai` whose story with this test command was approved.
+fn approved(command: &str) -> Project {
+    let project = project();
+    start(&project, "multi-ai").succeeds();
+    project.write(".task/worker-signal.json", r#"{ "status": "completed" }"#);
+    project.write(".task/user-story.json", STORY.replace("COMMAND", command));
+    run(&project, "report").succeeds();
+    run(&project, "answer approve").succeeds();
+    for (stage, outcome) in [
+        ("plan_drafting", "completed"),
+        ("plan_refining", "completed"),
+        ("plan_reviewing", "approved"),
+        ("implementing_loop", "complete"),
+        ("code_reviewing", "approved"),
+    ] {
+        assert_eq!(self::stage(&project), stage);
+        project
+            .run([
+                "skip",
+                "--as",
+                outcome,
+                "--reason",
+                "not what this test is about",
+            ])
+            .succeeds();
+    }
+    assert_eq!(stage(&project), "testing");
+    project
+}
+
+#[test]
+fn commands_that_a_person_approved_are_run() {
+    let project = approved("sh test.sh");
+    project.write("test.sh", "echo tested; exit 0\n");
+    run(&project, "check").succeeds();
+    assert_eq!(status(&project), "completed");
+}
+
+#[test]
+fn a_command_that_tests_nothing_is_not_run_though_it_was_approved() {
+    for command in ["true", "rm -r .", "sh -c true", "echo All tests passed"] {
+        let project = approved(command);
+        let ran = run(&project, "check").exits(1);
+        assert!(ran.stderr.contains("GW-R55"), "{command}\n{ran}");
+        assert_eq!(status(&project), "running", "{command}");
+    }
+}
+
+#[test]
+fn what_the_story_says_after_the_approval_does_not_count() {
+    let project = approved("sh test.sh");
+    project.write("test.sh", "exit 1\n");
+    project.write(
+        ".task/user-story.json",
+        STORY.replace("COMMAND", "sh other.sh"),
+    );
+    project.write("other.sh", "exit 0\n");
+    let ran = run(&project, "check").exits(1);
+    assert!(ran.stdout.contains("sh test.sh: exit 1"), "{ran}");
+    assert_eq!(stage(&project), "implementing_loop");
+}
+
+#[test]
+fn a_stale_run_is_shown_and_asks() {
+    let project = project();
+    project.write("stale.toml", format!("ttl = \"1s\"\n{SMALL}"));
+    start(&project, "stale.toml").succeeds();
+    thread::sleep(Duration::from_millis(2_100));
+    assert!(run(&project, "list").stdout.contains("STALE"));
+    assert!(run(&project, "status").stdout.contains("STALE"));
+    assert_eq!(fact(&project, "list")["runs"][0]["stale"], true);
+    let next = run(&project, "next").succeeds().stdout;
+    assert!(next.contains("gatewright answer r-test continue"), "{next}");
+    project.write("note.md", "Hello\n");
+    says_one_line(run(&project, "report"), 1, &["GW-R93"]);
+    says_one_line(run(&project, "check"), 1, &["GW-R93"]);
+    run(&project, "answer r-test continue").succeeds();
+    run(&project, "report").succeeds();
+    assert_eq!(stage(&project), "testing");
+}
+
+#[test]
+fn continue_can_also_be_a_choice() {
+    let project = project();
+    let text = SMALL.replace("on.yes = \"reviewing\"", "on.continue = \"reviewing\"");
+    project.write("continue.toml", text);
+    start(&project, "continue.toml").succeeds();
+    says_one_line(run(&project, "answer continue"), 1, &["GW-R76"]);
+    to_the_question(&project);
+    run(&project, "answer continue").succeeds();
+    assert_eq!(stage(&project), "reviewing");
+}
+
+#[test]
+fn a_check_is_refused_where_there_is_none() {
+    let project = project();
+    start(&project, "small.toml").succeeds();
+    let before = crate::fixture::entries(&project, RUN);
+    says_one_line(run(&project, "check"), 1, &["GW-R52", "next: 'writer'"]);
+    assert_eq!(fact(&project, "check")["reply"], "refuse");
+    assert_eq!(crate::fixture::entries(&project, RUN), before);
+}
+
+#[test]
+fn a_program_that_is_missing_says_nothing_about_the_work() {
+    let project = project();
+    project.write(
+        "missing.toml",
+        SMALL.replace("grep -q Hello note.md", "no-such-program-here note.md"),
+    );
+    start(&project, "missing.toml").succeeds();
+    project.write("note.md", "Hello\n");
+    run(&project, "report").succeeds();
+    let ran = run(&project, "check").exits(1);
+    assert!(
+        ran.stderr.contains("GW-R55") && ran.stderr.contains("no-such-program-here"),
+        "{ran}"
+    );
+    assert_eq!(stage(&project), "testing");
+}
+
+#[test]
+fn a_check_that_is_interrupted_ends_its_commands_and_says_nothing() {
+    let project = project();
+    project.write(
+        "slow.toml",
+        SMALL.replace("grep -q Hello note.md", "sh slow.sh"),
+    );
+    project.write("slow.sh", "echo $$ > slow.pid\nsleep 60\n");
+    start(&project, "slow.toml").succeeds();
+    project.write("note.md", "Hello\n");
+    run(&project, "report").succeeds();
+    let before = crate::fixture::entries(&project, RUN);
+    let mut command = project.command(["check"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let slow = wait_for(|| {
+        fs::read_to_string(project.path().join("slow.pid"))
+            .ok()
+            .filter(|pid| pid.ends_with('\n'))
+    });
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    says_one_line(ran, 4, &["interrupted", "gatewright check"]);
+    let process = format!("/proc/{}", slow.trim());
+    wait_for(|| (!Path::new(&process).exists()).then_some(()));
+    assert_eq!(crate::fixture::entries(&project, RUN), before);
+}
+
+/// Waits until there is something; a test that waits in vain fails.
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..3_000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("waited in vain");
+}

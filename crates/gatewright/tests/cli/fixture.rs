@@ -1,0 +1,165 @@
+//! What the tests share: a project with a small pipeline, and short ways to say what happens in it.
+
+use std::ffi::OsStr;
+
+use serde_json::Value;
+use testkit::{Project, Ran};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+
+/// An agent, a check, a question and a review: all that a run by hand goes through.
+pub const SMALL: &str = r#"
+name  = "small"
+about = "Write a note, test it, ask, and have it reviewed."
+start = "writing"
+
+[counters]
+fixes = { max = 2, then = "stopped" }
+
+[artifacts.note]
+path   = "note.md"
+format = "text"
+
+[artifacts.verdict]
+path    = "verdict.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes", "needs_clarification"] }
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "testing"
+
+[stages.testing]
+check     = ["grep -q Hello note.md"]
+on.passed = "asking"
+on.failed = { to = "writing", count = "fixes" }
+
+[stages.asking]
+ask    = "Shall it be reviewed?"
+on.yes = "reviewing"
+on.no  = "stopped"
+
+[stages.reviewing]
+review = "writer"
+panel  = [{ agent = "reader", leaves = "verdict" }]
+rounds = 3
+reads  = ["note"]
+fixes  = ["note"]
+on.approved            = "complete"
+on.needs_clarification = "asking"
+on.exceeded            = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+
+[[prove]]
+name    = "nothing completes untested or unreviewed"
+before  = "complete"
+through = ["testing", "reviewing"]
+"#;
+
+/// The run that most tests are about.
+pub const RUN: &str = "r-test";
+
+/// A project with the small pipeline in it.
+pub fn project() -> Project {
+    let project = Project::new(PROGRAM);
+    project.write("small.toml", SMALL);
+    project
+}
+
+/// The same with a run that has just been started.
+pub fn started() -> Project {
+    let project = project();
+    start(&project, "small.toml").succeeds();
+    project
+}
+
+pub fn start(project: &Project, pipeline: &str) -> Ran {
+    project.run([
+        "start",
+        pipeline,
+        "--task",
+        "write a note",
+        "--by-hand",
+        "--id",
+        RUN,
+    ])
+}
+
+/// Runs a line of words; none of them holds a space.
+pub fn run(project: &Project, line: &str) -> Ran {
+    project.run(line.split_whitespace())
+}
+
+/// The facts that a command prints, which must be one JSON value and nothing else.
+#[track_caller]
+pub fn facts<A: AsRef<OsStr>>(project: &Project, arguments: impl IntoIterator<Item = A>) -> Value {
+    let words = arguments.into_iter().map(|word| word.as_ref().to_owned());
+    let ran = project.run(words.chain(["--json".into()]));
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
+}
+
+#[track_caller]
+pub fn fact(project: &Project, line: &str) -> Value {
+    facts(project, line.split_whitespace())
+}
+
+/// Where the run is.
+#[track_caller]
+pub fn stage(project: &Project) -> String {
+    let facts = facts(project, ["status", RUN]);
+    let stage = facts["stage"]["name"].as_str().or(facts["stage"].as_str());
+    stage
+        .unwrap_or_else(|| panic!("no stage in {facts}"))
+        .to_owned()
+}
+
+#[track_caller]
+pub fn status(project: &Project) -> String {
+    let facts = facts(project, ["status", RUN]);
+    facts["status"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no status in {facts}"))
+        .to_owned()
+}
+
+/// How many entries the run has.
+#[track_caller]
+pub fn entries(project: &Project, run: &str) -> usize {
+    let facts = facts(project, ["history", run]);
+    facts["entries"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no entries in {facts}"))
+        .len()
+}
+
+/// Insists on one line of talk, which names these words, and on nothing else.
+#[track_caller]
+pub fn says_one_line(ran: Ran, code: i32, words: &[&str]) -> Ran {
+    let ran = ran.exits(code);
+    assert_eq!(ran.stderr.lines().count(), 1, "not one line\n{ran}");
+    assert_eq!(ran.stdout, "", "facts where none were to be\n{ran}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "does not say {word:?}\n{ran}");
+    }
+    ran
+}
+
+/// Goes from the start to the question.
+pub fn to_the_question(project: &Project) {
+    project.write("note.md", "Hello\n");
+    run(project, "report").succeeds();
+    run(project, "check").succeeds();
+}
+
+/// Goes from the question to the end.
+pub fn to_the_end(project: &Project) {
+    run(project, "answer yes").succeeds();
+    project.write("verdict.json", r#"{"status": "approved"}"#);
+    run(project, "report --agent reader").succeeds();
+}

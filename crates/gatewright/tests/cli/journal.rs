@@ -1,0 +1,268 @@
+//! The journal and the ways back: history, why, checkpoints, restore, fork, reset, export, gc, verify.
+
+use std::fs;
+
+use rusqlite::Connection;
+use serde_json::Value;
+use testkit::Project;
+
+use crate::fixture::{
+    RUN, entries, fact, facts, run, says_one_line, stage, started, status, to_the_end,
+    to_the_question,
+};
+
+#[test]
+fn history_shows_what_was_asked_for() {
+    let project = started();
+    to_the_question(&project);
+    let whole = fact(&project, "history r-test");
+    let numbers = |facts: &Value| -> Vec<u64> {
+        let entries = facts["entries"].as_array().unwrap().iter();
+        entries
+            .map(|entry| entry["entry"].as_u64().unwrap())
+            .collect()
+    };
+    let count = numbers(&whole).len() as u64;
+    assert_eq!(numbers(&whole), (1..=count).collect::<Vec<_>>());
+    assert_eq!(
+        numbers(&fact(&project, "history --last 2")),
+        [count - 1, count]
+    );
+    assert_eq!(numbers(&fact(&project, "history --from 3 --last 99"))[0], 3);
+    assert_eq!(numbers(&fact(&project, "history --from 999")), [0_u64; 0]);
+}
+
+#[test]
+fn why_tells_the_rule_and_the_evidence() {
+    let project = started();
+    project.write("note.md", "Hallo\n");
+    run(&project, "report").succeeds();
+    run(&project, "check").exits(1);
+    let why = run(&project, "why r-test").succeeds().stdout;
+    for words in [
+        "GW-R96",
+        "testing → writing",
+        "grep -q Hello note.md: exit 1",
+        "tree",
+    ] {
+        assert!(why.contains(words), "{words}\n{why}");
+    }
+    let why = fact(&project, "why r-test 1");
+    assert_eq!(why["rule"]["code"], "GW-R01");
+}
+
+#[test]
+fn a_run_goes_back_to_a_checkpoint_and_keeps_its_history() {
+    let project = started();
+    run(&project, "checkpoint r-test before").succeeds();
+    to_the_question(&project);
+    let before = entries(&project, RUN);
+    run(&project, "restore r-test before --reason again").succeeds();
+    assert_eq!(stage(&project), "writing");
+    assert_eq!(entries(&project, RUN), before + 1);
+    // By its number, too: just after the check had passed.
+    run(&project, &format!("restore r-test {before} --reason forth")).succeeds();
+    assert_eq!(stage(&project), "asking");
+    to_the_end(&project);
+    assert_eq!(status(&project), "completed");
+    run(&project, "verify").succeeds();
+}
+
+#[test]
+fn a_reset_makes_a_backup_and_says_the_way_back() {
+    let project = started();
+    to_the_question(&project);
+    let before = entries(&project, RUN);
+    let reset = project
+        .run(["reset", RUN, "--reason", "from the start"])
+        .succeeds();
+    assert_eq!(stage(&project), "writing");
+    assert!(entries(&project, RUN) > before);
+    let way = reset
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("to go back: gatewright "));
+    let way = way
+        .unwrap_or_else(|| panic!("{reset}"))
+        .replace("WHY", "mistake");
+    let kept = reset
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("the run as it was is kept in "));
+    let kept = fs::read_to_string(kept.unwrap_or_else(|| panic!("{reset}"))).unwrap();
+    assert!(kept.lines().count() > before, "{kept}");
+    run(&project, &way).succeeds();
+    assert_eq!(stage(&project), "asking");
+}
+
+#[test]
+fn a_fork_goes_its_own_way() {
+    let project = started();
+    to_the_question(&project);
+    run(&project, "fork r-test --at 1 --id r-other").succeeds();
+    let other = fact(&project, "status r-other");
+    assert!(other.to_string().contains("writing"), "{other}");
+    assert_eq!(stage(&project), "asking");
+    says_one_line(
+        run(&project, "fork r-test --at 1 --id r-other"),
+        1,
+        &["r-other already"],
+    );
+    run(&project, "cancel r-other --reason x").succeeds();
+    assert_eq!(status(&project), "waiting");
+    run(&project, "verify").succeeds();
+}
+
+#[test]
+fn an_export_holds_everything() {
+    let project = started();
+    to_the_question(&project);
+    let lines = run(&project, "export r-test").succeeds().stdout;
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kind = |kind: &str| lines.iter().filter(|line| line["kind"] == kind).count();
+    assert_eq!((kind("run"), kind("file")), (1, 1));
+    assert_eq!(kind("entry"), entries(&project, RUN));
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["kind"] == "content" && line["text"] == "Hello\n")
+    );
+    assert_eq!(fact(&project, "export r-test"), Value::Array(lines));
+    run(&project, "export r-test --format md -o page.md").succeeds();
+    let page = project.read("page.md");
+    assert!(
+        page.starts_with("# Run r\\-test of small") || page.starts_with("# Run r-test of small"),
+        "{page}"
+    );
+    says_one_line(
+        run(&project, "export r-test -o no/such/folder.md"),
+        4,
+        &["no/such/folder.md"],
+    );
+}
+
+#[test]
+fn only_what_ended_long_ago_is_collected() {
+    let project = started();
+    run(&project, "gc --older-than 0s").succeeds();
+    assert_eq!(status(&project), "running");
+    run(&project, "cancel --reason x").succeeds();
+    assert_eq!(fact(&project, "gc")["runs"], 0);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    assert_eq!(
+        fact(&project, "gc --older-than 0s --dry-run")["runs"][0],
+        RUN
+    );
+    assert_eq!(fact(&project, "gc --older-than 0s")["runs"], 1);
+    assert_eq!(
+        fact(&project, "list --all")["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+    assert!(!project.state().join("search").join(RUN).exists());
+}
+
+/// Changes the database behind the program's back.
+fn tamper(project: &Project, statements: &str) {
+    let database = Connection::open(project.state().join("store.db")).unwrap();
+    database.execute_batch(statements).unwrap();
+}
+
+#[test]
+fn what_was_done_to_a_journal_is_found_and_located() {
+    for (statements, kind, entry) in [
+        (
+            "DROP TRIGGER entries_stay_as_they_are;
+             UPDATE entries SET entry = replace(entry, 'writer', 'hacker') WHERE number = 2",
+            "altered",
+            2,
+        ),
+        (
+            "DROP TRIGGER entries_stay; DELETE FROM entries WHERE number = 3",
+            "removed",
+            3,
+        ),
+    ] {
+        let project = started();
+        to_the_question(&project);
+        run(&project, "verify").succeeds();
+        tamper(&project, statements);
+        let found = fact(&project, "verify");
+        assert_eq!(found["intact"], false, "{found}");
+        let fault = &found["runs"][0]["faults"][0];
+        assert_eq!(
+            (&fault["kind"], &fault["entry"]),
+            (&kind.into(), &entry.into()),
+            "{found}"
+        );
+        run(&project, "verify").exits(1);
+        // Nothing is written any more, and it says what to do.
+        says_one_line(
+            run(&project, "answer yes"),
+            5,
+            &["damaged", "verify --repair"],
+        );
+        let repaired = run(&project, "verify --repair").succeeds();
+        assert!(
+            repaired.stdout.contains("the damaged store is kept in"),
+            "{repaired}"
+        );
+        run(&project, "verify").succeeds();
+        run(&project, "checkpoint r-test after").succeeds();
+    }
+}
+
+#[test]
+fn a_cut_tail_shows() {
+    let project = started();
+    to_the_question(&project);
+    let last = entries(&project, RUN);
+    tamper(
+        &project,
+        &format!(
+            "DROP TRIGGER entries_stay; DELETE FROM entries WHERE number = {last};
+             UPDATE runs SET version = {before}, head = (SELECT hash FROM entries WHERE number = {before})",
+            before = last - 1
+        ),
+    );
+    let found = fact(&project, "verify");
+    assert!(found.to_string().contains("truncated"), "{found}");
+}
+
+#[test]
+fn a_sound_store_needs_no_repair() {
+    let project = started();
+    assert_eq!(fact(&project, "verify --repair")["repaired"], false);
+    assert_eq!(facts(&project, ["verify", RUN])["intact"], true);
+    assert_eq!(fact(&crate::fixture::project(), "verify")["intact"], true);
+    says_one_line(
+        run(&crate::fixture::project(), "verify r-test"),
+        3,
+        &["no runs"],
+    );
+}
+
+#[test]
+fn a_run_that_is_damaged_does_not_hide_the_others() {
+    let project = started();
+    run(&project, "fork r-test --at 1 --id r-fork").succeeds();
+    tamper(
+        &project,
+        "UPDATE runs SET state = x'00' WHERE id = 'r-fork'",
+    );
+    let listed = run(&project, "list").exits(5);
+    assert!(
+        listed.stdout.contains("r-test") && !listed.stdout.contains("r-fork"),
+        "{listed}"
+    );
+    assert!(listed.stderr.contains("r-fork"), "{listed}");
+    run(&project, "status r-test").succeeds();
+    says_one_line(run(&project, "status r-fork"), 5, &["damaged"]);
+    run(&project, "verify --repair").succeeds();
+    run(&project, "status r-fork").succeeds();
+}

@@ -1,0 +1,24 @@
+//! The command as people use it: the built program, in projects of its own.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod asking;
+mod bad_input;
+mod crowd;
+mod demo;
+mod disk;
+mod fixture;
+mod journal;
+mod keys;
+mod lessons;
+mod papers;
+mod printing;
+mod reference;
+mod scenarios;
+mod starting;
+mod story;
+mod views;

@@ -1,0 +1,323 @@
+//! Starting: parameters and settings, steps, queues, and where a project is.
+
+use serde_json::Value;
+use testkit::{Project, Ran};
+
+use crate::fixture::{
+    PROGRAM, RUN, SMALL, fact, project, run, says_one_line, start, started, status,
+};
+
+const WITH_PARAMS: &str = r#"
+    name     = "loop"
+    about    = "Try as often as the settings say."
+    start    = "working"
+    settings = "pipeline.config.json"
+
+    [params]
+    target = { about = "what is worked on", required = true }
+    tries  = { about = "how often", default = 2, setting = "autonomy.tries" }
+    mood   = { about = "how", default = "calm", choices = ["calm", "wild"], setting = "mood" }
+
+    [counters]
+    tries = { max = "{tries}", then = "over" }
+
+    [stages.working]
+    agent   = "worker"
+    on.done = "checking"
+
+    [stages.checking]
+    check     = ["test -e {target}", "test {mood} = wild"]
+    on.passed = "over"
+    on.failed = { to = "working", count = "tries" }
+
+    [stages.over]
+    end = "completed"
+
+    [[prove]]
+    name    = "it is checked"
+    before  = "over"
+    through = "working"
+"#;
+
+fn params(project: &Project, typed: &str) -> Result<Value, Ran> {
+    project.write("loop.toml", WITH_PARAMS);
+    let ran = run(
+        project,
+        &format!("start loop.toml --task x --by-hand --id {RUN} {typed}"),
+    );
+    match ran.code {
+        Some(0) => Ok(fact(project, "status r-test")["params"].clone()),
+        _ => Err(ran),
+    }
+}
+
+#[test]
+fn what_is_typed_goes_before_the_settings_and_those_before_the_defaults() {
+    for (settings, typed, tries, mood) in [
+        (None, "", "2", "calm"),
+        (
+            Some(r#"{"autonomy": {"tries": 5}, "mood": "wild"}"#),
+            "",
+            "5",
+            "wild",
+        ),
+        (
+            Some(r#"{"autonomy": {"tries": 5}}"#),
+            "--param tries=7",
+            "7",
+            "calm",
+        ),
+    ] {
+        let project = project();
+        if let Some(settings) = settings {
+            project.write("pipeline.config.json", settings);
+        }
+        let params = params(&project, &format!("--param target=x {typed}")).unwrap();
+        let text = params.to_string();
+        assert!(
+            text.contains(tries) && text.contains(mood),
+            "{settings:?} {typed} {text}"
+        );
+    }
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_refused() {
+    for (settings, typed, code, says) in [
+        (None, "", 1, "'target' is required"),
+        (
+            None,
+            "--param target=x --param colour=red",
+            1,
+            "no parameter 'colour'",
+        ),
+        (
+            None,
+            "--param target=x --param mood=angry",
+            1,
+            "one of calm, wild",
+        ),
+        (
+            None,
+            "--param target=x --param tries=often",
+            1,
+            "often is not a number",
+        ),
+        (None, "--param target=x --param target=y", 2, "there twice"),
+        (
+            Some("{"),
+            "--param target=x",
+            1,
+            "pipeline.config.json is not valid JSON",
+        ),
+        (
+            Some(r#"{"mood": ["wild"]}"#),
+            "--param target=x",
+            1,
+            "not a single value",
+        ),
+    ] {
+        let project = project();
+        if let Some(settings) = settings {
+            project.write("pipeline.config.json", settings);
+        }
+        let refused = params(&project, typed).unwrap_err();
+        says_one_line(refused, code, &[says]);
+        assert_eq!(
+            fact(&project, "list --all")["runs"]
+                .as_array()
+                .unwrap()
+                .len(),
+            0
+        );
+    }
+}
+
+#[test]
+fn parameters_reach_the_commands_as_whole_words() {
+    let project = project();
+    project.write("loop.toml", WITH_PARAMS);
+    project.write("a file; touch pwned", "x");
+    let arguments = [
+        "start",
+        "loop.toml",
+        "--task",
+        "x",
+        "--by-hand",
+        "--id",
+        RUN,
+    ];
+    let param = [
+        "--param",
+        "target=a file; touch pwned",
+        "--param",
+        "mood=wild",
+    ];
+    project.run(arguments.iter().chain(&param)).succeeds();
+    run(&project, "report").succeeds();
+    run(&project, "check").succeeds();
+    assert!(!project.path().join("pwned").exists());
+    assert_eq!(status(&project), "completed");
+}
+
+#[test]
+fn only_by_hand_is_offered_and_nothing_is_pretended() {
+    let project = project();
+    let ran = project.run(["start", "small.toml", "--task", "x"]);
+    says_one_line(ran, 1, &["by hand only", "add --by-hand"]);
+    assert!(!project.state().exists());
+}
+
+const GRAPH: &str = r#"
+    name  = "waves"
+    about = "Do the steps that are given."
+    start = "doing"
+
+    [artifacts.part]
+    path   = "parts/{step}.md"
+    format = "text"
+
+    [stages.doing]
+    steps     = "start"
+    leaves    = ["part"]
+    on.done   = "over"
+    on.failed = "lost"
+
+    [stages.over]
+    end = "completed"
+
+    [stages.lost]
+    end = "failed"
+
+    [[prove]]
+    name    = "the steps are done"
+    before  = "over"
+    through = "doing"
+"#;
+
+#[test]
+fn steps_are_given_at_the_start_and_done_in_waves() {
+    let project = project();
+    project.write("waves.toml", GRAPH);
+    says_one_line(
+        start(&project, "waves.toml"),
+        1,
+        &["wants its steps at the start"],
+    );
+    project.write(
+        "steps.json",
+        r#"[{"id": "a", "title": "first", "agent": "worker", "needs": []},
+            {"id": "b", "title": "second", "agent": "worker", "needs": ["a"]}]"#,
+    );
+    let words = "--task x --by-hand --steps steps.json --id r-test";
+    says_one_line(
+        run(&project, &format!("start small.toml {words}")),
+        1,
+        &["takes no steps"],
+    );
+    run(&project, &format!("start waves.toml {words}")).succeeds();
+    project.write("parts/b.md", "too early\n");
+    says_one_line(
+        run(&project, "report --agent worker --step b"),
+        1,
+        &["GW-R14"],
+    );
+    project.write("parts/a.md", "done\n");
+    run(&project, "report --agent worker --step a").succeeds();
+    project.write("parts/b.md", "done as well\n");
+    run(&project, "report --agent worker --step b").succeeds();
+    assert_eq!(status(&project), "completed");
+}
+
+#[test]
+fn a_queued_run_is_taken_up_by_whoever_drives_it() {
+    let project = project();
+    run(
+        &project,
+        "start small.toml --task x --by-hand --queue --id r-test",
+    )
+    .succeeds();
+    assert_eq!(status(&project), "queued");
+    project.write("note.md", "Hello\n");
+    run(&project, "report").succeeds();
+    assert_eq!(status(&project), "running");
+}
+
+#[test]
+fn an_id_is_used_once() {
+    let project = started();
+    project.write(
+        "other.toml",
+        SMALL
+            .replace("note.md", "n.md")
+            .replace("verdict.json", "v.json"),
+    );
+    says_one_line(start(&project, "other.toml"), 1, &["r-test already"]);
+}
+
+#[test]
+fn the_project_is_found_from_every_subfolder_and_worktree() {
+    let project = Project::with_git(PROGRAM);
+    project.write("small.toml", SMALL);
+    project.write("a/b/deep.txt", "x");
+    project.git(["add", "."]);
+    project.git(["commit", "--quiet", "--message=all"]);
+    start(&project, "small.toml").succeeds();
+    project.git(["worktree", "add", "--quiet", "../other", "-b", "other"]);
+    for folder in ["a/b", "../other", "../other/a"] {
+        let mut command = project.command(["status", "--json"]);
+        command.current_dir(project.path().join(folder));
+        let ran = Ran::from(command.output().unwrap()).succeeds();
+        assert!(ran.stdout.contains(RUN), "{folder}\n{ran}");
+    }
+    // Its files are looked at where it was started, wherever the command is typed.
+    project.write("note.md", "Hello\n");
+    let mut command = project.command(["report"]);
+    command.current_dir(project.path().join("../other"));
+    Ran::from(command.output().unwrap()).succeeds();
+    // Another worktree has other files, so the same paths do not collide.
+    let mut command = project.command(["start", "small.toml", "--task", "x", "--by-hand"]);
+    command.current_dir(project.path().join("../other"));
+    Ran::from(command.output().unwrap()).succeeds();
+}
+
+#[test]
+fn a_folder_without_git_is_found_from_below_once_it_has_a_run() {
+    let project = started();
+    project.write("a/b/deep.txt", "x");
+    let mut command = project.command(["status"]);
+    command.current_dir(project.path().join("a/b"));
+    Ran::from(command.output().unwrap()).succeeds();
+    // A folder that becomes a repository keeps its runs.
+    project.git(["init", "--quiet"]);
+    run(&project, "status").succeeds();
+}
+
+#[test]
+fn a_foreign_folder_has_no_run() {
+    let project = started();
+    let mut command = project.command(["status"]);
+    command.current_dir(project.home());
+    says_one_line(
+        Ran::from(command.output().unwrap()),
+        3,
+        &["no run is active"],
+    );
+}
+
+#[test]
+fn before_the_first_start_there_is_nothing() {
+    let project = project();
+    for line in [
+        "status",
+        "next",
+        "history",
+        "check",
+        "export r-1",
+        "why r-1",
+    ] {
+        let ran = run(&project, line).exits(3);
+        assert_eq!(ran.stderr.lines().count(), 1, "{line}\n{ran}");
+    }
+    assert!(run(&project, "list").succeeds().stdout.contains("no runs"));
+}
