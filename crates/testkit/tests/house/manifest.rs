@@ -1,0 +1,207 @@
+//! Rules about manifests: licences, lints, the lock file, and the arrows between crates.
+
+use toml::Table;
+
+use crate::source::File;
+
+/// What the lock file holds at most. A dependency is a guest: whoever raises this says in the same
+/// commit what the newcomer saves and what it brings along.
+const MOST_PACKAGES: usize = 150;
+
+const LICENCE: &str = "MIT OR Apache-2.0";
+
+/// Our crates, and which of ours each may depend on. The picture is in ARCHITECTURE.md.
+const ARROWS: [(&str, &[&str]); 12] = [
+    ("engine", &[]),
+    ("language", &["engine"]),
+    ("hosts", &["engine"]),
+    ("views", &["engine"]),
+    ("evidence", &["engine"]),
+    ("store", &["engine"]),
+    ("runner", &["engine", "evidence", "store", "hosts", "views"]),
+    ("console", &["engine", "store", "views"]),
+    ("dashboard", &["engine", "store", "views"]),
+    ("gatewright", PRODUCT),
+    ("testkit", PRODUCT),
+    ("xtask", PRODUCT),
+];
+
+const PRODUCT: &[&str] = &[
+    "engine",
+    "language",
+    "hosts",
+    "views",
+    "evidence",
+    "store",
+    "runner",
+    "console",
+    "dashboard",
+];
+
+/// A package's manifest.
+struct Manifest<'a> {
+    path: &'a str,
+    name: String,
+    table: Table,
+}
+
+fn manifests(files: &[File]) -> Vec<Manifest<'_>> {
+    let manifests = files
+        .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml"));
+    let parsed = manifests.map(|file| (file, parse(&file.text)));
+    let named = parsed.filter_map(|(file, table)| {
+        let name = at(&table, "package.name")?.as_str()?.to_owned();
+        Some(Manifest {
+            path: &file.path,
+            name,
+            table,
+        })
+    });
+    named.collect()
+}
+
+fn parse(text: &str) -> Table {
+    text.parse()
+        .unwrap_or_else(|problem| panic!("a manifest is no TOML: {problem}\n{text}"))
+}
+
+fn at<'a>(table: &'a Table, path: &str) -> Option<&'a toml::Value> {
+    let mut keys = path.split('.');
+    let first = table.get(keys.next()?)?;
+    keys.try_fold(first, |value, key| value.get(key))
+}
+
+/// The names of the packages that this package needs to be built, on any platform.
+fn dependencies(table: &Table) -> Vec<String> {
+    let platforms = table.get("target").and_then(toml::Value::as_table);
+    let platforms = platforms
+        .into_iter()
+        .flat_map(Table::values)
+        .filter_map(toml::Value::as_table);
+    let tables = std::iter::once(table).chain(platforms);
+    tables
+        .flat_map(|table| names(table, &["dependencies", "build-dependencies"]))
+        .collect()
+}
+
+fn names(table: &Table, sections: &[&str]) -> Vec<String> {
+    let sections = sections
+        .iter()
+        .filter_map(|section| table.get(*section)?.as_table());
+    let entries = sections.flat_map(Table::iter);
+    let named = entries.map(|(key, value)| {
+        value
+            .get("package")
+            .and_then(|name| name.as_str())
+            .unwrap_or(key)
+    });
+    named.map(str::to_owned).collect()
+}
+
+/// A crate depends only on those of ours that the picture shows.
+pub fn arrows(files: &[File]) -> Vec<String> {
+    manifests(files).iter().flat_map(wrong_arrows).collect()
+}
+
+fn wrong_arrows(manifest: &Manifest<'_>) -> Vec<String> {
+    let Manifest { path, name, table } = manifest;
+    let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| known == name) else {
+        return vec![format!("{path}: the picture of the crates has no `{name}`")];
+    };
+    let ours = |dependency: &String| ARROWS.iter().any(|(known, _)| known == dependency);
+    let built = dependencies(table).into_iter();
+    let built = built.filter(|dependency| !allowed.contains(&dependency.as_str()));
+    let tested = names(table, &["dev-dependencies"]).into_iter();
+    let tested = tested
+        .filter(|dependency| dependency != "testkit" && !allowed.contains(&dependency.as_str()));
+    let wrong = built.chain(tested).filter(ours);
+    wrong
+        .map(|to| format!("{path}: {name} → {to} is no arrow of the picture"))
+        .collect()
+}
+
+/// The engine is built from nothing but itself.
+pub fn engine_alone(files: &[File]) -> Vec<String> {
+    let manifests = manifests(files);
+    let engine = manifests
+        .iter()
+        .filter(|manifest| manifest.name == "engine");
+    let guests = engine.flat_map(|manifest| dependencies(&manifest.table));
+    guests
+        .map(|guest| format!("the engine depends on {guest}"))
+        .collect()
+}
+
+/// Each package takes the workspace's lints, and these forbid `unsafe`.
+pub fn lints(files: &[File]) -> Vec<String> {
+    let root = files
+        .iter()
+        .find(|file| file.path == "Cargo.toml")
+        .map(|file| parse(&file.text));
+    let forbidden = root
+        .as_ref()
+        .and_then(|root| at(root, "workspace.lints.rust.unsafe_code")?.as_str());
+    let root =
+        (forbidden != Some("forbid")).then(|| "Cargo.toml: unsafe is not forbidden".to_owned());
+    let manifests = manifests(files).into_iter();
+    let free = manifests.filter(|manifest| !is_true(&manifest.table, "lints.workspace"));
+    root.into_iter()
+        .chain(free.map(|free| format!("{}: no `lints.workspace = true`", free.path)))
+        .collect()
+}
+
+/// Each package has the licence of the whole, and the licence texts are there.
+pub fn licences(files: &[File]) -> Vec<String> {
+    let root = files
+        .iter()
+        .find(|file| file.path == "Cargo.toml")
+        .map(|file| parse(&file.text));
+    let licence = root
+        .as_ref()
+        .and_then(|root| at(root, "workspace.package.license")?.as_str());
+    let mut found = Vec::new();
+    if licence != Some(LICENCE) {
+        found.push(format!("Cargo.toml: the licence is not {LICENCE}"));
+    }
+    for text in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        if !files.iter().any(|file| file.path == text) {
+            found.push(format!("{text} is missing"));
+        }
+    }
+    let manifests = manifests(files).into_iter();
+    let own = manifests.filter(|manifest| !is_true(&manifest.table, "package.license.workspace"));
+    found.extend(own.map(|own| format!("{}: no `license.workspace = true`", own.path)));
+    found
+}
+
+fn is_true(table: &Table, path: &str) -> bool {
+    at(table, path).and_then(toml::Value::as_bool) == Some(true)
+}
+
+/// The lock file stays short, and every package in it comes from the default registry.
+pub fn lock_file(files: &[File]) -> Vec<String> {
+    let default = concat!("registry+https://github.com/rust-lang/crates", ".io-index");
+    let Some(lock) = files.iter().find(|file| file.path == "Cargo.lock") else {
+        return vec!["Cargo.lock is missing".to_owned()];
+    };
+    let sources = lock
+        .text
+        .lines()
+        .filter_map(|line| line.strip_prefix("source = "));
+    let strange = sources.filter(|source| source.trim_matches('"') != default);
+    let mut found: Vec<_> = strange
+        .map(|source| format!("Cargo.lock: a package of {source}"))
+        .collect();
+    let packages = lock
+        .text
+        .lines()
+        .filter(|line| *line == "[[package]]")
+        .count();
+    if packages > MOST_PACKAGES {
+        found.push(format!(
+            "Cargo.lock: {packages} packages are more than {MOST_PACKAGES}"
+        ));
+    }
+    found
+}

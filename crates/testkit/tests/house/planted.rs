@@ -1,0 +1,303 @@
+//! Every rule, with small repositories that break it and one that keeps it.
+
+use crate::{Rule, manifest, purity, text};
+
+const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
+                      [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
+const LAWFUL_CRATE: &str = "[package]\nname = \"views\"\nlicense.workspace = true\n\
+                            [lints]\nworkspace = true\n";
+
+pub const RULES: &[Rule] = &[
+    Rule {
+        says: "every Rust file opens with a sentence that says what it is for",
+        find: text::opening,
+        broken: &[
+            &[("a.rs", "fn a() {}\n")],
+            &[("a.rs", "//!\n")],
+            &[("a.rs", "//! todo\n")],
+            &[("a.rs", "// Comment.\n")],
+        ],
+        kept: &[
+            (
+                "a.rs",
+                "//! What it is for,\n//! over two lines.\n\nfn a() {}\n",
+            ),
+            ("a.md", "# A\n"),
+        ],
+    },
+    Rule {
+        says: "no file has more than 600 lines",
+        find: text::file_length,
+        broken: &[&[("a.rs", "⟨601 lines⟩")]],
+        kept: &[("a.rs", "⟨61 lines⟩"), ("a.md", "⟨601 lines⟩")],
+    },
+    Rule {
+        says: "no function has more than 60 lines",
+        find: text::function_length,
+        broken: &[
+            &[("a.rs", "pub fn long(a: [u8; 2]) -> u8 { ⟨61 lines⟩ }")],
+            &[(
+                "a.rs",
+                "impl A { fn f() { let a = '{'; if b { ⟨61 lines⟩ } } }",
+            )],
+            &[("a.rs", "#[cfg(test)]\nmod tests;\nfn long() { ⟨61 lines⟩ }")],
+        ],
+        kept: &[
+            (
+                "a.rs",
+                "fn a() {} ⟨61 lines⟩ trait B { fn b(); } ⟨61 lines⟩ fn c() {}",
+            ),
+            (
+                "b.rs",
+                "#[cfg(test)]\nmod tests { fn table() { ⟨61 lines⟩ } }",
+            ),
+            ("crates/a/tests/b.rs", "fn table() { ⟨61 lines⟩ }"),
+        ],
+    },
+    Rule {
+        says: "no file, folder or module has a name that says nothing",
+        find: text::empty_names,
+        broken: &[
+            &[("crates/store/src/utils.rs", "")],
+            &[("crates/core/src/lib.rs", "")],
+            &[("src/hook_handler.rs", "")],
+            &[("src/a.rs", "pub mod helpers;")],
+            &[("src/a.rs", "mod tests { mod common { } }\nmod misc {")],
+        ],
+        kept: &[("src/score.rs", "// mod util;\nmod hooks;\nfn handler() {}")],
+    },
+    Rule {
+        says: "nothing unfinished, left over or silenced",
+        find: text::leftovers,
+        broken: &[
+            &[("a.rs", "fn a() { todo!() }")],
+            &[("a.rs", "fn a() { unimplemented!() }")],
+            &[("a.rs", "fn a() { dbg!(1); }")],
+            &[("a.rs", "#[test]\n#[ignore]\nfn a() {}")],
+            &[("a.rs", "#[ignore = \"slow\"]\nfn a() {}")],
+            &[("a.rs", "#[allow(dead_code)]\nfn a() {}")],
+            &[("a.rs", "#![allow(dead_code)]\n")],
+        ],
+        kept: &[(
+            "a.rs",
+            "// todo!\n#[expect(dead_code)]\nfn a() { f(\"dbg!\") }",
+        )],
+    },
+    Rule {
+        says: "only output.rs prints",
+        find: text::printing,
+        broken: &[
+            &[("crates/gatewright/src/main.rs", "fn a() { println!(); }")],
+            &[("crates/gatewright/src/main.rs", "fn a() { eprint!(); }")],
+            &[("crates/store/src/lib.rs", "use std::io::stdout;")],
+            &[("crates/store/src/lib.rs", "fn a() { stderr().write(b); }")],
+        ],
+        kept: &[
+            ("crates/gatewright/src/output.rs", "fn a() { println!(); }"),
+            ("crates/store/tests/a.rs", "fn a() { println!(); }"),
+            (
+                "crates/store/src/a.rs",
+                "fn a() { child.stdout(piped()); b.stdout(); }",
+            ),
+        ],
+    },
+    Rule {
+        says: "no folder of a machine, no registry",
+        find: text::places,
+        broken: &[
+            &[(
+                "README.md",
+                concat!("see ", env!("CARGO_MANIFEST_DIR"), "/x"),
+            )],
+            &[("a.rs", concat!("// /ro", "ot/x"))],
+            &[("a.md", concat!("from crates", ".io"))],
+        ],
+        kept: &[
+            (
+                "README.md",
+                "see ~/x and /home/ann/web, the rooted tree and the homely crate",
+            ),
+            ("a.rs", "// /usr/bin/env"),
+        ],
+    },
+    Rule {
+        says: "crates depend on each other only along the arrows",
+        find: manifest::arrows,
+        broken: &[
+            &[(
+                "crates/views/Cargo.toml",
+                "package.name = \"views\"\n[dependencies]\nstore.workspace = true",
+            )],
+            &[(
+                "crates/engine/Cargo.toml",
+                "package.name = \"engine\"\n[build-dependencies]\nviews = \"1\"",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[target.'cfg(unix)'.dependencies]\nhosts = \"1\"",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dependencies]\nx = { package = \"hosts\" }",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dev-dependencies]\nevidence = \"1\"",
+            )],
+            &[(
+                "crates/runner/Cargo.toml",
+                "package.name = \"runner\"\n[dependencies]\nlanguage = \"1\"",
+            )],
+            &[(
+                "crates/gatewright/Cargo.toml",
+                "package.name = \"gatewright\"\n[dependencies]\ntestkit = \"1\"",
+            )],
+            &[("crates/new/Cargo.toml", "package.name = \"new\"")],
+        ],
+        kept: &[
+            (
+                "crates/runner/Cargo.toml",
+                "package.name = \"runner\"\n[dependencies]\nstore = \"1\"\nserde = \"1\"",
+            ),
+            (
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dev-dependencies]\ntestkit = \"1\"",
+            ),
+            (
+                "crates/gatewright/Cargo.toml",
+                "package.name = \"gatewright\"\n[dependencies]\nlanguage = \"1\"",
+            ),
+        ],
+    },
+    Rule {
+        says: "the engine depends on nothing",
+        find: manifest::engine_alone,
+        broken: &[&[(
+            "crates/engine/Cargo.toml",
+            "package.name = \"engine\"\n[dependencies]\nserde = \"1\"",
+        )]],
+        kept: &[(
+            "crates/engine/Cargo.toml",
+            "package.name = \"engine\"\n[dev-dependencies]\nproptest = \"1\"",
+        )],
+    },
+    Rule {
+        says: "every crate takes the workspace's lints, which forbid unsafe",
+        find: manifest::lints,
+        broken: &[
+            &[
+                ("Cargo.toml", LAWFUL),
+                ("crates/views/Cargo.toml", "package.name = \"views\""),
+            ],
+            &[(
+                "Cargo.toml",
+                "[workspace.lints.rust]\nunsafe_code = \"deny\"",
+            )],
+        ],
+        kept: &[
+            ("Cargo.toml", LAWFUL),
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+        ],
+    },
+    Rule {
+        says: "every crate has the licence of the whole",
+        find: manifest::licences,
+        broken: &[
+            &[("Cargo.toml", LAWFUL), ("LICENSE-MIT", "")],
+            &[
+                ("Cargo.toml", ""),
+                ("LICENSE-MIT", ""),
+                ("LICENSE-APACHE", ""),
+            ],
+            &[
+                ("Cargo.toml", LAWFUL),
+                ("LICENSE-MIT", ""),
+                ("LICENSE-APACHE", ""),
+                (
+                    "crates/views/Cargo.toml",
+                    "[package]\nname = \"views\"\nlicense = \"MIT\"",
+                ),
+            ],
+        ],
+        kept: &[
+            ("Cargo.toml", LAWFUL),
+            ("LICENSE-MIT", ""),
+            ("LICENSE-APACHE", ""),
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+        ],
+    },
+    Rule {
+        says: "the lock file is short and names one registry",
+        find: manifest::lock_file,
+        broken: &[
+            &[("README.md", "")],
+            &[(
+                "Cargo.lock",
+                "source = \"registry+https://mirror.example/index\"",
+            )],
+            &[("Cargo.lock", "source = \"git+https://git.example/a\"")],
+            &[("Cargo.lock", "⟨999 packages⟩")],
+        ],
+        kept: &[("Cargo.lock", "[[package]]\n[[package]]\n")],
+    },
+    Rule {
+        says: "the engine does without std",
+        find: purity::engine_without_std,
+        broken: &[
+            &[("crates/engine/src/lib.rs", "extern crate alloc;")],
+            &[("crates/engine/src/run.rs", "extern crate std;")],
+            &[("crates/engine/src/run.rs", "use std::time::Instant;")],
+            &[(
+                "crates/engine/src/run.rs",
+                "#[cfg(test)]\nmod tests;\nfn a() { ::std::fs::read(b) }",
+            )],
+        ],
+        kept: &[
+            (
+                "crates/engine/src/lib.rs",
+                "#![no_std]\nextern crate alloc;",
+            ),
+            (
+                "crates/engine/src/run.rs",
+                "// std::fs\n#[cfg(test)]\nmod tests { use std::fs; }",
+            ),
+        ],
+    },
+    Rule {
+        says: "a pure crate names nothing that reaches outside",
+        find: purity::pure_sources,
+        broken: &[
+            &[("crates/language/src/a.rs", "use std::fs;")],
+            &[(
+                "crates/views/src/a.rs",
+                "use std::{collections::BTreeMap, env};",
+            )],
+            &[("crates/hosts/src/a.rs", "use std::{io, process::{self}};")],
+            &[("crates/hosts/src/a.rs", "fn a() { ::std::net::b() }")],
+            &[("crates/views/src/a.rs", "use std::time::SystemTime;")],
+            &[("crates/views/src/a.rs", "fn a(b: Instant) {}")],
+        ],
+        kept: &[
+            ("crates/store/src/a.rs", "use std::fs;"),
+            (
+                "crates/views/src/a.rs",
+                "use std::{fmt, iter};\nstruct Instantly;\nconst A: &str = env!(\"B\");",
+            ),
+        ],
+    },
+    Rule {
+        says: "clippy watches over what a pure crate calls",
+        find: purity::pure_lints,
+        broken: &[
+            &[("crates/hosts/Cargo.toml", "")],
+            &[
+                ("crates/hosts/Cargo.toml", ""),
+                (
+                    "crates/hosts/clippy.toml",
+                    "disallowed-methods = [\"std::fs::read\"]",
+                ),
+            ],
+        ],
+        kept: &[("crates/store/Cargo.toml", "")],
+    },
+];

@@ -1,0 +1,419 @@
+//! Acts: everything that hosts, agents, people and accidents can do to a run.
+
+use engine::{
+    AgentName, Answer, ArtifactName, CheckEnd, CheckResult, Ending, Event, Evidence, Fault,
+    Happening, MemberState, Outcome, Pipeline, Question, Seen, StepId, Time, TreeAround, Usage,
+    Who, Work, WorkRef, Worker, needs,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::world::{World, hash, session};
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Act {
+    Request {
+        session: u8,
+        agent: String,
+        step: Option<String>,
+    },
+    End {
+        session: u8,
+        agent: String,
+        step: Option<String>,
+        how: How,
+    },
+    Check(CheckHow),
+    Answer(String),
+    Answers,
+    Finish,
+    Retry,
+    Continue,
+    PlanRead,
+    Stop {
+        session: u8,
+    },
+    SessionStarts {
+        session: u8,
+    },
+    SessionEnds {
+        session: u8,
+    },
+    /// Somebody edits files meanwhile. It is no event: nobody tells us.
+    TreeChanges,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// Every artifact is there; the one with the verdict says this word.
+    Well(String),
+    Nothing,
+    Invalid,
+    Hollow,
+    Crash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckHow {
+    Passes,
+    Fails,
+    CannotStart,
+    ChangesTree,
+}
+
+/// What a walk tries. Each of the two is exhaustive in its own directions; together they would only
+/// multiply states that do not touch each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every agent ends in every way, a stranger's session speaks too, and the tree changes meanwhile.
+    Work,
+    /// Both sessions start, end, stop and work, in every order.
+    Sessions,
+}
+
+/// Every act that makes sense to try here, whether it is allowed or not.
+pub fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act> {
+    let mut acts = vec![Act::Finish, Act::Retry, Act::Continue];
+    acts.extend(
+        [
+            CheckHow::Passes,
+            CheckHow::Fails,
+            CheckHow::CannotStart,
+            CheckHow::ChangesTree,
+        ]
+        .map(Act::Check),
+    );
+    acts.extend(answers(pipeline, world));
+    if engine::pending(pipeline, &world.run).is_some() {
+        acts.push(Act::PlanRead);
+    }
+    match scope {
+        Scope::Work => acts.push(Act::TreeChanges),
+        Scope::Sessions => acts.extend([1, 2].into_iter().flat_map(|session| {
+            [
+                Act::Stop { session },
+                Act::SessionStarts { session },
+                Act::SessionEnds { session },
+            ]
+        })),
+    }
+    for agent in agents(pipeline) {
+        // A stranger's words change nothing, so one of each kind will do; a second holder's do.
+        let sessions: &[u8] = match scope {
+            Scope::Work if agent != "stranger" => &[1],
+            Scope::Work | Scope::Sessions => &[1, 2],
+        };
+        for session in sessions.iter().copied() {
+            for step in steps(world, &agent) {
+                let (agent, step) = (agent.clone(), step.clone());
+                acts.push(Act::Request {
+                    session,
+                    agent: agent.clone(),
+                    step: step.clone(),
+                });
+                let known = is_at_work(world, &agent);
+                for how in hows(pipeline, world, scope)
+                    .into_iter()
+                    .take(if known { 99 } else { 1 })
+                {
+                    let (agent, step) = (agent.clone(), step.clone());
+                    acts.push(Act::End {
+                        session,
+                        agent,
+                        step,
+                        how,
+                    });
+                }
+            }
+        }
+    }
+    acts
+}
+
+fn answers(pipeline: &Pipeline, world: &World) -> Vec<Act> {
+    let Some(stage) = pipeline.stage(&world.run.position.stage) else {
+        return Vec::new();
+    };
+    match &stage.work {
+        Work::Ask(ask) => match &ask.questions {
+            engine::Questions::Choice => stage
+                .on
+                .keys()
+                .map(|choice| Act::Answer(choice.to_string()))
+                .collect(),
+            engine::Questions::From { .. } => vec![Act::Answers],
+        },
+        _ => vec![Act::Answer(String::from("continue"))],
+    }
+}
+
+/// One agent for each name and glob of the definition, and a stranger.
+fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
+    let definition = pipeline.definition();
+    let mut agents = BTreeSet::from([String::from("stranger"), String::from(engine::SESSION)]);
+    let patterns = |list: &[engine::AgentPattern]| -> Vec<String> {
+        let members = list.iter().flat_map(|pattern| {
+            definition
+                .group(pattern)
+                .cloned()
+                .unwrap_or_else(|| vec![pattern.clone()])
+        });
+        members
+            .map(|pattern| pattern.as_str().replace('*', "one"))
+            .collect()
+    };
+    for stage in &definition.stages {
+        match &stage.work {
+            Work::Agent(work) => match &work.worker {
+                Worker::Agent(agent) => {
+                    agents.insert(agent.to_string());
+                }
+                Worker::Session => {}
+            },
+            Work::Open(work) => agents.extend(patterns(&work.allow)),
+            Work::Review(work) => {
+                agents.extend(work.panel.iter().map(|member| member.agent.to_string()));
+                agents.insert(work.owner.to_string());
+            }
+            Work::Steps(_) => {
+                agents.insert(String::from("step-worker"));
+            }
+            Work::End(work) => {
+                agents.extend(work.after.iter().map(|after| after.agent.to_string()))
+            }
+            Work::Check(_) | Work::Ask(_) => {}
+        }
+    }
+    agents
+}
+
+fn steps(world: &World, agent: &str) -> Vec<Option<String>> {
+    let graph = world.run.graphs.get(&world.run.position.stage);
+    let mut steps = vec![None];
+    if agent == "step-worker"
+        && let Some(graph) = graph
+    {
+        let members = graph
+            .members
+            .iter()
+            .filter(|member| member.state != MemberState::Done);
+        steps.extend(members.map(|member| Some(member.step.id.to_string())));
+    }
+    steps
+}
+
+/// The end of an agent that is not at work is one and the same accident, however it ends.
+fn is_at_work(world: &World, agent: &str) -> bool {
+    agent == engine::SESSION
+        || world
+            .run
+            .dispatches
+            .values()
+            .any(|open| open.agent.as_str() == agent)
+}
+
+/// Every way to end: with each word that some artifact of this stage knows, one that none knows, and
+/// the ways to fail.
+fn hows(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<How> {
+    let mut words = BTreeSet::from([String::from("NOT APPROVED")]);
+    if let Some(stage) = pipeline.stage(&world.run.position.stage) {
+        let left: Vec<&ArtifactName> = match &stage.work {
+            Work::Agent(work) => work.leaves.all(),
+            Work::Review(work) => work.panel.iter().map(|member| &member.leaves).collect(),
+            Work::Steps(work) => work.leaves.iter().collect(),
+            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => Vec::new(),
+        };
+        for artifact in left
+            .into_iter()
+            .filter_map(|name| pipeline.definition().artifacts.get(name))
+        {
+            words.extend(
+                artifact
+                    .outcome
+                    .iter()
+                    .flat_map(|field| field.values.keys().cloned()),
+            );
+        }
+    }
+    let ways = words.into_iter().map(How::Well);
+    match scope {
+        Scope::Work => ways
+            .chain([How::Nothing, How::Invalid, How::Hollow, How::Crash])
+            .collect(),
+        Scope::Sessions => ways.chain([How::Crash]).collect(),
+    }
+}
+
+/// The event of an act and what a look at the world shows; none where the act is no event.
+pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
+    let what = happening(world, act)?;
+    let by = match act {
+        Act::Request {
+            session: number, ..
+        }
+        | Act::End {
+            session: number, ..
+        }
+        | Act::Stop { session: number }
+        | Act::SessionStarts { session: number }
+        | Act::SessionEnds { session: number } => Who::Session(session(*number)),
+        Act::Check(_) | Act::PlanRead => Who::Engine,
+        Act::Answer(_) | Act::Answers | Act::Finish | Act::Retry | Act::Continue => {
+            Who::Person(String::from("ada"))
+        }
+        Act::TreeChanges => return None,
+    };
+    let event = Event {
+        at: Time(0),
+        by,
+        what,
+    };
+    let evidence = look(pipeline, world, act, &event);
+    Some((event, evidence))
+}
+
+fn happening(world: &World, act: &Act) -> Option<Happening> {
+    let name = |agent: &str| AgentName::parse(agent).expect("an agent's name");
+    let id = |step: &Option<String>| {
+        step.as_ref()
+            .map(|step| StepId::parse(step).expect("a step"))
+    };
+    Some(match act {
+        Act::Request { agent, step, .. } => Happening::AgentRequested {
+            agent: name(agent),
+            step: id(step),
+        },
+        Act::End {
+            agent, step, how, ..
+        } => Happening::AgentEnded {
+            work: WorkRef::Agent {
+                agent: name(agent),
+                step: id(step),
+            },
+            ending: match how {
+                How::Crash => Ending::Fault {
+                    fault: Fault::Crashed,
+                    reason: "it died".into(),
+                },
+                How::Hollow => Ending::Finished { worked: false },
+                How::Well(_) | How::Nothing | How::Invalid => Ending::Finished { worked: true },
+            },
+            usage: Usage::default(),
+        },
+        Act::Check(how) => checks(world, *how),
+        Act::Answer(choice) => Happening::Answered(Answer::Choice(Outcome::parse(choice).ok()?)),
+        Act::Answers => {
+            let given = BTreeMap::from([(String::from("q1"), String::from("yes"))]);
+            Happening::Answered(Answer::Answers {
+                given,
+                content: hash(9),
+            })
+        }
+        Act::Finish => Happening::FinishAsked,
+        Act::Retry => Happening::RetryAsked,
+        Act::Continue => Happening::Answered(Answer::Continue),
+        Act::PlanRead => Happening::StepsRead {
+            stage: world.run.position.stage.clone(),
+            visit: world.run.position.visit,
+        },
+        Act::Stop { .. } => Happening::StopRequested {
+            background_work: false,
+        },
+        Act::SessionStarts { session: number } => Happening::SessionStarted {
+            session: session(*number),
+        },
+        Act::SessionEnds { session: number } => Happening::SessionEnded {
+            session: session(*number),
+        },
+        Act::TreeChanges => return None,
+    })
+}
+
+fn checks(world: &World, how: CheckHow) -> Happening {
+    let ended = match how {
+        CheckHow::Passes | CheckHow::ChangesTree => CheckEnd::Exit(0),
+        CheckHow::Fails => CheckEnd::Exit(1),
+        CheckHow::CannotStart => CheckEnd::CouldNotStart("not found".into()),
+    };
+    let before = if how == CheckHow::ChangesTree {
+        7
+    } else {
+        world.tree
+    };
+    Happening::ChecksRan {
+        stage: world.run.position.stage.clone(),
+        visit: world.run.position.visit,
+        results: vec![CheckResult {
+            argv: vec!["true".into()],
+            ended,
+            duration_ms: 1,
+            tail: String::new(),
+            matched_failure: false,
+        }],
+        tree: TreeAround {
+            before: hash(before),
+            after: hash(world.tree),
+        },
+    }
+}
+
+/// Looks at what `needs` names, and at nothing else.
+fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidence {
+    let needs = needs(pipeline, &world.run, event);
+    let seen = |name: &ArtifactName| match act {
+        Act::End {
+            how: How::Well(word),
+            ..
+        } => {
+            let artifact = pipeline.definition().artifacts.get(name);
+            let told = artifact.is_some_and(|artifact| artifact.outcome.is_some());
+            Seen::Valid {
+                content: fresh(world, name),
+                word: told.then(|| word.clone()),
+            }
+        }
+        Act::End {
+            how: How::Invalid, ..
+        } => Seen::Invalid {
+            content: hash(8),
+            reason: "it is not JSON".into(),
+        },
+        _ => Seen::Absent,
+    };
+    let question = Question {
+        id: "q1".into(),
+        text: "Really?".into(),
+        options: Vec::new(),
+        context: None,
+    };
+    let step = |id: &str, needs: &[&str]| engine::Step {
+        id: StepId::parse(id).unwrap(),
+        title: id.into(),
+        agent: AgentName::parse("step-worker").unwrap(),
+        needs: needs
+            .iter()
+            .map(|need| StepId::parse(need).unwrap())
+            .collect(),
+    };
+    Evidence {
+        artifacts: needs
+            .artifacts
+            .iter()
+            .map(|need| (need.artifact.clone(), seen(&need.artifact)))
+            .collect(),
+        tree: needs.tree.then(|| hash(world.tree)),
+        changed: needs.changed_since.map(|_| Vec::new()),
+        questions: needs.questions.map(|_| Ok(vec![question])),
+        steps: needs
+            .steps
+            .map(|_| Ok(vec![step("a", &[]), step("b", &["a"])])),
+    }
+}
+
+/// New content differs from what was captured before where a person or a panel has judged that.
+fn fresh(world: &World, name: &ArtifactName) -> engine::Hash {
+    let judged = world.run.approved.contains_key(name);
+    match world.run.artifacts.get(name) {
+        Some(captured) if judged && captured.content == hash(10) => hash(11),
+        _ => hash(10),
+    }
+}

@@ -1,0 +1,90 @@
+//! The world around one run: what lies in the tree, and the journal that its decisions have made.
+
+use engine::{
+    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Run, RunId, SessionId,
+    Time, Who, apply,
+};
+use std::collections::BTreeMap;
+
+/// How events are judged: the engine's own `decide`, or one that breaks a law on purpose.
+pub type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
+
+pub type Params = BTreeMap<engine::ParamName, String>;
+
+#[derive(Clone, Debug)]
+pub struct World {
+    pub run: Run,
+    /// Which of two trees lies there now.
+    pub tree: u8,
+}
+
+pub fn hash(number: u8) -> Hash {
+    Hash([number; 32])
+}
+
+pub fn session(number: u8) -> SessionId {
+    SessionId::parse(&format!("session-{number}")).unwrap()
+}
+
+pub fn pipeline(text: &str) -> Result<Pipeline, String> {
+    let sources = language::Sources {
+        main: language::SourceFile {
+            name: "random.toml".into(),
+            bytes: text.as_bytes().to_vec(),
+        },
+        files: BTreeMap::new(),
+    };
+    let compiled = language::compile(&sources);
+    compiled
+        .map(|compiled| compiled.pipeline)
+        .map_err(|problems| {
+            problems
+                .iter()
+                .map(|problem| problem.render(text, language::Colour::Plain))
+                .collect()
+        })
+}
+
+/// Parameters that keep the walk small: limits are ones, required ones are there.
+pub fn small_params(pipeline: &Pipeline) -> Params {
+    let params = pipeline.definition().params.iter();
+    params
+        .filter(|(_, param)| param.required || param.default.as_deref().is_some_and(is_number))
+        .map(|(name, _)| (name.clone(), String::from("1")))
+        .collect()
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<u32>().is_ok()
+}
+
+/// A run that session one holds.
+pub fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
+    let beginning = Beginning {
+        at: Time(0),
+        by: Who::Session(session(1)),
+        id: RunId::parse("r-1").unwrap(),
+        definition: hash(0),
+        task: String::from("try everything"),
+        params: params.clone(),
+        driver: Driver::Guarded,
+        session: Some(session(1)),
+        steps: Vec::new(),
+        before: BTreeMap::new(),
+        queued: false,
+    };
+    let decision = engine::begin(pipeline, &beginning);
+    let run = engine::replay(&decision.entries).expect("a beginning folds");
+    (World { run, tree: 1 }, decision.entries)
+}
+
+impl World {
+    /// The world after a decision. Folding is `apply`, as in the store.
+    pub fn after(&self, decision: &Decision) -> World {
+        let fold = |run, entry: &Entry| apply(Some(run), entry).expect("a decision folds");
+        World {
+            run: decision.entries.iter().fold(self.run.clone(), fold),
+            tree: self.tree,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! A process that does nothing: the floor of every measurement.
+
+fn main() {}

@@ -1,0 +1,158 @@
+//! `cargo xtask battery`: hurts the real program and counts what is lost, doubled or corrupt.
+
+mod cases;
+mod crowd;
+#[cfg(test)]
+mod impostor;
+mod journal;
+mod kill;
+mod stand;
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::dist;
+use crate::failure::Failure;
+use crate::output::say;
+use crate::setup;
+
+pub use cases::{RUN, started};
+pub use stand::Stand;
+pub use trace::points;
+
+const HELP: &str = "\
+Usage: cargo xtask battery [NAME] [--whole] [--program PATH]
+
+Batteries (all of them, if none is named):
+  kill       kill -9 before every system call of every command that writes, then the same command
+             again with the same key: nothing lost, nothing doubled, nothing corrupt
+  crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
+
+Options:
+  --whole          Take every point; without it, a sample that takes about a minute
+  --program PATH   Hurt this program instead of the one that `cargo xtask dist` builds";
+
+/// How much of a battery is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Sample,
+    Whole,
+}
+
+/// A battery by name: it prints what it counted, and fails when something was lost.
+type Battery = fn(&Path, Extent) -> Result<(), Failure>;
+
+const BATTERIES: [(&str, Battery); 2] = [("kill", kill::run), ("crowd", crowd::run)];
+
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    name: Option<String>,
+    extent: Extent,
+    program: Option<PathBuf>,
+}
+
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    if arguments
+        .iter()
+        .any(|argument| argument == "--help" || argument == "-h")
+    {
+        say(HELP);
+        return Ok(());
+    }
+    let options = parse(arguments)?;
+    setup::ensure_tools()?;
+    let program = match options.program {
+        Some(path) => path,
+        None => dist::build()?.path,
+    };
+    let wanted = |name: &str| options.name.as_deref().is_none_or(|wanted| wanted == name);
+    let chosen = BATTERIES.iter().filter(|(name, _)| wanted(name));
+    chosen
+        .into_iter()
+        .try_for_each(|(_, battery)| battery(&program, options.extent))
+}
+
+/// Runs a sample of one battery against the program that `dist` builds.
+pub fn sample(name: &str) -> Result<(), Failure> {
+    run(&[name.to_owned()])
+}
+
+/// Does the work in so many threads at once, each with its number, and hands back every result.
+fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|number| scope.spawn(move || work(number)))
+            .collect();
+        let results = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        results
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn parse(arguments: &[String]) -> Result<Options, Failure> {
+    let mut options = Options {
+        name: None,
+        extent: Extent::Sample,
+        program: None,
+    };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--whole" => options.extent = Extent::Whole,
+            "--program" => {
+                let path = rest
+                    .next()
+                    .ok_or_else(|| Failure::usage("--program needs a path", HELP))?;
+                options.program = Some(PathBuf::from(path));
+            }
+            name if BATTERIES.iter().any(|(known, _)| *known == name) && options.name.is_none() => {
+                options.name = Some(name.to_owned());
+            }
+            unknown => {
+                return Err(Failure::usage(
+                    format!("battery does not know `{unknown}`"),
+                    HELP,
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Options, String> {
+        let arguments: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&arguments).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn a_name_an_extent_and_a_program_are_understood() {
+        let options = |name: Option<&str>, extent, program: Option<&str>| Options {
+            name: name.map(str::to_owned),
+            extent,
+            program: program.map(PathBuf::from),
+        };
+        assert_eq!(parsed(""), Ok(options(None, Extent::Sample, None)));
+        assert_eq!(
+            parsed("kill --whole"),
+            Ok(options(Some("kill"), Extent::Whole, None))
+        );
+        assert_eq!(
+            parsed("--program a crowd"),
+            Ok(options(Some("crowd"), Extent::Sample, Some("a")))
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for line in ["burn", "kill crowd", "--half", "--program"] {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+}

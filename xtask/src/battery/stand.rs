@@ -1,0 +1,161 @@
+//! A stand on which the program is tried: a project, a home and a state folder of its own.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+use crate::workspace::{scratch, succeed};
+
+/// The folder goes when this goes.
+pub struct Stand {
+    program: PathBuf,
+    folder: TempDir,
+}
+
+impl Stand {
+    /// A stand whose project holds these files.
+    pub fn new(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+        let program = program
+            .canonicalize()
+            .map_err(Failure::file("find", program))?;
+        let stand = Self {
+            program,
+            folder: scratch("stand")?,
+        };
+        for folder in [stand.project(), stand.state_home(), stand.home()] {
+            fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
+        }
+        for (name, text) in files {
+            let path = stand.project().join(name);
+            fs::write(&path, text).map_err(Failure::file("write", &path))?;
+        }
+        // A repository of its own: otherwise the project would be the one that we lie in.
+        succeed(
+            stand
+                .at_home("git")
+                .args(["init", "--quiet", "--template="]),
+        )?;
+        Ok(stand)
+    }
+
+    pub fn state_home(&self) -> PathBuf {
+        self.folder.path().join("live/state")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("live/project")
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("live/home")
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program with these arguments, as a command.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        self.under(&[], arguments)
+    }
+
+    /// The same, started by another program (strace, valgrind) with its own arguments.
+    pub fn under(&self, starter: &[&str], arguments: &[&str]) -> Command {
+        let mut command = match starter.split_first() {
+            None => self.at_home(&self.program),
+            Some((starter, options)) => {
+                let mut command = self.at_home(starter);
+                command.args(options).arg(&self.program);
+                command
+            }
+        };
+        command.args(arguments);
+        command
+    }
+
+    /// A command in the project that sees the stand's home and nothing of ours.
+    fn at_home(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.project())
+            .stdin(Stdio::null())
+            .env_clear();
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command
+            .env("HOME", self.home())
+            .env("XDG_STATE_HOME", self.state_home());
+        command.env("USER", "battery");
+        command
+    }
+
+    /// Runs the program and hands back what it printed; another exit code than this is a failure.
+    pub fn take(&self, arguments: &[&str], exits: i32) -> Result<String, Failure> {
+        let output = self.output(&mut self.command(arguments))?;
+        if output.status.code() == Some(exits) {
+            return Ok(text(&output.stdout));
+        }
+        let (status, said) = (output.status, text(&output.stderr));
+        let line = arguments.join(" ");
+        Err(Failure::no(format!(
+            "gatewright {line}: {status}: {}",
+            said.trim_end()
+        )))
+    }
+
+    /// The same with the exit code of success.
+    pub fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
+        self.take(arguments, 0)
+    }
+
+    /// Runs the program for facts.
+    pub fn ask(&self, arguments: &[&str]) -> Result<Value, Failure> {
+        let answer = self.run(&[arguments, &["--json"]].concat())?;
+        let parsed = serde_json::from_str(&answer);
+        parsed.map_err(|problem| Failure::no(format!("{} --json: {problem}", arguments.join(" "))))
+    }
+
+    pub fn output(&self, command: &mut Command) -> Result<Output, Failure> {
+        command
+            .output()
+            .map_err(Failure::program("the program under test"))
+    }
+
+    /// Keeps everything as it is now, for `put_back`.
+    pub fn keep(&self) -> Result<(), Failure> {
+        copy(&self.path("live"), &self.path("kept"))
+    }
+
+    /// Puts everything back as it was kept, at the same paths: a project is known by its path.
+    pub fn put_back(&self) -> Result<(), Failure> {
+        let live = self.path("live");
+        fs::remove_dir_all(&live).map_err(Failure::file("remove", &live))?;
+        copy(&self.path("kept"), &live)
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Copies a folder with its modes. The state folder must stay private, or the program refuses it.
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to).map_err(Failure::file("make", to))?;
+    for entry in fs::read_dir(from).map_err(Failure::file("list", from))? {
+        let entry = entry.map_err(Failure::file("list", from))?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to)?;
+        } else {
+            fs::copy(&from, &to).map_err(Failure::file("copy", &from))?;
+        }
+    }
+    let modes = fs::metadata(from)
+        .map_err(Failure::file("look at", from))?
+        .permissions();
+    fs::set_permissions(to, modes).map_err(Failure::file("set the mode of", to))
+}

@@ -1,0 +1,61 @@
+//! Rounds: every subject once in turn, so that a busy minute of the machine falls on all of them alike.
+
+use std::time::{Duration, Instant};
+
+use super::subject::Subject;
+use crate::failure::Failure;
+
+/// Rounds that are run and not counted: the first ones read the programs from the disk.
+const WARM_UP: usize = 5;
+
+/// The times of each subject, sorted.
+pub type Times = Vec<Duration>;
+
+pub fn take(subjects: &[Subject], rounds: usize) -> Result<Vec<Times>, Failure> {
+    let mut times = vec![Vec::with_capacity(rounds); subjects.len()];
+    for round in 0..WARM_UP + rounds {
+        for (subject, times) in subjects.iter().zip(&mut times) {
+            let took = time(subject, round)?;
+            if round >= WARM_UP {
+                times.push(took);
+            }
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort_unstable());
+    Ok(times)
+}
+
+fn time(subject: &Subject, round: usize) -> Result<Duration, Failure> {
+    let mut command = subject.command(round);
+    let began = Instant::now();
+    let status = command
+        .status()
+        .map_err(Failure::program(subject.kind.name()))?;
+    let took = began.elapsed();
+    match status.success() {
+        true => Ok(took),
+        false => Err(Failure::no(format!(
+            "{} failed: {status}: {command:?}",
+            subject.kind.name()
+        ))),
+    }
+}
+
+/// The time that so many percent of the rounds did not exceed.
+pub fn percentile(times: &Times, percent: usize) -> Duration {
+    let last = times.len().saturating_sub(1);
+    times.get(last * percent / 100).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_one_of_the_times() {
+        let times: Times = (1..=101).map(Duration::from_millis).collect();
+        let at = |percent| percentile(&times, percent).as_millis();
+        assert_eq!((at(0), at(50), at(99), at(100)), (1, 51, 100, 101));
+        assert_eq!(percentile(&Vec::new(), 50), Duration::ZERO);
+    }
+}

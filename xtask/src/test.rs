@@ -1,0 +1,142 @@
+//! `cargo xtask test`: every check of the repository, in the order that fails soonest.
+
+use std::time::Instant;
+
+use crate::battery;
+use crate::failure::Failure;
+use crate::output::{complain, say};
+use crate::setup;
+use crate::workspace::{cargo, succeed};
+
+const HELP: &str = "\
+Usage: cargo xtask test
+
+Installs what the tests need and is missing (git, strace; on Debian, as root), then runs every
+step and prints its result:
+
+  format     cargo fmt --all -- --check
+  lints      cargo clippy --workspace --all-targets -- -D warnings
+  tests      cargo test --workspace --no-fail-fast
+  docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
+  kill       a sample of: kill -9 before every system call of every command that writes
+  crowd      64 processes write to one run at once
+
+The last line counts the steps. The exit code is 0 when all have passed.";
+
+/// One thing to check, by name.
+struct Step {
+    name: &'static str,
+    check: fn() -> Result<(), Failure>,
+}
+
+const STEPS: [Step; 6] = [
+    Step {
+        name: "format",
+        check: format,
+    },
+    Step {
+        name: "lints",
+        check: lints,
+    },
+    Step {
+        name: "tests",
+        check: tests,
+    },
+    Step {
+        name: "docs",
+        check: docs,
+    },
+    Step {
+        name: "kill",
+        check: || battery::sample("kill"),
+    },
+    Step {
+        name: "crowd",
+        check: || battery::sample("crowd"),
+    },
+];
+
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    match arguments {
+        [] => check_all(),
+        [help] if help == "--help" || help == "-h" => {
+            say(HELP);
+            Ok(())
+        }
+        [unknown, ..] => Err(Failure::usage(
+            format!("test does not know `{unknown}`"),
+            HELP,
+        )),
+    }
+}
+
+/// Runs every step, also after one has failed: whoever repairs wants to know all that is broken.
+fn check_all() -> Result<(), Failure> {
+    setup::ensure_tools()?;
+    let lines: Vec<_> = STEPS.iter().map(|step| (step.name, take(step))).collect();
+    say("");
+    for (name, passed) in &lines {
+        say(format_args!(
+            "{} {name}",
+            if *passed { "passed" } else { "FAILED" }
+        ));
+    }
+    let failed = lines.iter().filter(|(_, passed)| !passed).count();
+    say(format_args!(
+        "{} passed, {failed} failed",
+        lines.len() - failed
+    ));
+    if failed == 0 {
+        Ok(())
+    } else {
+        Err(Failure::no("the tests have failed"))
+    }
+}
+
+fn take(step: &Step) -> bool {
+    say(format_args!("\n== {}", step.name));
+    let began = Instant::now();
+    let result = (step.check)();
+    let seconds = began.elapsed().as_secs_f32();
+    match result {
+        Ok(()) => say(format_args!("== {} passed in {seconds:.1} s", step.name)),
+        Err(failure) => {
+            complain(failure.with_causes());
+            say(format_args!("== {} FAILED after {seconds:.1} s", step.name));
+            return false;
+        }
+    }
+    true
+}
+
+fn format() -> Result<(), Failure> {
+    succeed(cargo().args(["fmt", "--all", "--", "--check"]))
+}
+
+fn lints() -> Result<(), Failure> {
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    succeed(cargo().args(arguments))
+}
+
+fn tests() -> Result<(), Failure> {
+    succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn docs() -> Result<(), Failure> {
+    let arguments = [
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+        "--quiet",
+    ];
+    succeed(cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+}

@@ -1,0 +1,81 @@
+//! Where the repository and its target folder are, and how its cargo is called.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+pub fn target() -> PathBuf {
+    match env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
+/// A folder of our own on the disk that the build lies on. The system's temporary folder may be
+/// memory, where a sync costs nothing and a measurement of it means nothing.
+pub fn scratch(name: &str) -> Result<TempDir, Failure> {
+    let parent = target().join("xtask");
+    std::fs::create_dir_all(&parent).map_err(Failure::file("make", &parent))?;
+    let prefix = format!("{name}-");
+    let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent);
+    folder.map_err(Failure::file("make a folder in", &parent))
+}
+
+/// The cargo that runs us, in the root of the repository.
+pub fn cargo() -> Command {
+    in_root(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+}
+
+/// The rustc that belongs to it.
+pub fn rustc() -> Command {
+    in_root(env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")))
+}
+
+fn in_root(program: OsString) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// Runs a command with our streams and fails when it fails.
+pub fn succeed(command: &mut Command) -> Result<(), Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(Failure::program(&name))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::no(format!("{name} failed: {status}")))
+    }
+}
+
+/// Runs a command and hands back what it printed.
+pub fn read(command: &mut Command) -> Result<String, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(Failure::program(&name))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::no(format!(
+        "{name} failed: {}\n{}",
+        output.status,
+        complaint.trim_end()
+    )))
+}
+
+/// Is there a program of this name on the search path?
+pub fn is_installed(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
