@@ -1,18 +1,19 @@
 //! `apply`: folds one entry into a run. It asks no question; an entry that does not fit is damage.
 
+mod reviewing;
+mod working;
+
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::entry::{Along, Entry, Fact, Move, Started, WorkResult};
-use crate::names::{DispatchId, StageName, StepId, Time};
+use crate::entry::{Along, Entry, Fact, Move, Started};
+use crate::names::{DispatchId, SessionId, StageName, Time};
 use crate::run::{
-    Binding, BindingState, Captured, Dispatch, Duty, Gate, Graph, Member, MemberState, Override,
-    Panel, Position, Reach, Run, Standing, Turn, Usage,
+    Binding, BindingState, Graph, Member, MemberState, Override, Position, Run, Standing, Usage,
 };
-use crate::stage::Step;
 
 /// A journal that cannot have been written by `decide`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,10 +68,6 @@ pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Run, D
 }
 
 fn begun(started: &Started, at: Time) -> Run {
-    let binding = |session| Binding {
-        session,
-        state: BindingState::Active,
-    };
     Run {
         id: started.id.clone(),
         definition: started.definition,
@@ -96,7 +93,7 @@ fn begun(started: &Started, at: Time) -> Run {
         panels: BTreeMap::new(),
         graphs: BTreeMap::new(),
         given_steps: started.steps.clone(),
-        session: started.session.clone().map(binding),
+        session: started.session.clone().map(active),
         overrides: Vec::new(),
         used: Usage::default(),
         grants: 0,
@@ -116,119 +113,64 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
 
 fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
     match fact {
-        Fact::Started(_) | Fact::Forked { .. } => return damage("a run begins twice"),
+        Fact::Started(_) | Fact::Forked { .. } => damage("a run begins twice"),
         Fact::Checked { .. }
         | Fact::Answered { .. }
         | Fact::Warned { .. }
         | Fact::Noted { .. }
         | Fact::Refused { .. }
-        | Fact::Checkpointed { .. } => {}
+        | Fact::Checkpointed { .. } => Ok(()),
+        Fact::Admitted { .. }
+        | Fact::Ended { .. }
+        | Fact::Captured { .. }
+        | Fact::Retried { .. }
+        | Fact::StepRetried { .. }
+        | Fact::StepFailed { .. }
+        | Fact::Planned { .. }
+        | Fact::StepsRevived { .. } => working::fold(run, fact, entry.at),
+        Fact::GatePassed { .. }
+        | Fact::ReviewerApproved { .. }
+        | Fact::ReviewerFound { .. }
+        | Fact::Fixed { .. }
+        | Fact::RoundStarted { .. }
+        | Fact::RoundsSpent { .. } => reviewing::fold(run, fact),
+        Fact::Moved(step) => moved(run, step, entry.at),
+        Fact::Detached { session } => detached(run, session),
+        Fact::TakenUp
+        | Fact::Unstuck
+        | Fact::Attached { .. }
+        | Fact::Approved { .. }
+        | Fact::Overridden { .. }
+        | Fact::Stuck { .. }
+        | Fact::Held { .. }
+        | Fact::Abandoned
+        | Fact::WentStale
+        | Fact::OverBudget { .. }
+        | Fact::Continued { .. }
+        | Fact::Cancelled { .. }
+        | Fact::Reset { .. }
+        | Fact::Restored { .. } => {
+            stand(run, fact, entry);
+            Ok(())
+        }
+    }
+}
 
+fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
+    match &mut run.session {
+        Some(binding) if binding.session == *session => {
+            binding.state = BindingState::Ended;
+            Ok(())
+        }
+        _ => damage("a session ends that did not hold the run"),
+    }
+}
+
+/// What changes how the run stands, and cannot fail to fit.
+fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
+    match fact {
         Fact::TakenUp | Fact::Unstuck => going(run),
-        Fact::Attached { session } => {
-            run.session = Some(Binding {
-                session: session.clone(),
-                state: BindingState::Active,
-            });
-        }
-        Fact::Detached { session } => match &mut run.session {
-            Some(binding) if binding.session == *session => binding.state = BindingState::Ended,
-            _ => return damage("a session ends that did not hold the run"),
-        },
-
-        Fact::Admitted { dispatch } => admitted(run, dispatch)?,
-        Fact::Ended {
-            dispatch,
-            result,
-            usage,
-        } => ended(run, *dispatch, result, *usage, entry.at)?,
-        Fact::Captured {
-            artifact,
-            content,
-            dispatch,
-            step,
-        } => {
-            let captured = Captured {
-                content: *content,
-                dispatch: *dispatch,
-            };
-            run.artifacts.insert(artifact.clone(), captured);
-            if let Some(step) = step {
-                let stage = run.position.stage.clone();
-                member(run, &stage, step)?
-                    .left
-                    .insert(artifact.clone(), *content);
-            }
-        }
-
-        Fact::Retried { .. } => run.position.retries += 1,
-        Fact::StepRetried { stage, step, .. } => member(run, stage, step)?.retries += 1,
-        Fact::StepFailed {
-            stage,
-            step,
-            fault,
-            reason,
-        } => {
-            member(run, stage, step)?.state = MemberState::Failed {
-                fault: *fault,
-                reason: reason.clone(),
-            };
-        }
-        Fact::Stuck { fault, reason } => {
-            run.standing = Standing::Stuck {
-                fault: *fault,
-                reason: reason.clone(),
-            };
-        }
-
-        Fact::GatePassed { stage, gate } => {
-            run.gates.insert(stage.clone(), gate.clone());
-        }
-        Fact::ReviewerApproved {
-            stage,
-            reviewer,
-            subject,
-        } => {
-            let panel = panel(run, stage)?;
-            panel.approvals.insert(*reviewer, *subject);
-            panel.turn = Turn::Reviewing {
-                reviewer: reviewer + 1,
-            };
-        }
-        Fact::ReviewerFound { stage, reviewer } => {
-            let panel = panel(run, stage)?;
-            panel.approvals.remove(reviewer);
-            panel.turn = Turn::Fixing {
-                reviewer: *reviewer,
-            };
-        }
-        Fact::Fixed { stage, reviewer } => {
-            panel(run, stage)?.turn = Turn::Reviewing {
-                reviewer: reviewer + 1,
-            };
-        }
-        Fact::RoundStarted { stage, round } => {
-            let turn = Turn::Reviewing { reviewer: 0 };
-            let panel = Panel {
-                round: *round,
-                turn,
-                approvals: BTreeMap::new(),
-            };
-            run.panels.insert(stage.clone(), panel);
-            run.position.retries = 0;
-        }
-        Fact::RoundsSpent { stage } => panel(run, stage)?.turn = Turn::Spent,
-
-        Fact::Planned { stage, steps } => {
-            run.graphs.insert(
-                stage.clone(),
-                Graph {
-                    members: steps.iter().map(planned).collect(),
-                },
-            );
-        }
-        Fact::StepsRevived { stage } => revived(run, stage)?,
-
+        Fact::Attached { session } => run.session = Some(active(session.clone())),
         Fact::Approved { artifact, content } => {
             run.approved.insert(artifact.clone(), *content);
         }
@@ -243,9 +185,10 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             by: entry.by.name(),
             at: entry.at,
         }),
-
-        Fact::Moved(step) => moved(run, step, entry.at)?,
-
+        Fact::Stuck { fault, reason } => {
+            let (fault, reason) = (*fault, reason.clone());
+            run.standing = Standing::Stuck { fault, reason };
+        }
         Fact::Held { holds } => run.holds = *holds,
         Fact::Abandoned => run.standing = Standing::Abandoned,
         Fact::WentStale => run.standing = Standing::Stale,
@@ -256,79 +199,23 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             run.grants += u32::from(*budget_again);
         }
         Fact::Cancelled { reason } => {
-            run.standing = Standing::Cancelled {
-                reason: reason.clone(),
-            };
+            let reason = reason.clone();
+            run.standing = Standing::Cancelled { reason };
         }
         Fact::Reset { stage, .. } => reset(run, stage, entry.at),
         Fact::Restored { state, .. } => restored(run, state, entry.at),
+        _ => {}
     }
-    Ok(())
+}
+
+fn active(session: SessionId) -> Binding {
+    let state = BindingState::Active;
+    Binding { session, state }
 }
 
 fn going(run: &mut Run) {
     run.standing = Standing::Going;
     run.position.retries = 0;
-}
-
-fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
-    if dispatch.id != DispatchId(run.last_dispatch.0 + 1) {
-        return damage(format!(
-            "dispatch {} follows {}",
-            dispatch.id, run.last_dispatch
-        ));
-    }
-    if let Duty::Step { step } = &dispatch.duty {
-        let member = member(run, &dispatch.stage, step)?;
-        member.state = MemberState::Working {
-            dispatch: dispatch.id,
-        };
-        member.started_at = member.started_at.or(Some(dispatch.started_at));
-    }
-    if dispatch.reach == Reach::MayWrite {
-        run.gates.values_mut().for_each(supersede);
-    }
-    run.last_dispatch = dispatch.id;
-    run.standing = Standing::Going;
-    run.holds = 0;
-    run.dispatches.insert(dispatch.id, dispatch.clone());
-    Ok(())
-}
-
-/// An approval holds for the tree that it looked at. A worker who may change the tree is no accident,
-/// but what it changes is reviewed or checked again before the run completes.
-fn supersede(gate: &mut Gate) {
-    if let Gate::Tree(tree) = gate {
-        *gate = Gate::Superseded(*tree);
-    }
-}
-
-fn ended(
-    run: &mut Run,
-    id: DispatchId,
-    result: &WorkResult,
-    usage: Usage,
-    at: Time,
-) -> Result<(), Damage> {
-    let Some(dispatch) = run.dispatches.remove(&id) else {
-        return damage(format!("dispatch {id} ends and was not open"));
-    };
-    run.used.turns = run.used.turns.saturating_add(usage.turns);
-    run.used.tokens = run.used.tokens.saturating_add(usage.tokens);
-    run.used.cost_cents = run.used.cost_cents.saturating_add(usage.cost_cents);
-    if let Duty::Step { step } = &dispatch.duty
-        && let Ok(member) = member(run, &dispatch.stage, step)
-        && member.state == (MemberState::Working { dispatch: id })
-    {
-        member.ended_at = Some(at);
-        member.state = match result {
-            WorkResult::Outcome(_) => MemberState::Done,
-            WorkResult::Fault { .. } | WorkResult::Late | WorkResult::Dropped => {
-                MemberState::Pending
-            }
-        };
-    }
-    Ok(())
 }
 
 fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
@@ -412,49 +299,5 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
 fn interrupted(member: &mut Member) {
     if matches!(member.state, MemberState::Working { .. }) {
         member.state = MemberState::Pending;
-    }
-}
-
-fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
-    let Some(graph) = run.graphs.get_mut(stage) else {
-        return damage(format!("stage {stage} has no task graph"));
-    };
-    for member in &mut graph.members {
-        if matches!(member.state, MemberState::Failed { .. }) {
-            member.state = MemberState::Pending;
-            member.retries = 0;
-        }
-    }
-    Ok(())
-}
-
-fn planned(step: &Step) -> Member {
-    Member {
-        step: step.clone(),
-        state: MemberState::Pending,
-        retries: 0,
-        left: BTreeMap::new(),
-        started_at: None,
-        ended_at: None,
-    }
-}
-
-fn panel<'a>(run: &'a mut Run, stage: &StageName) -> Result<&'a mut Panel, Damage> {
-    match run.panels.get_mut(stage) {
-        Some(panel) => Ok(panel),
-        None => damage(format!("stage {stage} has no panel")),
-    }
-}
-
-fn member<'a>(
-    run: &'a mut Run,
-    stage: &StageName,
-    step: &StepId,
-) -> Result<&'a mut Member, Damage> {
-    let graph = run.graphs.get_mut(stage);
-    let members = graph.into_iter().flat_map(|graph| &mut graph.members);
-    match members.into_iter().find(|member| member.step.id == *step) {
-        Some(member) => Ok(member),
-        None => damage(format!("stage {stage} has no step {step}")),
     }
 }

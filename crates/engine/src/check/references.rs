@@ -226,16 +226,7 @@ impl<'a> Names<'a> {
         for (way, edge) in stage.edges() {
             self.edge(edge, way_place(stage, &way));
         }
-        if stage.least_one() == Some(&Amount::Fixed(0)) {
-            let key = if stage.is_review() {
-                "rounds"
-            } else {
-                "max_parallel"
-            };
-            let message = format!("with `{key} = 0` nothing can happen in `{}`", stage.name);
-            let hint = String::from("write at least 1");
-            self.add(CheckRule::BadLimit, at(key), message, hint);
-        }
+        self.least_one(stage);
         if let Some(retry) = &stage.retry {
             self.amount(&retry.max, at("retry"));
         }
@@ -280,6 +271,20 @@ impl<'a> Names<'a> {
                     self.amount(limit, at("max_parallel"));
                 }
             }
+        }
+    }
+
+    /// With no round and no worker nothing could ever happen.
+    fn least_one(&mut self, stage: &Stage) {
+        let key = match stage.is_review() {
+            true => "rounds",
+            false => "max_parallel",
+        };
+        if stage.least_one() == Some(&Amount::Fixed(0)) {
+            let message = format!("with `{key} = 0` nothing can happen in `{}`", stage.name);
+            let hint = String::from("write at least 1");
+            let place = place!["stages", stage.name, key];
+            self.add(CheckRule::BadLimit, place, message, hint);
         }
     }
 

@@ -14,94 +14,93 @@ use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{Commands, Questions, Stage, StepsSource, Target, Work, Worker};
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let mut warn = |rule, place: Place, message: String, hint: &str| {
-        problems.push(Problem {
-            rule,
-            place,
-            message,
-            hint: hint.to_string(),
-        });
-    };
-    let used = used_artifacts(definition);
-    for name in definition
+    let names = unused_names(definition);
+    let shadowed = shadowed(definition).into_iter().map(|name| Problem {
+        rule: CheckRule::GroupShadowsAgent,
+        place: place!["groups", name],
+        message: format!("`{name}` is a group and an agent"),
+        hint: String::from("give the group another name: a list would mean the group"),
+    });
+    let full = returns_without_reset(definition);
+    let full = full.into_iter().map(|(place, counter)| Problem {
+        rule: CheckRule::ResumeWithoutReset,
+        place,
+        message: format!("`{counter}` is still full when this answer goes on"),
+        hint: String::from("add it to `reset`, or the next failure asks again"),
+    });
+    let unproved = definition.proofs.is_empty().then(|| Problem {
+        rule: CheckRule::NothingProved,
+        place: place!["name"],
+        message: String::from("this pipeline promises nothing that could be proved"),
+        hint: String::from("add a [[prove]] with `before` and `through`"),
+    });
+    names
+        .into_iter()
+        .chain(shadowed)
+        .chain(full)
+        .chain(unproved)
+        .collect()
+}
+
+/// Artifacts, counters, groups and parameters that are declared and nowhere used.
+fn unused_names(definition: &Definition) -> Vec<Problem> {
+    let (left, counted) = (used_artifacts(definition), counted(definition));
+    let (patterns, mentioned) = (patterns(definition), mentioned(definition));
+    let artifacts = definition
         .artifacts
         .keys()
-        .filter(|name| !used.contains(*name))
-    {
-        let message = format!("artifact `{name}` is neither left nor read");
-        warn(
-            CheckRule::UnusedArtifact,
-            place!["artifacts", name],
-            message,
-            "use it, or take it away",
-        );
-    }
-    let counted = counted(definition);
-    for name in definition
+        .filter(|name| !left.contains(*name));
+    let counters = definition
         .counters
         .keys()
-        .filter(|name| !counted.contains(*name))
-    {
-        let message = format!("counter `{name}` never counts");
-        let hint = "add `count` to a transition, or take it away";
-        warn(
-            CheckRule::UnusedCounter,
-            place!["counters", name],
-            message,
-            hint,
-        );
-    }
-    let patterns = patterns(definition);
-    for name in definition
+        .filter(|name| !counted.contains(*name));
+    let groups = definition
         .groups
         .keys()
-        .filter(|name| !patterns.contains(name.as_str()))
-    {
-        let message = format!("group `{name}` is not used");
-        warn(
-            CheckRule::UnusedGroup,
-            place!["groups", name],
-            message,
-            "use it, or take it away",
-        );
-    }
-    let mentioned = mentioned(definition);
-    for name in definition
+        .filter(|name| !patterns.contains(name.as_str()));
+    let params = definition
         .params
         .keys()
-        .filter(|name| !mentioned.contains(name.as_str()))
-    {
-        let message = format!("parameter `{name}` is not used");
-        let hint = "write {name} where it belongs, or take it away";
-        warn(
+        .filter(|name| !mentioned.contains(name.as_str()));
+    let unused = |rule, table: &str, name: &str, what: &str| Problem {
+        rule,
+        place: place![table, name],
+        message: format!("{what}: `{name}`"),
+        hint: String::from("use it, or take it away"),
+    };
+    let artifacts = artifacts.map(|name| {
+        let what = "an artifact is neither left nor read";
+        unused(CheckRule::UnusedArtifact, "artifacts", name.as_str(), what)
+    });
+    let counters = counters.map(|name| {
+        unused(
+            CheckRule::UnusedCounter,
+            "counters",
+            name.as_str(),
+            "a counter never counts",
+        )
+    });
+    let groups = groups.map(|name| {
+        unused(
+            CheckRule::UnusedGroup,
+            "groups",
+            name.as_str(),
+            "a group is not used",
+        )
+    });
+    let params = params.map(|name| {
+        unused(
             CheckRule::UnusedParam,
-            place!["params", name],
-            message,
-            hint,
-        );
-    }
-    for name in shadowed(definition) {
-        let message = format!("`{name}` is a group and an agent");
-        let hint = "give the group another name: a list would mean the group";
-        warn(
-            CheckRule::GroupShadowsAgent,
-            place!["groups", name],
-            message,
-            hint,
-        );
-    }
-    for (place, counter) in returns_without_reset(definition) {
-        let message = format!("`{counter}` is still full when this answer goes on");
-        let hint = "add it to `reset`, or the next failure asks again";
-        warn(CheckRule::ResumeWithoutReset, place, message, hint);
-    }
-    if definition.proofs.is_empty() {
-        let message = String::from("this pipeline promises nothing that could be proved");
-        let hint = "add a [[prove]] with `before` and `through`";
-        warn(CheckRule::NothingProved, place!["name"], message, hint);
-    }
-    problems
+            "params",
+            name.as_str(),
+            "a parameter is not used",
+        )
+    });
+    artifacts
+        .chain(counters)
+        .chain(groups)
+        .chain(params)
+        .collect()
 }
 
 fn used_artifacts(definition: &Definition) -> BTreeSet<ArtifactName> {

@@ -30,16 +30,14 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    // The fields' types differ between systems.
-    #[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
     pub fn of(stat: &Stat) -> Self {
         let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
         Self {
-            size: stat.st_size as i128,
-            modified: nanoseconds(stat.st_mtime as i128, stat.st_mtime_nsec as i128),
-            changed: nanoseconds(stat.st_ctime as i128, stat.st_ctime_nsec as i128),
-            inode: stat.st_ino as u64,
-            device: stat.st_dev as u64,
+            size: i128::from(stat.st_size),
+            modified: nanoseconds(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
+            changed: nanoseconds(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
+            inode: stat.st_ino,
+            device: stat.st_dev,
         }
     }
 

@@ -1,7 +1,10 @@
 //! Everything an agent could lie with, tried in temporary folders against the public interface.
 
-// Every function here belongs to a test, whatever clippy takes it for.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "every function here belongs to a test, whatever clippy takes it for"
+)]
 
 mod approved;
 mod artifacts;

@@ -1,6 +1,6 @@
 //! The language from outside: what it says about bad files, hostile files and its own pipelines.
 
-#![allow(
+#![expect(
     clippy::expect_used,
     reason = "clippy knows tests by their attribute, and these functions are called by tests"
 )]

@@ -67,9 +67,8 @@ fn fields(fact: &Fact) -> Value {
     match fact {
         Fact::TakenUp | Fact::Unstuck | Fact::Abandoned | Fact::WentStale => json!({}),
         Fact::Started(started) => begun(started),
-        Fact::Forked { from, entry, state } => json!({
-            "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str(),
-        }),
+        Fact::Forked { from, entry, state } =>
+            json!({ "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str() }),
         Fact::Attached { session } | Fact::Detached { session } =>
             json!({ "session": session.as_str() }),
         Fact::Admitted { dispatch } => admitted(dispatch),

@@ -1,0 +1,168 @@
+//! Folding work: dispatches, what they left, and the steps of task graphs.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use super::{Damage, damage};
+use crate::entry::{Fact, WorkResult};
+use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time};
+use crate::run::{
+    Captured, Dispatch, Duty, Gate, Graph, Member, MemberState, Reach, Run, Standing, Usage,
+};
+use crate::stage::Step;
+
+pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
+    match fact {
+        Fact::Admitted { dispatch } => admitted(run, dispatch),
+        Fact::Ended {
+            dispatch,
+            result,
+            usage,
+        } => ended(run, *dispatch, result, *usage, at),
+        Fact::Captured {
+            artifact,
+            content,
+            dispatch,
+            step,
+        } => captured(run, artifact, *content, *dispatch, step.as_ref()),
+        Fact::Retried { .. } => {
+            run.position.retries += 1;
+            Ok(())
+        }
+        Fact::StepRetried { stage, step, .. } => {
+            member(run, stage, step)?.retries += 1;
+            Ok(())
+        }
+        Fact::StepFailed {
+            stage,
+            step,
+            fault,
+            reason,
+        } => {
+            let (fault, reason) = (*fault, reason.clone());
+            member(run, stage, step)?.state = MemberState::Failed { fault, reason };
+            Ok(())
+        }
+        Fact::Planned { stage, steps } => {
+            let members = steps.iter().map(planned).collect();
+            run.graphs.insert(stage.clone(), Graph { members });
+            Ok(())
+        }
+        Fact::StepsRevived { stage } => revived(run, stage),
+        _ => damage("an entry about work is none"),
+    }
+}
+
+fn captured(
+    run: &mut Run,
+    artifact: &ArtifactName,
+    content: Hash,
+    dispatch: Option<DispatchId>,
+    step: Option<&StepId>,
+) -> Result<(), Damage> {
+    let captured = Captured { content, dispatch };
+    run.artifacts.insert(artifact.clone(), captured);
+    if let Some(step) = step {
+        let stage = run.position.stage.clone();
+        let left = &mut member(run, &stage, step)?.left;
+        left.insert(artifact.clone(), content);
+    }
+    Ok(())
+}
+
+fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
+    if dispatch.id != DispatchId(run.last_dispatch.0 + 1) {
+        return damage(format!(
+            "dispatch {} follows {}",
+            dispatch.id, run.last_dispatch
+        ));
+    }
+    if let Duty::Step { step } = &dispatch.duty {
+        let member = member(run, &dispatch.stage, step)?;
+        member.state = MemberState::Working {
+            dispatch: dispatch.id,
+        };
+        member.started_at = member.started_at.or(Some(dispatch.started_at));
+    }
+    if dispatch.reach == Reach::MayWrite {
+        run.gates.values_mut().for_each(supersede);
+    }
+    run.last_dispatch = dispatch.id;
+    run.standing = Standing::Going;
+    run.holds = 0;
+    run.dispatches.insert(dispatch.id, dispatch.clone());
+    Ok(())
+}
+
+/// An approval holds for the tree that it looked at. A worker who may change the tree is no accident,
+/// but what it changes is reviewed or checked again before the run completes.
+fn supersede(gate: &mut Gate) {
+    if let Gate::Tree(tree) = gate {
+        *gate = Gate::Superseded(*tree);
+    }
+}
+
+fn ended(
+    run: &mut Run,
+    id: DispatchId,
+    result: &WorkResult,
+    usage: Usage,
+    at: Time,
+) -> Result<(), Damage> {
+    let Some(dispatch) = run.dispatches.remove(&id) else {
+        return damage(format!("dispatch {id} ends and was not open"));
+    };
+    run.used.turns = run.used.turns.saturating_add(usage.turns);
+    run.used.tokens = run.used.tokens.saturating_add(usage.tokens);
+    run.used.cost_cents = run.used.cost_cents.saturating_add(usage.cost_cents);
+    if let Duty::Step { step } = &dispatch.duty
+        && let Ok(member) = member(run, &dispatch.stage, step)
+        && member.state == (MemberState::Working { dispatch: id })
+    {
+        member.ended_at = Some(at);
+        member.state = match result {
+            WorkResult::Outcome(_) => MemberState::Done,
+            WorkResult::Fault { .. } | WorkResult::Late | WorkResult::Dropped => {
+                MemberState::Pending
+            }
+        };
+    }
+    Ok(())
+}
+
+fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
+    let Some(graph) = run.graphs.get_mut(stage) else {
+        return damage(format!("stage {stage} has no task graph"));
+    };
+    for member in &mut graph.members {
+        if matches!(member.state, MemberState::Failed { .. }) {
+            member.state = MemberState::Pending;
+            member.retries = 0;
+        }
+    }
+    Ok(())
+}
+
+fn planned(step: &Step) -> Member {
+    Member {
+        step: step.clone(),
+        state: MemberState::Pending,
+        retries: 0,
+        left: BTreeMap::new(),
+        started_at: None,
+        ended_at: None,
+    }
+}
+
+fn member<'a>(
+    run: &'a mut Run,
+    stage: &StageName,
+    step: &StepId,
+) -> Result<&'a mut Member, Damage> {
+    let graph = run.graphs.get_mut(stage);
+    let members = graph.into_iter().flat_map(|graph| &mut graph.members);
+    match members.into_iter().find(|member| member.step.id == *step) {
+        Some(member) => Ok(member),
+        None => damage(format!("stage {stage} has no step {step}")),
+    }
+}
