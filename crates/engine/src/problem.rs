@@ -85,8 +85,8 @@ check_rules! {
     InterruptedAtStart, "GW-L226", Error, "the start stage cannot return to an interruption";
     NoCompletion, "GW-L227", Error, "some end is `completed`";
     AfterNotAllowed, "GW-L228", Error, "an `after` names agents that the stage allows";
-    CountedReturn, "GW-L230", Error, "a return to an interruption does not count by itself";
     EdgeOnEnd, "GW-L229", Error, "an end has no outcomes";
+    CountedReturn, "GW-L230", Error, "a return to an interruption does not count by itself";
 
     TwoVerdicts, "GW-L240", Error, "one artifact at most carries a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that carries an outcome is strict";

@@ -37,8 +37,8 @@ rules! {
     HeldElsewhere, "GW-R03", "a run is held by one session at a time";
     NotBound, "GW-R04", "only the session that holds the run can move it";
     Fork, "GW-R05", "a fork goes on from a recorded point of another run";
-    SessionOver, "GW-R07", "the workers of a session end with it, and may begin again";
     TakeUp, "GW-R06", "a queued run is taken up once";
+    SessionOver, "GW-R07", "the workers of a session end with it, and may begin again";
 
     AgentInTurn, "GW-R10", "the stage's own agent may work";
     AgentOutOfTurn, "GW-R11", "only the agents of the present stage may work";

@@ -21,6 +21,9 @@ use crate::stage::{Stage, StepsSource, Work};
 
 /// Begins a run, or says why it cannot begin.
 pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
+    if beginning.task.trim().is_empty() {
+        return refuse(String::from("a run wants a task: say what is to be done"));
+    }
     let params = match params(pipeline.definition(), &beginning.params) {
         Ok(params) => params,
         Err(reason) => return refuse(reason),
@@ -161,7 +164,9 @@ fn value(
     param: &Param,
     given: &BTreeMap<ParamName, String>,
 ) -> Result<Option<String>, String> {
-    let Some(value) = given.get(name).or(param.default.as_ref()) else {
+    let known = given.get(name).or(param.default.as_ref());
+    // An empty value is none: a command would get an empty word for it.
+    let Some(value) = known.filter(|value| !param.required || !value.trim().is_empty()) else {
         return match param.required {
             true => Err(format!("parameter '{name}' is required: {}", param.about)),
             false => Ok(None),

@@ -263,6 +263,9 @@ pub(super) fn cancel(draft: &mut Draft<'_>, reason: &str) -> Verdict {
     if let Err(verdict) = draft.person("cancel") {
         return verdict;
     }
+    if let Err(verdict) = given_reason(draft, "cancel", reason) {
+        return verdict;
+    }
     if is_over(draft.pipeline, &draft.run) {
         return draft.refuse(Rule::RunIsOver, "cancel", String::from("the run is over"));
     }

@@ -193,7 +193,7 @@ fn a_whole_run_told_as_history() {
          3  2026-08-22T10:01:00Z  ann         GW-R32  captured context as 00000000, left by 'gatherer' (d1)
          4  2026-08-22T10:01:00Z  ann         GW-R32  'gatherer' (d1) ended: done
          5  2026-08-22T10:01:00Z  ann         GW-R96  gathering → planning: after gatherer
-         6  2026-08-22T10:02:00Z  ann         GW-R11  refused to report 'validator': 'validator' may not work in planning
+         6  2026-08-22T10:02:00Z  ann         GW-R11  refused to report the work of 'validator': 'validator' may not work in planning
          7  2026-08-22T10:03:00Z  ann         GW-R10  'planner' (d2) began in planning, attempt 1
          8  2026-08-22T10:03:00Z  ann         GW-R32  captured plan as 02020202, left by 'planner' (d2)
          9  2026-08-22T10:03:00Z  ann         GW-R32  'planner' (d2) ended: done
@@ -313,7 +313,7 @@ fn a_whole_run_told_as_a_page() {
 
         ## Refused
 
-        - refused to report 'validator': 'validator' may not work in planning — ann, 2026-08-22T10:02:00Z, entry 6
+        - refused to report the work of 'validator': 'validator' may not work in planning — ann, 2026-08-22T10:02:00Z, entry 6
 
         ## Left behind
 
