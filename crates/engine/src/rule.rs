@@ -90,6 +90,8 @@ rules! {
     Continue, "GW-R75", "a person may let a stale, abandoned or over-budget run go on";
     NothingToContinue, "GW-R76", "only a run that was stopped can be continued";
 
+    Salvaged, "GW-R77", "a run that was salvaged from a damaged store says what it lost";
+
     Reviewed, "GW-R80", "every reviewer approves one tree before a review is passed";
     RoundsSpent, "GW-R81", "rounds are limited; after the last one the review is exceeded";
     Fixed, "GW-R82", "the owner fixes what a reviewer found, and the round goes on";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Hash, Run, RunId};
+use engine::{Fact, Hash, Run, RunId};
 
 use crate::ledger::Tip;
 use crate::line::Line;
@@ -53,8 +53,13 @@ impl<'a> Verifier<'a> {
             seen: BTreeSet::new(),
             faults: Vec::new(),
         };
-        if verifier.anchor == Anchor::Unreadable {
-            verifier.fault(0, FaultKind::HeadMismatch, "the head file cannot be read");
+        let why = match verifier.anchor {
+            Anchor::At(_) => None,
+            Anchor::Absent => Some("the head file is gone"),
+            Anchor::Unreadable => Some("the head file cannot be read"),
+        };
+        if let Some(why) = why {
+            verifier.fault(0, FaultKind::HeadMismatch, why);
         }
         verifier
     }
@@ -233,6 +238,12 @@ impl<'a> Verifier<'a> {
             Err(_) => return,
         };
         self.compare_contents(line.number, &record::hashes(&entry), content);
+        if let Fact::Captured { content: hash, .. } = &entry.fact
+            && content(*hash).is_none()
+        {
+            let detail = format!("the content {hash} that it captured is gone");
+            self.fault(line.number, FaultKind::Removed, &detail);
+        }
         if !self.sound {
             return;
         }

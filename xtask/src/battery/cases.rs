@@ -57,7 +57,7 @@ const REPORT: Step = step(&[
     "--agent",
     "worker",
     "--artifact",
-    "note=note.md",
+    "note=written.md",
 ]);
 const CHECK: Step = step(&["check", RUN]);
 const ANSWER: Step = step(&["answer", RUN, "yes"]);
@@ -77,7 +77,7 @@ pub const CASES: &[Case] = &[
         command: step(&["start", "pipeline.toml", "--task", "battery", "--by-hand"]),
         // The check needs what `start` keeps beside the run: where programs are looked for.
         after: &[
-            step(&["report", "--artifact", "note=note.md"]),
+            step(&["report", "--artifact", "note=written.md"]),
             step(&["check"]),
         ],
     },
@@ -128,7 +128,7 @@ pub fn started(program: &Path) -> Result<Stand, Failure> {
 impl Case {
     /// A stand on which the command is legal.
     pub fn stand(&self, program: &Path) -> Result<Stand, Failure> {
-        let files = [("pipeline.toml", PIPELINE), ("note.md", "A note.\n")];
+        let files = [("pipeline.toml", PIPELINE), ("written.md", "A note.\n")];
         let stand = Stand::new(program, &files)?;
         self.before
             .iter()

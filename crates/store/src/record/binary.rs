@@ -45,14 +45,9 @@ impl<'a> Input<'a> {
         Err(too_large())
     }
 
-    /// A length that the rest can hold: every member takes a byte at least. So a damaged length
-    /// never makes us reserve memory for what is not there.
+    /// How many members follow. Nothing is reserved on its word: it may be damaged.
     pub fn length(&mut self) -> Result<usize, Unreadable> {
-        let length = usize::try_from(self.number()?).map_err(|_| too_large())?;
-        if length > self.0.len() {
-            return Err(too_short());
-        }
-        Ok(length)
+        usize::try_from(self.number()?).map_err(|_| too_large())
     }
 
     pub fn text(&mut self) -> Result<&'a str, Unreadable> {

@@ -134,6 +134,17 @@ fn is_damage(code: ErrorCode) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_disk_that_failed_once_is_no_damage() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("state");
+        let store = crate::Sqlite::open(&path, crate::Access::Write).unwrap();
+        let folder = Folder::find(&path).unwrap();
+        assert_eq!(kind(&folder, ffi::SQLITE_CORRUPT), "other");
+        assert_eq!(folder.damage().unwrap(), None);
+        drop(store);
+    }
+
     fn kind(folder: &Folder, code: i32) -> &'static str {
         let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
         match folder.fault("look", failure) {

@@ -30,8 +30,16 @@ const REMOVE_DEFINITIONS: &str = "
 pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Error> {
     let writing = Writing::begin(sqlite)?;
     let (collected, runs) = remove(&writing, collect)?;
-    remove_heads(&writing, &runs)?;
+    let heads = Heads::find(writing.table().folder)?;
+    // Before the commit the heads vouch for nothing, and after it they go: a head with entries and
+    // no run would look like a run that was cut away, and a run with no head like one that lost it.
+    heads
+        .iter()
+        .try_for_each(|heads| each(&runs, |run| heads.clear(run)))?;
     let turn = writing.commit()?;
+    heads
+        .iter()
+        .try_for_each(|heads| each(&runs, |run| heads.remove(run)))?;
     tidy(sqlite, collect)?;
     drop(turn);
     Ok(collected)
@@ -69,13 +77,8 @@ fn chosen(writing: &Writing<'_>) -> Result<Vec<(i64, RunId)>, Error> {
     rows.into_iter().map(parse).collect()
 }
 
-/// Before the commit: a head without its run would look like a run that was cut away, while a run
-/// without its head gets one with its next entry.
-fn remove_heads(writing: &Writing<'_>, runs: &[RunId]) -> Result<(), Error> {
-    match Heads::find(writing.table().folder)? {
-        Some(heads) => runs.iter().try_for_each(|run| heads.remove(run)),
-        None => Ok(()),
-    }
+fn each(runs: &[RunId], act: impl Fn(&RunId) -> Result<(), Error>) -> Result<(), Error> {
+    runs.iter().try_for_each(act)
 }
 
 /// Empties the log and, if asked, gives the freed room back.

@@ -1,6 +1,7 @@
 //! Head files: where each run's chain ends, kept outside the database, so that a cut tail shows.
 //!
-//! Written in place after the commit and never synced: a head may lag, but it never leads.
+//! Made and synced before the first commit of a run, then written in place after each commit and
+//! never synced again: a head may lag, but it never leads, and it is never absent.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -12,9 +13,9 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::folder::{Folder, io_error};
-use crate::Error;
 use crate::ledger::Tip;
 use crate::verify::Anchor;
+use crate::{Error, chain};
 
 /// Twenty digits, a space, 64 hexadecimal digits, a line break.
 const LENGTH: usize = 86;
@@ -86,6 +87,21 @@ impl Heads {
             .map(drop)
     }
 
+    /// Makes the head file of a run that is about to begin, or to be collected: it vouches for no
+    /// entry. From here on a run without a head file has lost it.
+    pub fn clear(&self, run: &RunId) -> Result<(), Error> {
+        let head = self.head(run, OFlags::RDWR | OFlags::CREATE)?;
+        let nothing = Tip {
+            version: 0,
+            head: chain::root(run),
+        };
+        head.write(nothing)?;
+        let synced = head.file.iter().try_for_each(File::sync_data);
+        synced
+            .and_then(|()| self.directory.sync_all())
+            .map_err(|error| io_error("sync", &head.path, error))
+    }
+
     pub fn remove(&self, run: &RunId) -> Result<(), Error> {
         match rustix::fs::unlinkat(&self.directory, run.as_str(), AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -134,7 +150,7 @@ impl Head {
         let mut bytes = [0; LENGTH];
         match file.read_exact_at(&mut bytes, 0) {
             Ok(()) => Ok(parse(&bytes)),
-            // A power cut can leave an empty file, since nothing is synced.
+            // It was cut short.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Anchor::Absent),
             Err(error) => Err(io_error("read", &self.path, error)),
         }

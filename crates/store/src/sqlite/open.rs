@@ -17,6 +17,7 @@ use super::queue::Turn;
 use super::{Access, BUSY, PATIENCE, Sqlite, schema};
 use crate::Error;
 use crate::error::Broken;
+use crate::verify::Anchor;
 
 impl Sqlite {
     /// Opens the store in this folder. `Access::Write` makes it, if there is none yet.
@@ -146,9 +147,19 @@ pub(super) fn is_empty(folder: &Folder) -> Result<bool, Error> {
         .is_none_or(|metadata| metadata.len() == 0))
 }
 
-/// The runs that have a head file.
+/// The runs whose head file vouches for entries.
 pub(super) fn recorded(folder: &Folder) -> Result<Vec<RunId>, Error> {
-    Heads::find(folder)?.map_or_else(|| Ok(Vec::new()), |heads| heads.runs())
+    let Some(heads) = Heads::find(folder)? else {
+        return Ok(Vec::new());
+    };
+    let mut recorded = Vec::new();
+    for run in heads.runs()? {
+        match heads.read(&run)? {
+            Anchor::At(tip) if tip.version == 0 => {}
+            Anchor::At(_) | Anchor::Absent | Anchor::Unreadable => recorded.push(run),
+        }
+    }
+    Ok(recorded)
 }
 
 fn absent(folder: &Folder) -> Error {

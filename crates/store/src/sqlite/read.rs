@@ -111,11 +111,22 @@ impl<'a> Reader<'a> {
         self.one(sql::RUN, [run.as_str()], read)
     }
 
-    /// The state, folded from the whole journal.
+    /// The state, folded from the whole journal, one entry at a time.
     fn replay(&self, run: &RunId, row: &RunRow) -> Result<Run, Error> {
-        let entries = self.journal(run, row.number, 1, row.tip.version)?;
-        engine::replay(entries.iter().map(|stored| &stored.entry))
-            .map_err(|damage| self.folder.damaged(Broken(format!("run {run}: {damage}"))))
+        let mut next = 1;
+        let mut state = None;
+        let (first, last) = (place(row.number, 1), place(row.number, row.tip.version));
+        self.lines(first, last, |line| {
+            in_order(run, &mut next, &line)?;
+            let entry = line.into_stored(run)?.entry;
+            let folded = engine::apply(state.take(), &entry);
+            state = Some(folded.map_err(|damage| Broken(format!("run {run}: {damage}")))?);
+            Ok(Some(()))
+        })?;
+        state.ok_or_else(|| {
+            self.folder
+                .damaged(Broken(format!("run {run} has no entries")))
+        })
     }
 
     pub fn number(&self, run: &RunId) -> Result<i64, Error> {
@@ -171,10 +182,7 @@ impl<'a> Reader<'a> {
         let last = from.saturating_add(limit).saturating_sub(1);
         let mut next = from.max(1);
         self.lines(place(number, next), place(number, last), |line| {
-            if line.number != next {
-                return Err(Broken(format!("entry {next} of run {run} is missing")));
-            }
-            next += 1;
+            in_order(run, &mut next, &line)?;
             line.into_stored(run).map(Some)
         })
     }
@@ -314,6 +322,14 @@ impl<'a> Reader<'a> {
     fn parsed<T>(&self, name: Result<T, engine::NameError>) -> Result<T, Error> {
         name.map_err(|error| self.folder.damaged(Broken(error.to_string())))
     }
+}
+
+fn in_order(run: &RunId, next: &mut u64, line: &Line) -> Result<(), Broken> {
+    if line.number != *next {
+        return Err(Broken(format!("entry {next} of run {run} is missing")));
+    }
+    *next += 1;
+    Ok(())
 }
 
 /// Where an entry lies: the run's number in the upper half, its own in the lower.

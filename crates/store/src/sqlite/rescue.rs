@@ -22,7 +22,11 @@ pub(super) struct Rescue<'a> {
     pub at: Time,
 }
 
+/// How far behind a fault an entry is looked for that tells where its decision began.
+const NEAR: u64 = 64;
+
 /// The sound beginning of a journal.
+#[derive(Clone)]
 struct Beginning {
     state: Run,
     tip: Tip,
@@ -33,6 +37,8 @@ struct Beginning {
 /// How far a journal is sound, what it names so far, and why it goes no further.
 struct Walked {
     beginning: Option<Beginning>,
+    /// The same before the decision that is being walked through.
+    decided: Option<Beginning>,
     named: BTreeSet<Hash>,
     why: String,
 }
@@ -48,6 +54,7 @@ impl Rescue<'_> {
             beginning,
             named,
             why,
+            ..
         } = self.walk(&row);
         let Some(beginning) = beginning else {
             return Ok((self.loss(0, most, &why), 0));
@@ -83,6 +90,7 @@ impl Rescue<'_> {
     fn walk(&self, row: &RunRow) -> Walked {
         let mut walked = Walked {
             beginning: None,
+            decided: None,
             named: BTreeSet::new(),
             why: String::new(),
         };
@@ -95,9 +103,26 @@ impl Rescue<'_> {
             };
             if let Err(why) = taken {
                 walked.why = format!("entry {number} {why}");
+                if !self.is_whole(row, number) {
+                    walked.beginning = walked.decided.take();
+                }
             }
         }
         walked
+    }
+
+    /// Is the decision before this entry whole? A decision in two halves was never made: a run that
+    /// stood between them could not go on. Where nothing tells, it is not believed.
+    fn is_whole(&self, row: &RunRow, number: u64) -> bool {
+        let most = self.anchored.max(row.tip.version);
+        if number > most {
+            return true;
+        }
+        let later = (number..=most.min(number + NEAR)).find_map(|number| {
+            let line = self.reader.line(row.number, number).ok().flatten()?;
+            Some(line.decision)
+        });
+        later.is_some_and(|decision| decision >= number)
     }
 
     fn take(&self, walked: &mut Walked, line: &Line) -> Result<(), String> {
@@ -109,6 +134,10 @@ impl Rescue<'_> {
         let entry = line
             .entry()
             .map_err(|fault| format!("cannot be read: {fault}"))?;
+        if line.decision == line.number {
+            walked.decided = walked.beginning.clone();
+        }
+        let beginning = walked.beginning.as_ref();
         let state = beginning.map(|it| it.state.clone());
         let state = engine::apply(state, &entry)
             .map_err(|damage| format!("does not fit: {}", damage.what))?;
@@ -191,7 +220,7 @@ impl Rescue<'_> {
         let Beginning { state, tip, .. } = beginning;
         let kept = tip.version;
         let message = format!("salvaged after damage: {lost} entries after entry {kept} are lost");
-        let (at, rule, fact) = (self.at, Rule::Quiet, Fact::Noted { message });
+        let (at, rule, fact) = (self.at, Rule::Salvaged, Fact::Noted { message });
         let entries = vec![Entry {
             at,
             by: Who::Engine,

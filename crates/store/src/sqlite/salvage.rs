@@ -56,6 +56,7 @@ pub struct Loss {
 pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     let folder = Folder::find(folder)?;
     let _turn = Turn::wait(&folder, PATIENCE)?;
+    refuse_newer(&folder)?;
     let interrupted = folder.regular_file(READY)?.is_some();
     let mut salvaged = match interrupted {
         true => Salvaged::default(),
@@ -70,6 +71,28 @@ pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     }
     folder.forget_damage();
     Ok(salvaged)
+}
+
+/// A store of a newer version is not damaged: it is not ours to take apart.
+fn refuse_newer(folder: &Folder) -> Result<(), Error> {
+    let known = schema::known(schema::MIGRATIONS);
+    let found = match is_empty(folder)? {
+        true => None,
+        false => connect(folder, Access::Read)
+            .ok()
+            .and_then(|it| schema::version(&it).ok()),
+    };
+    match found {
+        Some(found) if found > known => {
+            let folder = folder.path().to_owned();
+            Err(Error::Newer {
+                folder,
+                found,
+                known,
+            })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Makes the fresh store and fills it.

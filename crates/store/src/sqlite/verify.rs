@@ -41,7 +41,7 @@ fn look(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
             check_definition(reader, &row, run, &mut verification);
             Ok(verification)
         }
-        (None, Anchor::At(tip)) => Ok(vanished(tip.version)),
+        (None, Anchor::At(tip)) if tip.version > 0 => Ok(vanished(tip.version)),
         (None, _) => Err(Error::UnknownRun { run: run.clone() }),
     }
 }
@@ -113,12 +113,13 @@ fn check_definition(
     let Ok(begun) = engine::apply(None, &first.entry) else {
         return;
     };
-    let files = reader.files(begun.definition);
-    if !matches!(files, Ok(Some(_))) {
-        let detail = format!(
-            "the definition {} is not as it was stored",
-            begun.definition
-        );
+    let hash = begun.definition;
+    let detail = match (reader.files(hash), reader.compiled(hash)) {
+        (Ok(Some(_)), Ok(_)) => None,
+        (Ok(Some(_)), Err(_)) => Some(format!("the compiled definition {hash} was altered")),
+        _ => Some(format!("the definition {hash} is not as it was stored")),
+    };
+    if let Some(detail) = detail {
         verification.faults.insert(
             0,
             Fault {

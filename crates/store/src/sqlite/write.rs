@@ -5,7 +5,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 
 use super::Sqlite;
 use super::folder::Folder;
-use super::heads::Head;
+use super::heads::{Head, Heads};
 use super::queue::Turn;
 use super::read::{Found, Reader};
 use super::table::{Present, Table};
@@ -83,7 +83,7 @@ impl<'a> Writing<'a> {
     fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
         let head = Head::find(self.folder, run)?;
         let agrees = match head.read()? {
-            Anchor::Absent => true,
+            Anchor::Absent => tip.version == 0,
             Anchor::Unreadable => false,
             Anchor::At(head) if head.version == tip.version => head.head == tip.head,
             Anchor::At(head) => head.version < tip.version,
@@ -139,6 +139,7 @@ pub(super) fn begin(
         status: &status,
         updated_at,
     };
+    Heads::make(writing.folder)?.clear(&run.id)?;
     let number = table.add_run(&present, new.key)?;
     table.add_lines(number, &lines)?;
     table.hold(number, new.contents, &named, updated_at)?;

@@ -238,70 +238,78 @@ fn a_length_beyond_the_bytes_reserves_nothing() {
     assert!(binary::read::<bool>(&[1, 0]).is_err());
 }
 
+const TIP: Tip = Tip {
+    version: 5,
+    head: Hash([7; 32]),
+};
+const BELONGS: Belongs<'_> = Belongs {
+    project: "/project",
+    worktree: "/tree",
+    pipeline: "ansible",
+};
+
 #[test]
 fn a_state_is_read_only_where_it_belongs() {
-    let (run, tip) = (
-        full_run(),
-        Tip {
-            version: 5,
-            head: Hash([7; 32]),
-        },
-    );
-    let belongs = Belongs {
-        project: "/project",
-        worktree: "/tree",
-        pipeline: "ansible",
-    };
-    let bytes = state_to_bytes(&run, tip, belongs);
+    let run = full_run();
+    let bytes = state_to_bytes(&run, TIP, BELONGS);
     assert_eq!(
-        state_from_bytes(&bytes, tip, belongs),
+        state_from_bytes(&bytes, TIP, BELONGS),
         Ok(Cached::Value(run))
     );
-    assert!(state_from_bytes(&bytes, Tip { version: 6, ..tip }, belongs).is_err());
-    assert!(
-        state_from_bytes(
-            &bytes,
-            Tip {
-                head: Hash([8; 32]),
-                ..tip
-            },
-            belongs
-        )
-        .is_err()
-    );
+    for tip in [
+        Tip { version: 6, ..TIP },
+        Tip {
+            head: Hash([8; 32]),
+            ..TIP
+        },
+    ] {
+        assert!(state_from_bytes(&bytes, tip, BELONGS).is_err(), "{tip:?}");
+    }
     for elsewhere in [
         Belongs {
             project: "/other",
-            ..belongs
+            ..BELONGS
         },
         Belongs {
             worktree: "/other",
-            ..belongs
+            ..BELONGS
         },
         Belongs {
             pipeline: "other",
-            ..belongs
+            ..BELONGS
         },
     ] {
-        assert!(state_from_bytes(&bytes, tip, elsewhere).is_err());
+        assert!(
+            state_from_bytes(&bytes, TIP, elsewhere).is_err(),
+            "{elsewhere:?}"
+        );
     }
+}
+
+#[test]
+fn no_changed_byte_of_a_state_is_taken_for_the_truth() {
+    let bytes = state_to_bytes(&full_run(), TIP, BELONGS);
     for at in 8..bytes.len() {
         let mut harmed = bytes.clone();
         harmed[at] ^= 1;
         assert!(
-            state_from_bytes(&harmed, tip, belongs).is_err(),
+            state_from_bytes(&harmed, TIP, BELONGS).is_err(),
             "byte {at}"
         );
     }
-    let mut older = bytes;
+    assert!(state_from_bytes(&[], TIP, BELONGS).is_err());
+}
+
+#[test]
+fn a_state_of_another_format_is_told_from_damage() {
+    let mut older = state_to_bytes(&full_run(), TIP, BELONGS);
     older[0] ^= 1;
     assert_eq!(
-        state_from_bytes(&older, tip, belongs),
+        state_from_bytes(&older, TIP, BELONGS),
         Ok(Cached::OtherFormat)
     );
-    assert!(state_from_bytes(&[], tip, belongs).is_err());
     assert_eq!(
-        state_from_bytes(&no_cache(), tip, belongs),
+        state_from_bytes(&no_cache(), TIP, BELONGS),
         Ok(Cached::OtherFormat)
     );
 }

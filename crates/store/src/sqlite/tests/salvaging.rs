@@ -4,8 +4,9 @@ use engine::{Fact, Time};
 
 use super::super::folder::Folder;
 use super::super::salvage::{fill, salvage};
+use super::tampering::rewrite;
 use super::*;
-use crate::{Claim, Error, Fence, Salvaged};
+use crate::{Claim, Error, Fence};
 
 fn damaged<T>(result: Result<T, Error>) -> String {
     match result {
@@ -95,6 +96,8 @@ fn what_is_met_on_the_way_is_told() {
     }
     for change in [
         "UPDATE entries SET entry = '{}' WHERE number = 2",
+        "UPDATE entries SET entry = replace(entry, 'note 2', 'forged') WHERE number = 2",
+        "DELETE FROM entries WHERE number = 2",
         "DROP TABLE entries",
     ] {
         let (place, story) = Place::with_run(3);
@@ -119,6 +122,16 @@ fn a_journal_that_is_shorter_than_its_head_file_is_not_continued() {
     assert!(said.contains("head file"), "{said}");
 }
 
+#[test]
+fn a_head_file_that_cannot_be_read_stops_the_run() {
+    let (place, story) = Place::with_run(3);
+    fs::write(place.file("heads/r-1"), "nonsense ".repeat(20)).unwrap();
+    let said = damaged(story.add(&mut place.open(), 3, &[note("on sand")]));
+    assert!(said.contains("head file"), "{said}");
+    assert_eq!(salvage(&place.path, Time(99)).unwrap().losses, []);
+    check_usable(&place, &story);
+}
+
 fn check_usable(place: &Place, story: &Story) {
     let verification = place.open().verify(&story.id).unwrap();
     assert!(verification.intact, "{verification:?}");
@@ -130,21 +143,16 @@ fn check_usable(place: &Place, story: &Story) {
     assert!(place.open().check_pages().unwrap().is_empty());
 }
 
-#[test]
-fn what_is_intact_is_saved() {
+/// A whole run with a lease and a content, beside one whose sixth entry was altered.
+fn damaged_beside_whole() -> (Place, Story, Story) {
     let (place, story) = Place::with_run(8);
     let whole = place.begin("r-2", 4);
-    place
-        .open()
-        .claim(
-            &whole.id,
-            &Claim::Acquire {
-                holder: "one",
-                now: Time(1),
-                until: Time(9),
-            },
-        )
-        .unwrap();
+    let acquire = Claim::Acquire {
+        holder: "one",
+        now: Time(1),
+        until: Time(9),
+    };
+    place.open().claim(&whole.id, &acquire).unwrap();
     let content = place.open().put_content(b"the plan", Time(1)).unwrap();
     let artifact = engine::ArtifactName::parse("plan").unwrap();
     let fact = Fact::Captured {
@@ -154,42 +162,25 @@ fn what_is_intact_is_saved() {
         step: None,
     };
     whole.add(&mut place.open(), 4, &[fact]).unwrap();
-    let before = place.run(&whole);
-    place
-        .raw()
-        .execute_batch("UPDATE entries SET entry = '{}' WHERE run = 1 AND number = 6")
-        .unwrap();
+    let alter = "UPDATE entries SET entry = '{}' WHERE run = 1 AND number = 6";
+    place.raw().execute_batch(alter).unwrap();
     damaged(place.open().journal(&story.id, 1, 99));
-    let (database, log) = (place.bytes("store.db"), place.bytes("store.db-wal"));
+    (place, story, whole)
+}
 
-    let Salvaged {
-        aside,
-        runs,
-        losses,
-        lost_contents,
-    } = salvage(&place.path, Time(99)).unwrap();
-    assert_eq!((runs, lost_contents), (2, 0));
-    let [loss] = losses.as_slice() else {
-        panic!("{losses:?}")
-    };
-    assert_eq!((loss.run.as_str(), loss.kept, loss.lost), ("r-1", 5, 3));
-    assert_eq!(loss.why, "entry 6 was altered");
-    let aside = aside.unwrap();
-    assert_eq!(fs::read(&aside).unwrap(), database);
-    assert_eq!(fs::read(format!("{}-wal", aside.display())).unwrap(), log);
-
-    let last = place.open().journal(&story.id, 6, 9).unwrap();
-    let [last] = last.as_slice() else {
-        panic!("{last:?}")
-    };
-    let noted = "salvaged after damage: 3 entries after entry 5 are lost";
-    assert_eq!(last.entry.fact, note(noted));
+#[test]
+fn what_is_intact_is_saved() {
+    let (place, story, whole) = damaged_beside_whole();
+    let before = place.run(&whole);
+    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    assert_eq!((salvaged.runs, salvaged.lost_contents), (2, 0));
     assert_eq!(place.run(&whole), before);
     assert_eq!(
         place.open().lease(&whole.id).unwrap().unwrap().fence,
         Fence(1)
     );
-    assert_eq!(place.open().content(content).unwrap().unwrap(), b"the plan");
+    let plan = crate::content_hash(b"the plan");
+    assert_eq!(place.open().content(plan).unwrap().unwrap(), b"the plan");
     assert!(
         place
             .open()
@@ -200,6 +191,47 @@ fn what_is_intact_is_saved() {
     check_usable(&place, &story);
     check_usable(&place, &whole);
     place.begin("r-3", 2);
+}
+
+#[test]
+fn what_is_lost_is_said_and_stands_in_the_journal() {
+    let (place, story, _) = damaged_beside_whole();
+    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let [loss] = salvaged.losses.as_slice() else {
+        panic!("{salvaged:?}")
+    };
+    assert_eq!((loss.run.as_str(), loss.kept, loss.lost), ("r-1", 5, 3));
+    assert_eq!(loss.why, "entry 6 was altered");
+    let last = place.open().journal(&story.id, 6, 9).unwrap();
+    let [last] = last.as_slice() else {
+        panic!("{last:?}")
+    };
+    let noted = "salvaged after damage: 3 entries after entry 5 are lost";
+    assert_eq!((&last.entry.fact, last.entry.at), (&note(noted), Time(99)));
+}
+
+#[test]
+fn the_damaged_files_are_kept_aside() {
+    let (place, _, _) = damaged_beside_whole();
+    let (database, log) = (place.bytes("store.db"), place.bytes("store.db-wal"));
+    let aside = salvage(&place.path, Time(99)).unwrap().aside.unwrap();
+    assert_eq!(fs::read(&aside).unwrap(), database);
+    assert_eq!(fs::read(format!("{}-wal", aside.display())).unwrap(), log);
+    let second = salvage(&place.path, Time(99)).unwrap().aside.unwrap();
+    assert_ne!(second, aside);
+}
+
+#[test]
+fn what_follows_a_forged_entry_is_not_saved() {
+    let (place, story) = Place::with_run(8);
+    rewrite(&place, 4..=4);
+    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let [loss] = salvaged.losses.as_slice() else {
+        panic!("{salvaged:?}")
+    };
+    assert_eq!((loss.kept, loss.lost), (4, 4));
+    assert_eq!(loss.why, "entry 5 was altered");
+    check_usable(&place, &story);
 }
 
 #[test]
@@ -256,8 +288,8 @@ fn a_salvage_that_was_interrupted_is_finished() {
     };
     assert_eq!(
         (loss.kept, loss.lost),
-        (7, 1),
-        "the note of the loss is the seventh"
+        (6, 2),
+        "the last decision may be a half one; the note of the loss is the sixth"
     );
     check_usable(&place, &story);
 }
@@ -339,4 +371,40 @@ fn a_database_cut_anywhere_is_salvaged_without_a_panic() {
             assert_eq!(salvaged.losses[0].lost, 6, "{salvaged:?}");
         }
     }
+}
+
+#[test]
+fn a_newer_store_is_not_taken_apart() {
+    let (place, _) = Place::with_run(3);
+    place.raw().pragma_update(None, "user_version", 99).unwrap();
+    let before = place.bytes("store.db");
+    let refused = salvage(&place.path, Time(99));
+    assert!(matches!(refused, Err(Error::Newer { .. })), "{refused:?}");
+    assert_eq!(place.bytes("store.db"), before);
+    assert!(!place.file("store.db.damaged-1").exists());
+}
+
+#[test]
+fn half_a_decision_is_not_kept() {
+    let (place, story) = Place::with_run(3);
+    story
+        .add(
+            &mut place.open(),
+            3,
+            &[note("first half"), note("second half")],
+        )
+        .unwrap();
+    story
+        .add(&mut place.open(), 5, &[note("after it")])
+        .unwrap();
+    place
+        .raw()
+        .execute_batch("UPDATE entries SET entry = '{}' WHERE number = 5")
+        .unwrap();
+    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let [loss] = salvaged.losses.as_slice() else {
+        panic!("{salvaged:?}")
+    };
+    assert_eq!((loss.kept, loss.lost), (3, 3));
+    check_usable(&place, &story);
 }

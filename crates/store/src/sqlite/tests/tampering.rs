@@ -140,25 +140,50 @@ fn a_rewritten_journal_is_found_by_the_head_file() {
 }
 
 #[test]
-fn what_a_head_file_does_not_vouch_for_is_said() {
+fn a_lost_head_file_is_found_and_never_made_anew() {
     let without_head = |place: &Place| {
         rewrite(place, 4..=8);
         reseal(place);
         fs::remove_file(place.file("heads/r-1")).unwrap();
     };
-    let (_, verification) = tampered(without_head);
-    assert!(verification.intact, "nothing is left that could tell");
-    assert_eq!(verification.anchored, 0);
+    check(without_head, &[(0, HeadMismatch)]);
+    let (place, story) = Place::with_run(4);
+    fs::remove_file(place.file("heads/r-1")).unwrap();
+    let refused = story.add(&mut place.open(), 4, &[note("one more")]);
+    assert!(matches!(refused, Err(Error::Damaged { .. })), "{refused:?}");
+    assert!(!place.file("heads/r-1").exists());
 }
 
 #[test]
-fn a_head_file_may_lag_or_be_empty_after_a_power_cut() {
-    for (content, anchored) in [("", 0), ("\0", 0)] {
+fn what_was_captured_and_is_gone_is_found() {
+    let (place, story) = captured();
+    place
+        .raw()
+        .execute_batch("DELETE FROM holds; DELETE FROM contents;")
+        .unwrap();
+    let verification = place.open().verify(&story.id).unwrap();
+    let found: Vec<_> = verification
+        .faults
+        .iter()
+        .map(|it| (it.number, it.kind))
+        .collect();
+    assert_eq!(found, [(3, Removed)]);
+}
+
+#[test]
+fn an_altered_cache_of_a_definition_is_found() {
+    check(
+        sql("UPDATE definitions SET compiled = x'00'"),
+        &[(1, Altered)],
+    );
+}
+
+#[test]
+fn a_head_file_may_lag_and_may_not_be_empty() {
+    for content in ["", "\0"] {
         let content = content.repeat(86);
-        let (_, verification) =
-            tampered(|place| fs::write(place.file("heads/r-1"), content).unwrap());
-        assert!(verification.intact, "{verification:?}");
-        assert_eq!(verification.anchored, anchored);
+        let emptied = |place: &Place| fs::write(place.file("heads/r-1"), content).unwrap();
+        check(emptied, &[(0, HeadMismatch)]);
     }
     let (_, verification) = tampered(|place| {
         let head = place.bytes("heads/r-1");
@@ -225,21 +250,27 @@ fn a_state_that_the_journal_does_not_tell_is_found() {
     check(forged, &[(8, StateMismatch)]);
 }
 
-#[test]
-fn an_altered_content_or_definition_is_found() {
+/// A run whose third entry captured the plan.
+fn captured() -> (Place, Story) {
     let (place, story) = Place::with_run(2);
-    let hash = place
+    let content = place
         .open()
         .put_content(b"the plan", engine::Time(1))
         .unwrap();
-    let artifact = engine::ArtifactName::parse("plan").unwrap();
     let fact = engine::Fact::Captured {
-        artifact,
-        content: hash,
+        artifact: engine::ArtifactName::parse("plan").unwrap(),
+        content,
         dispatch: None,
         step: None,
     };
     story.add(&mut place.open(), 2, &[fact]).unwrap();
+    (place, story)
+}
+
+#[test]
+fn an_altered_content_or_definition_is_found() {
+    let (place, story) = captured();
+    let hash = crate::content_hash(b"the plan");
     assert!(place.open().verify(&story.id).unwrap().intact);
     place
         .raw()
@@ -265,7 +296,7 @@ fn lines(place: &Place) -> Vec<Line> {
 }
 
 /// Alters the first of these entries and makes the others follow it.
-fn rewrite(place: &Place, numbers: std::ops::RangeInclusive<u64>) {
+pub(super) fn rewrite(place: &Place, numbers: std::ops::RangeInclusive<u64>) {
     let run = Story::new("r-1").unwrap().id;
     let mut previous = None;
     for line in lines(place)
