@@ -68,6 +68,12 @@ pub fn build() -> Result<Program, Failure> {
     }
 }
 
+/// The program as `cargo build` makes it: quick to build, slow to run.
+pub fn build_for_development() -> Result<PathBuf, Failure> {
+    succeed(cargo().args(["build", "--quiet", "--package", "gatewright"]))?;
+    Ok(target().join("debug").join("gatewright"))
+}
+
 /// A cargo that builds or runs for release, statically, for this target.
 pub fn static_cargo(task: &str, triple: &str) -> Command {
     let mut command = cargo();

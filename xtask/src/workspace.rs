@@ -50,7 +50,7 @@ fn in_root(program: OsString) -> Command {
 
 /// Runs a command with our streams and fails when it fails.
 pub fn succeed(command: &mut Command) -> Result<(), Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
+    let name = name(command);
     let status = command.status().map_err(Failure::program(&name))?;
     if status.success() {
         Ok(())
@@ -59,9 +59,19 @@ pub fn succeed(command: &mut Command) -> Result<(), Failure> {
     }
 }
 
+/// What the program is called, without the folder in which it lies.
+fn name(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
 /// Runs a command and hands back what it printed.
 pub fn read(command: &mut Command) -> Result<String, Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
+    let name = name(command);
     let output = command.output().map_err(Failure::program(&name))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

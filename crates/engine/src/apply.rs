@@ -12,7 +12,8 @@ use core::fmt;
 use crate::entry::{Along, Entry, Fact, Move, Started};
 use crate::names::{DispatchId, SessionId, StageName, Time};
 use crate::run::{
-    Binding, BindingState, Graph, Member, MemberState, Override, Position, Run, Standing, Usage,
+    Binding, BindingState, Grant, Graph, Member, MemberState, Override, Position, Run, Standing,
+    Usage,
 };
 
 /// A journal that cannot have been written by `decide`.
@@ -97,6 +98,10 @@ fn begun(started: &Started, at: Time) -> Run {
         overrides: Vec::new(),
         used: Usage::default(),
         grants: 0,
+        granted: Grant {
+            used: Usage::default(),
+            at,
+        },
         holds: 0,
     }
 }
@@ -196,7 +201,13 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
         Fact::Continued { budget_again } => {
             going(run);
             run.holds = 0;
-            run.grants += u32::from(*budget_again);
+            if *budget_again {
+                run.grants += 1;
+                run.granted = Grant {
+                    used: run.used,
+                    at: entry.at,
+                };
+            }
         }
         Fact::Cancelled { reason } => {
             let reason = reason.clone();
@@ -263,7 +274,10 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.position = arrival(stage.clone(), run.position.visit + 1, at);
     run.standing = Standing::Going;
     run.counters.clear();
-    run.artifacts.clear();
+    // What was captured lies there still, and is old from now on.
+    let captured = core::mem::take(&mut run.artifacts).into_iter();
+    run.before
+        .extend(captured.map(|(artifact, old)| (artifact, old.content)));
     run.approved.clear();
     run.gates.clear();
     run.stale_returns = 0;
@@ -279,14 +293,20 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         entered_at: at,
         ..state.position.clone()
     };
+    // What was captured since lies there still, and is old from now on.
+    let mut before = core::mem::take(&mut run.before);
+    let captured = run.artifacts.iter();
+    before.extend(captured.map(|(artifact, old)| (artifact.clone(), old.content)));
     *run = Run {
         position,
+        before,
         dispatches: BTreeMap::new(),
         last_dispatch: run.last_dispatch,
         session: run.session.clone(),
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         grants: run.grants,
+        granted: run.granted,
         holds: 0,
         ..state.clone()
     };
@@ -296,7 +316,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
 }
 
 /// Work that was under way at the restored point is not under way any more.
-fn interrupted(member: &mut Member) {
+pub(crate) fn interrupted(member: &mut Member) {
     if matches!(member.state, MemberState::Working { .. }) {
         member.state = MemberState::Pending;
     }

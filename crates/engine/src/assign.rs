@@ -52,6 +52,10 @@ pub(crate) fn assign(
         );
     };
     ready(pipeline, run, stage)?;
+    let session_works = matches!(&stage.work, Work::Agent(work) if work.worker == Worker::Session);
+    if agent.as_str() == SESSION && !session_works {
+        return out_of_turn(stage, agent);
+    }
     match &stage.work {
         Work::Agent(work) => one_agent(run, stage, work, agent),
         Work::Open(work) => open(pipeline, stage, work, agent),

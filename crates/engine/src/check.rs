@@ -7,6 +7,7 @@ mod loops;
 mod outcomes;
 mod proofs;
 mod references;
+mod unseen;
 mod unused;
 
 use alloc::vec::Vec;
@@ -30,6 +31,7 @@ pub fn check(definition: &Definition) -> Vec<Problem> {
         return problems;
     }
     problems.extend(flow::check(&graph));
+    problems.extend(unseen::check(&graph));
     problems.extend(proofs::check(&graph));
     problems.extend(unused::check(definition));
     problems

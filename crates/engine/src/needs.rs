@@ -8,7 +8,7 @@ use crate::definition::Source;
 use crate::event::{Answer, Event, Happening, WorkRef};
 use crate::evidence::{ArtifactNeed, Needs};
 use crate::leaves::leaves_of;
-use crate::names::{AgentName, ArtifactName, Hash, StageName, StepId};
+use crate::names::{AgentName, ArtifactName, Hash, StageName, StepId, Time};
 use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
 use crate::run::{Dispatch, Duty, Reach, Run};
@@ -16,6 +16,25 @@ use crate::stage::{End, FieldOf, Leaves, Questions, Stage, StepsSource, Work, Wr
 
 /// What must be looked at before this event can be judged.
 pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
+    let needs = by_event(pipeline, run, event);
+    // What is overdue is settled first, and may end the run.
+    let completes = is_overdue(pipeline, run, event.at) && may_complete(pipeline, run);
+    Needs {
+        tree: needs.tree || completes,
+        ..needs
+    }
+}
+
+fn is_overdue(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
+    let Some(limit) = here(pipeline, run).and_then(|stage| stage.timeout) else {
+        return false;
+    };
+    let open = run.dispatches.values().map(|open| open.started_at);
+    open.chain([run.position.entered_at])
+        .any(|since| now.since(since) > limit)
+}
+
+fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     match &event.what {
         Happening::AgentRequested { agent, step } => beginning(pipeline, run, agent, step.as_ref()),
         Happening::AgentEnded { work, .. } => match open_work(run, work) {

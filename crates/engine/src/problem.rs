@@ -88,6 +88,9 @@ check_rules! {
     EdgeOnEnd, "GW-L229", Error, "an end has no outcomes";
     CountedReturn, "GW-L230", Error, "a return to an interruption does not count by itself";
 
+    ChangedUnseen, "GW-L231", Error, "what changes the tree after a gate is looked at again before the end";
+    AfterShadowed, "GW-L232", Error, "an `after` is not covered by an earlier one";
+
     TwoVerdicts, "GW-L240", Error, "one artifact at most carries a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that carries an outcome is strict";
     VerdictNotAlways, "GW-L242", Error, "the artifact that carries the outcome is left every time";
@@ -102,6 +105,9 @@ check_rules! {
     BadSteps, "GW-L251", Error, "a task graph has known needs and no cycle";
     EmptyCommand, "GW-L252", Error, "a check has commands";
     FieldNeedsJson, "GW-L253", Error, "fields are read from json or bundle artifacts";
+
+    ApprovedByNobody, "GW-L254", Error, "only a person's answer approves";
+    WorkVerdict, "GW-L255", Error, "what steps and open agents leave means done or failed";
 
     ProofFails, "GW-L260", Error, "what `prove` claims is true";
     ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";

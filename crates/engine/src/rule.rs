@@ -98,8 +98,6 @@ rules! {
 
     Planned, "GW-R85", "the members of a task graph are stored when it is planned";
     PlanUnusable, "GW-R86", "a task graph has known agents, existing needs and no cycle";
-    GraphDone, "GW-R87", "a task graph is done when every planned step is done";
-    GraphFailed, "GW-R88", "a task graph has failed when no further step can begin";
 
     StopFree, "GW-R90", "a session may stop when nothing holds it";
     StopHeld, "GW-R91", "a session does not stop before the stage's work is done";

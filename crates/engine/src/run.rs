@@ -49,6 +49,8 @@ pub struct Run {
     pub used: Usage,
     /// How many times a person has granted the budget again.
     pub grants: u32,
+    /// What was used when the budget was last granted: it counts from there.
+    pub granted: Grant,
     /// How often the session was held back from stopping since the run last moved.
     pub holds: u32,
 }
@@ -305,6 +307,13 @@ pub struct Override {
     pub outcome: Outcome,
     pub reason: String,
     pub by: String,
+    pub at: Time,
+}
+
+/// Where a budget begins to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grant {
+    pub used: Usage,
     pub at: Time,
 }
 

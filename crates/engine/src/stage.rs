@@ -10,6 +10,7 @@ use crate::names::{
     StepId,
 };
 use crate::pattern::{AgentPattern, PathGlob};
+use crate::run::Fault;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
@@ -312,6 +313,25 @@ impl Stage {
             Work::End(end) => &end.after,
             Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => {
                 &[]
+            }
+        }
+    }
+
+    /// Does leaving the stage in this way count as having passed it? A failed check, a rejected work
+    /// and an exceeded review were visited, and passed nothing.
+    pub fn passes(&self, way: &Way<'_>) -> bool {
+        let Way::Outcome(outcome) = way else {
+            return true;
+        };
+        let word = outcome.as_str();
+        let good = |word: &str| matches!(word, "done" | "passed" | "approved");
+        match &self.work {
+            Work::Check(_) => word == "passed",
+            Work::Review(_) => word == "approved",
+            Work::Steps(_) => word == "done",
+            Work::Agent(_) if self.on.keys().any(|outcome| good(outcome.as_str())) => good(word),
+            Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
+                Fault::parse(word).is_none()
             }
         }
     }

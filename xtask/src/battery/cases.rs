@@ -81,6 +81,7 @@ pub const CASES: &[Case] = &[
             step(&["check"]),
         ],
     },
+    case("start --id", &[], START),
     case("report", &[START], REPORT),
     case("refused", &[START], REFUSED),
     case("fault", &[START], FAULT),

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::say;
 
 /// How many points of each command a sample takes, besides those around a sync.
-const SAMPLE: usize = 80;
+const SAMPLE: usize = 30;
 
 const KILLED: i32 = 9;
 

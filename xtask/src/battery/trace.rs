@@ -7,6 +7,8 @@
 pub struct Point {
     pub call: String,
     pub number: usize,
+    /// It makes something durable, makes a new file, or takes something away for good.
+    settles: bool,
 }
 
 impl Point {
@@ -15,33 +17,39 @@ impl Point {
     pub fn injection(&self) -> String {
         format!("inject={}:signal=KILL:when={}", self.call, self.number)
     }
+}
 
-    /// Does this call make something durable, or take it away for good?
-    fn settles(&self) -> bool {
-        const SETTLING: [&str; 9] = [
-            "fsync",
-            "fdatasync",
-            "rename",
-            "renameat",
-            "renameat2",
-            "link",
-            "linkat",
-            "unlink",
-            "ftruncate",
-        ];
-        SETTLING.contains(&self.call.as_str())
-    }
+/// Does the call on this line settle something? A file that was made and not yet filled is such a
+/// place too: the call that fills it comes right after.
+fn settles(call: &str, line: &str) -> bool {
+    const SETTLING: [&str; 11] = [
+        "fsync",
+        "fdatasync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "link",
+        "linkat",
+        "unlink",
+        "unlinkat",
+        "ftruncate",
+        "mkdirat",
+    ];
+    SETTLING.contains(&call) || line.contains("O_CREAT")
 }
 
 /// All points of a trace, in the order of the calls. The first call is the one that makes the
 /// program of the process: before it, there is nothing to kill.
 pub fn points(trace: &str) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
-    for call in trace.lines().filter_map(call).skip(1) {
+    let calls = trace.lines().filter_map(|line| Some((call(line)?, line)));
+    for (call, line) in calls.skip(1) {
         let number = points.iter().filter(|point| point.call == call).count() + 1;
+        let settles = settles(call, line);
         points.push(Point {
             call: call.to_owned(),
             number,
+            settles,
         });
     }
     points
@@ -58,7 +66,7 @@ fn call(line: &str) -> Option<&str> {
 pub fn sample(points: &[Point], about: usize) -> Vec<Point> {
     let every = points.len().div_ceil(about.max(1)).max(1);
     let near = |at: usize| {
-        let settles = |at: usize| points.get(at).is_some_and(Point::settles);
+        let settles = |at: usize| points.get(at).is_some_and(|point| point.settles);
         settles(at) || at.checked_sub(1).is_some_and(settles)
     };
     let chosen = points
@@ -124,7 +132,18 @@ exit_group(0)                           = ?
         let point = Point {
             call: "write".into(),
             number: 2,
+            settles: false,
         };
         assert_eq!(point.injection(), "inject=write:signal=KILL:when=2");
+    }
+
+    #[test]
+    fn a_sample_holds_the_call_that_fills_a_new_file() {
+        let trace = "execve()\nbrk()\nread()\nopenat(8, \"a\", O_RDWR|O_CREAT, 0600) = 9\n\
+                     pwrite64(9, \"b\", 1, 0) = 1\nclose(9) = 0\n";
+        assert_eq!(
+            names(&sample(&points(trace), 1)),
+            ["brk 1", "openat 1", "pwrite64 1"]
+        );
     }
 }

@@ -79,9 +79,10 @@ impl Found<'_> {
         let outside =
             path.starts_with(['/', '\\', '~']) || path.split('/').any(|part| part == "..");
         let inner = path.split('/').any(|part| part == ".git");
-        if path.trim().is_empty() || outside || inner || path.contains('\0') {
+        let roundabout = path.split('/').any(|part| part.is_empty() || part == ".");
+        if roundabout || outside || inner || path.contains('\0') {
             let message = format!("`{path}` does not stay inside the project");
-            let hint = "write a path relative to the project, without `..`";
+            let hint = "write a plain path relative to the project, without `.` or `..`";
             self.add(CheckRule::BadPath, place.clone(), message, hint);
         }
         for word in placeholders(path) {
@@ -132,6 +133,7 @@ impl Found<'_> {
             Work::Steps(work) => self.steps(stage, work),
             Work::Open(_) | Work::End(_) => {}
         }
+        self.work_verdicts(stage);
         for artifact in self.left_by_agents(stage) {
             if self.source(&artifact) == Some(&Source::Answers) {
                 let message =
@@ -139,6 +141,35 @@ impl Found<'_> {
                 let hint = "only an `ask` stage leaves answers";
                 let place = place!["stages", stage.name, "leaves"];
                 self.add(CheckRule::SourceMismatch, place, message, hint);
+            }
+        }
+    }
+
+    /// Steps and open agents have no edges for other words: they are done, or they failed.
+    fn work_verdicts(&mut self, stage: &Stage) {
+        let freely = matches!(stage.work, Work::Open(_) | Work::End(_) | Work::Steps(_));
+        let left = if freely {
+            self.left_by_agents(stage)
+        } else {
+            Vec::new()
+        };
+        for name in left {
+            let artifact = self.definition.artifacts.get(&name);
+            let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
+            let other = field.and_then(|field| {
+                let mut words = field.values.values();
+                words
+                    .find(|word| !matches!(word.as_str(), "done" | "failed"))
+                    .cloned()
+            });
+            if let Some(word) = other {
+                let message = format!(
+                    "`{name}` can say `{word}`, which leads nowhere in `{}`",
+                    stage.name
+                );
+                let hint = "map its words to done or failed";
+                let place = place!["artifacts", name, "outcome"];
+                self.add(CheckRule::WorkVerdict, place, message, hint);
             }
         }
     }

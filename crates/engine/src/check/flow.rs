@@ -1,12 +1,14 @@
 //! Flow: what every way to a stage has written, and what a person has approved on every way.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::graph::{Graph, Link};
+use crate::definition::Definition;
 use crate::names::{ArtifactName, Outcome};
+use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::run::Fault;
@@ -23,7 +25,7 @@ enum Certain {
 type Known = BTreeSet<Certain>;
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
-    let known = settle(graph);
+    let known = settle(graph, &questions(graph));
     let mut problems = Vec::new();
     let mut told: BTreeSet<(Place, ArtifactName)> = BTreeSet::new();
     for (at, node) in graph.nodes.iter().enumerate() {
@@ -51,45 +53,61 @@ fn name_of(certain: &Certain) -> &ArtifactName {
     }
 }
 
+/// What anybody asks about. The rest need not be followed, however much of it there is.
+fn questions(graph: &Graph<'_>) -> Known {
+    let stages = graph.definition.stages.iter();
+    let wanted = stages.clone().flat_map(wants).map(|(wanted, _)| wanted);
+    let edges = stages
+        .flat_map(Stage::edges)
+        .flat_map(|(_, edge)| &edge.approves);
+    wanted
+        .chain(edges.map(|name| Certain::Written(name.clone())))
+        .collect()
+}
+
 /// What is certain at each node: what all ways in agree on. Sets only shrink, so this ends.
-fn settle(graph: &Graph<'_>) -> Vec<Option<Known>> {
+fn settle(graph: &Graph<'_>, asked: &Known) -> Vec<Option<Known>> {
     let mut known: Vec<Option<Known>> = graph.nodes.iter().map(|_| None).collect();
-    let mut open = Vec::new();
+    let mut queued: Vec<bool> = graph.nodes.iter().map(|_| false).collect();
+    let mut open = VecDeque::new();
     if let Some(start) = known.first_mut() {
         *start = Some(Known::new());
-        open.push(0);
+        open.push_back(0);
     }
-    while let Some(node) = open.pop() {
+    while let Some(node) = open.pop_front() {
+        queued[node] = false;
         let Some(here) = known[node].clone() else {
             continue;
         };
         for (_, link) in graph.links_from(node) {
-            let there = across(graph, link, &here);
+            let there = across(graph, link, &here, asked);
             let merged = match &known[link.to] {
                 Some(before) => before.intersection(&there).cloned().collect(),
                 None => there,
             };
             if known[link.to].as_ref() != Some(&merged) {
                 known[link.to] = Some(merged);
-                open.push(link.to);
+                if !core::mem::replace(&mut queued[link.to], true) {
+                    open.push_back(link.to);
+                }
             }
         }
     }
     known
 }
 
-fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known) -> Known {
+fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Known {
     let stage = graph.nodes[link.from].stage;
     let mut known = here.clone();
     for artifact in touched(stage) {
         known.remove(&Certain::Approved(artifact.clone()));
     }
-    for artifact in written(graph, stage, link) {
-        known.insert(Certain::Written(artifact.clone()));
-    }
-    for artifact in &link.edge.approves {
-        known.insert(Certain::Approved(artifact.clone()));
-    }
+    let written = written(graph, stage, link)
+        .into_iter()
+        .cloned()
+        .map(Certain::Written);
+    let approved = link.edge.approves.iter().cloned().map(Certain::Approved);
+    known.extend(written.chain(approved).filter(|fact| asked.contains(fact)));
     known
 }
 
@@ -99,9 +117,16 @@ fn touched(stage: &Stage) -> Vec<&ArtifactName> {
         Work::Agent(work) => work.leaves.all(),
         Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
         Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
-        Work::Review(work) => work.fixes.iter().collect(),
+        Work::Review(work) => {
+            let panel = work.panel.iter().map(|member| &member.leaves);
+            panel.chain(&work.fixes).collect()
+        }
         Work::Steps(work) => work.leaves.iter().collect(),
-        Work::Check(_) | Work::Ask(_) => Vec::new(),
+        Work::Ask(work) => match &work.questions {
+            Questions::From { leaves, .. } => Vec::from([leaves]),
+            Questions::Choice => Vec::new(),
+        },
+        Work::Check(_) => Vec::new(),
     }
 }
 
@@ -109,20 +134,8 @@ fn touched(stage: &Stage) -> Vec<&ArtifactName> {
 fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g ArtifactName> {
     let left = match (&stage.work, link.way) {
         (Work::Agent(work), Way::Outcome(outcome)) => left_with(&work.leaves, outcome),
-        (Work::Open(work), Way::After(agent)) => {
-            let mine = work
-                .leaves
-                .iter()
-                .filter(|(who, _)| who == agent || who.covers(agent.as_str()));
-            mine.flat_map(|(_, names)| names).collect()
-        }
-        (Work::End(work), Way::After(agent)) => {
-            let mine = work
-                .leaves
-                .iter()
-                .filter(|(who, _)| who == agent || who.covers(agent.as_str()));
-            mine.flat_map(|(_, names)| names).collect()
-        }
+        (Work::Open(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
+        (Work::End(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
         (Work::Ask(work), Way::Outcome(outcome)) => match &work.questions {
             Questions::From { leaves, .. } if outcome.as_str() == "answered" => Vec::from([leaves]),
             Questions::From { .. } | Questions::Choice => Vec::new(),
@@ -143,6 +156,24 @@ fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g 
             .is_some_and(|artifact| artifact.strict)
     };
     left.into_iter().filter(strict).collect()
+}
+
+/// What every agent that can take this edge leaves.
+fn left_by_all<'a>(
+    definition: &Definition,
+    leaves: &'a [(AgentPattern, Vec<ArtifactName>)],
+    after: &AgentPattern,
+) -> Vec<&'a ArtifactName> {
+    let group = definition.group(after);
+    let agents = group.map_or_else(|| Vec::from([after]), |all| all.iter().collect());
+    let leaves_it = |agent: &&AgentPattern, name: &ArtifactName| {
+        leaves.iter().any(|(who, names)| {
+            names.contains(name) && (who == *agent || definition.covers(who, agent.as_str()))
+        })
+    };
+    let all = leaves.iter().flat_map(|(_, names)| names);
+    all.filter(|name| agents.iter().all(|agent| leaves_it(agent, name)))
+        .collect()
 }
 
 fn left_with<'a>(leaves: &'a Leaves, outcome: &Outcome) -> Vec<&'a ArtifactName> {
@@ -225,13 +256,14 @@ fn way_without(graph: &Graph<'_>, goal: usize, wanted: &Certain) -> String {
     if goal == 0 {
         return String::from(graph.nodes[0].stage.name.as_str());
     }
+    let asked = Known::from([wanted.clone()]);
     let holds = |link: &Link<'_>, before: bool| {
         let here: Known = before.then(|| wanted.clone()).into_iter().collect();
-        across(graph, link, &here).contains(wanted)
+        across(graph, link, &here, &asked).contains(wanted)
     };
     let mut came: BTreeMap<(usize, bool), Option<(usize, bool)>> =
         BTreeMap::from([((0, false), None)]);
-    let mut queue = alloc::collections::VecDeque::from([(0, false)]);
+    let mut queue = VecDeque::from([(0, false)]);
     while let Some((node, before)) = queue.pop_front() {
         for (at, link) in graph.links_from(node) {
             let state = (link.to, holds(link, before));

@@ -38,6 +38,8 @@ fn by_person(graph: &Graph<'_>, link: &Link<'_>) -> bool {
     match (&graph.nodes[link.from].stage.work, link.way) {
         (Work::Ask(_), Way::Outcome(word)) => word.as_str() != Fault::Timeout.word(),
         (Work::Open(_), Way::Outcome(word)) => word.as_str() == "finish",
+        // Each lap has ended; somebody begins the next one.
+        (Work::End(_), _) => true,
         _ => false,
     }
 }

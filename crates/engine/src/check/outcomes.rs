@@ -5,11 +5,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::decide::{APPROVED, EXCEEDED, NEEDS_CLARIFICATION};
+use crate::decide::{APPROVED, EXCEEDED, NEEDS_CLARIFICATION, choices};
 use crate::definition::Definition;
 use crate::leaves::verdict;
 use crate::names::Outcome;
 use crate::nearest::nearest;
+use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::run::Fault;
@@ -45,12 +46,13 @@ fn stage_outcomes(definition: &Definition, stage: &Stage) -> Vec<Problem> {
     let Some(outcomes) = outcomes(definition, stage) else {
         return problems;
     };
+    problems.extend(no_choice(stage));
     problems.extend(unhandled(stage, &outcomes));
     problems.extend(impossible(stage, &outcomes));
     problems
 }
 
-/// `None`: the author makes up the words, as the choices of a question.
+/// `None`: the stage has no outcomes.
 fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
     let faults: BTreeSet<String> = Fault::ALL
         .iter()
@@ -71,12 +73,11 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
             may: set(&["crashed", "strayed"]),
         },
         Work::Ask(work) => match (&work.questions, stage.timeout) {
-            (Questions::Choice, None) => return None,
-            (Questions::Choice, Some(_)) => {
-                let chosen = stage.on.keys().map(|outcome| outcome.as_str().to_string());
-                let must = chosen.chain([Fault::Timeout.word().to_string()]).collect();
+            (Questions::Choice, limit) => {
+                let chosen = choices(stage).into_iter().map(Outcome::to_string);
+                let late = limit.map(|_| Fault::Timeout.word().to_string());
                 Outcomes {
-                    must,
+                    must: chosen.chain(late).collect(),
                     may: BTreeSet::new(),
                 }
             }
@@ -126,6 +127,17 @@ fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<String> {
         must.insert(NEEDS_CLARIFICATION.to_string());
     }
     must
+}
+
+/// A question that nobody can answer is none.
+fn no_choice(stage: &Stage) -> Option<Problem> {
+    let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
+    (asks && choices(stage).is_empty()).then(|| Problem {
+        rule: CheckRule::UnhandledOutcome,
+        place: place!["stages", stage.name],
+        message: format!("`{}` asks and leaves no choice", stage.name),
+        hint: String::from("add `on.yes = \"…\"` and the like: the outcomes are the choices"),
+    })
 }
 
 fn unhandled(stage: &Stage, outcomes: &Outcomes) -> Vec<Problem> {
@@ -183,11 +195,31 @@ fn after(definition: &Definition, stage: &Stage) -> Vec<Problem> {
         let members = group.map_or_else(|| Vec::from([&after.agent]), |all| all.iter().collect());
         !whole && !members.iter().all(|pattern| listed(pattern.as_str()))
     });
-    shut.map(|after| Problem {
+    let shadowed = work.after.iter().enumerate().filter(|(at, after)| {
+        let earlier = &work.after[..*at];
+        let agents = definition.group(&after.agent);
+        let agents = agents.map_or_else(|| Vec::from([&after.agent]), |all| all.iter().collect());
+        let covered = |agent: &&AgentPattern| {
+            earlier
+                .iter()
+                .any(|before| definition.covers(&before.agent, agent.as_str()))
+        };
+        agents.iter().all(covered)
+    });
+    let shadowed = shadowed.map(|(_, after)| Problem {
+        rule: CheckRule::AfterShadowed,
+        place: place!["stages", stage.name, "after", after.agent],
+        message: format!(
+            "an earlier `after` of `{}` covers `{}`",
+            stage.name, after.agent
+        ),
+        hint: String::from("put it before the wider one, or take it away"),
+    });
+    let shut = shut.map(|after| Problem {
         rule: CheckRule::AfterNotAllowed,
         place: place!["stages", stage.name, "after", after.agent],
         message: format!("`{}` does not let `{}` in", stage.name, after.agent),
         hint: format!("add \"{}\" to `allow`", after.agent),
-    })
-    .collect()
+    });
+    shut.chain(shadowed).collect()
 }

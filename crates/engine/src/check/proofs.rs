@@ -6,15 +6,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::graph::{Graph, Link};
-use crate::decide::APPROVED;
 use crate::definition::{Claim, Definition, Proof};
 use crate::names::{AgentName, StageName};
 use crate::nearest::nearest;
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::run::Fault;
-use crate::stage::{Stage, Way, Work, Worker};
+use crate::stage::{Stage, StepsSource, StepsWork, Way, Work, Worker};
 
 pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
     let proofs = graph.definition.proofs.iter().enumerate();
@@ -100,9 +98,12 @@ fn passes(
     };
     let around = |link: &Link<'_>| {
         let stage = graph.nodes[link.from].stage;
-        stage.name != *through || !is_pass(stage, &link.way)
+        stage.name != *through || !stage.passes(&link.way)
     };
-    let path = graph.shortest(from, |node| goals.contains(&node), around)?;
+    let path = match after.is_none() && goals.contains(&0) {
+        true => Vec::new(),
+        false => graph.shortest(from, |node| goals.contains(&node), around)?,
+    };
     let since = after.map_or(String::new(), |stage| format!(" after `{stage}`"));
     Some(Problem {
         rule: CheckRule::ProofFails,
@@ -110,27 +111,10 @@ fn passes(
         message: format!(
             "«{}» is not true: `{before}` is reached{since} without `{through}`: {}",
             proof.name,
-            graph.describe(&path)
+            way(graph, &path)
         ),
         hint: format!("let every way to `{before}` pass `{through}`, or claim less"),
     })
-}
-
-/// Does leaving a stage in this way count as having passed it? A failed check and an exceeded review
-/// were visited, and passed nothing.
-pub(super) fn is_pass(stage: &Stage, way: &Way<'_>) -> bool {
-    let Way::Outcome(outcome) = way else {
-        return true;
-    };
-    let word = outcome.as_str();
-    match &stage.work {
-        Work::Check(_) => word == "passed",
-        Work::Review(_) => word == APPROVED,
-        Work::Steps(_) => word == "done",
-        Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
-            Fault::parse(word).is_none()
-        }
-    }
 }
 
 fn admits(
@@ -176,10 +160,7 @@ fn admits(
         true => Vec::new(),
         false => graph.shortest([0], |node| open.contains(&node), |link| !ends_it(link))?,
     };
-    let way = match path.is_empty() {
-        true => String::from(graph.nodes[0].stage.name.as_str()),
-        false => graph.describe(&path),
-    };
+    let way = way(graph, &path);
     Some(Problem {
         rule: CheckRule::ProofFails,
         place: place.clone(),
@@ -189,6 +170,14 @@ fn admits(
         ),
         hint: String::from("take the agents out of that stage's `allow`, or claim less"),
     })
+}
+
+/// A path for people; the empty one is the start itself.
+fn way(graph: &Graph<'_>, path: &[usize]) -> String {
+    match path.is_empty() {
+        true => String::from(graph.nodes[0].stage.name.as_str()),
+        false => graph.describe(path),
+    }
 }
 
 fn vacuous(proof: &Proof, place: &Place, why: &str) -> Problem {
@@ -221,19 +210,37 @@ fn admitted(stage: &Stage) -> Vec<AgentPattern> {
             let panel = work.panel.iter().map(|member| named(&member.agent));
             panel.chain([named(&work.owner)]).collect()
         }
-        Work::Steps(work) if work.agents.is_empty() => Vec::from([AgentPattern::new("*")]),
-        Work::Steps(work) => work.agents.clone(),
+        Work::Steps(work) => steps_admit(work),
         Work::End(work) => work.after.iter().map(|after| after.agent.clone()).collect(),
         Work::Check(_) | Work::Ask(_) => Vec::new(),
+    }
+}
+
+fn steps_admit(work: &StepsWork) -> Vec<AgentPattern> {
+    match &work.source {
+        StepsSource::Fixed(steps) => steps
+            .iter()
+            .map(|step| AgentPattern::new(step.agent.as_str()))
+            .collect(),
+        StepsSource::Start | StepsSource::Artifact(_) if work.agents.is_empty() => {
+            Vec::from([AgentPattern::new("*")])
+        }
+        StepsSource::Start | StepsSource::Artifact(_) => work.agents.clone(),
     }
 }
 
 /// Is this transition taken because that agent ended well?
 fn ended_by(definition: &Definition, stage: &Stage, link: &Link<'_>, agent: &AgentName) -> bool {
     match (&stage.work, link.way) {
-        (_, Way::After(pattern)) => definition.covers(pattern, agent.as_str()),
+        (_, Way::After(pattern)) => {
+            // Others of a group or glob would take the same edge.
+            let members = members(definition, pattern);
+            members
+                .iter()
+                .all(|member| member.as_str() == agent.as_str())
+        }
         (Work::Agent(work), way @ Way::Outcome(_)) => {
-            work.worker == Worker::Agent(agent.clone()) && is_pass(stage, &way)
+            work.worker == Worker::Agent(agent.clone()) && stage.passes(&way)
         }
         _ => false,
     }

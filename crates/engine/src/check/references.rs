@@ -10,14 +10,27 @@ use crate::names::{ArtifactName, CounterName, ParamName, StageName};
 use crate::nearest::nearest;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
+use crate::run::Fault;
 use crate::stage::{Commands, Edge, Questions, Stage, StepsSource, Target, Way, Work};
 
 /// A definition with more stages than this is refused before anything grows with it.
 const MOST_STAGES: usize = 4_096;
 
+/// For so many unknown names the nearest known one is looked for.
+const MOST_SEARCHES: usize = 50;
+
+/// Which counters may be named.
+enum Among {
+    Declared,
+    /// Review stages have rounds, which go by the stage's name.
+    Resettable,
+}
+
 struct Names<'a> {
     definition: &'a Definition,
     stages: BTreeSet<&'a str>,
+    counters: BTreeSet<&'a str>,
+    resettable: BTreeSet<&'a str>,
     problems: Vec<Problem>,
 }
 
@@ -27,9 +40,16 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
         .iter()
         .map(|stage| stage.name.as_str())
         .collect();
+    let counters = definition
+        .counters
+        .keys()
+        .map(CounterName::as_str)
+        .collect();
     let mut names = Names {
         definition,
         stages,
+        counters,
+        resettable: definition.resettable(),
         problems: Vec::new(),
     };
     if definition.stages.len() > MOST_STAGES {
@@ -100,7 +120,12 @@ impl<'a> Names<'a> {
         known: impl IntoIterator<Item = &'k str>,
     ) {
         let known: Vec<&str> = known.into_iter().collect();
-        let hint = match nearest(name, known.iter().copied()) {
+        // A file with hundreds of wrong names is not helped by as many searches.
+        let near = match self.problems.len() < MOST_SEARCHES {
+            true => nearest(name, known.iter().copied()),
+            false => None,
+        };
+        let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.is_empty() => format!("this definition has no {kind}: declare it"),
             None => {
@@ -225,6 +250,7 @@ impl<'a> Names<'a> {
         let at = |key: &str| place!["stages", stage.name, key];
         for (way, edge) in stage.edges() {
             self.edge(edge, way_place(stage, &way));
+            self.approval(stage, &way, edge);
         }
         self.least_one(stage);
         if let Some(retry) = &stage.retry {
@@ -328,31 +354,43 @@ impl<'a> Names<'a> {
             Target::Interrupted => {}
             Target::Param(name) => self.param_target(name, &at("to")),
         }
-        let declared: BTreeSet<&str> = self
-            .definition
-            .counters
-            .keys()
-            .map(CounterName::as_str)
-            .collect();
         if let Some(counter) = &edge.count {
-            self.counter(counter, &declared, at("count"));
+            self.counter(counter, Among::Declared, at("count"));
         }
         if edge.count.is_some() && edge.to == Target::Interrupted {
             let message = String::from("a return to `@interrupted` counts what it interrupted");
             let hint = String::from("take `count` away here");
             self.add(CheckRule::CountedReturn, at("count"), message, hint);
         }
-        let known = self.definition.resettable();
         for counter in &edge.reset {
-            self.counter(counter, &known, at("reset"));
+            self.counter(counter, Among::Resettable, at("reset"));
         }
         self.artifacts(&edge.approves, &at("approves"));
     }
 
-    fn counter(&mut self, counter: &CounterName, known: &BTreeSet<&str>, place: Place) {
+    /// Only a person's answer approves.
+    fn approval(&mut self, stage: &Stage, way: &Way<'_>, edge: &Edge) {
+        let answered = match (&stage.work, way) {
+            (Work::Ask(_), Way::Outcome(word)) => word.as_str() != Fault::Timeout.word(),
+            _ => false,
+        };
+        if !edge.approves.is_empty() && !answered {
+            let mut place = way_place(stage, way);
+            place.0.push("approves".to_string());
+            let message = format!("`{way}` of `{}` is nobody's answer", stage.name);
+            let hint = String::from("approve with an answer of an `ask` stage");
+            self.add(CheckRule::ApprovedByNobody, place, message, hint);
+        }
+    }
+
+    fn counter(&mut self, counter: &CounterName, among: Among, place: Place) {
+        let known = match among {
+            Among::Declared => &self.counters,
+            Among::Resettable => &self.resettable,
+        };
         let name = counter.as_str();
         if !known.contains(name) {
-            let known = known.iter().copied();
+            let known = known.clone();
             self.unknown(CheckRule::UnknownCounter, place, "counter", name, known);
         }
     }

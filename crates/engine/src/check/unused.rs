@@ -66,7 +66,7 @@ fn unused_names(definition: &Definition) -> Vec<Problem> {
         rule,
         place: place![table, name],
         message: format!("{what}: `{name}`"),
-        hint: String::from("use it, or take it away"),
+        hint: how_to_use(rule, name),
     };
     let artifacts = artifacts.map(|name| {
         let what = "an artifact is neither left nor read";
@@ -101,6 +101,15 @@ fn unused_names(definition: &Definition) -> Vec<Problem> {
         .chain(groups)
         .chain(params)
         .collect()
+}
+
+fn how_to_use(rule: CheckRule, name: &str) -> String {
+    match rule {
+        CheckRule::UnusedParam => {
+            format!("write `{{{name}}}` in a command, a path or a limit, or take it away")
+        }
+        _ => String::from("use it, or take it away"),
+    }
 }
 
 fn used_artifacts(definition: &Definition) -> BTreeSet<ArtifactName> {

@@ -14,7 +14,8 @@ use crate::entry::Fact;
 use crate::event::Who;
 use crate::names::{AgentName, ArtifactName, DispatchId, Hash, StepId};
 use crate::rule::Rule;
-use crate::run::Dispatch;
+use crate::run::{Dispatch, Duty, Run};
+use crate::status::is_over;
 
 pub(super) fn request(draft: &mut Draft<'_>, agent: &AgentName, step: Option<&StepId>) -> Verdict {
     if let Err(verdict) = draft.bound() {
@@ -25,18 +26,8 @@ pub(super) fn request(draft: &mut Draft<'_>, agent: &AgentName, step: Option<&St
         Ok(assignment) => assignment,
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
-    if let Some(spent) = overspent(draft) {
-        draft.record(
-            Rule::BudgetSpent,
-            Fact::OverBudget {
-                what: spent.clone(),
-            },
-        );
-        return draft.refuse(
-            Rule::BudgetSpent,
-            &what,
-            format!("the budget is used up: {spent}"),
-        );
+    if let Err(verdict) = within_budget(draft, &what) {
+        return verdict;
     }
     let found = Found {
         artifacts: lying_there(draft),
@@ -70,14 +61,30 @@ pub(super) fn admit_done(
     assignment: Assignment,
 ) -> DispatchId {
     let mut before = draft.run.before.clone();
-    let captured = draft.run.artifacts.iter();
-    before.extend(captured.map(|(artifact, now)| (artifact.clone(), now.content)));
+    match &assignment.duty {
+        // Steps have files of their own, which may hold the same.
+        Duty::Step { step } => before.extend(left_before(&draft.run, step)),
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => {
+            let captured = draft.run.artifacts.iter();
+            before.extend(captured.map(|(artifact, now)| (artifact.clone(), now.content)));
+        }
+    }
     // Nobody saw the tree before this work.
     let found = Found {
         artifacts: before,
         tree: None,
     };
     admit(draft, agent, assignment, found)
+}
+
+/// What this step has left in an earlier attempt.
+fn left_before(run: &Run, step: &StepId) -> BTreeMap<ArtifactName, Hash> {
+    let graph = run.graphs.get(&run.position.stage);
+    let members = graph
+        .map(|graph| graph.members.as_slice())
+        .unwrap_or_default();
+    let member = members.iter().find(|member| member.step.id == *step);
+    member.map(|member| member.left.clone()).unwrap_or_default()
 }
 
 /// Invariant: a dispatch is in the journal before its worker begins.
@@ -115,25 +122,47 @@ fn admit(
     id
 }
 
-/// What of the budget is used up, if anything is. A person's grant gives the whole amount again.
+/// What of the budget is used up since it was last granted, if anything is.
 fn overspent(draft: &Draft<'_>) -> Option<String> {
     let budget = &draft.pipeline.definition().budget;
-    let run = &draft.run;
-    let shares = u64::from(run.grants) + 1;
+    let (run, from) = (&draft.run, draft.run.granted);
     let limit = |limit: &Option<Amount>| {
-        limit
-            .as_ref()
-            .and_then(|limit| amount(limit, run))
-            .map(|limit| u64::from(limit) * shares)
+        let limit = limit.as_ref().and_then(|limit| amount(limit, run));
+        limit.map(u64::from)
     };
-    let spent = |used: u64, limit: Option<u64>, unit: &str| {
+    let spent = |used: u64, before: u64, limit: Option<u64>, unit: &str| {
+        let used = used.saturating_sub(before);
         limit
             .filter(|limit| used >= *limit)
             .map(|limit| format!("{used} of {limit} {unit}"))
     };
-    let elapsed = draft.at.since(run.started_at).0;
-    spent(run.used.turns, limit(&budget.turns), "turns")
-        .or_else(|| spent(run.used.tokens, limit(&budget.tokens), "tokens"))
-        .or_else(|| spent(run.used.cost_cents, limit(&budget.cost_cents), "cents"))
-        .or_else(|| spent(elapsed, budget.time.map(|time| time.0 * shares), "seconds"))
+    let (used, before) = (run.used, from.used);
+    let elapsed = draft.at.since(from.at).0;
+    spent(used.turns, before.turns, limit(&budget.turns), "turns")
+        .or_else(|| spent(used.tokens, before.tokens, limit(&budget.tokens), "tokens"))
+        .or_else(|| {
+            let cents = limit(&budget.cost_cents);
+            spent(used.cost_cents, before.cost_cents, cents, "cents")
+        })
+        .or_else(|| spent(elapsed, 0, budget.time.map(|time| time.0), "seconds"))
+}
+
+/// No work begins when the budget is used up: the run waits for a person.
+pub(super) fn within_budget(draft: &mut Draft<'_>, what: &str) -> Result<(), Verdict> {
+    let Some(spent) = overspent(draft) else {
+        return Ok(());
+    };
+    if !is_over(draft.pipeline, &draft.run) {
+        draft.record(
+            Rule::BudgetSpent,
+            Fact::OverBudget {
+                what: spent.clone(),
+            },
+        );
+    }
+    Err(draft.refuse(
+        Rule::BudgetSpent,
+        what,
+        format!("the budget is used up: {spent}"),
+    ))
 }

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Draft, moving};
-use crate::apply::apply;
+use crate::apply::{apply, interrupted};
 use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::{Amount, Definition, Param};
 use crate::entry::{Along, Entry, Fact, Started};
@@ -63,7 +63,11 @@ pub fn fork(
     at: Time,
     by: &Who,
 ) -> Decision {
+    let mut graphs = state.graphs.clone();
+    let members = graphs.values_mut().flat_map(|graph| &mut graph.members);
+    members.for_each(interrupted);
     let forked = Run {
+        graphs,
         id: id.clone(),
         started_at: at,
         dispatches: BTreeMap::new(),

@@ -20,7 +20,12 @@ pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict
     if is_over(draft.pipeline, &draft.run) || draft.run.standing == Standing::Queued {
         return None;
     }
-    if is_stale(draft.pipeline, &draft.run, draft.at) {
+    // Work that is seen to end is life, and its end must not be lost.
+    let lives = matches!(
+        what,
+        Happening::AgentEnded { .. } | Happening::ChecksRan { .. }
+    );
+    if !lives && is_stale(draft.pipeline, &draft.run, draft.at) {
         return stale(draft, what);
     }
     let by = core::mem::replace(&mut draft.by, Who::Engine);

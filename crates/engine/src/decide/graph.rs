@@ -14,7 +14,7 @@ use crate::definition::Definition;
 use crate::entry::{Along, Fact};
 use crate::names::{AgentName, StageName, StepId};
 use crate::rule::Rule;
-use crate::run::{Fault, MemberState, Run};
+use crate::run::{Fault, MemberState, Run, Standing};
 use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
 
 /// More steps than this are not a plan.
@@ -40,7 +40,8 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
     let Some(Work::Steps(work)) = draft.stage().map(|stage| &stage.work) else {
         return Verdict::done(Rule::Quiet);
     };
-    if !here || draft.run.graphs.contains_key(stage) {
+    let going = draft.run.standing == Standing::Going;
+    if !here || !going || draft.run.graphs.contains_key(stage) {
         return Verdict::done(Rule::Quiet);
     }
     match &draft.evidence.steps {

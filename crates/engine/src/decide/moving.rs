@@ -49,8 +49,20 @@ pub(crate) fn resume_at(to: &Stage, from: &StageName, barred: Option<Resume>) ->
     to.resumes().then(|| barred.unwrap_or_else(back))
 }
 
+/// What becomes of gates that looked at something else than what is there now.
+enum Gates {
+    /// The run goes back to a stale one.
+    Compared,
+    /// A person has overridden them, and the run is marked with it.
+    Overridden,
+}
+
 /// Takes an edge.
 pub(super) fn take(draft: &mut Draft<'_>, outcome: &str, edge: &Edge) {
+    take_with(draft, outcome, edge, Gates::Compared);
+}
+
+fn take_with(draft: &mut Draft<'_>, outcome: &str, edge: &Edge, gates: Gates) {
     approve(draft, edge);
     let Some(wanted) = wanted(draft, edge) else {
         return lost(draft, outcome);
@@ -65,13 +77,21 @@ pub(super) fn take(draft: &mut Draft<'_>, outcome: &str, edge: &Edge) {
         Target::Stage(_) | Target::Param(_) => edge.count.clone(),
     };
     let course = count(draft, edge, wanted, counted);
-    if let Some(gate) = stale_gate(draft, &course.to) {
+    let stale = match gates {
+        Gates::Compared => stale_gate(draft, &course.to),
+        Gates::Overridden => None,
+    };
+    if let Some(gate) = stale {
         return go_back(draft, outcome, gate);
     }
     go(draft, outcome, course, edge.reset.clone());
 }
 
+/// Only a person approves, whatever leads along this edge.
 fn approve(draft: &mut Draft<'_>, edge: &Edge) {
+    if !draft.by.is_human() {
+        return;
+    }
     for artifact in &edge.approves {
         if let Some(captured) = draft.run.artifacts.get(artifact) {
             let content = captured.content;
@@ -132,9 +152,17 @@ fn count(
     counter: Option<CounterName>,
 ) -> Course {
     let returns = edge.to == Target::Interrupted;
-    let (along, rule) = match returns {
-        true => (Along::Interrupted, Rule::Interrupted),
-        false => (Along::Edge, Rule::OutcomeTaken),
+    // A step that was barred is taken now, as if for the first time; a return goes on where it was.
+    let barred = draft
+        .run
+        .position
+        .resume
+        .as_ref()
+        .is_some_and(|resume| resume.count.is_some());
+    let (along, rule) = match (returns, barred) {
+        (true, true) => (Along::Edge, Rule::Interrupted),
+        (true, false) => (Along::Interrupted, Rule::Interrupted),
+        (false, _) => (Along::Edge, Rule::OutcomeTaken),
     };
     let Some(counter) = counter else {
         return Course {
@@ -281,6 +309,14 @@ pub(super) fn edge<'a>(stage: &'a Stage, outcome: &str) -> Option<&'a Edge> {
 pub(super) fn leave(draft: &mut Draft<'_>, outcome: &str) {
     match draft.stage().and_then(|stage| edge(stage, outcome)) {
         Some(edge) => take(draft, outcome, edge),
+        None => lost(draft, outcome),
+    }
+}
+
+/// Ends the present stage with this outcome because a person said so.
+pub(super) fn leave_anyway(draft: &mut Draft<'_>, outcome: &str) {
+    match draft.stage().and_then(|stage| edge(stage, outcome)) {
+        Some(edge) => take_with(draft, outcome, edge, Gates::Overridden),
         None => lost(draft, outcome),
     }
 }

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::moving::{edge, leave, take};
+use super::moving::{edge, leave, leave_anyway, take};
 use super::settle::words;
 use super::{Draft, Verdict};
 use crate::entry::Fact;
@@ -105,7 +105,8 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
         },
         None => None,
     };
-    let Some((stage, leaves)) = asked else {
+    let going = draft.run.standing == Standing::Going;
+    let Some((stage, leaves)) = asked.filter(|_| going) else {
         return nothing_asked(draft);
     };
     if let Err(reason) = complete(&draft.evidence.questions, given) {
@@ -202,7 +203,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, outcome: Option<&Outcome>, reason: &st
                 reason: reason.to_string(),
             };
             draft.record(Rule::Skip, fact);
-            leave(draft, outcome.as_str());
+            leave_anyway(draft, outcome.as_str());
             Verdict::done(Rule::Skip)
         }
         Err(reason) => draft.refuse(Rule::SkipNowhere, "skip", reason),
@@ -220,7 +221,12 @@ fn skipped<'a>(
     else {
         return Err(String::from("the run is over"));
     };
-    if matches!(stage.work, Work::Ask(_)) {
+    if draft.run.standing == Standing::Queued {
+        return Err(String::from("the run is queued: it has not begun"));
+    }
+    // A worker's questions that cannot be read, or a move that got stuck, leave no other way.
+    let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
+    if asks && !matches!(draft.run.standing, Standing::Stuck { .. }) {
         return Err(format!("{} is a question: answer it", stage.name));
     }
     match (outcome, own_outcomes(stage).as_slice()) {

@@ -14,8 +14,8 @@ use crate::event::{Ending, Who, WorkRef};
 use crate::leaves::verdict;
 use crate::names::{AgentName, DispatchId, Outcome, StepId};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Usage};
-use crate::stage::{Retry, Stage, Work, Worker};
+use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Standing, Usage};
+use crate::stage::{Retry, Stage, Way, Work, Worker};
 use crate::status::is_over;
 
 /// Faults are tried again this often where the stage does not say otherwise.
@@ -106,6 +106,9 @@ pub(super) fn reported(
         Ok(assignment) => assignment,
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
+    if let Err(verdict) = admit::within_budget(draft, &what) {
+        return verdict;
+    }
     let told = verdict(draft.pipeline.definition(), &assignment.leaves).is_some();
     let ending = match said.map(|word| (word, Fault::parse(word.as_str()))) {
         None => Ending::Finished { worked: true },
@@ -190,7 +193,11 @@ pub(super) fn conclude(
         );
         return Verdict::done(Rule::Late);
     }
-    let judged = own_word(&dispatch, judge(draft, &dispatch, ending));
+    let judged = unseen(
+        draft,
+        &dispatch,
+        own_word(&dispatch, judge(draft, &dispatch, ending)),
+    );
     capture(draft, &dispatch, &judged);
     let result = judged.result.clone();
     draft.record(
@@ -208,12 +215,12 @@ pub(super) fn conclude(
     }
 }
 
-/// A step or a fix has no edge of its own for `failed`: what says so has failed.
+/// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.
 fn own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
     let says_failed =
         matches!(&judged.result, WorkResult::Outcome(outcome) if outcome.as_str() == "failed");
     match dispatch.duty {
-        Duty::Step { .. } | Duty::Fix { .. } if says_failed => Judged {
+        Duty::Step { .. } | Duty::Fix { .. } | Duty::Open if says_failed => Judged {
             rule: Rule::WorkFault,
             result: WorkResult::Fault {
                 fault: Fault::Crashed,
@@ -225,9 +232,34 @@ fn own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
     }
 }
 
+/// A verdict holds for the tree that the reviewer saw: when that changed under its eyes, or by its
+/// own hand, it has judged nothing.
+fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
+    let judges_tree = draft.stage().is_some_and(|stage| match &stage.work {
+        Work::Review(work) => work.of.is_none(),
+        _ => false,
+    });
+    let reviewed = matches!(dispatch.duty, Duty::Review { .. }) && judges_tree;
+    let changed = dispatch.tree.is_some() && dispatch.tree != draft.tree;
+    match (&judged.result, reviewed && changed) {
+        (WorkResult::Outcome(_), true) => Judged {
+            rule: Rule::StaleGate,
+            result: WorkResult::Fault {
+                fault: Fault::Strayed,
+                reason: String::from("files changed during the review: look again"),
+            },
+            ..judged
+        },
+        _ => judged,
+    }
+}
+
 /// The stage was left meanwhile, or the run is over: the work is recorded and moves nothing.
 fn is_late(draft: &Draft<'_>, dispatch: &Dispatch) -> bool {
-    let restarts = draft.stage().is_some_and(|stage| !stage.after().is_empty());
+    let ends = draft
+        .stage()
+        .is_some_and(|stage| matches!(stage.work, Work::End(_)));
+    let restarts = ends && draft.run.standing == Standing::Going;
     dispatch.visit != draft.run.position.visit || (is_over(draft.pipeline, &draft.run) && !restarts)
 }
 
@@ -271,7 +303,8 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
 
 /// Work that may change nothing and passes is a gate: it holds for the tree that it looked at.
 fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) {
-    let passes = matches!(outcome.as_str(), "done" | "passed" | "approved");
+    let stage = draft.pipeline.stage(&dispatch.stage);
+    let passes = stage.is_some_and(|stage| stage.passes(&Way::Outcome(outcome)));
     if let (Reach::ReadsOnly, Some(tree), true) = (dispatch.reach, draft.tree, passes) {
         let fact = Fact::GatePassed {
             stage: dispatch.stage.clone(),

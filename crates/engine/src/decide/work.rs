@@ -43,7 +43,11 @@ struct Unfit {
 pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> Judged {
     let worked = match ending {
         Ending::Fault { fault, reason } => {
-            return Judged::fault(Rule::WorkFault, *fault, reason.clone());
+            let rule = match fault {
+                Fault::Timeout => Rule::TimedOut,
+                _ => Rule::WorkFault,
+            };
+            return Judged::fault(rule, *fault, reason.clone());
         }
         Ending::Finished { worked } => *worked,
     };

@@ -1,7 +1,7 @@
 //! The listing of runs.
 
 use engine::{
-    Binding, BindingState, Captured, Dispatch, Driver, Duty, Fault, Gate, Graph, Member,
+    Binding, BindingState, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph, Member,
     MemberState, Override, Panel, Position, Reach, Resume, Run, Standing, Turn, Usage,
 };
 
@@ -11,7 +11,7 @@ records! {
     struct Run {
         id, definition, task, params, driver, started_at, touched_at, position, standing, counters,
         before, artifacts, approved, gates, stale_returns, dispatches, last_dispatch, panels, graphs,
-        given_steps, session, overrides, used, grants, holds,
+        given_steps, session, overrides, used, grants, granted, holds,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume }
@@ -66,5 +66,6 @@ records! {
     struct Binding { session, state }
     words BindingState { Active = "active", Ended = "ended" }
     struct Override { stage, outcome, reason, by, at }
+    struct Grant { used, at }
     struct Usage { turns, tokens, cost_cents }
 }

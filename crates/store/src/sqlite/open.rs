@@ -155,8 +155,10 @@ pub(super) fn recorded(folder: &Folder) -> Result<Vec<RunId>, Error> {
     let mut recorded = Vec::new();
     for run in heads.runs()? {
         match heads.read(&run)? {
+            // Somebody was stopped before the first commit: the run never was.
+            Anchor::Absent => {}
             Anchor::At(tip) if tip.version == 0 => {}
-            Anchor::At(_) | Anchor::Absent | Anchor::Unreadable => recorded.push(run),
+            Anchor::At(_) | Anchor::Unreadable => recorded.push(run),
         }
     }
     Ok(recorded)

@@ -371,10 +371,16 @@ impl Monitor<'_> {
 
 /// Leaving a stage with this word means that its work was done well.
 fn passes(stage: &Stage, word: &str) -> bool {
+    const GOOD: [&str; 3] = ["done", "passed", "approved"];
+    let knows_good = stage
+        .on
+        .keys()
+        .any(|outcome| GOOD.contains(&outcome.as_str()));
     match &stage.work {
         Work::Check(_) => word == "passed",
         Work::Review(_) => word == "approved",
         Work::Steps(_) => word == "done",
+        Work::Agent(_) if knows_good => GOOD.contains(&word),
         Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
             Fault::parse(word).is_none()
         }

@@ -360,3 +360,19 @@ fn write_state(place: &Place, run: &engine::Run) {
     let state = record::state_to_bytes(run, tip, belongs);
     raw.execute("UPDATE runs SET state = ?1", [state]).unwrap();
 }
+
+/// Somebody was stopped between making the head file of a run and its first commit.
+#[test]
+fn a_head_file_of_a_run_that_never_was_is_nothing() {
+    let (place, story) = Place::with_run(2);
+    fs::write(place.file("heads/r-9"), "").unwrap();
+    assert_eq!(place.open().recorded().unwrap(), [story.id]);
+    let never = Story::new("r-9").unwrap();
+    let unknown = place.open().verify(&never.id);
+    assert!(
+        matches!(unknown, Err(Error::UnknownRun { .. })),
+        "{unknown:?}"
+    );
+    place.begin("r-9", 2);
+    assert!(place.open().verify(&never.id).unwrap().intact);
+}

@@ -1,0 +1,114 @@
+//! What nobody looks at again: a worker that may change the tree after the last gate.
+//!
+//! The engine would send such a run back to its gate for ever, so lint refuses the definition.
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::graph::{Graph, Link};
+use crate::assign::reach;
+use crate::place;
+use crate::problem::{CheckRule, Problem};
+use crate::run::Reach;
+use crate::stage::{End, Stage, Work, Writes};
+
+/// How the tree stands to the gates on the way so far.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Tree {
+    /// No gate has looked at it yet, so none was promised.
+    Ungated,
+    /// A gate has looked at it.
+    Seen,
+    /// It may have changed since a gate looked at it.
+    Changed,
+}
+
+type State = (usize, Tree);
+
+pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
+    let start = (0, Tree::Ungated);
+    let mut came: BTreeMap<State, Option<(usize, Tree)>> = BTreeMap::from([(start, None)]);
+    let mut queue = VecDeque::from([start]);
+    while let Some((node, tree)) = queue.pop_front() {
+        for (at, link) in graph.links_from(node) {
+            let state = (link.to, across(graph.nodes[node].stage, link, tree));
+            if came.contains_key(&state) {
+                continue;
+            }
+            came.insert(state, Some((at, tree)));
+            if state.1 == Tree::Changed && completes(graph.nodes[link.to].stage) {
+                return Some(problem(graph, &walked(graph, &came, state)));
+            }
+            queue.push_back(state);
+        }
+    }
+    None
+}
+
+fn completes(stage: &Stage) -> bool {
+    matches!(&stage.work, Work::End(end) if end.end == End::Completed)
+}
+
+fn across(stage: &Stage, link: &Link<'_>, tree: Tree) -> Tree {
+    if is_gate(stage) && stage.passes(&link.way) {
+        return Tree::Seen;
+    }
+    match (tree, may_write(stage)) {
+        (Tree::Seen, true) => Tree::Changed,
+        (tree, _) => tree,
+    }
+}
+
+/// Does this stage look at the tree?
+fn is_gate(stage: &Stage) -> bool {
+    match &stage.work {
+        Work::Check(_) => true,
+        Work::Review(work) => work.of.is_none(),
+        Work::Agent(_) => reach(stage) == Reach::ReadsOnly,
+        Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
+    }
+}
+
+fn may_write(stage: &Stage) -> bool {
+    let restricted = matches!(&stage.writes, Writes::Only(globs) if globs.is_empty());
+    match &stage.work {
+        Work::Agent(_) | Work::Open(_) | Work::Steps(_) | Work::Review(_) => !restricted,
+        Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+    }
+}
+
+fn walked(
+    graph: &Graph<'_>,
+    came: &BTreeMap<State, Option<(usize, Tree)>>,
+    goal: State,
+) -> Vec<usize> {
+    let mut path = Vec::new();
+    let mut state = goal;
+    while let Some(Some((link, before))) = came.get(&state) {
+        path.push(*link);
+        state = (graph.links[*link].from, *before);
+    }
+    path.reverse();
+    path
+}
+
+fn problem(graph: &Graph<'_>, path: &[usize]) -> Problem {
+    let mut stages = path
+        .iter()
+        .map(|link| graph.nodes[graph.links[*link].from].stage);
+    let writer = stages.rfind(|stage| may_write(stage));
+    let name = writer.map_or("", |stage| stage.name.as_str());
+    Problem {
+        rule: CheckRule::ChangedUnseen,
+        place: place!["stages", name],
+        message: format!(
+            "`{name}` may change what a gate has looked at, and nothing looks again: {}",
+            graph.describe(path)
+        ),
+        hint: String::from(
+            "let a check or review come after it, or write `writes = []` if it leaves artifacts only",
+        ),
+    }
+}

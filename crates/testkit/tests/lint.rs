@@ -1,0 +1,187 @@
+//! Definitions that would break a promise, each with the rule that refuses it, and a sound neighbour.
+#![expect(clippy::panic, reason = "a test says by panicking what is wrong")]
+
+use std::collections::BTreeMap;
+
+use language::{SourceFile, Sources, compile};
+
+/// The ends that every definition here has.
+const ENDS: &str = "[stages.complete]\nend = \"completed\"\n[stages.failed]\nend = \"failed\"\n";
+
+const STORY: &str = "[artifacts.story]\npath = \"story.json\"\nformat = \"json\"\n";
+
+const ASKING: &str =
+    "[stages.asking]\nask = \"Good?\"\non.yes = \"complete\"\non.no = \"failed\"\n";
+
+const VERDICT: &str = "[artifacts.verdict]\npath = \"verdict.json\"\nformat = \"json\"\n\
+    outcome = { field = \"status\", values = [\"approved\", \"rejected\"] }\n";
+
+fn codes(start: &str, body: &str) -> Vec<&'static str> {
+    let text = format!(
+        "name = \"small\"\nabout = \"A table's row.\"\nstart = \"{start}\"\n{body}\n{ENDS}"
+    );
+    let main = SourceFile {
+        name: "small.toml".into(),
+        bytes: text.into_bytes(),
+    };
+    match compile(&Sources {
+        main,
+        files: BTreeMap::new(),
+    }) {
+        Ok(_) => Vec::new(),
+        Err(problems) => {
+            let errors = problems
+                .iter()
+                .filter(|it| it.severity == engine::Severity::Error);
+            errors.map(|problem| problem.code).collect()
+        }
+    }
+}
+
+/// The first definition is refused by this rule alone, and the second passes.
+#[track_caller]
+fn check(code: &str, start: &str, refused: &str, passes: &str) {
+    let found = codes(start, refused);
+    if found.is_empty() || found.iter().any(|other| *other != code) {
+        panic!("wanted {code}, found {found:?} in\n{refused}");
+    }
+    let found = codes(start, passes);
+    if !found.is_empty() {
+        panic!("wanted nothing, found {found:?} in\n{passes}");
+    }
+}
+
+#[test]
+fn only_a_persons_answer_approves() {
+    let rest = "[stages.testing]\ncheck = { from = \"story.commands\" }\n\
+        on.passed = \"complete\"\non.failed = \"failed\"\n";
+    let by_agent = format!(
+        "{STORY}[stages.writing]\nagent = \"writer\"\nleaves = [\"story\"]\n\
+         on.done = {{ to = \"testing\", approves = [\"story\"] }}\n{rest}"
+    );
+    let by_person = format!(
+        "{STORY}[stages.writing]\nagent = \"writer\"\nleaves = [\"story\"]\non.done = \"asking\"\n\
+         [stages.asking]\nask = \"Good?\"\non.yes = {{ to = \"testing\", approves = [\"story\"] }}\n\
+         on.no = \"failed\"\n{rest}"
+    );
+    check("GW-L254", "writing", &by_agent, &by_person);
+}
+
+#[test]
+fn a_rejected_work_has_passed_nothing() {
+    let body = |ship: &str| {
+        format!(
+            "{VERDICT}[stages.reviewing]\nagent = \"reader\"\nleaves = [\"verdict\"]\nwrites = []\n\
+             on.approved = \"complete\"\non.rejected = \"asking\"\n\
+             [stages.asking]\nask = \"Ship it?\"\non.ship = \"{ship}\"\non.stop = \"failed\"\n\
+             [[prove]]\nname = \"all is reviewed\"\nbefore = \"complete\"\nthrough = [\"reviewing\"]\n"
+        )
+    };
+    check(
+        "GW-L260",
+        "reviewing",
+        &body("complete"),
+        &body("reviewing"),
+    );
+}
+
+#[test]
+fn a_promise_about_the_start_is_not_true_of_itself() {
+    let body = |before: &str| {
+        format!(
+            "[stages.deploying]\nagent = \"deployer\"\non.done = \"testing\"\n\
+             [stages.testing]\ncheck = [\"test -e x\"]\non.passed = \"complete\"\non.failed = \"failed\"\n\
+             [[prove]]\nname = \"tested first\"\nbefore = \"{before}\"\nthrough = [\"testing\"]\n"
+        )
+    };
+    check(
+        "GW-L260",
+        "deploying",
+        &body("deploying"),
+        &body("complete"),
+    );
+}
+
+#[test]
+fn a_group_that_shares_an_edge_proves_nothing_of_one_member() {
+    let body = |planners: &str| {
+        format!(
+            "[groups]\nplanners = [{planners}]\n[stages.planning]\nallow = [\"planners\"]\n\
+             after.planners = \"working\"\n[stages.working]\nallow = [\"coder\"]\non.finish = \"asking\"\n\
+             {ASKING}[[prove]]\nname = \"planned first\"\nagent = \"coder\"\nonly_after = \"planner\"\n"
+        )
+    };
+    let (shared, alone) = (body("\"planner\", \"Explore\""), body("\"planner\""));
+    check("GW-L261", "planning", &shared, &alone);
+}
+
+#[test]
+fn what_steps_and_open_agents_leave_means_done_or_failed() {
+    let body = |values: &str| {
+        format!(
+            "[artifacts.note]\npath = \"note.json\"\nformat = \"json\"\n\
+             outcome = {{ field = \"status\", values = {values} }}\n\
+             [stages.open]\nallow = [\"worker\"]\nleaves.worker = [\"note\"]\nafter.worker = \"asking\"\n\
+             {ASKING}"
+        )
+    };
+    check(
+        "GW-L255",
+        "open",
+        &body("{ OK = \"done\", NO = \"rejected\" }"),
+        &body("{ OK = \"done\", NO = \"failed\" }"),
+    );
+}
+
+#[test]
+fn what_changes_the_tree_after_a_gate_is_looked_at_again() {
+    let body = |writes: &str| {
+        format!(
+            "[stages.testing]\ncheck = [\"test -e x\"]\non.passed = \"releasing\"\non.failed = \"failed\"\n\
+             [stages.releasing]\nagent = \"releaser\"\n{writes}on.done = \"complete\"\n"
+        )
+    };
+    check("GW-L231", "testing", &body(""), &body("writes = []\n"));
+}
+
+#[test]
+fn a_question_can_be_answered() {
+    let nobody = format!(
+        "[stages.first]\nask = \"And?\"\ntimeout = \"1h\"\non.timeout = \"asking\"\n{ASKING}"
+    );
+    let somebody = format!("[stages.first]\nask = \"And?\"\non.so = \"asking\"\n{ASKING}");
+    check("GW-L224", "first", &nobody, &somebody);
+}
+
+#[test]
+fn two_spellings_of_one_path_are_refused() {
+    let body = |path: &str| {
+        format!(
+            "{STORY}[artifacts.other]\npath = \"{path}\"\nformat = \"json\"\n\
+             [stages.writing]\nagent = \"writer\"\nleaves = [\"story\", \"other\"]\non.done = \"asking\"\n\
+             {ASKING}"
+        )
+    };
+    check(
+        "GW-L250",
+        "writing",
+        &body("./story.json"),
+        &body("other.json"),
+    );
+}
+
+#[test]
+fn an_after_behind_a_wider_one_never_fires() {
+    let body = |first: &str, second: &str| {
+        format!(
+            "[stages.open]\nallow = [\"x*\"]\nafter.{first} = \"asking\"\nafter.{second} = \"failed\"\n\
+             {ASKING}"
+        )
+    };
+    check(
+        "GW-L232",
+        "open",
+        &body("\"x*\"", "xa"),
+        &body("xa", "\"x*\""),
+    );
+}
