@@ -32,7 +32,7 @@ pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork,
     if !goes_on {
         return refuse(
             Rule::RunWaits,
-            String::from("the run does not go on by itself now"),
+            String::from("the run waits for a person, or is over"),
         );
     }
     let Some(Work::Check(work)) = pipeline.stage(stage).map(|stage| &stage.work) else {

@@ -21,10 +21,7 @@ pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict
         return None;
     }
     // Work that is seen to end is life, and its end must not be lost.
-    let lives = matches!(
-        what,
-        Happening::AgentEnded { .. } | Happening::ChecksRan { .. }
-    );
+    let lives = matches!(what, Happening::AgentEnded { .. });
     if !lives && is_stale(draft.pipeline, &draft.run, draft.at) {
         return stale(draft, what);
     }
