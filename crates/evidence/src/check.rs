@@ -23,6 +23,7 @@ use engine::{
 
 use crate::{Error, Looking, text, tree};
 use command::Prepared;
+use environment::Search;
 use process::Limits;
 
 /// Where programs are looked for in the end, whatever the caller's own folders are.
@@ -65,6 +66,8 @@ pub struct Surroundings {
 pub struct Ran {
     pub results: Vec<CheckResult>,
     pub tree: TreeAround,
+    /// The paths in which the tree after the commands differs from the one before.
+    pub changed: Vec<String>,
 }
 
 /// Runs the commands of a check stage, one after another, up to the first that fails.
@@ -82,7 +85,7 @@ pub fn run(
     let search = environment::search(&surroundings.search, &looking.project.root);
     let variables = environment::variables(surroundings, &search)?;
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
-    let before = tree::read(looking)?.hash;
+    let before = tree::read(looking)?;
     let limits = Limits {
         deadline: Instant::now() + time_limit(found),
         fails_on: work.fails_on.as_deref(),
@@ -92,11 +95,20 @@ pub fn run(
         Ok(commands) => run_all(&commands, looking, &variables, &limits)?,
         Err(refused) => vec![redacted(refused, looking.secrets)],
     };
-    let after = tree::read(looking)?.hash;
+    let after = tree::read(looking)?;
     Ok(Ran {
         results,
-        tree: TreeAround { before, after },
+        changed: tree::changed(&before.manifest, &after.manifest).unwrap_or_default(),
+        tree: TreeAround {
+            before: before.hash,
+            after: after.hash,
+        },
     })
+}
+
+/// May a command that comes from an artifact be run at all, once a person has approved it?
+pub fn is_acceptable(words: &[String]) -> bool {
+    approved::acceptable(words).is_ok()
 }
 
 fn time_limit(stage: &Stage) -> Duration {
@@ -109,7 +121,7 @@ fn prepare(
     stage: &StageName,
     work: &CheckWork,
     looking: &Looking<'_>,
-    search: &[PathBuf],
+    search: &Search,
     surroundings: &Surroundings,
 ) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
     let ready = |argv: Result<Vec<String>, String>| {

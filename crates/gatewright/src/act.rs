@@ -6,6 +6,7 @@ use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{runs, tell};
 
@@ -15,11 +16,12 @@ pub fn act(
     output: &mut Output,
     run: Option<&str>,
     writing: &Writing,
+    command: &Command<'_>,
     make: impl Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
 ) -> Result<Exit, Failure> {
     let mut desk = Desk::for_writing(context)?;
     let stored = runs::find(&desk, run)?;
-    let key = writing.key()?;
+    let key = key::of_run(&desk, &stored, writing, command)?;
     let driven = drive::drive(&mut desk, stored, &key, &mut |desk, opened, _| {
         make(desk, opened)
     })?;

@@ -9,6 +9,7 @@ use crate::commands::{
     start, status, test, verify, why,
 };
 use crate::exit::Exit;
+use crate::key::LONGEST;
 use crate::output::Color;
 
 /// Makes coding agents follow a process, and proves that they did
@@ -49,19 +50,9 @@ pub struct OfRun {
 /// What every command that writes takes.
 #[derive(Debug, clap::Args)]
 pub struct Writing {
-    /// Do this once, however often it is sent with the same key [default: a new key]
+    /// Do this once, however often the same command is sent with this key [default: a new key]
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     pub key: Option<Key>,
-}
-
-impl Writing {
-    /// The key that was given, else one that nobody has used.
-    pub fn key(&self) -> Result<Key, crate::failure::Failure> {
-        match &self.key {
-            Some(key) => Ok(key.clone()),
-            None => crate::chance::key(),
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -107,7 +98,10 @@ fn exit_codes_text() -> String {
 }
 
 fn parse_key(text: &str) -> Result<Key, String> {
-    Key::parse(text).map_err(|problem| problem.to_string())
+    match text.len() > LONGEST {
+        true => Err(format!("a key has at most {LONGEST} characters")),
+        false => Key::parse(text).map_err(|problem| problem.to_string()),
+    }
 }
 
 #[cfg(test)]

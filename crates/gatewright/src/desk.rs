@@ -22,12 +22,18 @@ pub struct Desk<'a> {
 }
 
 /// A run as it was looked at, with the pipeline to which it is pinned.
+#[derive(Clone)]
 pub struct Opened {
     pub stored: StoredRun,
     pub pipeline: Pipeline,
 }
 
 impl Opened {
+    /// Is the folder in which the run works still there?
+    pub fn has_project(&self) -> bool {
+        Path::new(&self.stored.worktree).is_dir()
+    }
+
     pub fn run(&self) -> &Run {
         &self.stored.run
     }
@@ -145,7 +151,17 @@ impl<'a> Desk<'a> {
 
     /// The project that a run belongs to, wherever the command was typed.
     pub fn project_of(&self, opened: &Opened) -> Result<Project, Failure> {
-        find_project(Path::new(&opened.stored.worktree), &self.store)
+        self.project_at(&opened.run().id, &opened.stored.worktree)
+    }
+
+    fn project_at(&self, run: &RunId, worktree: &str) -> Result<Project, Failure> {
+        match Path::new(worktree).is_dir() {
+            true => find_project(Path::new(worktree), &self.store),
+            false => Err(Failure::outside(format!(
+                "the project of {run} was {worktree}, which is gone"
+            ))
+            .hint("put it back, or cancel the run")),
+        }
     }
 
     /// What lies at the artifacts' paths before a run begins: an earlier run left it.
@@ -188,7 +204,7 @@ impl<'a> Desk<'a> {
         given: &BTreeMap<ArtifactName, Given>,
         look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let project = find_project(Path::new(worktree), &self.store)?;
+        let project = self.project_at(&run.id, worktree)?;
         let cache = self.state.cache();
         let contents = |hash: &Hash| self.store.content(*hash).ok().flatten();
         let looking = Looking {

@@ -87,7 +87,13 @@ pub fn drive(
         opened = prepare(desk, opened)?;
         let at = clock::now();
         let deed = make(desk, &opened, at)?;
+        if moves(&deed.what) {
+            desk.project_of(&opened)?;
+        }
         if is_queued(&opened) && is_work(&deed.what) {
+            if let Some(refusal) = refused_anyway(desk, &opened, (&by, at), &deed)? {
+                return Ok(Driven::refused(opened, refusal));
+            }
             opened = take_up(desk, opened)?;
             continue;
         }
@@ -195,6 +201,10 @@ pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failur
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
             return Ok(opened);
         };
+        // A run whose project is gone can still be looked at and cancelled.
+        if !opened.has_project() {
+            return Ok(opened);
+        }
         let before = opened.stored.version;
         opened = alone(desk, opened, &Who::Engine, what)?;
         if opened.stored.version == before {
@@ -248,6 +258,62 @@ fn is_work(what: &Happening) -> bool {
         what,
         Happening::Reported { .. } | Happening::Answered(_) | Happening::FinishAsked
     )
+}
+
+/// Could this move the run? Then its project must be there, since nothing else is evidence.
+fn moves(what: &Happening) -> bool {
+    is_work(what)
+        || matches!(
+            what,
+            Happening::ChecksRan { .. } | Happening::SkipAsked { .. } | Happening::RetryAsked
+        )
+}
+
+/// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
+fn refused_anyway(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    (by, at): (&Who, Time),
+    deed: &Deed,
+) -> Result<Option<Refusal>, Failure> {
+    let taken = as_taken_up(opened, by, at);
+    if engine::pending(&taken.pipeline, taken.run()).is_some() {
+        return Ok(None);
+    }
+    let event = Event {
+        at,
+        by: by.clone(),
+        what: deed.what.clone(),
+    };
+    let needs = engine::needs(&taken.pipeline, taken.run(), &event);
+    let looked = desk.look(&taken, &needs, &deed.given)?;
+    let decision = engine::decide(&taken.pipeline, taken.run(), &event, &looked.evidence);
+    let ended = |entry: &Entry| matches!(entry.fact, Fact::Ended { .. });
+    match decision.reply {
+        Reply::Refuse(refusal) if !decision.entries.iter().any(ended) => Ok(Some(refusal)),
+        _ => Ok(None),
+    }
+}
+
+/// The run as it will be when it is taken up; nothing is stored.
+pub fn as_taken_up(opened: &Opened, by: &Who, at: Time) -> Opened {
+    let mut taken = opened.clone();
+    if !is_queued(opened) {
+        return taken;
+    }
+    let event = Event {
+        at,
+        by: by.clone(),
+        what: Happening::TakenUp,
+    };
+    let nothing = engine::Evidence::default();
+    let decision = engine::decide(&taken.pipeline, opened.run(), &event, &nothing);
+    for entry in &decision.entries {
+        if let Ok(run) = engine::apply(Some(taken.stored.run.clone()), entry) {
+            taken.stored.run = run;
+        }
+    }
+    taken
 }
 
 /// Whoever drives a queued run by hand takes it up.

@@ -66,6 +66,11 @@ impl Output {
         self.data.is_terminal
     }
 
+    /// Does a person listen to the talk?
+    pub fn is_talking_to_a_person(&self) -> bool {
+        self.talk.is_terminal
+    }
+
     pub fn format(&self) -> Format {
         self.format
     }

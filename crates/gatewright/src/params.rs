@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-use engine::{Definition, ParamName};
+use engine::{Beginning, Definition, ParamName, StepsSource, Work};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -32,6 +32,55 @@ pub fn gather(
     }
     params.extend(typed.iter().cloned());
     Ok(params)
+}
+
+/// A required parameter is there to be used: an empty one says nothing.
+pub fn refuse_empty(
+    definition: &Definition,
+    params: &BTreeMap<ParamName, String>,
+) -> Result<(), Failure> {
+    let empty = params.iter().find(|(name, value)| {
+        let param = definition.params.get(*name);
+        param.is_some_and(|param| param.required) && value.trim().is_empty()
+    });
+    match empty {
+        Some((name, _)) => Err(Failure::no(format!(
+            "parameter '{name}' is required, and is empty"
+        ))
+        .hint(format!("write --param {name}=VALUE"))),
+        None => Ok(()),
+    }
+}
+
+/// What to type where a run cannot begin for want of it.
+pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> {
+    let given = &beginning.params;
+    if let Some(unknown) = given
+        .keys()
+        .find(|name| !definition.params.contains_key(*name))
+    {
+        let known = definition.params.keys().map(ParamName::as_str);
+        return Some(match engine::nearest(unknown.as_str(), known) {
+            Some(near) => format!("did you mean --param {near}=VALUE?"),
+            None => format!("leave --param {unknown} out"),
+        });
+    }
+    let mut wanted = definition.params.iter();
+    let missing = wanted.find(|(name, param)| {
+        param.required && param.default.is_none() && !given.contains_key(*name)
+    });
+    if let Some((name, _)) = missing {
+        return Some(format!("add --param {name}=VALUE"));
+    }
+    let wants_steps = definition.stages.iter().any(|stage| match &stage.work {
+        Work::Steps(work) => work.source == StepsSource::Start,
+        _ => false,
+    });
+    match (wants_steps, beginning.steps.is_empty()) {
+        (true, true) => Some("add --steps FILE".to_owned()),
+        (false, false) => Some("leave --steps out".to_owned()),
+        (true, false) | (false, true) => None,
+    }
 }
 
 /// Values from the project's settings file. A file that is not there sets nothing.

@@ -9,7 +9,8 @@ use crate::failure::Failure;
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
 
-/// The run that this word names; without a word, the only active one of this project.
+/// The run that this word names; without a word, the only active one of this worktree, else of
+/// this project.
 pub fn find(desk: &Desk<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
     let id = match word {
         Some(word) => named(desk, word)?,
@@ -63,11 +64,15 @@ fn unknown(word: &str, ids: &[&RunId]) -> Failure {
 
 fn only_active(desk: &Desk<'_>) -> Result<RunId, Failure> {
     let runs = of_project(desk)?;
-    let active: Vec<&RunId> = runs
-        .iter()
-        .filter(|run| is_active(run))
-        .map(|run| &run.id)
-        .collect();
+    let root = desk.project()?.root.to_str();
+    let active: Vec<&RunSummary> = runs.iter().filter(|run| is_active(run)).collect();
+    let is_here = |run: &&&RunSummary| Some(run.worktree.as_str()) == root;
+    let here: Vec<&RunId> = active.iter().filter(is_here).map(|run| &run.id).collect();
+    // The runs of this worktree go before those of the project's other worktrees.
+    let active = match here.is_empty() {
+        true => active.iter().map(|run| &run.id).collect(),
+        false => here,
+    };
     match active.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(Failure::not_found("no run is active in this project")

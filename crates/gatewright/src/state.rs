@@ -42,9 +42,11 @@ impl State {
         &self.folder
     }
 
-    /// Where evidence remembers what it has read.
+    /// Where evidence remembers what it has read. A folder that cannot be made costs time only.
     pub fn cache(&self) -> PathBuf {
-        self.folder.join("cache")
+        let folder = self.folder.join("cache");
+        let _ = make_private(&folder);
+        folder
     }
 
     /// Waits for the turn to begin a run, so that two that collide are not begun at once.
@@ -91,17 +93,22 @@ impl State {
         Some(OsString::from_vec(bytes))
     }
 
-    /// Forgets the search paths of runs that are gone.
-    pub fn forget_search_paths(&self, is_there: impl Fn(&str) -> bool) {
-        let Ok(listed) = fs::read_dir(self.folder.join("search")) else {
-            return;
-        };
-        for entry in listed.filter_map(Result::ok) {
-            let is_kept = entry.file_name().to_str().is_some_and(&is_there);
-            if !is_kept {
-                // What cannot be removed now is removed the next time.
-                let _ = fs::remove_file(entry.path());
-            }
+    /// Forgets the search paths and the backups of runs that are gone.
+    pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
+        forget(&self.folder.join("search"), &is_there);
+        forget(&self.folder.join("backups"), &is_there);
+    }
+}
+
+/// Removes the files whose run is gone. Their names begin with its id, which holds no dot.
+fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
+    let listed = fs::read_dir(folder).into_iter().flatten();
+    for entry in listed.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let run = name.to_str().and_then(|name| name.split('.').next());
+        if !run.is_some_and(is_there) {
+            // What cannot be removed now is removed the next time.
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -137,9 +144,9 @@ mod tests {
         assert_eq!(state.search_path(&run), None);
         state.keep_search_path(&run, OsStr::new("/a:/b")).unwrap();
         assert_eq!(state.search_path(&run), Some("/a:/b".into()));
-        state.forget_search_paths(|run| run == "r-1");
+        state.forget_runs(|run| run == "r-1");
         assert_eq!(state.search_path(&run), Some("/a:/b".into()));
-        state.forget_search_paths(|_| false);
+        state.forget_runs(|_| false);
         assert_eq!(state.search_path(&run), None);
     }
 }

@@ -1,6 +1,8 @@
 //! What came of a deed, told: what is now true, and what may happen next. A refusal is one line.
 
-use engine::{CheckVerdict, Entry, Fact, Refusal, Reply};
+use engine::{
+    CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Reply, Rule, StageName, Work,
+};
 use serde_json::{Value, json};
 use views::history::HistoryLine;
 use views::{Paint, Style};
@@ -14,25 +16,63 @@ use crate::output::{Format, Output};
 
 /// Tells it, and says with which exit code.
 pub fn tell(driven: &Driven, output: &mut Output) -> Result<Exit, Failure> {
-    let refusal = refusal(&driven.reply);
+    let objection = objection(driven);
     match output.format() {
         Format::Json => output.json(&json(driven))?,
-        Format::Text if refusal.is_none() => output.text(&text(driven, output.paint()))?,
+        Format::Text if objection.is_none() => output.text(&text(driven, output.paint()))?,
         Format::Text => {}
     }
     for line in &driven.unwritten {
         output.say_in(Style::Wait, line);
     }
-    if driven.repeated && refusal.is_none() {
+    if driven.repeated && objection.is_none() {
         output.say("this key was there before: nothing was done again");
     }
-    match refusal {
-        Some(refusal) => {
-            output.say_in(Style::Bad, &views::refusal_in(driven.opened.run(), refusal));
-            Ok(Exit::No)
+    match objection {
+        Some((line, exit)) => {
+            output.say_in(Style::Bad, &line);
+            Ok(exit)
         }
         None => Ok(exit(&driven.entries)),
     }
+}
+
+/// Why the answer is no, in one line, and the exit code for it.
+fn objection(driven: &Driven) -> Option<(String, Exit)> {
+    let run = driven.opened.run();
+    match refusal(&driven.reply) {
+        Some(refusal) => {
+            let exit = match refusal.rule {
+                Rule::CheckCannotRun if is_outside(driven) => Exit::Outside,
+                _ => Exit::No,
+            };
+            Some((views::refusal_in(run, refusal), exit))
+        }
+        None if driven.rule == Rule::CheckElsewhere => {
+            let line = format!(
+                "{} this check counts for nothing: the run had left it, because another `check` \
+                 was quicker or somebody moved the run; `gatewright next {}` says what comes now",
+                driven.rule.code(),
+                run.id
+            );
+            Some((line, Exit::No))
+        }
+        None => None,
+    }
+}
+
+/// Is the world to blame that a check could not run, and not a command that nobody may run?
+fn is_outside(driven: &Driven) -> bool {
+    let forbidden = |stage: &StageName, results: &[CheckResult]| {
+        let work = driven.opened.pipeline.stage(stage).map(|stage| &stage.work);
+        let is_given = matches!(work, Some(Work::Check(work)) if matches!(work.commands, Commands::Approved(_)));
+        let last = results.last().map(|result| result.argv.as_slice());
+        is_given && !last.is_some_and(evidence::check::is_acceptable)
+    };
+    !driven.entries.iter().any(|(_, entry)| match &entry.fact {
+        Fact::Checked { stage, results, .. } => forbidden(stage, results),
+        _ => false,
+    })
 }
 
 fn refusal(reply: &Reply) -> Option<&Refusal> {

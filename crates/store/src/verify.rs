@@ -73,7 +73,10 @@ pub(crate) struct Beside {
 
 /// A run of which only the head file is left.
 pub(crate) fn vanished(anchored: u64) -> Verification {
-    let detail = format!("the whole run is gone; it once had {anchored} entries");
+    let detail = match anchored {
+        0 => "the whole run is gone, and its head file cannot be read".to_owned(),
+        _ => format!("the whole run is gone; it once had {anchored} entries"),
+    };
     let fault = Fault {
         number: 1,
         kind: FaultKind::Truncated,

@@ -18,6 +18,7 @@ const TASK_COLUMNS: usize = 48;
 pub struct Row {
     pub run: RunId,
     pub pipeline: PipelineName,
+    pub condition: Condition,
     pub status: Status,
     pub stage: StageName,
     pub task: Outside,
@@ -31,6 +32,14 @@ pub struct Row {
     pub idle: Seconds,
 }
 
+/// Can the run itself be read?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    Sound,
+    /// Only what the list keeps of it can be shown.
+    Damaged,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListView {
     pub rows: Vec<Row>,
@@ -41,6 +50,7 @@ impl Row {
         Self {
             run: run.id.clone(),
             pipeline: pipeline.definition().name.clone(),
+            condition: Condition::Sound,
             status: engine::status(pipeline, run),
             stage: run.position.stage.clone(),
             task: Outside::new(&run.task),
@@ -73,18 +83,28 @@ impl Row {
         marks
     }
 
-    fn cells(&self) -> Vec<(Style, String)> {
-        let (style, _) = crate::status::status_words(&self.status);
+    fn status(&self) -> (Style, &'static str) {
+        match self.condition {
+            Condition::Damaged => (Style::Bad, "damaged"),
+            Condition::Sound => {
+                let (style, _) = crate::status::status_words(&self.status);
+                (style, self.status.word())
+            }
+        }
+    }
+
+    fn cells(&self, projects: Projects) -> Vec<(Style, String)> {
+        let (style, status) = self.status();
         let marks = self.marks().join(", ");
         let mark_style = if self.overrides > 0 {
             Style::Bad
         } else {
             Style::Wait
         };
-        vec![
+        let mut cells = vec![
             (Style::Strong, self.run.to_string()),
             (Style::Normal, self.pipeline.to_string()),
-            (style, self.status.word().to_owned()),
+            (style, status.to_owned()),
             (Style::Normal, self.stage.to_string()),
             (Style::Dim, span(self.idle)),
             (
@@ -95,16 +115,23 @@ impl Row {
                     marks
                 },
             ),
-            (Style::Normal, cut(&self.task.line(), TASK_COLUMNS)),
-        ]
+        ];
+        if projects == Projects::Several {
+            cells.push((Style::Normal, self.project.line()));
+        }
+        cells.push((Style::Normal, cut(&self.task.line(), TASK_COLUMNS)));
+        cells
     }
 
     fn json(&self) -> Value {
         json!({
             "run": self.run.as_str(),
             "pipeline": self.pipeline.as_str(),
-            "status": self.status.word(),
-            "reason": reason(&self.status),
+            "status": self.status().1,
+            "reason": match self.condition {
+                Condition::Sound => reason(&self.status),
+                Condition::Damaged => None,
+            },
             "stage": self.stage.as_str(),
             "task": self.task.raw(),
             "project": self.project.raw(),
@@ -120,6 +147,13 @@ impl Row {
     }
 }
 
+/// Whether the runs of a list lie in one folder: then nobody needs to be told in which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Projects {
+    One,
+    Several,
+}
+
 pub fn list(rows: Vec<Row>) -> ListView {
     ListView { rows }
 }
@@ -127,15 +161,28 @@ pub fn list(rows: Vec<Row>) -> ListView {
 impl ListView {
     pub fn text(&self, paint: Paint) -> String {
         if self.rows.is_empty() {
-            return "no runs; begin one with `gatewright start PIPELINE`\n".to_owned();
+            return String::new();
         }
-        let mut table = Table::new(&[
-            "RUN", "PIPELINE", "STATUS", "STAGE", "IDLE", "MARKS", "TASK",
-        ]);
+        let projects = self.projects();
+        let mut headings = vec!["RUN", "PIPELINE", "STATUS", "STAGE", "IDLE", "MARKS"];
+        if projects == Projects::Several {
+            headings.push("PROJECT");
+        }
+        headings.push("TASK");
+        let mut table = Table::new(&headings);
         for row in &self.rows {
-            table.row(row.cells());
+            table.row(row.cells(projects));
         }
         table.text(paint)
+    }
+
+    fn projects(&self) -> Projects {
+        let mut projects = self.rows.iter().map(|row| &row.project);
+        let first = projects.next();
+        match projects.all(|project| Some(project) == first) {
+            true => Projects::One,
+            false => Projects::Several,
+        }
     }
 
     pub fn json(&self) -> Value {

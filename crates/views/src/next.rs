@@ -4,7 +4,7 @@ mod render;
 
 use engine::{
     AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
-    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, StepId,
+    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId,
 };
 use serde_json::Value;
 
@@ -56,6 +56,8 @@ pub struct Paper {
     pub verdict: Option<VerdictField>,
     pub strict: bool,
     pub captured: Option<Hash>,
+    /// What to type to read the captured copy of what lies in no file.
+    pub shown_by: Option<String>,
 }
 
 /// The field with the verdict, and its words with what they mean.
@@ -71,10 +73,14 @@ pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
         definition: pipeline.definition(),
         run,
     };
+    let mut ways: Vec<WayOn> = legal.iter().map(|next| teller.way(next)).collect();
+    if run.driver == Driver::ByHand && legal.contains(&Next::TakeUp) {
+        ways = teller.taking_up(pipeline);
+    }
     NextView {
         run: run.id.clone(),
         stage: run.position.stage.clone(),
-        ways: legal.iter().map(|next| teller.way(next)).collect(),
+        ways,
     }
 }
 
@@ -129,6 +135,19 @@ impl Teller<'_> {
             Next::TakeUp => plain(Actor::Gatewright, "a worker takes the queued run up"),
             Next::Nothing => plain(Actor::Nobody, "the run is over; nothing is left to do"),
         }
+    }
+
+    /// A queued run that is driven by hand is taken up by whatever is done in it first.
+    fn taking_up(&self, pipeline: &Pipeline) -> Vec<WayOn> {
+        let mut going = self.run.clone();
+        going.standing = Standing::Going;
+        let queued = plain(
+            Actor::Person,
+            "the run is queued; the first of these commands takes it up",
+        );
+        let first = engine::next(pipeline, &going);
+        let ways = first.iter().map(|next| self.way(next));
+        [queued].into_iter().chain(ways).collect()
     }
 
     fn session(&self, reads: &[ArtifactName], leaves: &[ArtifactName]) -> WayOn {
@@ -243,18 +262,17 @@ impl Teller<'_> {
                 .map(|(word, o)| (Outside::new(word), o.clone()))
                 .collect(),
         });
+        let captured = self.run.artifacts.get(&name);
+        let export = || self.command("export", &format!(" --artifact {name}"));
         Paper {
+            shown_by: captured.filter(|_| path.is_none()).map(|_| export()),
+            captured: captured.map(|captured| captured.content),
             source: crate::words::source(&artifact.source),
             path,
             format: crate::words::format(&artifact.format),
             require: artifact.require.iter().map(Outside::new).collect(),
             verdict,
             strict: artifact.strict,
-            captured: self
-                .run
-                .artifacts
-                .get(&name)
-                .map(|captured| captured.content),
             name,
         }
     }

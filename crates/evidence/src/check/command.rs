@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::Hash;
 
+use super::environment::Search;
 use crate::path::InsidePath;
 use crate::placeholder::{Filling, Piece};
 use crate::{Looking, beneath, hash};
@@ -53,7 +54,7 @@ fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {
 pub fn prepare(
     argv: Vec<String>,
     root: &Path,
-    search: &[PathBuf],
+    search: &Search,
     scripts: &BTreeMap<String, Hash>,
 ) -> Result<Prepared, String> {
     let Some(word) = argv.first().filter(|word| !word.is_empty()) else {
@@ -85,21 +86,28 @@ fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
     }
 }
 
-fn searched(word: &str, search: &[PathBuf]) -> Result<PathBuf, String> {
-    let programs = search.iter().map(|folder| folder.join(word));
+fn searched(word: &str, search: &Search) -> Result<PathBuf, String> {
+    let mut programs = search.folders.iter().map(|folder| folder.join(word));
     programs
-        .into_iter()
         .find(|program| is_program(program))
-        .ok_or_else(|| {
-            let folders: Vec<String> = search
-                .iter()
-                .map(|folder| folder.display().to_string())
-                .collect();
-            format!(
-                "`{word}` was not found in {}; install it, or add its folder to the settings",
-                folders.join(", ")
-            )
-        })
+        .ok_or_else(|| not_found(word, search))
+}
+
+fn not_found(word: &str, search: &Search) -> String {
+    let folders = search.folders.iter();
+    let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+    let dropped = search.dropped.iter();
+    let dropped: Vec<String> = dropped
+        .map(|(folder, why)| format!("{} ({why})", folder.display()))
+        .collect();
+    let left_out = match dropped.is_empty() {
+        true => String::new(),
+        false => format!("; left out of the run's PATH: {}", dropped.join(", ")),
+    };
+    format!(
+        "`{word}` was not found in {}{left_out}; install it there, or start a new run with a PATH that holds it",
+        folders.join(", ")
+    )
 }
 
 fn is_program(path: &Path) -> bool {

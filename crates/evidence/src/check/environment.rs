@@ -27,7 +27,7 @@ const FORBIDDEN: [&str; 7] = [
 /// The whole environment of a command.
 pub fn variables(
     surroundings: &Surroundings,
-    search: &[PathBuf],
+    search: &Search,
 ) -> Result<BTreeMap<OsString, OsString>, Error> {
     if let Some(name) = surroundings.pass.iter().find(|name| !may_pass(name)) {
         return Err(Error::Variable { name: name.clone() });
@@ -45,6 +45,7 @@ pub fn variables(
         .filter(|(name, _)| is_passed(name));
     let mut variables: BTreeMap<_, _> = passed.map(|(n, v)| (n.clone(), v.clone())).collect();
     let path = search
+        .folders
         .iter()
         .map(|folder| folder.as_os_str())
         .collect::<Vec<_>>()
@@ -67,32 +68,50 @@ fn may_pass(name: &str) -> bool {
     is_name && !is_secret && !is_forbidden
 }
 
-/// The folders to search for programs: the given ones that are safe, then the system's.
-pub fn search(given: &[PathBuf], root: &Path) -> Vec<PathBuf> {
-    let mut search: Vec<PathBuf> = Vec::new();
-    let safe = given.iter().filter(|folder| is_safe(folder, root)).cloned();
-    for folder in safe.chain(SYSTEM_PATH.map(PathBuf::from)) {
-        if !search.contains(&folder) {
-            search.push(folder);
-        }
-    }
-    search
+/// Where programs are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    pub folders: Vec<PathBuf>,
+    /// Given folders that are not searched, and why. Those that are not there are not among them.
+    pub dropped: Vec<(PathBuf, &'static str)>,
 }
 
-/// A folder in the project is the agent's, and one that anybody can write to is anybody's.
-fn is_safe(folder: &Path, root: &Path) -> bool {
-    let Ok(real) = std::fs::canonicalize(folder) else {
-        return false;
+/// The folders to search for programs: the given ones that are safe, then the system's.
+pub fn search(given: &[PathBuf], root: &Path) -> Search {
+    let mut search = Search::default();
+    let mut add = |folder: PathBuf| {
+        if !search.folders.contains(&folder) {
+            search.folders.push(folder);
+        }
     };
-    let is_private = |folder: &Path| {
-        std::fs::metadata(folder).is_ok_and(|metadata| metadata.mode() & 0o002 == 0)
+    let mut dropped = Vec::new();
+    for folder in given {
+        match std::fs::canonicalize(folder) {
+            Ok(real) if real.is_dir() => match danger(folder, &real, root) {
+                Some(why) => dropped.push((folder.clone(), why)),
+                None => add(folder.clone()),
+            },
+            Ok(_) | Err(_) => {}
+        }
+    }
+    SYSTEM_PATH.map(PathBuf::from).into_iter().for_each(add);
+    Search { dropped, ..search }
+}
+
+/// Why a folder is not searched: one in the project is the agent's, and one that anybody can write
+/// to is anybody's.
+fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
+    let is_open = |folder: &Path| {
+        std::fs::metadata(folder).is_ok_and(|metadata| metadata.mode() & 0o002 != 0)
     };
     let has_colon = folder.as_os_str().as_encoded_bytes().contains(&b':');
-    folder.is_absolute()
-        && !has_colon
-        && real.is_dir()
-        && !real.starts_with(root)
-        && real.ancestors().all(is_private)
+    match () {
+        () if !folder.is_absolute() => Some("relative"),
+        () if has_colon => Some("it holds a colon"),
+        () if real.starts_with(root) => Some("inside the project"),
+        () if real.ancestors().any(is_open) => Some("anybody can write there or above"),
+        () => None,
+    }
 }
 
 #[cfg(test)]
@@ -102,13 +121,32 @@ mod tests {
     #[test]
     fn given_folders_come_first_unless_they_are_the_project_s() {
         let given = [PathBuf::from("/usr"), PathBuf::from("/usr/bin")];
-        assert_eq!(search(&given, Path::new("/srv"))[..2], given);
+        let folders = |given: &[PathBuf], root: &str| search(given, Path::new(root)).folders;
+        assert_eq!(folders(&given, "/srv")[..2], given);
         let system = SYSTEM_PATH.map(PathBuf::from);
-        assert_eq!(search(&given, Path::new("/usr")), system);
+        assert_eq!(folders(&given, "/usr"), system);
         assert_eq!(
-            search(&[PathBuf::from("/tmp"), PathBuf::from("/")], Path::new("/")),
+            folders(&[PathBuf::from("/tmp"), PathBuf::from("/")], "/"),
             system
         );
-        assert_eq!(search(&[], Path::new("/srv")), system);
+        assert_eq!(folders(&[], "/srv"), system);
+    }
+
+    #[test]
+    fn what_is_dropped_is_told_with_its_reason() {
+        let given = ["/tmp", ".", "/usr/bin", "/usr/lib", "/no/such/folder"].map(PathBuf::from);
+        let dropped = search(&given, Path::new("/usr/lib")).dropped;
+        let told: Vec<_> = dropped
+            .iter()
+            .map(|(folder, why)| format!("{} {why}", folder.display()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "/tmp anybody can write there or above",
+                ". relative",
+                "/usr/lib inside the project"
+            ]
+        );
     }
 }

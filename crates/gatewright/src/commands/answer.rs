@@ -1,8 +1,8 @@
 //! `gatewright answer`: a person answers a question, a worker's questions, or lets a run go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Answer as Given, Happening, Needs, Outcome, Question, Standing, Time};
+use engine::{Answer as Given, Happening, Needs, Outcome, Question, Reply, Rule, Standing, Time};
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
@@ -12,6 +12,7 @@ use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{runs, tell};
 
@@ -87,15 +88,39 @@ impl Answer {
         if choice.is_none() && self.answers.is_empty() {
             return show(context, output, run);
         }
+        self.once_each()?;
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, run)?;
-        let key = self.writing.key()?;
+        let given = self.answers.iter();
+        let command = Command::new("answer")
+            .with_all("choice", choice.map(str::to_owned))
+            .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
+        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
         let mut make = |desk: &Desk<'_>, opened: &Opened, at: Time| match choice {
             Some(choice) => chosen(opened, choice, at),
             None => answered(desk, opened, &self.answers),
         };
-        let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
+        let mut driven = drive::drive(&mut desk, stored, &key, &mut make)?;
+        if let Reply::Refuse(refusal) = &mut driven.reply
+            && refusal.rule == Rule::NothingAsked
+            && let Some(questions) = questions(&desk, &driven.opened)?
+        {
+            refusal.reason = wants_answers(&driven.opened, &questions);
+        }
         tell::tell(&driven, output)
+    }
+}
+
+impl Answer {
+    fn once_each(&self) -> Result<(), Failure> {
+        let mut seen = BTreeSet::new();
+        let twice = self.answers.iter().find(|(id, _)| !seen.insert(id));
+        match twice {
+            Some((id, _)) => {
+                Err(Failure::usage(format!("--answer {id} is there twice")).hint("write it once"))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -115,6 +140,17 @@ fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
     let choice = Outcome::parse(choice)
         .map_err(|problem| Failure::usage(format!("'{choice}' is no choice: {problem}")))?;
     Ok(Happening::Answered(Given::Choice(choice)).into())
+}
+
+/// A worker's questions have no choice: each wants a text.
+fn wants_answers(opened: &Opened, questions: &[Question]) -> String {
+    let (run, stage) = (&opened.run().id, &opened.run().position.stage);
+    let ids = questions.iter().map(|question| &question.id);
+    let answers: Vec<String> = ids.map(|id| format!(" --answer {id}=TEXT")).collect();
+    format!(
+        "{stage} has no choices, a worker asks there: `gatewright answer {run}{}`",
+        answers.concat()
+    )
 }
 
 fn is_choice(opened: &Opened, word: &str) -> bool {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Happening, StageName};
+use engine::{Commands, Happening, Refusal, Reply, Rule, StageName, Status};
 use evidence::check::{Ran, Surroundings};
 use store::Key;
+use views::Style;
 
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
@@ -14,8 +15,12 @@ use crate::desk::{Desk, Opened};
 use crate::drive::{self, Driven};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{clock, runs, tell};
+
+/// How many changed files a message names.
+const MOST_NAMED: usize = 5;
 
 /// Run the commands of the present check stage, and record what they did
 ///
@@ -34,11 +39,29 @@ impl Check {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let key = self.writing.key()?;
+        let command = Command::new("check");
+        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
         let opened = desk.opened(stored)?;
+        if output.is_talking_to_a_person()
+            && let Some(line) = running(&opened)
+        {
+            output.say_in(Style::Dim, &line);
+        }
         let driven = check(&mut desk, opened, &key)?;
         tell::tell(&driven, output)
     }
+}
+
+/// What is about to be run, for whoever waits for it.
+fn running(opened: &Opened) -> Option<String> {
+    let work = engine::may_check(&opened.pipeline, opened.run()).ok()?;
+    Some(match &work.commands {
+        Commands::Fixed(commands) => {
+            let lines: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
+            format!("running {} …", lines.join(", then "))
+        }
+        Commands::Approved(field) => format!("running the commands of {} …", field.artifact),
+    })
 }
 
 /// Runs the commands of the present stage and tells the engine what they did.
@@ -46,19 +69,26 @@ pub fn check(desk: &mut Desk<'_>, opened: Opened, key: &Key) -> Result<Driven, F
     if let Some(driven) = drive::repeated(desk, &opened.stored, key)? {
         return Ok(driven);
     }
-    let opened = drive::take_up(desk, opened)?;
-    if engine::is_stale(&opened.pipeline, opened.run(), clock::now()) {
+    let is_git = desk.project_of(&opened)?.is_git();
+    let taken = drive::as_taken_up(&opened, &desk.context.who(), clock::now());
+    if engine::is_stale(&taken.pipeline, taken.run(), clock::now()) {
         return happened(desk, opened, key, Happening::TimePassed);
     }
-    if let Err(refusal) = engine::may_check(&opened.pipeline, opened.run()) {
+    if let Err(refusal) = engine::may_check(&taken.pipeline, taken.run()) {
+        let refusal = explained(&opened, refusal);
         return Ok(Driven::refused(opened, refusal));
     }
+    let opened = drive::take_up(desk, opened)?;
     let (stage, visit) = (
         opened.run().position.stage.clone(),
         opened.run().position.visit,
     );
-    let Ran { results, tree } = run_commands(desk, &opened, &stage)?;
-    happened(
+    let Ran {
+        results,
+        tree,
+        changed,
+    } = run_commands(desk, &opened, &stage)?;
+    let mut driven = happened(
         desk,
         opened,
         key,
@@ -68,7 +98,47 @@ pub fn check(desk: &mut Desk<'_>, opened: Opened, key: &Key) -> Result<Driven, F
             results,
             tree,
         },
-    )
+    )?;
+    if let Reply::Refuse(refusal) = &mut driven.reply
+        && refusal.rule == Rule::CheckVoid
+        && !changed.is_empty()
+    {
+        let advice = match is_git {
+            true => "add what the check writes to .gitignore",
+            false => "have the check write outside the project",
+        };
+        refusal.reason = format!(
+            "{} changed while the check ran: {advice}, and let it run again",
+            some(&changed)
+        );
+    }
+    Ok(driven)
+}
+
+/// The first paths of a list, and how many more there are.
+fn some(paths: &[String]) -> String {
+    let named = paths.iter().take(MOST_NAMED).cloned();
+    let named = named.collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// Says what the run waits for, where the engine only says that it waits.
+fn explained(opened: &Opened, refusal: Refusal) -> Refusal {
+    match engine::status(&opened.pipeline, opened.run()) {
+        Status::Waiting(why) if refusal.rule == Rule::RunWaits => Refusal {
+            reason: format!("the run waits for a person: {why}"),
+            ..refusal
+        },
+        Status::Completed | Status::Failed | Status::Cancelled => Refusal {
+            rule: Rule::RunIsOver,
+            reason: "the run is over".to_owned(),
+            ..refusal
+        },
+        Status::Waiting(_) | Status::Queued | Status::Running => refusal,
+    }
 }
 
 fn happened(

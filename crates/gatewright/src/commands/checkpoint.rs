@@ -7,6 +7,7 @@ use crate::arguments::Writing;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::Command;
 use crate::output::Output;
 
 /// Give the present point of a run a name, to which `restore` can go back
@@ -15,7 +16,7 @@ pub struct Checkpoint {
     /// The run's id, or the beginning of it
     #[arg(value_name = "RUN")]
     run: String,
-    /// The name of the point; a name that is used again means the later point
+    /// The name of the point; not digits alone; one that is used again means the later point
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: CheckpointName,
     #[command(flatten)]
@@ -23,12 +24,17 @@ pub struct Checkpoint {
 }
 
 fn parse_name(text: &str) -> Result<CheckpointName, String> {
-    CheckpointName::parse(text).map_err(|problem| problem.to_string())
+    match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        true => Err("digits alone are the number of an entry; add a letter".to_owned()),
+        false => CheckpointName::parse(text).map_err(|problem| problem.to_string()),
+    }
 }
 
 impl Checkpoint {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        act(context, output, Some(&self.run), &self.writing, |_, _| {
+        let command = Command::new("checkpoint").with("name", &self.name);
+        let run = Some(self.run.as_str());
+        act(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::CheckpointAsked {
                 name: self.name.clone(),
             }

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use engine::ArtifactName;
+use serde_json::{Value, json};
 use store::Backend;
 use views::Surroundings;
 
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::output::{Format as Printed, Output};
 use crate::runs;
 
-/// Write everything of a run: the definition, the journal, the artifacts
+/// Write everything of a run (the definition, the journal, the artifacts), or one artifact
 #[derive(Debug, clap::Args)]
 pub struct Export {
     /// The run's id, or the beginning of it
@@ -27,6 +28,9 @@ pub struct Export {
     /// How it is written [default: jsonl; with --json: json]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
+    /// Write only this artifact, as it was captured
+    #[arg(long, value_name = "NAME", value_parser = parse_artifact, conflicts_with = "format")]
+    artifact: Option<ArtifactName>,
     /// Write to this file instead of the standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -42,11 +46,23 @@ enum Format {
     Md,
 }
 
+fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
+    ArtifactName::parse(text).map_err(|problem| problem.to_string())
+}
+
 impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        if self.format == Some(Format::Md) && output.format() == Printed::Json {
+            return Err(Failure::usage("--format md is no JSON").hint("leave --json out"));
+        }
         let mut desk = Desk::for_reading(context)?;
         let stored = runs::find(&desk, Some(&self.run))?;
         let opened = desk.opened(stored)?;
+        if let Some(artifact) = &self.artifact {
+            let bytes = captured(&desk, &opened, artifact)?;
+            self.write_artifact(context, artifact, &bytes, output)?;
+            return Ok(Exit::Success);
+        }
         let format = self.format.unwrap_or(match output.format() {
             Printed::Json => Format::Json,
             Printed::Text => Format::Jsonl,
@@ -59,11 +75,47 @@ impl Export {
             Format::Md => page(&desk, &opened)?,
         };
         match &self.output {
-            Some(path) => save(&context.folder.join(path), &text)?,
+            Some(path) => save(&context.folder.join(path), text.as_bytes())?,
             None => output.text(&text)?,
         }
         Ok(Exit::Success)
     }
+}
+
+impl Export {
+    fn write_artifact(
+        &self,
+        context: &Context,
+        artifact: &ArtifactName,
+        bytes: &[u8],
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let text = String::from_utf8_lossy(bytes);
+        match &self.output {
+            Some(path) => save(&context.folder.join(path), bytes),
+            None if output.format() == Printed::Json => {
+                output.json(&json!({ "artifact": artifact.as_str(), "content": text }))
+            }
+            None if output.is_terminal() => output.text(&views::safe(&text)),
+            None => output.bytes(bytes),
+        }
+    }
+}
+
+/// The bytes of an artifact as they were when its worker ended.
+fn captured(desk: &Desk<'_>, opened: &Opened, name: &ArtifactName) -> Result<Vec<u8>, Failure> {
+    let run = opened.run();
+    let Some(captured) = run.artifacts.get(name) else {
+        let known: Vec<&str> = run.artifacts.keys().map(ArtifactName::as_str).collect();
+        let failure = Failure::not_found(format!("run {} has no captured '{name}'", run.id));
+        return Err(match known.is_empty() {
+            true => failure.hint("nothing has been captured yet"),
+            false => failure.hint(format!("there are {}", known.join(", "))),
+        });
+    };
+    let hash = captured.content;
+    let content = desk.store.content(hash)?;
+    content.ok_or_else(|| evidence::Error::ContentLost { hash }.into())
 }
 
 /// The store's own lines, byte for byte, so that every hash can be recomputed from them.
@@ -98,14 +150,21 @@ fn list(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
     Ok(views::json_text(&Value::Array(objects)))
 }
 
+fn entries(number: u64) -> String {
+    match number {
+        1 => "1 entry".to_owned(),
+        _ => format!("{number} entries"),
+    }
+}
+
 fn page(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
     let Opened { stored, pipeline } = opened;
     let run = &stored.run;
     let verification = desk.store.verify(&run.id)?;
     let says = match verification.intact {
-        true => format!("The journal is intact: {} entries.", verification.entries),
+        true => format!("The journal is intact: {}.", entries(verification.entries)),
         false => format!(
-            "THE JOURNAL IS DAMAGED: {} faults.",
+            "THE JOURNAL IS DAMAGED (faults: {}).",
             verification.faults.len()
         ),
     };
@@ -128,18 +187,18 @@ fn page(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
 }
 
 /// Written beside and renamed: a reader sees the old file or the whole new one.
-pub fn save(path: &Path, text: &str) -> Result<(), Failure> {
+pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
     // What is no file (a terminal, /dev/null) cannot be replaced, so it is written to.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return fs::write(path, text).map_err(Failure::file("write", path));
+        return fs::write(path, bytes).map_err(Failure::file("write", path));
     }
     let written = || {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.persist(path).map(drop).map_err(|failed| failed.error)
     };
     written().map_err(Failure::file("write", path))

@@ -1,7 +1,7 @@
 //! `gatewright fork`: a new run that goes on from a recorded point of another one.
 
 use engine::{Reply, RunId};
-use store::{Backend, NewRun};
+use store::{Backend, Key, NewRun};
 
 use super::restore::find_point;
 use super::start::{parse_id, tell_begun};
@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{chance, clock, runs};
 
@@ -36,12 +37,29 @@ impl Fork {
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, Some(&self.run))?;
         let opened = desk.opened(stored)?;
+        let command = Command::new("fork")
+            .with("run", &opened.run().id)
+            .with("at", &self.at)
+            .with_all("id", self.id.iter().map(ToString::to_string));
+        let (key, earlier) = key::of_beginning(&desk, &self.writing, &command)?;
+        if let Some(earlier) = earlier {
+            output.say("this key was there before: nothing was done again");
+            // The power may have gone right after the run was stored.
+            search_alike(&desk, &opened.run().id, &earlier.run.id)?;
+            return tell_begun(&desk.opened(earlier)?, output);
+        }
         let entry = find_point(&desk, &opened.run().id, &self.at)?;
-        let forked = self.fork(&mut desk, &opened, entry)?;
+        let forked = self.fork(&mut desk, &opened, entry, &key)?;
         tell_begun(&forked, output)
     }
 
-    fn fork(&self, desk: &mut Desk<'_>, opened: &Opened, entry: u64) -> Result<Opened, Failure> {
+    fn fork(
+        &self,
+        desk: &mut Desk<'_>,
+        opened: &Opened,
+        entry: u64,
+        key: &Key,
+    ) -> Result<Opened, Failure> {
         let Opened { stored, pipeline } = opened;
         let state = desk.store.folded_at(&stored.run.id, entry)?;
         let id = self.id.clone().map_or_else(chance::run_id, Ok)?;
@@ -55,21 +73,26 @@ impl Fork {
             .store
             .definition(hash)?
             .ok_or(store::Error::UnknownDefinition { hash })?;
-        let key = self.writing.key()?;
         let new = NewRun {
             project: &stored.project,
             worktree: &stored.worktree,
             files: &files,
             compiled: pipeline.definition(),
-            key: Some(&key),
+            key: Some(key),
             contents: &[],
             secrets: &desk.context.environment.secrets,
             status: &|run| engine::status(pipeline, run),
         };
         let forked = desk.store.begin(&new, &decision)?;
-        if let Some(search) = desk.state.search_path(&stored.run.id) {
-            desk.state.keep_search_path(&forked.run.id, &search)?;
-        }
+        search_alike(desk, &stored.run.id, &forked.run.id)?;
         desk.opened(forked)
+    }
+}
+
+/// The checks of a fork look for programs where those of its origin do.
+fn search_alike(desk: &Desk<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
+    match desk.state.search_path(origin) {
+        Some(search) => desk.state.keep_search_path(fork, &search),
+        None => Ok(()),
     }
 }

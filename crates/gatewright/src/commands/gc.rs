@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::runs;
 
-/// Delete runs that ended long ago, and what no run holds any more
+/// Delete runs that ended long ago, with their backups, and what no run holds any more
 #[derive(Debug, clap::Args)]
 pub struct Gc {
     /// Keep runs that ended less long ago than this
@@ -55,28 +55,39 @@ fn show(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Fa
         None => Vec::new(),
     };
     let goes = |run: &&RunSummary| !runs::is_active(run) && run.updated_at < before;
-    let ids: Vec<&str> = runs
-        .iter()
-        .filter(goes)
-        .map(|run| run.id.as_str())
-        .collect();
+    let going: Vec<&RunSummary> = runs.iter().filter(goes).collect();
+    let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
     let text = match ids.as_slice() {
         [] => "no run would go\n".to_owned(),
+        [only] => format!("1 run would go:\n{only}\n"),
         ids => format!("{} runs would go:\n{}\n", ids.len(), ids.join("\n")),
     };
-    output.facts(|_| text, || json!({ "dry_run": true, "runs": ids }))?;
+    let entries: u64 = going.iter().map(|run| run.version).sum();
+    // What the contents and definitions come to is known only when the runs are gone.
+    let json = json!({
+        "dry_run": true,
+        "runs": ids.len(),
+        "ids": ids,
+        "entries": entries,
+        "contents": null,
+        "definitions": null,
+    });
+    output.facts(|_| text, || json)?;
     Ok(Exit::Success)
 }
 
 fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Failure> {
     let mut desk = Desk::for_writing(context)?;
+    let earlier = desk.store.runs(None)?;
     let collected = desk.store.gc(&Collect {
         before,
         shrink: true,
     })?;
     let left = desk.store.runs(None)?;
-    desk.state
-        .forget_search_paths(|run| left.iter().any(|left| left.id.as_str() == run));
+    let is_left = |run: &str| left.iter().any(|left| left.id.as_str() == run);
+    desk.state.forget_runs(is_left);
+    let ids = earlier.iter().map(|run| run.id.as_str());
+    let ids: Vec<&str> = ids.filter(|run| !is_left(run)).collect();
     let store::Collected {
         runs,
         entries,
@@ -84,17 +95,29 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
         definitions,
     } = collected;
     let text = format!(
-        "deleted {runs} runs with {entries} entries, {contents} contents, {definitions} definitions\n"
+        "deleted {} with {}, {}, {}\n",
+        count(runs, "run", "runs"),
+        count(entries, "entry", "entries"),
+        count(contents, "content", "contents"),
+        count(definitions, "definition", "definitions"),
     );
     let json = json!({
         "dry_run": false,
         "runs": runs,
+        "ids": ids,
         "entries": entries,
         "contents": contents,
         "definitions": definitions,
     });
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
+}
+
+fn count(number: u64, one: &str, more: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{number} {more}"),
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ impl Lint {
     /// Looks at every file, also after one that cannot be read; the worst of all is the exit code.
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut exit = Exit::Success;
+        let several = self.files.len() > 1;
         let mut found = Vec::new();
         for file in &self.files {
             match lint(file, context) {
@@ -53,6 +54,9 @@ impl Lint {
                         },
                     );
                     show(&linted, output)?;
+                    if several && !linted.is_accepted() && output.format() == Format::Text {
+                        output.text(&refused(&linted))?;
+                    }
                     found.push(json_of(&linted));
                 }
                 Err(failure) => {
@@ -127,6 +131,16 @@ fn show(linted: &Linted, output: &mut Output) -> Result<(), Failure> {
         )),
         (false, _) => Ok(()),
     }
+}
+
+/// Among several files it is told of each what became of it.
+fn refused(linted: &Linted) -> String {
+    let is_error = |problem: &&Diagnostic| problem.severity == Severity::Error;
+    let errors = match linted.problems.iter().filter(is_error).count() {
+        1 => "1 error".to_owned(),
+        errors => format!("{errors} errors"),
+    };
+    format!("{}: refused, {errors}\n", views::line(&linted.file))
 }
 
 fn json_of(linted: &Linted) -> Value {

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use engine::{Hash, Pipeline};
+use engine::{Hash, Mode, Pipeline};
 use serde_json::json;
 use store::{Backend, RunSummary};
-use views::list::Row;
-use views::{Freshness, Surroundings};
+use views::list::{Condition, Row};
+use views::{Freshness, Outside, Surroundings};
 
 use crate::clock;
 use crate::context::Context;
 use crate::desk::{Desk, as_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Format, Output};
 use crate::runs;
 
 /// List the active runs of this project
@@ -28,10 +28,23 @@ pub struct List {
 impl List {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut unreadable = Vec::new();
+        let mut hidden = 0;
         let rows = match Desk::if_there(context)? {
-            Some(mut desk) => self.rows(&mut desk, &mut unreadable)?,
+            Some(mut desk) => {
+                let summaries = self.summaries(&desk)?;
+                let shown = |run: &&RunSummary| self.all || runs::is_active(run);
+                let shown: Vec<&RunSummary> = summaries.iter().filter(shown).collect();
+                hidden = summaries.len() - shown.len();
+                rows(&mut desk, &shown, &mut unreadable)?
+            }
             None => Vec::new(),
         };
+        if rows.is_empty() && output.format() == Format::Text {
+            output.say(match hidden {
+                0 => "no runs; begin one with `gatewright start PIPELINE`",
+                _ => "no active runs; `gatewright list --all` shows ended ones",
+            });
+        }
         let view = views::list(rows);
         output.facts(|paint| view.text(paint), || json!({ "runs": view.json() }))?;
         unreadable
@@ -42,28 +55,50 @@ impl List {
             .map_or(Exit::Success, |failure| failure.exit))
     }
 
-    /// The rows of all runs that can be read. One that is damaged does not hide the others.
-    fn rows(
-        &self,
-        desk: &mut Desk<'_>,
-        unreadable: &mut Vec<Failure>,
-    ) -> Result<Vec<Row>, Failure> {
-        let summaries = match self.all {
-            true => desk.store.runs(None)?,
-            false => runs::of_project(desk)?,
-        };
-        let (mut rows, mut pipelines) = (Vec::new(), BTreeMap::new());
-        for summary in summaries
-            .iter()
-            .filter(|run| self.all || runs::is_active(run))
-        {
-            match row(desk, &mut pipelines, summary) {
-                Ok(row) => rows.extend(row),
-                Err(failure) if failure.exit == Exit::Store => unreadable.push(failure),
-                Err(failure) => return Err(failure),
-            }
+    fn summaries(&self, desk: &Desk<'_>) -> Result<Vec<RunSummary>, Failure> {
+        match self.all {
+            true => Ok(desk.store.runs(None)?),
+            false => runs::of_project(desk),
         }
-        Ok(rows)
+    }
+}
+
+/// The rows of all runs. One that cannot be read is shown as far as its summary tells it.
+fn rows(
+    desk: &mut Desk<'_>,
+    summaries: &[&RunSummary],
+    unreadable: &mut Vec<Failure>,
+) -> Result<Vec<Row>, Failure> {
+    let (mut rows, mut pipelines) = (Vec::new(), BTreeMap::new());
+    for summary in summaries {
+        match row(desk, &mut pipelines, summary) {
+            Ok(row) => rows.extend(row),
+            Err(failure) if failure.exit == Exit::Store => {
+                unreadable.push(failure);
+                rows.push(damaged(summary));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(rows)
+}
+
+fn damaged(summary: &RunSummary) -> Row {
+    Row {
+        run: summary.id.clone(),
+        pipeline: summary.pipeline.clone(),
+        condition: Condition::Damaged,
+        status: summary.status.clone(),
+        stage: summary.stage.clone(),
+        task: Outside::new(&summary.task),
+        project: Outside::new(&summary.worktree),
+        driver: summary.driver,
+        mode: Mode::Enforced,
+        freshness: Freshness::Fresh,
+        overrides: usize::from(summary.overridden),
+        started_at: summary.started_at,
+        touched_at: summary.updated_at,
+        idle: clock::now().since(summary.updated_at),
     }
 }
 

@@ -30,7 +30,7 @@ impl Man {
             Some(folder) => {
                 fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
                 for (name, page) in reference::pages(&command)? {
-                    save(&folder.join(name), &page)?;
+                    save(&folder.join(name), page.as_bytes())?;
                 }
             }
             None if self.markdown => output.text(&reference::markdown(&command))?,

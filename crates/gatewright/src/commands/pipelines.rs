@@ -1,8 +1,10 @@
 //! `gatewright pipelines`: what can be started by name, and the definition of one.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use language::Sources;
 use serde_json::json;
 use views::{Paint, Style};
 
@@ -18,34 +20,90 @@ pub struct Pipelines {
     /// The pipeline whose definition is printed
     #[arg(value_name = "NAME")]
     name: Option<String>,
+    /// Write the definition and all files that it refers to into this folder instead
+    #[arg(long, value_name = "FOLDER", requires = "name")]
+    out: Option<PathBuf>,
 }
 
 impl Pipelines {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let project = evidence::Project::find(&context.folder)?;
         match &self.name {
-            Some(name) => print(name, context, &project.root, output)?,
+            Some(name) => self.show(name, context, &project.root, output)?,
             None => list(&project.root, output)?,
         }
         Ok(Exit::Success)
     }
 }
 
+impl Pipelines {
+    fn show(
+        &self,
+        name: &str,
+        context: &Context,
+        root: &Path,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let sources = sources(name, context, root)?;
+        match &self.out {
+            Some(folder) => write(name, &sources, &context.folder.join(folder), output),
+            None => print(name, &sources, output),
+        }
+    }
+}
+
+fn sources(name: &str, context: &Context, root: &Path) -> Result<Sources, Failure> {
+    definition::find(name, &context.folder, root).map_err(|trouble| match trouble {
+        Trouble::Failed(failure) => failure,
+        Trouble::Rejected { .. } => Failure::no(format!("{name} is too large to be a definition")),
+    })
+}
+
+/// Writes the definition and what it refers to, so that it can be linted there. No file is
+/// replaced: a person may have worked on it.
+fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+    let shown = Path::new(&sources.main.name);
+    let ending = shown.extension().and_then(|ending| ending.to_str());
+    let ending = ending.filter(|ending| *ending == "json").unwrap_or("toml");
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    let main = format!("{}.{ending}", stem.to_string_lossy());
+    let files = sources.files.iter();
+    let mut all: Vec<(&str, &[u8])> = files
+        .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+        .collect();
+    all.insert(0, (&main, &sources.main.bytes));
+    let taken = all.iter().map(|(path, _)| folder.join(path));
+    if let Some(taken) = taken.into_iter().find(|path| path.exists()) {
+        let failure = Failure::no(format!("{} is there already", taken.display()));
+        return Err(failure.hint("choose another folder"));
+    }
+    for (path, bytes) in &all {
+        let path = folder.join(path);
+        let beside = path.parent().unwrap_or(folder);
+        fs::create_dir_all(beside).map_err(Failure::file("make", beside))?;
+        fs::write(&path, bytes).map_err(Failure::file("write", &path))?;
+    }
+    let names: Vec<&str> = all.iter().map(|(path, _)| *path).collect();
+    let text = names.iter().map(|name| format!("{}\n", views::line(name)));
+    output.facts(|_| text.collect(), || json!({ "files": names }))
+}
+
 /// The bytes as they are; those of a project's own file are made harmless.
-fn print(name: &str, context: &Context, root: &Path, output: &mut Output) -> Result<(), Failure> {
-    let sources =
-        definition::find(name, &context.folder, root).map_err(|trouble| match trouble {
-            Trouble::Failed(failure) => failure,
-            Trouble::Rejected { .. } => {
-                Failure::no(format!("{name} is too large to be a definition"))
-            }
-        })?;
+fn print(name: &str, sources: &Sources, output: &mut Output) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
     let json = || {
         let files: Vec<&String> = sources.files.keys().collect();
         json!({ "name": name, "definition": text, "files": files })
     };
-    output.facts(|_| views::safe(&text), json)
+    output.facts(|_| views::safe(&text), json)?;
+    if !sources.files.is_empty() && output.format() == Format::Text {
+        let files: Vec<&str> = sources.files.keys().map(String::as_str).collect();
+        output.say(&format!(
+            "it refers to {}; `gatewright pipelines {name} --out FOLDER` writes them all",
+            files.join(", ")
+        ));
+    }
+    Ok(())
 }
 
 fn list(root: &Path, output: &mut Output) -> Result<(), Failure> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::{AgentName, ArtifactName, Fact, Fault, Happening, Outcome, Reply, StepId, Usage};
+use engine::{
+    AgentName, ArtifactName, Fact, Fault, Happening, Outcome, Reply, Rule, StepId, Usage, Work,
+};
 use evidence::Given;
 
 use super::skip::parse_outcome;
@@ -13,6 +15,7 @@ use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{runs, tell};
 
@@ -23,7 +26,7 @@ use crate::{runs, tell};
 pub struct Report {
     #[command(flatten)]
     of: OfRun,
-    /// The agent that has worked [default: the only one whose turn it is]
+    /// The agent that has worked [default: the step's, or the only one whose turn it is]
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     agent: Option<AgentName>,
     /// The step of a task graph that it has worked on
@@ -60,11 +63,12 @@ impl Report {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let key = self.writing.key()?;
+        let key = key::of_run(&desk, &stored, &self.writing, &self.command())?;
         let mut make = |_: &Desk<'_>, opened: &Opened, _| {
             self.known(opened)?;
+            self.there(context)?;
             Ok(Deed {
-                what: self.happening(),
+                what: self.happening(opened)?,
                 given: self.given(context),
                 contents: Vec::new(),
             })
@@ -74,7 +78,18 @@ impl Report {
             // That the work failed is what was reported, and the report was taken.
             driven.reply = Reply::Done;
         }
+        self.explain(&mut driven);
         tell::tell(&driven, output)
+    }
+
+    fn command(&self) -> Command<'static> {
+        let files = self.artifacts.iter();
+        let files = files.map(|(name, file)| format!("{name}={}", file.display()));
+        Command::new("report")
+            .with_all("agent", self.agent.iter().map(ToString::to_string))
+            .with_all("step", self.step.iter().map(ToString::to_string))
+            .with_all("outcome", self.outcome.iter().map(ToString::to_string))
+            .with_all("artifact", files)
     }
 
     fn tells_a_fault(&self) -> bool {
@@ -99,12 +114,62 @@ impl Report {
         }
     }
 
-    fn happening(&self) -> Happening {
-        Happening::Reported {
-            agent: self.agent.clone(),
+    fn there(&self, context: &Context) -> Result<(), Failure> {
+        let mut files = self.artifacts.iter();
+        match files.find(|(_, file)| !context.folder.join(file).exists()) {
+            Some((name, file)) => {
+                let message = format!("there is no file {}", file.display());
+                Err(Failure::outside(message).hint(format!("correct --artifact {name}=FILE")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn happening(&self, opened: &Opened) -> Result<Happening, Failure> {
+        let agent = match (&self.agent, &self.step) {
+            (None, Some(step)) => agent_of(opened, step)?,
+            (agent, _) => agent.clone(),
+        };
+        Ok(Happening::Reported {
+            agent,
             step: self.step.clone(),
             said: self.outcome.clone(),
             usage: Usage::default(),
+        })
+    }
+
+    /// The engine knows no files and no command: where its reason lacks a place or the cause, it
+    /// is added here.
+    fn explain(&self, driven: &mut Driven) {
+        let opened = &driven.opened;
+        let Reply::Refuse(refusal) = &mut driven.reply else {
+            return;
+        };
+        match refusal.rule {
+            Rule::ArtifactMissing => {
+                let place = self.place(opened, &refusal.reason);
+                refusal.reason.push_str(&place.unwrap_or_default());
+            }
+            Rule::AgentOutOfTurn if self.agent.is_none() && self.step.is_none() => {
+                refusal.reason = nobody_works(opened).unwrap_or_else(|| refusal.reason.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the artifact belongs with which something is wrong.
+    fn place(&self, opened: &Opened, reason: &str) -> Option<String> {
+        let ways = tell::next(opened).ways;
+        let mut papers = ways.iter().flat_map(|way| &way.leaves);
+        let paper = papers.find(|paper| reason.starts_with(&format!("{} is ", paper.name)))?;
+        let name = &paper.name;
+        let is_missing = reason == format!("{name} is missing");
+        let is_given = self.artifacts.iter().any(|(given, _)| given == name);
+        match &paper.path {
+            _ if is_given => None,
+            Some(path) if is_missing => Some(format!(": write {}", path.line())),
+            Some(path) => Some(format!("; correct {}", path.line())),
+            None => Some(format!("; add --artifact {name}=FILE")),
         }
     }
 
@@ -114,6 +179,36 @@ impl Report {
             files.map(|(name, path)| (name.clone(), Given::File(context.folder.join(path))));
         given.collect()
     }
+}
+
+/// Why no agent can have worked, where the stage has none.
+fn nobody_works(opened: &Opened) -> Option<String> {
+    let stage = opened.pipeline.stage(&opened.run().position.stage)?;
+    let name = &stage.name;
+    match &stage.work {
+        Work::Check(_) => Some(format!("{name} is a check: no agent works in it")),
+        Work::Ask(_) => Some(format!("{name} is a question: no agent works in it")),
+        Work::End(_) => Some("the run is over".to_owned()),
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) => None,
+    }
+}
+
+/// The agent that a planned step names.
+fn agent_of(opened: &Opened, step: &StepId) -> Result<Option<AgentName>, Failure> {
+    let run = opened.run();
+    let Some(graph) = run.graphs.get(&run.position.stage) else {
+        return Ok(None);
+    };
+    let steps = || graph.members.iter().map(|member| &member.step);
+    if let Some(found) = steps().find(|member| member.id == *step) {
+        return Ok(Some(found.agent.clone()));
+    }
+    let ids: Vec<&str> = steps().map(|member| member.id.as_str()).collect();
+    let failure = Failure::not_found(format!("{} has no step '{step}'", run.position.stage));
+    Err(match engine::nearest(step.as_str(), ids.iter().copied()) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure.hint(format!("there are {}", ids.join(", "))),
+    })
 }
 
 fn has_ended(driven: &Driven) -> bool {

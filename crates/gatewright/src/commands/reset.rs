@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::Output;
 use crate::{drive, runs, tell};
 
@@ -29,9 +30,11 @@ pub struct Reset {
 
 impl Reset {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        given_reason("reset", &self.reason)?;
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let key = self.writing.key()?;
+        let command = Command::new("reset").with("reason", &self.reason);
+        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
         if let Some(driven) = drive::repeated(&mut desk, &stored, &key)? {
             return tell::tell(&driven, output);
         }
@@ -54,8 +57,21 @@ impl Reset {
             output.say(&format!(
                 "to go back: gatewright restore {run} {name} --reason WHY"
             ));
+        } else {
+            // The run was not changed, so there is nothing to go back from.
+            let _ = fs::remove_file(&backup);
         }
         Ok(exit)
+    }
+}
+
+/// What a person does against the course of a run wants a reason that can be read later.
+pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
+    match reason.trim().is_empty() {
+        true => {
+            Err(Failure::no(format!("a {what} wants a reason")).hint("write it after --reason"))
+        }
+        false => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::Command;
 use crate::output::Output;
 
 /// Go back to an earlier point of a run; its history stays whole
@@ -29,11 +30,15 @@ pub struct Restore {
 
 impl Restore {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let command = Command::new("restore")
+            .with("point", &self.point)
+            .with("reason", &self.reason);
         act(
             context,
             output,
             Some(&self.run),
             &self.writing,
+            &command,
             |desk, opened| {
                 let run = &opened.run().id;
                 let entry = find_point(desk, run, &self.point)?;
@@ -49,8 +54,7 @@ impl Restore {
     }
 }
 
-/// The entry that a checkpoint's name or a number means. A checkpoint may be called `12`; then the
-/// name goes before the number, since somebody chose it.
+/// The entry that a checkpoint's name or a number means.
 pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
     let checkpoints = desk.store.checkpoints(run)?;
     let named = CheckpointName::parse(point)

@@ -7,6 +7,7 @@ use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::Command;
 use crate::output::Output;
 
 /// Have work that failed tried again
@@ -21,7 +22,8 @@ pub struct Retry {
 impl Retry {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
-        act(context, output, run, &self.writing, |_, _| {
+        let command = Command::new("retry");
+        act(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::RetryAsked.into())
         })
     }

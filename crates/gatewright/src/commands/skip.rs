@@ -7,6 +7,7 @@ use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::Command;
 use crate::output::Output;
 
 /// Override the present stage, which marks the run for ever
@@ -31,7 +32,10 @@ pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
 impl Skip {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
-        act(context, output, run, &self.writing, |_, _| {
+        let command = Command::new("skip")
+            .with_all("as", self.outcome.iter().map(ToString::to_string))
+            .with("reason", &self.reason);
+        act(context, output, run, &self.writing, &command, |_, _| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::SkipAsked { outcome, reason }.into())
         })

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{
-    Beginning, Decision, Definition, Driver, Entry, Hash, ParamName, Pipeline, Reply, Run, RunId,
-    Step,
+    Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Refusal, Reply, Run, RunId, Step,
 };
+use evidence::Project;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 use views::Style;
 
@@ -16,8 +16,9 @@ use crate::definition::{self, Trouble};
 use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::key::{self, Command};
 use crate::output::{Format, Output};
-use crate::{chance, clock, collision, drive, params, rendering, runs, steps, tell};
+use crate::{chance, clock, collision, drive, params, rendering, steps, task, tell};
 
 /// How often another id is tried, when the one that chance gave is taken.
 const MOST_IDS: u32 = 8;
@@ -31,7 +32,7 @@ pub struct Start {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pub pipeline: String,
-    /// What is to be done
+    /// What is to be done; `-` reads it from the standard input
     #[arg(long, value_name = "TEXT")]
     pub task: String,
     /// Drive the run by hand, with `report`: it is shown as unwitnessed
@@ -63,13 +64,7 @@ pub fn parse_id(text: &str) -> Result<RunId, String> {
 
 impl Start {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        if !self.by_hand {
-            let message = "this version drives runs by hand only: hooks and headless driving \
-                           come with a later one";
-            return Err(Failure::no(message).hint("add --by-hand"));
-        }
-        let mut desk = Desk::for_writing(context)?;
-        match self.start(&mut desk) {
+        match self.started(context) {
             Ok(Begun::Run(opened)) => tell_begun(&opened, output),
             Ok(Begun::Earlier(opened)) => {
                 output.say("this key was there before: nothing was done again");
@@ -87,31 +82,69 @@ impl Start {
         }
     }
 
+    fn started(&self, context: &Context) -> Result<Begun, Trouble> {
+        if self.by_hand {
+            return self.start(&mut Desk::for_writing(context)?);
+        }
+        // What is wrong with the pipeline is told first. Nothing is made for what cannot be started.
+        let root = Project::find(&context.folder).map_err(Failure::from)?.root;
+        definition::compile(&definition::find(&self.pipeline, &context.folder, &root)?)?;
+        let message = "this version drives runs by hand only: hooks and headless driving come \
+                       with a later one";
+        Err(Failure::no(message).hint("add --by-hand").into())
+    }
+
     /// Starts the run, unless its key has started one before.
     pub fn start(&self, desk: &mut Desk<'_>) -> Result<Begun, Trouble> {
-        let key = self.writing.key()?;
-        if self.writing.key.is_some()
-            && let Some(earlier) = begun_before(desk, &key)?
-        {
+        let task = task::read(&self.task)?;
+        let (key, earlier) = key::of_beginning(desk, &self.writing, &self.command(&task))?;
+        if let Some(earlier) = earlier {
             let Opened { stored, pipeline } = desk.opened(earlier)?;
             return Ok(Begun::Earlier(settled(desk, stored, pipeline)?));
         }
         let sources =
             definition::find(&self.pipeline, &desk.context.folder, &desk.project()?.root)?;
         let compiled = definition::compile(&sources)?;
+        self.is_new(desk)?;
         let files = definition::pinned(&sources)?;
-        Ok(self.begin(desk, &key, &files, &compiled.pipeline)?)
+        let beginning = self.beginning(desk, files.hash(), &compiled.pipeline, task)?;
+        Ok(self.begin(desk, beginning, &key, &files, &compiled.pipeline)?)
+    }
+
+    /// That an id is taken is told before anything about the run that has it.
+    fn is_new(&self, desk: &Desk<'_>) -> Result<(), Failure> {
+        match &self.id {
+            Some(id) if desk.store.run(id)?.is_some() => {
+                Err(store::Error::RunExists { run: id.clone() }.into())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn command(&self, task: &str) -> Command<'static> {
+        let params = self.params.iter();
+        let steps = self.steps.iter();
+        Command::new("start")
+            .with("pipeline", &self.pipeline)
+            .with("task", task)
+            .with_all(
+                "param",
+                params.map(|(name, value)| format!("{name}={value}")),
+            )
+            .with_all("steps", steps.map(|path| path.display().to_string()))
+            .with_all("id", self.id.iter().map(ToString::to_string))
+            .with("queue", self.queue)
     }
 
     /// Invariant: from the look for other runs to the begin nobody else begins one.
     fn begin(
         &self,
         desk: &mut Desk<'_>,
+        mut beginning: Beginning,
         key: &Key,
         files: &Files,
         pipeline: &Pipeline,
     ) -> Result<Begun, Failure> {
-        let mut beginning = self.beginning(desk, files.hash(), pipeline.definition())?;
         let home = Home {
             project: desk.project()?.key.clone(),
             worktree: desk.worktree()?,
@@ -120,7 +153,8 @@ impl Start {
         for _ in 0..MOST_IDS {
             let decision = engine::begin(pipeline, &beginning);
             if let Reply::Refuse(refusal) = decision.reply {
-                return Ok(Begun::Refused(refusal));
+                let advice = params::advice(pipeline.definition(), &beginning);
+                return Ok(Begun::Refused(advised(refusal, advice)));
             }
             let run = begun(&decision.entries)?;
             collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
@@ -141,15 +175,19 @@ impl Start {
         &self,
         desk: &Desk<'_>,
         hash: Hash,
-        definition: &Definition,
+        pipeline: &Pipeline,
+        task: String,
     ) -> Result<Beginning, Failure> {
+        let definition = pipeline.definition();
+        let params = params::gather(definition, &self.params, &desk.project()?.root)?;
+        params::refuse_empty(definition, &params)?;
         Ok(Beginning {
             at: clock::now(),
             by: desk.context.who(),
             id: self.id.clone().map_or_else(chance::run_id, Ok)?,
             definition: hash,
-            task: self.task.clone(),
-            params: params::gather(definition, &self.params, &desk.project()?.root)?,
+            task,
+            params,
             driver: Driver::ByHand,
             session: None,
             steps: self.steps(desk.context)?,
@@ -178,11 +216,22 @@ pub fn tell_begun(opened: &Opened, output: &mut Output) -> Result<Exit, Failure>
     Ok(Exit::Success)
 }
 
+/// A refusal that ends with what to type.
+fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
+    match advice {
+        Some(advice) => Refusal {
+            reason: format!("{}; {advice}", refusal.reason),
+            ..refusal
+        },
+        None => refusal,
+    }
+}
+
 pub enum Begun {
     Run(Opened),
     /// The key had begun this one before.
     Earlier(Opened),
-    Refused(engine::Refusal),
+    Refused(Refusal),
 }
 
 /// Where a run belongs, as the store keeps it.
@@ -230,17 +279,6 @@ fn settled(desk: &mut Desk<'_>, stored: StoredRun, pipeline: Pipeline) -> Result
     // A view that cannot be written now is told of by the next change, and the run has begun.
     let _ = rendering::render(desk, &opened);
     Ok(opened)
-}
-
-/// The run that this key began before.
-fn begun_before(desk: &Desk<'_>, key: &Key) -> Result<Option<StoredRun>, Failure> {
-    for summary in runs::of_project(desk)? {
-        let entries = desk.store.keyed(&summary.id, key)?;
-        if entries.first().is_some_and(|entry| entry.number == 1) {
-            return Ok(desk.store.run(&summary.id)?);
-        }
-    }
-    Ok(None)
 }
 
 #[cfg(test)]

@@ -77,7 +77,11 @@ pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
     let recorded: BTreeSet<RunId> = desk.store.recorded()?.into_iter().collect();
     if words.is_empty() {
         let listed = desk.store.runs(None)?.into_iter().map(|run| run.id);
-        let all: BTreeSet<RunId> = recorded.into_iter().chain(listed).collect();
+        let mut all: BTreeSet<RunId> = listed.collect();
+        let recorded = recorded.into_iter();
+        let vanished = recorded.filter(|run| !all.contains(run) && !never_began(desk, run));
+        let vanished: Vec<RunId> = vanished.collect();
+        all.extend(vanished);
         return Ok(Findings {
             reports: reports(desk, all)?,
             pages: desk.store.check_pages()?,
@@ -93,6 +97,12 @@ pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
         reports: reports(desk, named)?,
         pages: Vec::new(),
     })
+}
+
+/// Did a run of this id never begin? Its head file is made before it is stored, so a power cut can
+/// leave one that vouches for nothing.
+fn never_began(desk: &Desk<'_>, run: &RunId) -> bool {
+    matches!(desk.store.verify(run), Err(store::Error::UnknownRun { .. }))
 }
 
 fn reports(desk: &Desk<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
@@ -172,8 +182,12 @@ impl Report {
         } else {
             ""
         };
+        let noun = match entries {
+            1 => "entry",
+            _ => "entries",
+        };
         let mut text = format!(
-            "{}  {}  {entries} entries, {anchored} anchored{unwitnessed}\n",
+            "{}  {}  {entries} {noun}, {anchored} anchored{unwitnessed}\n",
             self.run,
             paint.on(style, word)
         );

@@ -68,7 +68,13 @@ impl<'a> Player<'a> {
             Step::Start(start) => self.start(start)?,
             Step::Wait(time) => {
                 self.world.wait(*time);
-                self.happen(Who::Engine, Happening::TimePassed, Evidence::default())?
+                let event = Event {
+                    at: self.world.now,
+                    by: Who::Engine,
+                    what: Happening::TimePassed,
+                };
+                let evidence = self.look(&event)?;
+                self.happen(event.by, event.what, evidence)?
             }
             Step::Act { by, act } => self.act(by, act)?,
         };

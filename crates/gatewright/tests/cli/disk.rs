@@ -186,7 +186,19 @@ fn a_worktree_that_is_gone_is_told() {
     fs::rename(project.path(), &moved).unwrap();
     let mut command = project.command(["report", RUN, "--agent", "writer"]);
     let ran = Ran::from(command.current_dir(&moved).output().unwrap());
-    says_one_line(ran, 4, &["cannot find the folder"]);
+    says_one_line(
+        ran,
+        4,
+        &["the project of r-test was", "gone; put it back, or cancel"],
+    );
+    let in_moved = |words: &[&str]| {
+        let mut command = project.command(words);
+        Ran::from(command.current_dir(&moved).output().unwrap())
+    };
+    for words in [&["check", RUN][..], &["skip", RUN, "--reason", "x"]] {
+        says_one_line(in_moved(words), 4, &["gone"]);
+    }
     let mut command = project.command(["status", RUN]);
     Ran::from(command.current_dir(&moved).output().unwrap()).succeeds();
+    in_moved(&["cancel", RUN, "--reason", "it is gone"]).succeeds();
 }

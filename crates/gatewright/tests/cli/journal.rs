@@ -153,10 +153,11 @@ fn only_what_ended_long_ago_is_collected() {
     assert_eq!(fact(&project, "gc")["runs"], 0);
     std::thread::sleep(std::time::Duration::from_millis(5));
     assert_eq!(
-        fact(&project, "gc --older-than 0s --dry-run")["runs"][0],
+        fact(&project, "gc --older-than 0s --dry-run")["ids"][0],
         RUN
     );
-    assert_eq!(fact(&project, "gc --older-than 0s")["runs"], 1);
+    let gone = fact(&project, "gc --older-than 0s");
+    assert_eq!((&gone["runs"], &gone["ids"][0]), (&1.into(), &RUN.into()));
     assert_eq!(
         fact(&project, "list --all")["runs"]
             .as_array()
@@ -235,6 +236,18 @@ fn a_cut_tail_shows() {
 }
 
 #[test]
+fn a_run_that_never_began_is_no_damage() {
+    let project = started();
+    std::fs::write(project.state().join("heads/r-never"), "").unwrap();
+    let verified = run(&project, "verify").succeeds();
+    assert!(!verified.stdout.contains("r-never"), "{verified}");
+    // One that began and is gone is another matter.
+    let head = std::fs::read(project.state().join("heads").join(RUN)).unwrap();
+    std::fs::write(project.state().join("heads/r-never"), head).unwrap();
+    run(&project, "verify").exits(1);
+}
+
+#[test]
 fn a_sound_store_needs_no_repair() {
     let project = started();
     assert_eq!(fact(&project, "verify --repair")["repaired"], false);
@@ -257,7 +270,7 @@ fn a_run_that_is_damaged_does_not_hide_the_others() {
     );
     let listed = run(&project, "list").exits(5);
     assert!(
-        listed.stdout.contains("r-test") && !listed.stdout.contains("r-fork"),
+        listed.stdout.contains("r-test") && listed.stdout.contains("r-fork  small     damaged"),
         "{listed}"
     );
     assert!(listed.stderr.contains("r-fork"), "{listed}");

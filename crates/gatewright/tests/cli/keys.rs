@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::Project;
 
-use crate::fixture::{RUN, entries, fact, project, run, started, to_the_question};
+use crate::fixture::{RUN, entries, fact, project, run, says_one_line, started, to_the_question};
 
 /// Sends a line twice; the second time adds nothing and gives the same answer.
 #[track_caller]
@@ -69,6 +69,47 @@ fn another_key_is_another_deed() {
 }
 
 #[test]
+fn a_key_is_bound_to_its_command_and_its_arguments() {
+    let project = started();
+    run(&project, "checkpoint r-test a --key z").succeeds();
+    let used = "key z was used for `checkpoint …`; nothing was done";
+    for line in [
+        "checkpoint r-test b --key z",
+        "report --key z",
+        "report --outcome crashed --key z",
+        "cancel --reason x --key z",
+        "reset --reason x --key z",
+        "check --key z",
+    ] {
+        says_one_line(run(&project, line), 1, &[used]);
+    }
+    assert_eq!(entries(&project, RUN), 2);
+    // How the run is named and how the facts are printed makes no difference.
+    let again = fact(&project, "checkpoint r-te a --key z");
+    assert_eq!(again["repeated"], true);
+    run(&project, "checkpoint r-test a --key zz").succeeds();
+}
+
+#[test]
+fn a_key_that_began_a_run_begins_no_other() {
+    let project = project();
+    let start = "start small.toml --by-hand --id r-test --key once --task";
+    run(&project, &format!("{start} x")).succeeds();
+    run(&project, &format!("{start} x")).succeeds();
+    let used = &["key once was used for `start …`; nothing was done"];
+    says_one_line(run(&project, &format!("{start} y")), 1, used);
+    says_one_line(run(&project, "fork r-test --at 1 --key once"), 1, used);
+    says_one_line(run(&project, "checkpoint r-test a --key once"), 1, used);
+    assert_eq!(
+        fact(&project, "list --all")["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[test]
 fn a_refusal_is_repeated_as_a_refusal() {
     let project = started();
     to_the_question(&project);
@@ -80,7 +121,7 @@ fn a_refusal_is_repeated_as_a_refusal() {
 #[test]
 fn a_key_is_short_and_plain() {
     let project = started();
-    for key in ["", "a\nb", "é"] {
+    for key in ["", "a\nb", "é", &"k".repeat(97)] {
         project
             .run(["checkpoint", RUN, "here", "--key", key])
             .exits(2);

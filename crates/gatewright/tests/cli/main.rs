@@ -21,4 +21,5 @@ mod reference;
 mod scenarios;
 mod starting;
 mod story;
+mod telling;
 mod views;

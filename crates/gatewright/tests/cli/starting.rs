@@ -165,6 +165,8 @@ fn only_by_hand_is_offered_and_nothing_is_pretended() {
     let project = project();
     let ran = project.run(["start", "small.toml", "--task", "x"]);
     says_one_line(ran, 1, &["by hand only", "add --by-hand"]);
+    let ran = project.run(["start", "ansble", "--task", "x"]);
+    says_one_line(ran, 3, &["no pipeline 'ansble'", "did you mean ansible?"]);
     assert!(!project.state().exists());
 }
 
@@ -202,7 +204,7 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
     says_one_line(
         start(&project, "waves.toml"),
         1,
-        &["wants its steps at the start"],
+        &["wants its steps at the start", "add --steps FILE"],
     );
     project.write(
         "steps.json",
@@ -213,7 +215,7 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
     says_one_line(
         run(&project, &format!("start small.toml {words}")),
         1,
-        &["takes no steps"],
+        &["takes no steps", "leave --steps out"],
     );
     run(&project, &format!("start waves.toml {words}")).succeeds();
     project.write("parts/b.md", "too early\n");
@@ -225,7 +227,12 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
     project.write("parts/a.md", "done\n");
     run(&project, "report --agent worker --step a").succeeds();
     project.write("parts/b.md", "done as well\n");
-    run(&project, "report --agent worker --step b").succeeds();
+    says_one_line(
+        run(&project, "report --step c"),
+        3,
+        &["doing has no step 'c'"],
+    );
+    run(&project, "report --step b").succeeds();
     assert_eq!(status(&project), "completed");
 }
 
@@ -237,6 +244,22 @@ fn a_queued_run_is_taken_up_by_whoever_drives_it() {
         "start small.toml --task x --by-hand --queue --id r-test",
     )
     .succeeds();
+    assert_eq!(status(&project), "queued");
+    let next = run(&project, "next").succeeds();
+    for words in [
+        "the run is queued",
+        "gatewright report r-test --agent writer",
+    ] {
+        assert!(next.stdout.contains(words), "{words}\n{next}");
+    }
+    // What is refused takes nothing up.
+    says_one_line(run(&project, "report --agent reader"), 1, &["GW-R11"]);
+    says_one_line(
+        run(&project, "report"),
+        1,
+        &["note is missing: write note.md"],
+    );
+    says_one_line(run(&project, "check"), 1, &["writing is not a check"]);
     assert_eq!(status(&project), "queued");
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
@@ -252,7 +275,9 @@ fn an_id_is_used_once() {
             .replace("note.md", "n.md")
             .replace("verdict.json", "v.json"),
     );
-    says_one_line(start(&project, "other.toml"), 1, &["r-test already"]);
+    for pipeline in ["other.toml", "small.toml"] {
+        says_one_line(start(&project, pipeline), 1, &["r-test already"]);
+    }
 }
 
 #[test]
@@ -279,6 +304,8 @@ fn the_project_is_found_from_every_subfolder_and_worktree() {
     let mut command = project.command(["start", "small.toml", "--task", "x", "--by-hand"]);
     command.current_dir(project.path().join("../other"));
     Ran::from(command.output().unwrap()).succeeds();
+    // Of two active runs the one of this worktree is meant.
+    assert_eq!(fact(&project, "next")["run"], RUN);
 }
 
 #[test]
@@ -319,5 +346,5 @@ fn before_the_first_start_there_is_nothing() {
         let ran = run(&project, line).exits(3);
         assert_eq!(ran.stderr.lines().count(), 1, "{line}\n{ran}");
     }
-    assert!(run(&project, "list").succeeds().stdout.contains("no runs"));
+    says_one_line(run(&project, "list"), 0, &["no runs; begin one"]);
 }

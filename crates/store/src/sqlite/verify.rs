@@ -42,6 +42,7 @@ fn look(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
             Ok(verification)
         }
         (None, Anchor::At(tip)) if tip.version > 0 => Ok(vanished(tip.version)),
+        (None, Anchor::Unreadable) => Ok(vanished(0)),
         (None, _) => Err(Error::UnknownRun { run: run.clone() }),
     }
 }

@@ -204,6 +204,10 @@ fn panel(chart: &Chart<'_>, review: &ReviewWork) -> Vec<String> {
         .of
         .as_ref()
         .map_or("the tree".to_owned(), ArtifactName::to_string);
+    let judge = match review.panel.len() {
+        1 => "judges",
+        _ => "judge",
+    };
     let reviewers = review.panel.iter().map(|reviewer| {
         let last_word = reviewer.last_word.then_some("the last word");
         format!(
@@ -214,7 +218,7 @@ fn panel(chart: &Chart<'_>, review: &ReviewWork) -> Vec<String> {
     });
     vec![
         format!(
-            "{} judge {subject}",
+            "{} {judge} {subject}",
             reviewers.collect::<Vec<_>>().join(", then ")
         ),
         format!(

@@ -62,7 +62,10 @@ fn left(paper: &Paper) -> Vec<(Style, String)> {
 fn words_of(verdict: &VerdictField) -> String {
     let words = verdict.words.iter();
     let words: Vec<_> = words
-        .map(|(word, means)| format!("{} ({means})", word.line()))
+        .map(|(word, means)| match word.raw() == means.as_str() {
+            true => word.line(),
+            false => format!("{} ({means})", word.line()),
+        })
         .collect();
     format!("whose {} is {}", verdict.field.line(), words.join(" or "))
 }
@@ -76,11 +79,16 @@ fn place(paper: &Paper) -> String {
         .captured
         .as_ref()
         .map(|content| format!(", captured {}", words::short(content)));
+    let shown = paper
+        .shown_by
+        .as_ref()
+        .map(|command| format!(": {command}"));
     format!(
-        "{} ({}) {place}{}",
+        "{} ({}) {place}{}{}",
         paper.name,
         paper.format,
-        captured.unwrap_or_default()
+        captured.unwrap_or_default(),
+        shown.unwrap_or_default()
     )
 }
 
@@ -129,5 +137,6 @@ fn paper_json(paper: &Paper) -> Value {
         "outcome": verdict,
         "strict": paper.strict,
         "captured": paper.captured.map(|content| content.to_string()),
+        "shown_by": paper.shown_by,
     })
 }

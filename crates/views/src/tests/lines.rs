@@ -31,12 +31,8 @@ fn many_runs_in_a_table() {
 }
 
 #[test]
-fn no_runs_say_how_to_begin_one() {
-    let text = list(Vec::new()).text(Paint::Plain);
-    assert_eq!(
-        text,
-        "no runs; begin one with `gatewright start PIPELINE`\n"
-    );
+fn no_runs_are_no_text() {
+    assert_eq!(list(Vec::new()).text(Paint::Plain), "");
 }
 
 #[test]

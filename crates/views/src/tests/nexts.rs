@@ -202,7 +202,8 @@ fn the_next_step_as_json() {
                     }
                   },
                   "strict": true,
-                  "captured": null
+                  "captured": null,
+                  "shown_by": null
                 }
               ]
             }

@@ -441,6 +441,6 @@ fn an_escalation_goes_back_to_where_the_run_was_going() {
         #   TIME                  WHO  RULE    WHAT
         40  2026-08-22T10:11:00Z  ann  GW-R97  validating → escalate: failed; fixes is full
         41  2026-08-22T10:12:00Z  ann  GW-R60  escalate was answered: continue
-        42  2026-08-22T10:12:00Z  ann  GW-R98  escalate → debugging: continue; back to where it was going; fixes is set back; fixes is now 1
+        42  2026-08-22T10:12:00Z  ann  GW-R98  escalate → debugging: continue; fixes is set back; fixes is now 1
     "#]].assert_eq(&moves);
 }

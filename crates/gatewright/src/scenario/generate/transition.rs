@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use engine::{
-    Along, CounterName, Definition, Edge, Entry, Fact, Move, Stage, StageName, Target, Way, Work,
+    Along, CounterName, Definition, Edge, Entry, Fact, Move, Rule, Stage, StageName, Target, Way,
+    Work,
 };
 
 /// One transition.
@@ -144,7 +145,7 @@ fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
 /// What these entries tell of.
 pub fn told(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
     let told = entries.iter().filter_map(|entry| match &entry.fact {
-        Fact::Moved(step) => moved(definition, step),
+        Fact::Moved(step) => moved(definition, step, entry.rule),
         Fact::ReviewerFound { stage, reviewer } => Some(Transition::Finding {
             stage: stage.clone(),
             reviewer: *reviewer,
@@ -154,8 +155,10 @@ pub fn told(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
     told.collect()
 }
 
-fn moved(definition: &Definition, step: &Move) -> Option<Transition> {
+fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition> {
     let course = match &step.along {
+        // A step that a full counter had barred is taken as if for the first time.
+        Along::Edge if rule == Rule::Interrupted => Course::Interrupted,
         Along::Edge => Course::Edge,
         Along::Full(counter) => Course::Full(counter.clone()),
         Along::Interrupted => Course::Interrupted,

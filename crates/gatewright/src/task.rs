@@ -1,0 +1,62 @@
+//! The task of a run: what was typed, or what the input says.
+
+use std::io::Read;
+
+use crate::failure::Failure;
+
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// The task that `--task` means; `-` stands for the input.
+pub fn read(typed: &str) -> Result<String, Failure> {
+    let task = match typed {
+        "-" => from(std::io::stdin().lock())?,
+        typed => typed.to_owned(),
+    };
+    if task.len() > MOST_BYTES {
+        let message = format!("the task is longer than {MOST_BYTES} bytes");
+        return Err(Failure::no(message).hint("put it into a file of the project and name that"));
+    }
+    match task.trim().is_empty() {
+        true => Err(Failure::usage("the task is empty").hint("say what is to be done")),
+        false => Ok(task),
+    }
+}
+
+/// One byte more than allowed, so that what is too long is seen to be.
+fn from(input: impl Read) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|cause| {
+        Failure::outside(format!("cannot read the task ({cause})")).hint("do it again")
+    })?;
+    // What was cut inside a character is too long in any case.
+    match String::from_utf8(bytes) {
+        Ok(task) => Ok(task.trim_end().to_owned()),
+        Err(problem) if problem.as_bytes().len() > MOST_BYTES => {
+            Ok(String::from_utf8_lossy(problem.as_bytes()).into_owned())
+        }
+        Err(_) => Err(Failure::no("the task is not UTF-8").hint("write it as text")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_says_something_and_is_not_too_long() {
+        for (typed, expected) in [("write", true), ("", false), (" \n", false)] {
+            assert_eq!(read(typed).is_ok(), expected, "{typed:?}");
+        }
+        assert!(read(&"x".repeat(MOST_BYTES)).is_ok());
+        assert!(read(&"x".repeat(MOST_BYTES + 1)).is_err());
+    }
+
+    #[test]
+    fn the_input_is_read_up_to_the_limit() {
+        assert_eq!(from(&b"a task\n"[..]), Ok("a task".to_owned()));
+        assert!(from(&b"\xff"[..]).is_err());
+        let endless = from(std::io::repeat(b'x')).unwrap();
+        assert_eq!(endless.len(), MOST_BYTES + 1);
+    }
+}
