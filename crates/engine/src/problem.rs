@@ -90,6 +90,7 @@ check_rules! {
 
     ChangedUnseen, "GW-L231", Error, "what changes the tree after a gate is looked at again before the end";
     AfterShadowed, "GW-L232", Error, "an `after` is not covered by an earlier one";
+    NestedReturn, "GW-L233", Error, "an escalation does not return into another escalation";
 
     TwoVerdicts, "GW-L240", Error, "one artifact at most carries a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that carries an outcome is strict";

@@ -185,3 +185,33 @@ fn an_after_behind_a_wider_one_never_fires() {
         &body("xa", "\"x*\""),
     );
 }
+
+#[test]
+fn an_escalation_does_not_return_into_another() {
+    let body = |boss: &str| {
+        format!(
+            "[stages.working]\nagent = \"worker\"\non.done = \"asking\"\non.crashed = \"escalate\"\n{ASKING}\
+             [stages.escalate]\nask = \"Go on?\"\non.continue = \"@interrupted\"\non.boss = \"boss\"\n\
+             [stages.boss]\nask = \"Boss?\"\non.yes = \"{boss}\"\non.no = \"failed\"\n"
+        )
+    };
+    check(
+        "GW-L233",
+        "working",
+        &body("@interrupted"),
+        &body("working"),
+    );
+}
+
+#[test]
+fn a_loop_whose_counter_is_set_back_is_shown_with_the_way_that_does_it() {
+    let body = |reset: &str| {
+        format!(
+            "[counters]\nagain = {{ max = 2, then = \"failed\" }}\n[stages.a]\ncheck = [\"test -e x\"]\n\
+             on.passed = \"b\"\non.failed = {{ to = \"a\", count = \"again\" }}\n\
+             [stages.b]\ncheck = [\"test -e y\"]\non.passed = \"complete\"\n\
+             on.failed = {{ to = \"a\", count = \"again\"{reset} }}\n"
+        )
+    };
+    check("GW-L223", "a", &body(", reset = [\"again\"]"), &body(""));
+}

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::references::way_place;
 use crate::decide::{resume_at, targets};
 use crate::definition::{Amount, Definition};
 use crate::names::StageName;
@@ -230,6 +231,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
         problems.extend(dead_end(stage));
     }
     problems.extend(at_start(graph));
+    problems.extend(nested(graph));
     problems.extend(no_completion(graph));
     problems.extend(traps(graph));
     problems
@@ -255,6 +257,27 @@ fn at_start(graph: &Graph<'_>) -> Option<Problem> {
             start.name
         ),
         hint: String::from("start at another stage, or name the target"),
+    })
+}
+
+/// An escalation that returns into another one would forget where that one was going.
+fn nested(graph: &Graph<'_>) -> Option<Problem> {
+    let link = graph
+        .links
+        .iter()
+        .find(|link| link.edge.to == Target::Interrupted && graph.nodes[link.to].stage.resumes())?;
+    let (from, to) = (graph.nodes[link.from].stage, graph.nodes[link.to].stage);
+    Some(Problem {
+        rule: CheckRule::NestedReturn,
+        place: way_place(from, &link.way),
+        message: format!(
+            "`{}` returns to `{}`, which would not know any more where it was going",
+            from.name, to.name
+        ),
+        hint: format!(
+            "name the stage instead of `@interrupted`, or do not lead from `{}` here",
+            to.name
+        ),
     })
 }
 

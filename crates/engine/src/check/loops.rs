@@ -77,14 +77,25 @@ fn unbounded(graph: &Graph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
     None
 }
 
+/// A loop for people: one that sets a counter back, since that is why counting does not help, else one
+/// that counts nothing, else any.
 fn shortest_cycle(graph: &Graph<'_>, inside: &BTreeSet<usize>) -> Option<Vec<usize>> {
-    let first = graph.links.get(*inside.first()?)?.from;
+    let resets = |at: &&usize| !graph.links[**at].edge.reset.is_empty();
+    let counts = |at: &&usize| graph.links[**at].edge.count.is_some();
+    let through = inside.iter().find(resets);
+    let through = through.or_else(|| inside.iter().find(|at| !counts(at)));
+    let first = *through.or_else(|| inside.first())?;
+    let Link { from, to, .. } = graph.links[first];
+    if from == to {
+        return Some(Vec::from([first]));
+    }
     let usable = |link: &Link<'_>| {
         inside
             .iter()
             .any(|at| core::ptr::eq(&raw const graph.links[*at], &raw const *link))
     };
-    graph.shortest([first], |node| node == first, usable)
+    let back = graph.shortest([to], |node| node == from, usable)?;
+    Some([first].into_iter().chain(back).collect())
 }
 
 /// The strongly connected components that hold a loop, as sets of links. Kosaraju's two passes, with
