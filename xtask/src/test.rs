@@ -18,6 +18,7 @@ step and prints its result:
   lints      cargo clippy --workspace --all-targets -- -D warnings
   tests      cargo test --workspace --no-fail-fast
   docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
+  demo       cargo run --release -- demo, which is the first command of the README
   kill       a sample of: kill -9 before every system call of every command that writes
   crowd      64 processes write to one run at once
 
@@ -29,7 +30,7 @@ struct Step {
     check: fn() -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step {
         name: "format",
         check: format,
@@ -45,6 +46,10 @@ const STEPS: [Step; 6] = [
     Step {
         name: "docs",
         check: docs,
+    },
+    Step {
+        name: "demo",
+        check: demo,
     },
     Step {
         name: "kill",
@@ -128,6 +133,11 @@ fn lints() -> Result<(), Failure> {
 
 fn tests() -> Result<(), Failure> {
     succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// The README's first command, word for word: a person types nothing else.
+fn demo() -> Result<(), Failure> {
+    succeed(cargo().args(["run", "--release", "--", "demo"]))
 }
 
 fn docs() -> Result<(), Failure> {
