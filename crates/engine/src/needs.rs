@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::assign::{SESSION, assign};
 use crate::decide::targets;
 use crate::definition::Source;
-use crate::event::{Answer, Event, Happening, WorkRef};
+use crate::event::{Answer, Event, Happening, Who, WorkRef};
 use crate::evidence::{ArtifactNeed, Needs};
 use crate::leaves::leaves_of;
 use crate::names::{AgentName, ArtifactName, Hash, StageName, StepId, Time};
@@ -37,7 +37,7 @@ fn is_overdue(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
 fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     match &event.what {
         Happening::AgentRequested { agent, step } => beginning(pipeline, run, agent, step.as_ref()),
-        Happening::AgentEnded { work, .. } => match open_work(run, work) {
+        Happening::AgentEnded { work, .. } => match open_work(run, &event.by, work) {
             Some(dispatch) => ending(pipeline, run, dispatch),
             None => session_ending(pipeline, run, work),
         },
@@ -209,16 +209,22 @@ fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
     })
 }
 
-fn open_work<'a>(run: &'a Run, work: &WorkRef) -> Option<&'a Dispatch> {
-    match work {
-        WorkRef::Dispatch(id) => run.dispatches.get(id),
-        WorkRef::Agent { agent, step } => run.dispatches.values().find(|open| {
+/// The open work that this names: by its id, else the oldest of that agent in the session that speaks.
+pub(crate) fn open_work<'a>(run: &'a Run, by: &Who, work: &WorkRef) -> Option<&'a Dispatch> {
+    let session = match by {
+        Who::Session(session) => Some(session),
+        Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
+    };
+    run.dispatches.values().find(|open| match work {
+        WorkRef::Dispatch(id) => open.id == *id,
+        WorkRef::Agent { agent, step } => {
             open.agent == *agent
+                && open.session.as_ref() == session
                 && step
                     .as_ref()
                     .is_none_or(|step| step_of(&open.duty) == Some(step))
-        }),
-    }
+        }
+    })
 }
 
 fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {

@@ -68,7 +68,6 @@ check_rules! {
     UnknownArtifact, "GW-L202", Error, "an artifact is declared before it is used";
     UnknownCounter, "GW-L203", Error, "a counter is declared before it is used";
     UnknownParam, "GW-L204", Error, "a parameter is declared before it is used";
-    UnknownAgent, "GW-L205", Error, "a proof names an agent that some stage admits";
     DuplicateStage, "GW-L206", Error, "a stage's name is used once";
     NoStages, "GW-L207", Error, "a pipeline has stages";
     TooMany, "GW-L208", Error, "a definition stays within its limits";

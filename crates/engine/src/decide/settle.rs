@@ -10,9 +10,10 @@ use crate::amount::amount;
 use crate::assign::{SESSION, assign};
 use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
-use crate::event::{Ending, Who, WorkRef};
+use crate::event::{Ending, WorkRef};
 use crate::leaves::verdict;
 use crate::names::{AgentName, DispatchId, Outcome, StepId};
+use crate::needs::open_work;
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Standing, Usage};
 use crate::stage::{Retry, Stage, Way, Work, Worker};
@@ -31,7 +32,8 @@ pub(super) fn ended(
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    match find(draft, work).or_else(|| session_work(draft, work)) {
+    let open = open_work(&draft.run, &draft.by, work).map(|open| open.id);
+    match open.or_else(|| session_work(draft, work)) {
         Some(id) => conclude(draft, id, ending, usage),
         None => {
             let message = match work {
@@ -42,30 +44,6 @@ pub(super) fn ended(
             Verdict::done(Rule::Unmatched)
         }
     }
-}
-
-/// The dispatch that ended: by its id, else the oldest open one of that agent in that session.
-fn find(draft: &Draft<'_>, work: &WorkRef) -> Option<DispatchId> {
-    let session = match &draft.by {
-        Who::Session(session) => Some(session),
-        Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
-    };
-    let is_it = |open: &&Dispatch| match work {
-        WorkRef::Dispatch(id) => open.id == *id,
-        WorkRef::Agent { agent, step } => {
-            open.agent == *agent
-                && open.session.as_ref() == session
-                && step
-                    .as_ref()
-                    .is_none_or(|step| open.duty == (Duty::Step { step: step.clone() }))
-        }
-    };
-    draft
-        .run
-        .dispatches
-        .values()
-        .find(is_it)
-        .map(|open| open.id)
 }
 
 /// The main session is always there: its work is admitted when it is done.
