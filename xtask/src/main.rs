@@ -2,6 +2,9 @@
 
 mod battery;
 mod bench;
+// Tests take the same detour; xtask is built without the crates of the product and of the tests.
+#[path = "../../crates/testkit/src/detour.rs"]
+mod detour;
 mod dist;
 mod elf;
 mod failure;
@@ -26,15 +29,30 @@ Tasks:
 
 Each task explains itself with --help.";
 
+/// Set on the way by the detour, so that nobody takes it twice.
+const DETOUR: &str = "XTASK_DETOUR";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match dispatch(&arguments) {
+    let result = match detour::has_agent_above() && std::env::var_os(DETOUR).is_none() {
+        true => by_detour(&arguments),
+        false => dispatch(&arguments),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             complain(format_args!("xtask: {}", failure.with_causes()));
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// The program refuses agents what is a person's, and the batteries play the person: no agent that
+/// runs them may be above what they start.
+fn by_detour(arguments: &[String]) -> Result<(), Failure> {
+    let program = std::env::current_exe().map_err(Failure::program("xtask"))?;
+    let mut command = detour::by_detour(program);
+    workspace::succeed(command.args(arguments).env(DETOUR, "1"))
 }
 
 fn dispatch(arguments: &[String]) -> Result<(), Failure> {

@@ -1,12 +1,19 @@
 //! Sets the machine up for the tests: what they need is installed, or said with the command that installs it.
 
+mod agent;
+mod claude;
+mod codex;
+
 use std::process::Command;
+
+use agent::Agent;
 
 use crate::failure::Failure;
 use crate::output::say;
 use crate::workspace::{is_installed, read, succeed};
 
 /// A program that tests call, and the Debian package that has it.
+#[derive(Clone, Copy)]
 struct Tool {
     program: &'static str,
     package: &'static str,
@@ -23,9 +30,38 @@ const TOOLS: [Tool; 2] = [
     },
 ];
 
+/// Interactive sessions of the host are driven in it.
+const TERMINAL: Tool = Tool {
+    program: "tmux",
+    package: "tmux",
+};
+
+/// It fetches the agent programs. The Node that comes with it is not used.
+const FETCHER: Tool = Tool {
+    program: "npm",
+    package: "npm",
+};
+
+const AGENTS: [Agent; 2] = [claude::CLAUDE, codex::CODEX];
+
+/// Makes sure that all is there which the tests need: the tools, and the pinned agent programs.
+pub fn ensure_all() -> Result<(), Failure> {
+    let mut tools = Vec::from(TOOLS);
+    tools.push(TERMINAL);
+    if !AGENTS.iter().all(Agent::is_installed) {
+        tools.push(FETCHER);
+    }
+    ensure(&tools)?;
+    AGENTS.iter().try_for_each(Agent::ensure)
+}
+
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.
 pub fn ensure_tools() -> Result<(), Failure> {
-    let packages = missing(is_installed);
+    ensure(&TOOLS)
+}
+
+fn ensure(tools: &[Tool]) -> Result<(), Failure> {
+    let packages = missing(tools, is_installed);
     if packages.is_empty() {
         return Ok(());
     }
@@ -43,7 +79,7 @@ pub fn ensure_tools() -> Result<(), Failure> {
         .args(["install", "-y", "--no-install-recommends"])
         .args(&packages);
     succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))?;
-    match missing(is_installed).as_slice() {
+    match missing(tools, is_installed).as_slice() {
         [] => Ok(()),
         still => Err(Failure::no(format!(
             "{} still missing after `{install}`",
@@ -52,8 +88,8 @@ pub fn ensure_tools() -> Result<(), Failure> {
     }
 }
 
-fn missing(is_installed: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let missing = TOOLS.iter().filter(|tool| !is_installed(tool.program));
+fn missing(tools: &[Tool], is_installed: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let missing = tools.iter().filter(|tool| !is_installed(tool.program));
     missing.map(|tool| tool.package).collect()
 }
 
@@ -74,9 +110,9 @@ mod tests {
 
     #[test]
     fn only_what_is_missing_is_installed() {
-        assert_eq!(missing(|_| true), Vec::<&str>::new());
-        assert_eq!(missing(|program| program == "git"), ["strace"]);
-        assert_eq!(missing(|_| false), ["git", "strace"]);
+        assert_eq!(missing(&TOOLS, |_| true), Vec::<&str>::new());
+        assert_eq!(missing(&TOOLS, |program| program == "git"), ["strace"]);
+        assert_eq!(missing(&TOOLS, |_| false), ["git", "strace"]);
     }
 
     #[test]

@@ -9,10 +9,10 @@ use crate::setup;
 use crate::workspace::{cargo, succeed};
 
 const HELP: &str = "\
-Usage: cargo xtask test
+Usage: cargo xtask test [--set-up]
 
-Installs what the tests need and is missing (git, strace; on Debian, as root), then runs every
-step and prints its result:
+Installs what the tests need and is missing (git, strace, tmux and npm on Debian, as root; the pinned
+Claude Code and Codex by npm, as anybody, into the target folder), then runs every step and prints its result:
 
   format     cargo fmt --all -- --check
   lints      cargo clippy --workspace --all-targets -- -D warnings
@@ -22,7 +22,9 @@ step and prints its result:
   kill       a sample of: kill -9 before every system call of every command that writes
   crowd      64 processes write to one run at once
 
-The last line counts the steps. The exit code is 0 when all have passed.";
+The last line counts the steps. The exit code is 0 when all have passed.
+
+  --set-up   only installs, for those who then run cargo test themselves";
 
 /// One thing to check, by name.
 struct Step {
@@ -64,6 +66,7 @@ const STEPS: [Step; 7] = [
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     match arguments {
         [] => check_all(),
+        [set_up] if set_up == "--set-up" => setup::ensure_all(),
         [help] if help == "--help" || help == "-h" => {
             say(HELP);
             Ok(())
@@ -77,7 +80,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// Runs every step, also after one has failed: whoever repairs wants to know all that is broken.
 fn check_all() -> Result<(), Failure> {
-    setup::ensure_tools()?;
+    setup::ensure_all()?;
     let lines: Vec<_> = STEPS.iter().map(|step| (step.name, take(step))).collect();
     say("");
     for (name, passed) in &lines {

@@ -12,8 +12,8 @@ use core::fmt;
 use crate::entry::{Along, Entry, Fact, Move, Started};
 use crate::names::{DispatchId, SessionId, StageName, Time};
 use crate::run::{
-    Binding, BindingState, Grant, Graph, Member, MemberState, Override, Position, Run, Standing,
-    Usage,
+    Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
+    Run, Standing, Usage,
 };
 
 /// A journal that cannot have been written by `decide`.
@@ -91,10 +91,15 @@ fn begun(started: &Started, at: Time) -> Run {
         stale_returns: 0,
         dispatches: BTreeMap::new(),
         last_dispatch: DispatchId(0),
+        workers: BTreeMap::new(),
         panels: BTreeMap::new(),
         graphs: BTreeMap::new(),
         given_steps: started.steps.clone(),
-        session: started.session.clone().map(active),
+        session: started
+            .session
+            .clone()
+            .map(|session| active(session, started.process)),
+        bypass: None,
         overrides: Vec::new(),
         used: Usage::default(),
         grants: 0,
@@ -103,6 +108,7 @@ fn begun(started: &Started, at: Time) -> Run {
             at,
         },
         holds: 0,
+        unjudged: 0,
     }
 }
 
@@ -126,6 +132,9 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Refused { .. }
         | Fact::Checkpointed { .. } => Ok(()),
         Fact::Admitted { .. }
+        | Fact::Began { .. }
+        | Fact::Worked { .. }
+        | Fact::SentBack { .. }
         | Fact::Ended { .. }
         | Fact::Captured { .. }
         | Fact::Retried { .. }
@@ -154,11 +163,24 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Continued { .. }
         | Fact::Cancelled { .. }
         | Fact::Reset { .. }
+        | Fact::Bypassed { .. }
+        | Fact::Unevaluated { .. }
         | Fact::Restored { .. } => {
             stand(run, fact, entry);
             Ok(())
         }
     }
+}
+
+/// Work that is still open belongs to whoever holds the run from now on.
+fn attached(run: &mut Run, session: &SessionId, process: Option<Process>) {
+    let before = run.session.take().map(|binding| binding.session);
+    for open in run.dispatches.values_mut() {
+        if open.session.is_some() && open.session == before {
+            open.session = Some(session.clone());
+        }
+    }
+    run.session = Some(active(session.clone(), process));
 }
 
 fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
@@ -175,7 +197,15 @@ fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
 fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     match fact {
         Fact::TakenUp | Fact::Unstuck => going(run),
-        Fact::Attached { session } => run.session = Some(active(session.clone())),
+        Fact::Attached { session, process } => attached(run, session, *process),
+        Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
+        Fact::Bypassed { until, reason } => {
+            run.bypass = Some(Bypass {
+                until: *until,
+                reason: reason.clone(),
+                by: entry.by.name(),
+            });
+        }
         Fact::Approved { artifact, content } => {
             run.approved.insert(artifact.clone(), *content);
         }
@@ -219,9 +249,12 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     }
 }
 
-fn active(session: SessionId) -> Binding {
-    let state = BindingState::Active;
-    Binding { session, state }
+fn active(session: SessionId, process: Option<Process>) -> Binding {
+    Binding {
+        session,
+        state: BindingState::Active,
+        process,
+    }
 }
 
 fn going(run: &mut Run) {
@@ -302,7 +335,10 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         before,
         dispatches: BTreeMap::new(),
         last_dispatch: run.last_dispatch,
+        workers: core::mem::take(&mut run.workers),
         session: run.session.clone(),
+        bypass: run.bypass.clone(),
+        unjudged: run.unjudged,
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         grants: run.grants,

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::amount::amount;
 use crate::leaves::duty_leaves;
 use crate::names::{AgentName, StepId};
+use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::{Duty, Graph, Member, MemberState, Reach, Run, Standing, Status, Turn};
@@ -38,6 +39,66 @@ fn obstacle<T>(rule: Rule, reason: String) -> Result<T, Obstacle> {
     Err(Obstacle { rule, reason })
 }
 
+/// Does the main session itself work in the present stage?
+pub fn session_works(pipeline: &Pipeline, run: &Run) -> bool {
+    let stage = pipeline.stage(&run.position.stage);
+    stage.is_some_and(
+        |stage| matches!(&stage.work, Work::Agent(work) if work.worker == Worker::Session),
+    )
+}
+
+/// The agent as the pipeline writes its name. Hosts read names without case, dashes and underscores,
+/// and put the name of a plugin before those that it brings; ours is called like its pipeline.
+pub(crate) fn spelled(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> AgentName {
+    let bare = agent
+        .as_str()
+        .strip_prefix(pipeline.definition().name.as_str())
+        .and_then(|rest| AgentName::parse(rest.strip_prefix(':')?).ok());
+    let agent = bare.as_ref().unwrap_or(agent);
+    let known = names(pipeline, run).find(|name| agent.is_same(name));
+    let known = known.and_then(|name| AgentName::parse(name).ok());
+    known.unwrap_or_else(|| agent.clone())
+}
+
+/// Every agent that the pipeline names, those of the present stage first. A stage that admits agents
+/// by a glob must know one that is named elsewhere: it may owe something, or belong to a group.
+fn names<'a>(pipeline: &'a Pipeline, run: &'a Run) -> impl Iterator<Item = &'a str> {
+    let definition = pipeline.definition();
+    let here = pipeline.stage(&run.position.stage);
+    let members = run.graphs.values().flat_map(|graph| &graph.members);
+    let groups = definition.groups.values().flatten();
+    here.into_iter()
+        .flat_map(names_in)
+        .chain(members.map(|member| member.step.agent.as_str()))
+        .chain(definition.stages.iter().flat_map(names_in))
+        .chain(groups.map(AgentPattern::as_str))
+}
+
+fn names_in(stage: &Stage) -> Vec<&str> {
+    match &stage.work {
+        Work::Agent(AgentWork {
+            worker: Worker::Agent(agent),
+            ..
+        }) => Vec::from([agent.as_str()]),
+        Work::Open(open) => {
+            let after = open.after.iter().map(|after| &after.agent);
+            let owing = open.leaves.iter().map(|(who, _)| who);
+            let all = open.allow.iter().chain(after).chain(owing);
+            all.map(AgentPattern::as_str).collect()
+        }
+        Work::End(end) => {
+            let after = end.after.iter().map(|after| &after.agent);
+            let owing = end.leaves.iter().map(|(who, _)| who);
+            after.chain(owing).map(AgentPattern::as_str).collect()
+        }
+        Work::Review(review) => {
+            let panel = review.panel.iter().map(|member| member.agent.as_str());
+            panel.chain([review.owner.as_str()]).collect()
+        }
+        Work::Agent(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
+    }
+}
+
 /// What this agent would do if it began now.
 pub(crate) fn assign(
     pipeline: &Pipeline,
@@ -52,8 +113,7 @@ pub(crate) fn assign(
         );
     };
     ready(pipeline, run, stage)?;
-    let session_works = matches!(&stage.work, Work::Agent(work) if work.worker == Worker::Session);
-    if agent.as_str() == SESSION && !session_works {
+    if agent.as_str() == SESSION && !session_works(pipeline, run) {
         return out_of_turn(stage, agent);
     }
     match &stage.work {

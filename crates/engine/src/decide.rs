@@ -2,9 +2,11 @@
 
 mod admit;
 mod begin;
+mod binding;
 mod checks;
 mod expire;
 mod graph;
+mod guard;
 mod moving;
 mod panel;
 mod people;
@@ -24,6 +26,7 @@ pub(crate) use panel::{APPROVED, EXCEEDED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
 pub(crate) use people::choices;
 
 use crate::apply::fold_entry;
+use crate::caller::{held, may_act};
 use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::Mode;
 use crate::entry::{Entry, Fact};
@@ -49,7 +52,7 @@ pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence
     };
     let verdict =
         expire::overdue(&mut draft, &event.what).unwrap_or_else(|| judge(&mut draft, &event.what));
-    let verdict = advisory(&mut draft, &event.what, verdict);
+    let verdict = lenient(&mut draft, &event.what, verdict);
     Decision {
         rule: verdict.rule,
         reply: verdict.reply,
@@ -67,14 +70,72 @@ fn tree(event: &Event, evidence: &Evidence) -> Option<Hash> {
 
 fn judge(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
     match what {
-        Happening::SessionStarted { session } => session::started(draft, session),
-        Happening::SessionEnded { session } => session::ended(draft, session),
-        Happening::PromptSubmitted => session::prompted(draft),
-        Happening::StopRequested { background_work } => session::stop(draft, *background_work),
-        Happening::ToolRequested { tool } => session::tool(draft, tool),
-        Happening::TakenUp => session::taken_up(draft),
+        Happening::AgentRequested { .. }
+        | Happening::AgentBegan { .. }
+        | Happening::AgentLaunched { .. }
+        | Happening::MessageRequested { .. }
+        | Happening::AgentEnded { .. }
+        | Happening::Reported { .. } => of_work(draft, what),
 
-        Happening::AgentRequested { agent, step } => admit::request(draft, agent, step.as_ref()),
+        Happening::ToolRequested {
+            tool,
+            worker,
+            touches,
+            door,
+        } => guard::requested(draft, tool, worker.as_ref(), touches, door.as_ref()),
+        Happening::ToolUsed { worker } => guard::used(draft, worker.as_ref()),
+
+        Happening::ChecksRan {
+            stage,
+            visit,
+            results,
+            tree,
+        } => checks::ran(draft, stage, *visit, results, tree),
+        Happening::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
+
+        Happening::Answered(_)
+        | Happening::FinishAsked
+        | Happening::SkipAsked { .. }
+        | Happening::RetryAsked
+        | Happening::CancelAsked { .. }
+        | Happening::ResetAsked { .. }
+        | Happening::BypassAsked { .. }
+        | Happening::CheckpointAsked { .. }
+        | Happening::RestoreAsked { .. } => of_people(draft, what),
+
+        Happening::SessionStarted { .. }
+        | Happening::SessionEnded { .. }
+        | Happening::PromptSubmitted
+        | Happening::StopRequested { .. }
+        | Happening::TodosMarked { .. }
+        | Happening::HooksRemoved { .. }
+        | Happening::Remarked { .. }
+        | Happening::Unevaluated { .. }
+        | Happening::TakenUp
+        | Happening::TimePassed => of_session(draft, what),
+    }
+}
+
+/// Agents that are asked for, begin and end.
+fn of_work(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
+    match what {
+        Happening::AgentRequested {
+            agent,
+            step,
+            call,
+            worker,
+        } => {
+            let request = admit::Request {
+                agent,
+                step: step.as_ref(),
+                call: call.as_ref(),
+                resumed: None,
+            };
+            admit::requested(draft, &request, worker.as_ref())
+        }
+        Happening::AgentBegan { worker } => binding::began(draft, worker),
+        Happening::AgentLaunched { call, worker } => binding::launched(draft, call, worker),
+        Happening::MessageRequested { to, call } => binding::written_to(draft, to, call.as_ref()),
         Happening::AgentEnded {
             work,
             ending,
@@ -86,57 +147,91 @@ fn judge(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
             said,
             usage,
         } => settle::reported(draft, agent.as_ref(), step.as_ref(), said.as_ref(), *usage),
+        _ => quiet(),
+    }
+}
 
-        Happening::ChecksRan {
-            stage,
-            visit,
-            results,
-            tree,
-        } => checks::ran(draft, stage, *visit, results, tree),
-        Happening::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
-
+/// What a person says.
+fn of_people(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
+    match what {
         Happening::Answered(answer) => people::answered(draft, answer),
         Happening::FinishAsked => people::finish(draft),
         Happening::SkipAsked { outcome, reason } => people::skip(draft, outcome.as_ref(), reason),
         Happening::RetryAsked => people::retry(draft),
         Happening::CancelAsked { reason } => people::cancel(draft, reason),
         Happening::ResetAsked { reason } => people::reset(draft, reason),
+        Happening::BypassAsked { until, reason } => people::bypass(draft, *until, reason),
         Happening::CheckpointAsked { name } => people::checkpoint(draft, name),
         Happening::RestoreAsked {
             entry,
             state,
             reason,
         } => people::restore(draft, *entry, state, reason),
-        Happening::TimePassed => Verdict {
-            rule: Rule::Quiet,
-            reply: Reply::Done,
-        },
+        _ => quiet(),
     }
 }
 
-/// An advisory pipeline says what it would refuse, and lets it through.
-fn advisory(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict {
+/// What a session does, and time that passes.
+fn of_session(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
+    match what {
+        Happening::SessionStarted {
+            session,
+            process,
+            heir_of,
+        } => session::started(draft, session, *process, heir_of.as_ref()),
+        Happening::SessionEnded { session } => session::ended(draft, session),
+        Happening::PromptSubmitted => session::prompted(draft),
+        Happening::StopRequested { background_work } => session::stop(draft, *background_work),
+        Happening::TodosMarked { done } => session::todos(draft, done),
+        Happening::HooksRemoved { how } => session::unhooked(draft, how),
+        Happening::Remarked { message } => session::remarked(draft, message),
+        Happening::Unevaluated { what } => session::unevaluated(draft, what),
+        Happening::TakenUp => session::taken_up(draft),
+        _ => quiet(),
+    }
+}
+
+fn quiet() -> Verdict {
+    Verdict::done(Rule::Quiet)
+}
+
+/// An advisory pipeline and a bypassed run say what they would refuse, and let it through.
+fn lenient(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict {
     let gated = matches!(
         what,
         Happening::AgentRequested { .. }
+            | Happening::AgentBegan { .. }
+            | Happening::MessageRequested { .. }
             | Happening::ToolRequested { .. }
+            | Happening::ToolUsed { .. }
+            | Happening::TodosMarked { .. }
+            | Happening::HooksRemoved { .. }
             | Happening::StopRequested { .. }
     );
-    match (&verdict.reply, draft.pipeline.definition().mode) {
-        (Reply::Refuse(refusal) | Reply::Hold(refusal), Mode::Advisory) if gated => {
-            let message = format!("not enforced: {}", refusal.reason);
-            draft.record(
-                Rule::Advised,
-                Fact::Warned {
-                    message: message.clone(),
-                },
-            );
-            Verdict {
-                rule: Rule::Advised,
-                reply: Reply::Inject(message),
-            }
-        }
-        _ => verdict,
+    let (Reply::Refuse(refusal) | Reply::Hold(refusal)) = &verdict.reply else {
+        return verdict;
+    };
+    let Some((rule, word)) = draft.leniency().filter(|_| gated) else {
+        return verdict;
+    };
+    let message = format!("{word}: {}", refusal.reason);
+    // It was let through, so the journal does not say that it was refused.
+    draft
+        .entries
+        .retain(|entry| !matches!(entry.fact, Fact::Refused { .. }));
+    // Every tool of an agent that was not admitted, or that strayed, would leave a line.
+    let repeats = match what {
+        Happening::ToolRequested { .. } => verdict.rule == Rule::Unadmitted,
+        Happening::ToolUsed { .. } => true,
+        _ => false,
+    };
+    if !repeats {
+        let message = message.clone();
+        draft.record(rule, Fact::Warned { message });
+    }
+    Verdict {
+        rule,
+        reply: Reply::Inject(message),
     }
 }
 
@@ -225,18 +320,30 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Only a person can do this.
-    pub fn person(&mut self, what: &str) -> Result<(), Verdict> {
-        if self.by.is_human() {
-            return Ok(());
+    /// The rule by which refusals are let through now, and its word.
+    pub fn leniency(&self) -> Option<(Rule, &'static str)> {
+        match (self.pipeline.definition().mode, &self.run.bypass) {
+            (_, Some(bypass)) if self.at < bypass.until => Some((Rule::Bypassed, "bypassed")),
+            (Mode::Advisory, _) => Some((Rule::Advised, "not enforced")),
+            (Mode::Enforced, _) => None,
         }
-        let reason = format!("only a person can {what} a run");
-        Err(self.refuse(Rule::PersonOnly, what, reason))
+    }
+
+    /// Only a person can do this, and through a session only in the one that holds the run.
+    pub fn person(&mut self, what: &str) -> Result<(), Verdict> {
+        if let (Who::Through(_), Err(_)) = (&self.by, self.bound()) {
+            let reason = "this session does not hold the run: say it in the one that does";
+            return Err(self.refuse(Rule::NotBound, what, String::from(reason)));
+        }
+        match may_act(&self.by, held(&self.run)) {
+            Ok(()) => Ok(()),
+            Err(reason) => Err(self.refuse(Rule::PersonOnly, what, reason)),
+        }
     }
 
     /// Events of a session count only when it holds the run.
     pub fn bound(&self) -> Result<(), Verdict> {
-        let Who::Session(session) = &self.by else {
+        let Some(session) = self.by.session() else {
             return Ok(());
         };
         match &self.run.session {

@@ -8,8 +8,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CounterName, GroupName, Outcome, ParamName, PipelineName, Seconds,
-    StageName,
+    AgentName, ArtifactName, CommandName, CounterName, GroupName, Outcome, ParamName, PipelineName,
+    Seconds, StageName,
 };
 use crate::pattern::AgentPattern;
 use crate::stage::Stage;
@@ -32,6 +32,11 @@ pub struct Definition {
     /// In the order of the file, which is the order in which people read them.
     pub stages: Vec<Stage>,
     pub views: Vec<View>,
+    /// Slash commands that a person types in a session, and what each does.
+    pub commands: BTreeMap<CommandName, Act>,
+    /// Files that `init` gives to the host: `agents/…`, `commands/…` and `skills/…` beside the
+    /// definition.
+    pub gives: Vec<String>,
     pub proofs: Vec<Proof>,
 }
 
@@ -158,6 +163,21 @@ impl ViewFormat {
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.word() == word)
     }
+}
+
+/// What a slash command does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Starts a run; what follows the command is its task.
+    Start,
+    /// Answers the question of the present stage with this choice; without one, the word that
+    /// follows the command is the choice.
+    Answer(Option<Outcome>),
+    Finish,
+    Retry,
+    /// What follows the command is the reason.
+    Cancel,
+    Reset,
 }
 
 /// A promise about the pipeline that `lint` proves or shows to be false.

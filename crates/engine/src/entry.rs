@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use crate::event::{CheckResult, TreeAround, Who};
 use crate::names::{
     ArtifactName, CheckpointName, CounterName, DispatchId, Hash, Outcome, ParamName, RunId,
-    SessionId, StageName, StepId, Time,
+    SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Fault, Gate, Resume, Run, Usage};
+use crate::run::{Dispatch, Driver, Fault, Gate, Process, Resume, Run, Usage};
 use crate::stage::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub enum Fact {
     TakenUp,
     Attached {
         session: SessionId,
+        process: Option<Process>,
     },
     Detached {
         session: SessionId,
@@ -43,6 +44,20 @@ pub enum Fact {
 
     Admitted {
         dispatch: Box<Dispatch>,
+    },
+    /// The worker of a dispatch is known.
+    Began {
+        dispatch: DispatchId,
+        worker: WorkerId,
+    },
+    /// It was seen to use a tool.
+    Worked {
+        dispatch: DispatchId,
+    },
+    /// It wanted to end without what it must leave.
+    SentBack {
+        dispatch: DispatchId,
+        reason: String,
     },
     /// A piece of work is over; what it left is in the `Captured` entries beside it.
     Ended {
@@ -63,6 +78,10 @@ pub enum Fact {
     /// Something happened that changes nothing: recorded, and no more.
     Noted {
         message: String,
+    },
+    /// Nobody judged this, and the host went on.
+    Unevaluated {
+        what: String,
     },
     /// Something was asked for and not allowed.
     Refused {
@@ -174,6 +193,11 @@ pub enum Fact {
         reason: String,
         stage: StageName,
     },
+    /// The run is not guarded until then.
+    Bypassed {
+        until: Time,
+        reason: String,
+    },
     Checkpointed {
         name: CheckpointName,
     },
@@ -193,6 +217,7 @@ pub struct Started {
     pub driver: Driver,
     pub stage: StageName,
     pub session: Option<SessionId>,
+    pub process: Option<Process>,
     pub steps: Vec<Step>,
     pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,

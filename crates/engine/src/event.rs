@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CheckpointName, DispatchId, Hash, Outcome, ParamName, RunId,
-    SessionId, StageName, StepId, Time,
+    AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, Outcome, ParamName, RunId,
+    SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::run::{Driver, Fault, Run, Usage};
+use crate::run::{Driver, Fault, Process, Run, Usage};
 use crate::stage::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,11 @@ pub enum Who {
     Person(String),
     /// A script or CI under a person's account, with no terminal.
     Unattended(String),
+    /// A coding agent that typed a command. The text says how it was told.
+    Agent(String),
+    /// A person through their session: a command that they typed there, or their answer to a
+    /// question that the host put to them.
+    Through(SessionId),
     /// A host's session, through its hooks.
     Session(SessionId),
     /// Our own side: the orchestrator, or a check that it ran.
@@ -36,21 +41,37 @@ impl Who {
         match self {
             Self::Person(name) => name.clone(),
             Self::Unattended(name) => alloc::format!("{name} (unattended)"),
+            Self::Agent(sign) => alloc::format!("an agent ({sign})"),
+            Self::Through(session) => alloc::format!("a person in session {session}"),
             Self::Session(session) => alloc::format!("session {session}"),
             Self::Engine => String::from("gatewright"),
         }
     }
 
     pub fn is_human(&self) -> bool {
-        matches!(self, Self::Person(_) | Self::Unattended(_))
+        matches!(
+            self,
+            Self::Person(_) | Self::Unattended(_) | Self::Through(_)
+        )
+    }
+
+    /// The session from which it came.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Session(session) | Self::Through(session) => Some(session),
+            Self::Person(_) | Self::Unattended(_) | Self::Agent(_) | Self::Engine => None,
+        }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     // A host or the orchestrator.
+    /// A session is there: it begins, goes on after a break, or is the heir of one that was cleared.
     SessionStarted {
         session: SessionId,
+        process: Option<Process>,
+        heir_of: Option<SessionId>,
     },
     SessionEnded {
         session: SessionId,
@@ -60,6 +81,23 @@ pub enum Happening {
     AgentRequested {
         agent: AgentName,
         step: Option<StepId>,
+        call: Option<CallId>,
+        /// The worker that asks, where it is not the session itself.
+        worker: Option<Actor>,
+    },
+    /// An agent was seen to begin. Hosts do not say which call began it.
+    AgentBegan {
+        worker: Actor,
+    },
+    /// The host told which worker a call began.
+    AgentLaunched {
+        call: CallId,
+        worker: WorkerId,
+    },
+    /// Somebody wants to write to a worker, who then works on, or again.
+    MessageRequested {
+        to: WorkerId,
+        call: Option<CallId>,
     },
     AgentEnded {
         work: WorkRef,
@@ -71,8 +109,33 @@ pub enum Happening {
     },
     ToolRequested {
         tool: String,
+        worker: Option<Actor>,
+        /// What of ours the call would plainly change.
+        touches: Vec<Touch>,
+        /// Another way to start an agent, or to act as a person.
+        door: Option<Door>,
+    },
+    /// A tool has worked. Where the stage restricts `writes`, the tree is compared.
+    ToolUsed {
+        worker: Option<Actor>,
     },
     PromptSubmitted,
+    /// The host's own list of things to do says that these are done.
+    TodosMarked {
+        done: Vec<String>,
+    },
+    /// The host's settings changed so that our hooks would be gone.
+    HooksRemoved {
+        how: String,
+    },
+    /// Something happened in the session that moves nothing and is worth a line.
+    Remarked {
+        message: String,
+    },
+    /// A hook could not decide, and its host went on without an answer.
+    Unevaluated {
+        what: String,
+    },
 
     // A person, or a run that is driven by hand.
     Reported {
@@ -92,6 +155,11 @@ pub enum Happening {
         reason: String,
     },
     ResetAsked {
+        reason: String,
+    },
+    /// A person lets the run go unguarded until then.
+    BypassAsked {
+        until: Time,
         reason: String,
     },
     CheckpointAsked {
@@ -131,16 +199,61 @@ pub struct Beginning {
     pub params: BTreeMap<ParamName, String>,
     pub driver: Driver,
     pub session: Option<SessionId>,
+    /// The process of that session.
+    pub process: Option<Process>,
     pub steps: Vec<Step>,
     /// What lies at the artifacts' paths already: an earlier run left it.
     pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
 }
 
+/// An agent at work inside a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    pub id: WorkerId,
+    pub agent: AgentName,
+}
+
+/// Something that a tool call would change and that the run rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Our state folder.
+    State,
+    /// The host's settings, in which our hooks stand.
+    Settings,
+    /// The pipeline, its prompts and scripts.
+    Definition,
+    /// Our own program.
+    Program,
+    /// The file of an artifact. `step` where its path belongs to one step.
+    Artifact {
+        artifact: ArtifactName,
+        step: Option<StepId>,
+    },
+}
+
+/// A way around the admission of agents or of people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// A script that starts agents by itself.
+    Workflow,
+    /// A command line that starts this agent program.
+    AgentProgram(String),
+    /// A command line with a command that is a person's.
+    PersonsCommand(String),
+    /// A call for an agent whose name is none.
+    NoName(String),
+}
+
 /// How an end names the work that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkRef {
     Dispatch(DispatchId),
+    /// What the host knows of it: the call that began it, the worker that did it, or both.
+    Host {
+        call: Option<CallId>,
+        worker: Option<WorkerId>,
+    },
     /// The oldest open dispatch of this agent in the session that reports.
     Agent {
         agent: AgentName,
@@ -150,6 +263,10 @@ pub enum WorkRef {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
+    /// It wants to end, and can be sent back.
+    Stopping {
+        worked: bool,
+    },
     /// It ended by itself; whether well, its artifacts tell. `worked`: it was seen to use a tool.
     Finished {
         worked: bool,

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{ArtifactName, Hash, StepId};
+use crate::run::Process;
 use crate::stage::{FieldOf, Step};
 
 /// What must be looked at before an event can be judged.
@@ -18,6 +19,8 @@ pub struct Needs {
     pub keep_tree: bool,
     /// Name the paths that differ from this tree.
     pub changed_since: Option<Hash>,
+    /// Is this process still there?
+    pub holder: Option<Process>,
     /// Read the questions in this field of the captured artifact.
     pub questions: Option<(FieldOf, Hash)>,
     /// Read the steps in this field of the captured artifact.
@@ -38,8 +41,16 @@ pub struct Evidence {
     pub tree: Option<Hash>,
     /// Paths that differ from the tree of `changed_since`.
     pub changed: Option<Vec<String>>,
+    pub holder: Option<Life>,
     pub questions: Option<Result<Vec<Question>, String>>,
     pub steps: Option<Result<Vec<Step>, String>>,
+}
+
+/// Is a process still there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    Alive,
+    Gone,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

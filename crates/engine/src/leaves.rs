@@ -31,7 +31,7 @@ impl Leaves {
 }
 
 /// What the work of this dispatch must leave behind.
-pub(crate) fn leaves_of(pipeline: &Pipeline, dispatch: &Dispatch) -> Leaves {
+pub fn leaves_of(pipeline: &Pipeline, dispatch: &Dispatch) -> Leaves {
     let Some(stage) = pipeline.stage(&dispatch.stage) else {
         return Leaves::default();
     };

@@ -134,6 +134,33 @@ name!(
     SessionId, &['.', ':']
 );
 
+name!(
+    /// One call of a tool, as its host numbers it.
+    CallId, &['.', ':']
+);
+name!(
+    /// One agent at work inside a session, as its host numbers it.
+    WorkerId, &['.', ':']
+);
+name!(
+    /// A slash command, without its slash.
+    CommandName, &[':', '.']
+);
+
+impl AgentName {
+    /// Do hosts take both for the same agent? They read names without case, dashes and underscores.
+    pub fn is_same(&self, other: &str) -> bool {
+        folded(&self.0).eq(folded(other))
+    }
+}
+
+fn folded(name: &str) -> impl Iterator<Item = char> {
+    let kept = name
+        .chars()
+        .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
+    kept.flat_map(char::to_lowercase)
+}
+
 /// One admitted piece of work, numbered within its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DispatchId(pub u32);

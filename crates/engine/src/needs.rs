@@ -2,16 +2,18 @@
 
 use alloc::vec::Vec;
 
-use crate::assign::{SESSION, assign};
+use crate::assign::{SESSION, assign, spelled};
 use crate::decide::targets;
 use crate::definition::Source;
 use crate::event::{Answer, Event, Happening, Who, WorkRef};
 use crate::evidence::{ArtifactNeed, Needs};
 use crate::leaves::leaves_of;
-use crate::names::{AgentName, ArtifactName, Hash, StageName, StepId, Time};
+use crate::names::{
+    AgentName, ArtifactName, CallId, Hash, SessionId, StageName, StepId, Time, WorkerId,
+};
 use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
-use crate::run::{Dispatch, Duty, Reach, Run};
+use crate::run::{BindingState, Dispatch, Duty, Process, Reach, Run};
 use crate::stage::{End, FieldOf, Leaves, Questions, Stage, StepsSource, Work, Writes};
 
 /// What must be looked at before this event can be judged.
@@ -36,7 +38,18 @@ fn is_overdue(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
 
 fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     match &event.what {
-        Happening::AgentRequested { agent, step } => beginning(pipeline, run, agent, step.as_ref()),
+        Happening::AgentRequested { agent, step, .. } => {
+            beginning(pipeline, run, agent, step.as_ref())
+        }
+        Happening::MessageRequested { to, .. } => going_on(pipeline, run, to),
+        Happening::AgentBegan { worker } => going_on(pipeline, run, &worker.id),
+        Happening::ToolUsed {
+            worker: Some(worker),
+        } => using(pipeline, run, &worker.id),
+        Happening::SessionStarted { session, .. } => Needs {
+            holder: holder(run, session),
+            ..Needs::default()
+        },
         Happening::AgentEnded { work, .. } => match open_work(run, &event.by, work) {
             Some(dispatch) => ending(pipeline, run, dispatch),
             None => session_ending(pipeline, run, work),
@@ -51,14 +64,24 @@ fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
         Happening::Answered(Answer::Choice(_))
         | Happening::FinishAsked
         | Happening::SkipAsked { .. } => completing(pipeline, run),
+        // Work that ended unseen has failed, and that may end the run.
+        Happening::StopRequested {
+            background_work: false,
+        } if !run.dispatches.is_empty() => completing(pipeline, run),
         Happening::StepsRead { .. } => Needs {
             steps: planned(pipeline, run),
             ..Needs::default()
         },
         Happening::Answered(Answer::Continue)
-        | Happening::SessionStarted { .. }
         | Happening::SessionEnded { .. }
         | Happening::TakenUp
+        | Happening::AgentLaunched { .. }
+        | Happening::ToolUsed { worker: None }
+        | Happening::TodosMarked { .. }
+        | Happening::HooksRemoved { .. }
+        | Happening::Remarked { .. }
+        | Happening::Unevaluated { .. }
+        | Happening::BypassAsked { .. }
         | Happening::StopRequested { .. }
         | Happening::ToolRequested { .. }
         | Happening::PromptSubmitted
@@ -101,7 +124,8 @@ fn artifacts(leaves: &Leaves, step: Option<&StepId>) -> Vec<ArtifactNeed> {
 }
 
 fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&StepId>) -> Needs {
-    let Ok(assignment) = assign(pipeline, run, agent, step) else {
+    let agent = spelled(pipeline, run, agent);
+    let Ok(assignment) = assign(pipeline, run, &agent, step) else {
         return Needs::default();
     };
     let restricted = here(pipeline, run).is_some_and(restricts);
@@ -111,6 +135,35 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
         keep_tree: restricted,
         ..Needs::default()
     }
+}
+
+/// A worker whose work is over is asked for anew when somebody writes to it.
+fn going_on(pipeline: &Pipeline, run: &Run, worker: &WorkerId) -> Needs {
+    match run.workers.get(worker) {
+        Some(known) if run.work_of(worker).is_none() => {
+            beginning(pipeline, run, &known.agent, None)
+        }
+        Some(_) | None => Needs::default(),
+    }
+}
+
+/// What a tool changed is compared where the worker's stage restricts it.
+fn using(pipeline: &Pipeline, run: &Run, worker: &WorkerId) -> Needs {
+    let open = run.work_of(worker);
+    let restricted = open.filter(|open| pipeline.stage(&open.stage).is_some_and(restricts));
+    let before = restricted.and_then(|open| open.tree);
+    Needs {
+        tree: before.is_some(),
+        changed_since: before,
+        ..Needs::default()
+    }
+}
+
+/// The process of another session that holds the run.
+fn holder(run: &Run, session: &SessionId) -> Option<Process> {
+    let binding = run.session.as_ref()?;
+    let other = binding.session != *session && binding.state == BindingState::Active;
+    binding.process.filter(|_| other)
 }
 
 fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
@@ -130,7 +183,7 @@ fn session_ending(pipeline: &Pipeline, run: &Run, work: &WorkRef) -> Needs {
         WorkRef::Agent { agent, step } if agent.as_str() == SESSION => {
             reported(pipeline, run, Some(agent), step.as_ref())
         }
-        WorkRef::Agent { .. } | WorkRef::Dispatch(_) => Needs::default(),
+        WorkRef::Agent { .. } | WorkRef::Dispatch(_) | WorkRef::Host { .. } => Needs::default(),
     }
 }
 
@@ -211,12 +264,12 @@ fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
 
 /// The open work that this names: by its id, else the oldest of that agent in the session that speaks.
 pub(crate) fn open_work<'a>(run: &'a Run, by: &Who, work: &WorkRef) -> Option<&'a Dispatch> {
-    let session = match by {
-        Who::Session(session) => Some(session),
-        Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
-    };
+    let session = by.session();
     run.dispatches.values().find(|open| match work {
         WorkRef::Dispatch(id) => open.id == *id,
+        WorkRef::Host { call, worker } => {
+            open.session.as_ref() == session && is_told(run, open, call.as_ref(), worker.as_ref())
+        }
         WorkRef::Agent { agent, step } => {
             open.agent == *agent
                 && open.session.as_ref() == session
@@ -225,6 +278,22 @@ pub(crate) fn open_work<'a>(run: &'a Run, by: &Who, work: &WorkRef) -> Option<&'
                     .is_none_or(|step| step_of(&open.duty) == Some(step))
         }
     })
+}
+
+/// Is this the work that a host tells of? Of two calls for the same work it does not say which began
+/// whom: a worker that is known counts more than the call that names it.
+fn is_told(run: &Run, open: &Dispatch, call: Option<&CallId>, worker: Option<&WorkerId>) -> bool {
+    match worker.filter(|worker| run.workers.contains_key(*worker)) {
+        Some(worker) => open.worker.as_ref() == Some(worker) && !is_earlier(run, open, call),
+        None => call.is_some() && open.call.as_ref() == call,
+    }
+}
+
+/// Does this call belong to earlier work of the same worker? A message may have begun it anew before
+/// its first end was told. Then nobody is known by that call any more.
+fn is_earlier(run: &Run, open: &Dispatch, call: Option<&CallId>) -> bool {
+    let mut known = run.workers.values();
+    call.is_some() && open.call.as_ref() != call && !known.any(|known| known.call.as_ref() == call)
 }
 
 fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {

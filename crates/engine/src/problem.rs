@@ -74,6 +74,7 @@ check_rules! {
     BadLimit, "GW-L209", Error, "a limit is a number, or a parameter whose values are numbers";
     BadParamTarget, "GW-L210", Error, "a parameter used as a target has choices that are stages";
     BadParam, "GW-L211", Error, "a parameter's default is one of its choices";
+    IdleCommand, "GW-L212", Error, "a slash command does something in some stage";
 
     Unreachable, "GW-L220", Error, "every stage can be reached";
     DeadEnd, "GW-L221", Error, "every stage that is not an end has a way out";

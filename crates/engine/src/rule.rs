@@ -53,6 +53,15 @@ rules! {
     ToolDenied, "GW-R20", "the stage forbids this tool";
     ToolFree, "GW-R21", "the stage does not restrict this tool";
 
+    Unadmitted, "GW-R22", "an agent that was not admitted does nothing";
+    OwnFiles, "GW-R23", "what a run rests on is not the agent's to change";
+    ArtifactOwner, "GW-R24", "an artifact is written by the agent that leaves it";
+    HooksStay, "GW-R25", "a session stays guarded while it holds a run";
+    OtherDoor, "GW-R26", "agents begin one by one, where each can be admitted";
+    StillBeginning, "GW-R27", "of two kinds of work of one agent, one begins after the other";
+    TodoAhead, "GW-R28", "a step is done when its work was checked, whatever a list says";
+    MessageFree, "GW-R29", "a worker at work may be written to";
+
     Unmatched, "GW-R30", "a completion that matches no dispatch advances nothing";
     Late, "GW-R31", "work of a stage that the run has left advances nothing";
     OutcomeChecked, "GW-R32", "a stage is left only with an outcome that was checked";
@@ -64,6 +73,9 @@ rules! {
     Strayed, "GW-R38", "a stage changes only what its `writes` allows";
     NotByHand, "GW-R39", "a report advances only a run that was started by hand";
     TimedOut, "GW-R40", "work that exceeds its time limit has failed";
+    Began, "GW-R41", "an agent's work is tied to its dispatch when it begins";
+    Again, "GW-R42", "an end counts once, however often it is told";
+    SentBack, "GW-R43", "a worker without what it must leave is sent back, twice at most";
 
     CheckRan, "GW-R50", "a check passes when every command exits with 0";
     CheckVoid, "GW-R51", "a check counts only if the tree is the same before and after";
@@ -91,6 +103,8 @@ rules! {
     NothingToContinue, "GW-R76", "only a run that was stopped can be continued";
 
     Salvaged, "GW-R77", "a run that was salvaged from a damaged store says what it lost";
+    Bypass, "GW-R78", "a person may let a run go unguarded for a while, with a reason";
+    Bypassed, "GW-R79", "a bypassed run says what it would refuse, and lets it through";
 
     Reviewed, "GW-R80", "every reviewer approves one tree before a review is passed";
     RoundsSpent, "GW-R81", "rounds are limited; after the last one the review is exceeded";
@@ -107,5 +121,8 @@ rules! {
     Inject, "GW-R95", "a stage may give the session its text";
     OutcomeTaken, "GW-R96", "an outcome leads where the definition says";
     CounterFull, "GW-R97", "a counter that is full leads to its `then`";
+    Remarked, "GW-R99", "what a session does may be worth a line";
+    Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
+    Unevaluated, "GW-R100", "what nobody judged is marked";
     Interrupted, "GW-R98", "an escalation returns to where it interrupted";
 }

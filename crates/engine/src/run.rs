@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CounterName, DispatchId, Hash, Outcome, ParamName, RunId, SessionId,
-    StageName, StepId, Time,
+    AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, Outcome, ParamName, RunId,
+    SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::stage::{Conversation, Step};
 
@@ -37,6 +37,8 @@ pub struct Run {
     /// Open pieces of work only; ended ones are in the journal.
     pub dispatches: BTreeMap<DispatchId, Dispatch>,
     pub last_dispatch: DispatchId,
+    /// The workers that hosts numbered, with their latest work; the oldest are forgotten.
+    pub workers: BTreeMap<WorkerId, KnownWorker>,
     /// Rounds and approvals of each review stage.
     pub panels: BTreeMap<StageName, Panel>,
     /// The task graph of each steps stage, with its members as planned.
@@ -44,6 +46,8 @@ pub struct Run {
     /// The steps that were given at start.
     pub given_steps: Vec<Step>,
     pub session: Option<Binding>,
+    /// A person lets the run go unguarded for a while.
+    pub bypass: Option<Bypass>,
     /// What people overrode. Never emptied.
     pub overrides: Vec<Override>,
     pub used: Usage,
@@ -53,6 +57,23 @@ pub struct Run {
     pub granted: Grant,
     /// How often the session was held back from stopping since the run last moved.
     pub holds: u32,
+    /// How many events nobody judged.
+    pub unjudged: u32,
+}
+
+impl Run {
+    /// The open work of this worker.
+    pub fn work_of(&self, worker: &WorkerId) -> Option<&Dispatch> {
+        let mut open = self.dispatches.values();
+        open.find(|open| open.worker.as_ref() == Some(worker))
+    }
+
+    /// Has this call been answered with work already?
+    pub(crate) fn knows_call(&self, call: Option<&CallId>) -> bool {
+        let open = self.dispatches.values().map(|open| open.call.as_ref());
+        let known = self.workers.values().map(|known| known.call.as_ref());
+        call.is_some() && open.chain(known).any(|known| known == call)
+    }
 }
 
 /// Who drives the run, and so how much of it was witnessed.
@@ -191,6 +212,14 @@ pub struct Dispatch {
     /// Its number at that stage.
     pub attempt: u32,
     pub session: Option<SessionId>,
+    /// The host's number of the call that asked for it.
+    pub call: Option<CallId>,
+    /// The host's number of who does it, once it was seen to begin.
+    pub worker: Option<WorkerId>,
+    /// It was seen to use a tool.
+    pub worked: bool,
+    /// How often it wanted to end without what it must leave, and was sent back.
+    pub sent_back: u32,
     pub started_at: Time,
     pub conversation: Conversation,
     pub reach: Reach,
@@ -291,6 +320,33 @@ pub enum MemberState {
 pub struct Binding {
     pub session: SessionId,
     pub state: BindingState,
+    /// The host's process, which is the session's end when it dies.
+    pub process: Option<Process>,
+}
+
+/// A process. Numbers are used again, so its beginning belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    pub id: u32,
+    /// In the system's own clock ticks.
+    pub started: u64,
+}
+
+/// What is remembered of a worker that a host numbered.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KnownWorker {
+    pub agent: AgentName,
+    /// Its latest work.
+    pub dispatch: DispatchId,
+    pub call: Option<CallId>,
+}
+
+/// The time for which a run is not guarded, by a person's word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bypass {
+    pub until: Time,
+    pub reason: String,
+    pub by: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,7 @@
 //! Checks: the commands that we run ourselves, because an agent's word about them is not evidence.
 //!
 //! A command is a program and its words, never a shell line. It gets a short list of variables, no
-//! input, a time limit and its own process group, which is ended whole. A command that moves its
-//! children into another group can leave them behind; containing those takes a sandbox.
+//! input, a time limit and its own process group, which is ended whole (`group` says how far).
 
 mod approved;
 mod command;
@@ -23,8 +22,10 @@ use engine::{
 
 use crate::{Error, Looking, text, tree};
 use command::Prepared;
-use environment::Search;
+pub use command::find;
+pub use environment::{Search, search, variables};
 use process::Limits;
+pub use tail::Tail;
 
 /// Where programs are looked for in the end, whatever the caller's own folders are.
 pub const SYSTEM_PATH: [&str; 8] = [

@@ -5,6 +5,8 @@
 
 pub mod artifact;
 pub mod check;
+pub mod group;
+pub mod process;
 pub mod questions;
 pub mod steps;
 pub mod text;
@@ -112,6 +114,7 @@ pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
     if needs.tree || needs.keep_tree || needs.changed_since.is_some() {
         look_at_tree(needs, looking, &mut looked)?;
     }
+    looked.evidence.holder = needs.holder.as_ref().map(process::life);
     if let Some((field, hash)) = &needs.questions {
         let (content, format) = captured(field, hash, looking, &looked)?;
         looked.evidence.questions = Some(questions::read(&content, format, &field.field));

@@ -4,9 +4,10 @@ use clap::{Parser, Subcommand};
 use store::Key;
 
 use crate::commands::{
-    answer, cancel, check, checkpoint, completions, demo, exit_codes, export, finish, fork, gc,
-    graph, history, lint, list, man, next, pipelines, report, reset, restore, retry, schema, skip,
-    start, status, test, verify, why,
+    answer, bypass, cancel, check, checkpoint, completions, demo, doctor, exit_codes, export,
+    finish, fork, gc, graph, history, init, leash, lint, list, man, next, pipelines, prove_guards,
+    report, reset, restore, retry, schema, skip, start, status, statusline, step, test, trust,
+    uninit, verify, why,
 };
 use crate::exit::Exit;
 use crate::key::LONGEST;
@@ -64,6 +65,11 @@ pub enum Command {
     Schema(schema::Schema),
     Test(test::Test),
 
+    Init(init::Init),
+    Uninit(uninit::Uninit),
+    Doctor(doctor::Doctor),
+    ProveGuards(prove_guards::ProveGuards),
+    Trust(trust::Trust),
     Start(start::Start),
     List(list::List),
     Status(status::Status),
@@ -71,10 +77,12 @@ pub enum Command {
 
     Report(report::Report),
     Check(check::Check),
+    Step(step::Step),
     Answer(answer::Answer),
     Finish(finish::Finish),
     Retry(retry::Retry),
     Skip(skip::Skip),
+    Bypass(bypass::Bypass),
     Cancel(cancel::Cancel),
     Reset(reset::Reset),
 
@@ -87,10 +95,13 @@ pub enum Command {
     Export(export::Export),
     Gc(gc::Gc),
 
+    Statusline(statusline::Statusline),
     Completions(completions::Completions),
     Man(man::Man),
     #[command(hide = true)]
     ExitCodes(exit_codes::ExitCodes),
+    #[command(hide = true)]
+    Leash(leash::Leash),
 }
 
 fn exit_codes_text() -> String {

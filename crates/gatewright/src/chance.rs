@@ -27,7 +27,22 @@ pub fn key() -> Result<Key, Failure> {
     Key::parse(&key).map_err(|problem| Failure::bug(format!("{key} is no key: {problem}")))
 }
 
+/// A UUID of version 4, for programs that want one.
+pub fn uuid() -> Result<String, Failure> {
+    let mut bytes = bytes::<16>()?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    Ok(parts.join("-"))
+}
+
 fn letters<const COUNT: usize>() -> Result<String, Failure> {
+    let letter = |byte: u8| char::from(LETTERS[usize::from(byte % 32)]);
+    Ok(bytes::<COUNT>()?.into_iter().map(letter).collect())
+}
+
+fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], Failure> {
     let mut bytes = [0; COUNT];
     let filled = getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|cause| {
         Failure::outside(format!("the system gives no random numbers ({cause})"))
@@ -37,10 +52,7 @@ fn letters<const COUNT: usize>() -> Result<String, Failure> {
             "the system gives too few random numbers: do it again",
         ));
     }
-    Ok(bytes
-        .iter()
-        .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
-        .collect())
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -54,5 +66,17 @@ mod tests {
         assert!(one.as_str().starts_with("r-"));
         assert_eq!(one.as_str().len(), 2 + RUN_LETTERS);
         assert_ne!(key().unwrap(), key().unwrap());
+    }
+
+    #[test]
+    fn a_uuid_has_its_form_and_its_version() {
+        let (one, other) = (uuid().unwrap(), uuid().unwrap());
+        assert_ne!(one, other);
+        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12], "{one}");
+        assert!(
+            one.as_bytes()[14] == b'4' && b"89ab".contains(&one.as_bytes()[19]),
+            "{one}"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What every command works with: the environment, and the folder that it was typed in.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use engine::Who;
@@ -14,6 +15,8 @@ pub struct Context {
     /// Where the command was typed.
     pub folder: PathBuf,
     state: Option<PathBuf>,
+    /// Who typed it does not change while the command runs, so it is found out once.
+    who: OnceCell<Who>,
 }
 
 impl Context {
@@ -27,15 +30,28 @@ impl Context {
             environment,
             folder,
             state: None,
+            who: OnceCell::new(),
         })
     }
 
-    /// The same in another folder and with a state folder of its own.
+    /// The context of a hook: what its host says, wherever the process was started.
+    pub fn at(environment: Environment, folder: PathBuf) -> Self {
+        Self {
+            environment,
+            folder,
+            state: None,
+            who: OnceCell::new(),
+        }
+    }
+
+    /// The same in another folder and with a state folder of its own. Whatever is played there is
+    /// played without anybody at a terminal, whoever wants to see it.
     pub fn elsewhere(&self, folder: PathBuf, state: PathBuf) -> Self {
         Self {
             environment: self.environment.clone(),
             folder,
             state: Some(state),
+            who: OnceCell::from(Who::Unattended(who::user(&self.environment))),
         }
     }
 
@@ -47,6 +63,6 @@ impl Context {
     }
 
     pub fn who(&self) -> Who {
-        who::who(&self.environment)
+        self.who.get_or_init(|| who::who(&self.environment)).clone()
     }
 }

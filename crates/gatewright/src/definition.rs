@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use engine::{PipelineName, Severity};
+use language::builtin::Builtin;
 use language::{Colour, Compiled, Diagnostic, LanguageRule, MOST_BYTES, SourceFile, Sources};
 use store::Files;
 use views::Paint;
@@ -36,21 +37,50 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// Reads the definition of this name or path. The program's own come first: a file of the project
+/// Where a definition is.
+pub enum Place {
+    Builtin(&'static Builtin),
+    File {
+        path: PathBuf,
+        /// What people call it.
+        shown: String,
+    },
+}
+
+/// Finds the definition of this name or path. The program's own come first: a file of the project
 /// cannot take the place of one of them unless a person writes its path.
-pub fn find(word: &str, folder: &Path, root: &Path) -> Result<Sources, Trouble> {
+pub fn place(word: &str, folder: &Path, root: &Path) -> Result<Place, Failure> {
+    let typed = || Place::File {
+        path: folder.join(word),
+        shown: word.to_owned(),
+    };
     if is_path(word) {
-        return read(&folder.join(word), word);
+        return Ok(typed());
     }
     if let Some(builtin) = language::builtin::find(word) {
-        return Ok(builtin.sources());
+        return Ok(Place::Builtin(builtin));
     }
-    if let Some(path) = in_project(word, root) {
-        return read(&path, &format!("{PROJECT_FOLDER}/{}", file_name(&path)));
+    if let Some(own) = own(word, root) {
+        return Ok(own);
     }
     match folder.join(word).is_file() {
-        true => read(&folder.join(word), word),
-        false => Err(unknown(word, root).into()),
+        true => Ok(typed()),
+        false => Err(unknown(word, root)),
+    }
+}
+
+/// The project's own definition of this name, also where one comes with the program.
+pub fn own(word: &str, root: &Path) -> Option<Place> {
+    let path = in_project(word, root)?;
+    let shown = format!("{PROJECT_FOLDER}/{}", file_name(&path));
+    Some(Place::File { path, shown })
+}
+
+/// Reads the definition of this name or path.
+pub fn find(word: &str, folder: &Path, root: &Path) -> Result<Sources, Trouble> {
+    match place(word, folder, root)? {
+        Place::Builtin(builtin) => Ok(builtin.sources()),
+        Place::File { path, shown } => read(&path, &shown),
     }
 }
 

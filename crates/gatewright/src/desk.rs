@@ -142,10 +142,18 @@ impl<'a> Desk<'a> {
         opened: &Opened,
         needs: &Needs,
         given: &BTreeMap<ArtifactName, Given>,
+        reply: Option<&str>,
     ) -> Result<Looked, Failure> {
         match *needs == Needs::default() {
             true => Ok(Looked::default()),
-            false => self.looking(opened, given, |looking| evidence::look(needs, looking)),
+            false => self.looking(opened, given, |looking| {
+                let looking = Looking {
+                    reply,
+                    given: given.clone(),
+                    ..*looking
+                };
+                evidence::look(needs, &looking)
+            }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The way through: read the run, look at what the engine needs, decide and store in one transaction.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use engine::{
     ArtifactName, Decision, Driver, Entry, Event, Fact, Happening, Refusal, Reply, Rule, Standing,
@@ -12,13 +13,16 @@ use store::{Backend, Commit, Content, Key, StoredEntry, StoredRun, Transacted};
 use crate::clock;
 use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
-use crate::rendering;
+use crate::{rendering, step};
 
 /// How often we look again because somebody else was faster.
 const MOST_LOOKS: u32 = 500;
 
 /// How many plans are read in a row; each leads into a stage that begins with another plan.
 const MOST_PLANS: u32 = 16;
+
+/// How long a hook waits for its turn, whose host waits for it.
+const SHORT_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What somebody did, and what came with it.
 pub struct Deed {
@@ -27,6 +31,8 @@ pub struct Deed {
     pub given: BTreeMap<ArtifactName, Given>,
     /// Bytes that the event names.
     pub contents: Vec<evidence::Content>,
+    /// What an agent said last.
+    pub reply: Option<String>,
 }
 
 impl From<Happening> for Deed {
@@ -35,6 +41,7 @@ impl From<Happening> for Deed {
             what,
             given: BTreeMap::new(),
             contents: Vec::new(),
+            reply: None,
         }
     }
 }
@@ -111,6 +118,79 @@ pub fn drive(
     Err(Failure::outside(message).hint("do it again"))
 }
 
+/// Tells the engine what a host saw in its session. What leaves no entry is decided on what was read,
+/// and no lock is taken for it.
+pub fn witness(
+    desk: &mut Desk<'_>,
+    mut opened: Opened,
+    (by, key): (&Who, Option<&Key>),
+    make: &mut MakeDeed<'_>,
+) -> Result<Driven, Failure> {
+    let run = opened.run().id.clone();
+    let mut turn = None;
+    for _ in 0..MOST_LOOKS {
+        opened = prepare(desk, opened)?;
+        let at = clock::now();
+        let deed = make(desk, &opened, at)?;
+        if let Some(driven) = unrecorded(desk, &opened, (by, at), &deed)? {
+            return Ok(driven);
+        }
+        match attempt(desk, opened, Signed { by, at, key }, deed)? {
+            Attempt::Done(driven) => return settle(desk, *driven),
+            Attempt::Repeated(entries) => {
+                let opened = desk.read(&run)?;
+                return Ok(told_again(opened, entries));
+            }
+            Attempt::Moved => {
+                turn = turn.or_else(|| desk.state.wait_shortly_to_change(&run, SHORT_PATIENCE));
+                opened = desk.read(&run)?;
+            }
+        }
+    }
+    let message = format!("run {run} changes faster than it can be looked at");
+    Err(Failure::outside(message).hint("do it again"))
+}
+
+/// What came of it, if there is nothing to remember.
+fn unrecorded(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    (by, at): (&Who, Time),
+    deed: &Deed,
+) -> Result<Option<Driven>, Failure> {
+    let event = Event {
+        at,
+        by: by.clone(),
+        what: deed.what.clone(),
+    };
+    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
+    if needs != engine::Needs::default() && leaves_entries(&deed.what) {
+        // What is looked at here is looked at for the transaction.
+        return Ok(None);
+    }
+    let looked = desk.look(opened, &needs, &deed.given, deed.reply.as_deref())?;
+    let decision = engine::decide(&opened.pipeline, opened.run(), &event, &looked.evidence);
+    if !decision.entries.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Driven {
+        opened: opened.clone(),
+        reply: decision.reply,
+        rule: decision.rule,
+        entries: Vec::new(),
+        repeated: false,
+        unwritten: Vec::new(),
+    }))
+}
+
+/// Does this usually leave a mark, so that looking twice would be a waste?
+fn leaves_entries(what: &Happening) -> bool {
+    matches!(
+        what,
+        Happening::AgentEnded { .. } | Happening::AgentRequested { .. }
+    )
+}
+
 /// Who did it, when, and under which key.
 struct Signed<'a> {
     by: &'a Who,
@@ -140,7 +220,7 @@ fn attempt(
         what: deed.what,
     };
     let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-    let looked = desk.look(&opened, &needs, &deed.given)?;
+    let looked = desk.look(&opened, &needs, &deed.given, deed.reply.as_deref())?;
     let Opened { stored, pipeline } = opened;
     let contents: Vec<Content<'_>> = looked
         .contents
@@ -195,8 +275,12 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
     }
 }
 
-/// What our own side does before anything else can happen: the steps of a new task graph are read.
+/// What our own side does before anything else can happen: workers of ours whose process is gone have
+/// crashed, and the steps of a new task graph are read.
 pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
+    if step::has_lost_work(desk, &opened) && opened.has_project() {
+        opened = step::settle_lost_work(desk, opened)?;
+    }
     for _ in 0..MOST_PLANS {
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
             return Ok(opened);
@@ -215,7 +299,7 @@ pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failur
 }
 
 /// One attempt at something that is no longer needed if somebody else was first.
-fn alone(
+pub fn alone(
     desk: &mut Desk<'_>,
     opened: Opened,
     by: &Who,
@@ -286,7 +370,7 @@ fn refused_anyway(
         what: deed.what.clone(),
     };
     let needs = engine::needs(&taken.pipeline, taken.run(), &event);
-    let looked = desk.look(&taken, &needs, &deed.given)?;
+    let looked = desk.look(&taken, &needs, &deed.given, deed.reply.as_deref())?;
     let decision = engine::decide(&taken.pipeline, taken.run(), &event, &looked.evidence);
     let ended = |entry: &Entry| matches!(entry.fact, Fact::Ended { .. });
     match decision.reply {

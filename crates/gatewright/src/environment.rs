@@ -3,6 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use engine::SessionId;
+
+use crate::caller;
+
 /// What the environment says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -12,6 +16,18 @@ pub struct Environment {
     pub search_path: Option<OsString>,
     no_color: bool,
     dumb_terminal: bool,
+    /// The agent programs whose variables are there: they give them to what they start.
+    pub agents: Vec<&'static str>,
+    /// The session of the host that started us, and its process.
+    pub session: Option<SessionId>,
+    pub host_process: Option<u32>,
+    /// The project, as the host tells it.
+    pub project: Option<PathBuf>,
+    /// The file from which the session's shell takes further variables.
+    pub env_file: Option<PathBuf>,
+    /// The hook that started us is a plugin's.
+    pub in_plugin: bool,
+    claude_folder: Option<PathBuf>,
     /// Values that must not be stored, because of what their variables are called.
     pub secrets: Vec<String>,
 }
@@ -32,11 +48,21 @@ impl Environment {
     }
 
     fn take(&mut self, name: &OsStr, value: &OsStr) {
+        let agent = name.to_str().and_then(caller::agent_of_variable);
+        self.agents.extend(agent);
         match name.to_str() {
             Some("XDG_STATE_HOME") => self.state_home = absolute(value),
             Some("HOME") => self.home = absolute(value),
             Some("USER") => self.user = value.to_str().map(str::to_owned),
             Some("PATH") => self.search_path = Some(value.to_owned()),
+            Some("CLAUDE_CODE_SESSION_ID") => {
+                self.session = value.to_str().and_then(|id| SessionId::parse(id).ok());
+            }
+            Some("CLAUDE_PID") => self.host_process = value.to_str().and_then(|id| id.parse().ok()),
+            Some("CLAUDE_PROJECT_DIR") => self.project = absolute(value),
+            Some("CLAUDE_ENV_FILE") => self.env_file = absolute(value),
+            Some("CLAUDE_PLUGIN_ROOT") => self.in_plugin = true,
+            Some("CLAUDE_CONFIG_DIR") => self.claude_folder = absolute(value),
             Some("NO_COLOR") => self.no_color = true,
             Some("TERM") => self.dumb_terminal = value == "dumb",
             Some(name) if is_secret(name) => self.secrets.extend(secret(value)),
@@ -48,6 +74,12 @@ impl Environment {
     pub fn state_home(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(default)
+    }
+
+    /// Where Claude Code keeps the user's own settings.
+    pub fn claude_folder(&self) -> Option<PathBuf> {
+        let default = || self.home.as_ref().map(|home| home.join(".claude"));
+        self.claude_folder.clone().or_else(default)
     }
 
     /// Does the environment ask for texts without colour?
@@ -121,6 +153,26 @@ mod tests {
             ("PAGER", "less is more"),
         ]);
         assert_eq!(found.secrets, ["0123456789", "abcdefgh"]);
+    }
+
+    #[test]
+    fn the_variables_of_agents_are_noticed() {
+        let found = environment(&[("CLAUDECODE", "1"), ("CODEX_HOME", "/c"), ("CRUSH", "")]);
+        assert_eq!(found.agents, ["claude"]);
+    }
+
+    #[test]
+    fn the_session_and_its_process_are_taken_as_far_as_they_are_whole() {
+        for (session, process, expected) in [
+            ("0c6f-1", "42", (Some("0c6f-1"), Some(42))),
+            ("../x", "-1", (None, None)),
+            ("", "", (None, None)),
+        ] {
+            let found =
+                environment(&[("CLAUDE_CODE_SESSION_ID", session), ("CLAUDE_PID", process)]);
+            let session = found.session.as_ref().map(SessionId::as_str);
+            assert_eq!((session, found.host_process), expected);
+        }
     }
 
     #[test]

@@ -2,29 +2,40 @@
 
 mod act;
 mod arguments;
+mod caller;
 mod chance;
 mod clock;
 mod collision;
 mod commands;
+mod confirm;
 mod context;
 mod definition;
 mod demo;
 mod desk;
 mod drive;
+mod enrolment;
 mod environment;
 mod exit;
 mod failure;
+mod hook;
+mod install;
 mod key;
 mod output;
 mod params;
+mod period;
+mod prove;
 mod reference;
 mod rendering;
+mod running;
 mod runs;
 mod scenario;
+mod starting;
 mod state;
+mod step;
 mod steps;
 mod task;
 mod tell;
+mod trust;
 mod turn;
 mod who;
 
@@ -45,7 +56,10 @@ use crate::output::{Color, Format, Output};
 /// Runs the command of these arguments, the first of which is the program's own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // What a host calls on every step of an agent is looked for here, before the parser is built.
+    // What a host calls on every step of an agent is looked for before the parser is built.
+    if arguments.get(1).is_some_and(|word| word == "hook") {
+        return hook::run(&arguments[2..]);
+    }
     let exit = guarded(|| parse_and_run(&arguments));
     exit.into()
 }
@@ -110,16 +124,23 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Graph(command) => command.run(context, output),
         Command::Schema(command) => command.run(output),
         Command::Test(command) => command.run(context, output),
+        Command::Trust(command) => command.run(context, output),
+        Command::Init(command) => command.run(context, output),
+        Command::Uninit(command) => command.run(context, output),
+        Command::Doctor(command) => command.run(context, output),
+        Command::ProveGuards(command) => command.run(context, output),
         Command::Start(command) => command.run(context, output),
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),
         Command::Next(command) => command.run(context, output),
         Command::Report(command) => command.run(context, output),
         Command::Check(command) => command.run(context, output),
+        Command::Step(command) => command.run(context, output),
         Command::Answer(command) => command.run(context, output),
         Command::Finish(command) => command.run(context, output),
         Command::Retry(command) => command.run(context, output),
         Command::Skip(command) => command.run(context, output),
+        Command::Bypass(command) => command.run(context, output),
         Command::Cancel(command) => command.run(context, output),
         Command::Reset(command) => command.run(context, output),
         Command::History(command) => command.run(context, output),
@@ -130,9 +151,11 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Fork(command) => command.run(context, output),
         Command::Export(command) => command.run(context, output),
         Command::Gc(command) => command.run(context, output),
+        Command::Statusline(command) => command.run(context, output),
         Command::Completions(command) => command.run(output),
         Command::Man(command) => command.run(output),
         Command::ExitCodes(command) => command.run(output),
+        Command::Leash(command) => Ok(command.run()),
     }
 }
 

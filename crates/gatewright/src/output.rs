@@ -39,6 +39,15 @@ struct Stream {
     closed: bool,
 }
 
+/// Gives a host its answer. Whoever does not listen any more gets none: the exit code is left.
+pub fn reply(bytes: &hosts::claude::Bytes) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout
+        .write_all(&bytes.stdout)
+        .and_then(|()| stdout.flush());
+    let _ = io::stderr().lock().write_all(&bytes.stderr);
+}
+
 impl Output {
     pub fn standard(format: Format, color: Color, environment: &Environment) -> Self {
         let paint = |is_terminal: bool| match color {

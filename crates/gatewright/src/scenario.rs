@@ -17,7 +17,7 @@ mod pipeline;
 mod player;
 mod read;
 mod report;
-mod step;
+pub mod step;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -26,7 +26,7 @@ mod words;
 mod working;
 mod world;
 
-pub use generate::{Generated, generate};
+pub use generate::{Generated, Leg, Route, Routes, examples, generate};
 pub use pipeline::Beside;
 pub use read::File;
 pub use report::Report;

@@ -2,10 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use engine::RunId;
 
@@ -60,9 +61,18 @@ impl State {
     /// once, and none starves. The store is what keeps two from changing a run at once: whoever
     /// waits in vain, because somebody sleeps on its turn, goes on without one.
     pub fn wait_to_change(&self, run: &RunId) -> Option<Turn> {
+        Turn::wait(&self.turn(run)).ok()
+    }
+
+    /// The same for whoever has less time.
+    pub fn wait_shortly_to_change(&self, run: &RunId, patience: Duration) -> Option<Turn> {
+        Turn::wait_for(&self.turn(run), patience).ok()
+    }
+
+    fn turn(&self, run: &RunId) -> PathBuf {
         let sum: usize = run.as_str().bytes().map(usize::from).sum();
         let name = format!("changing-{:x}.lock", sum % MOST_TURNS);
-        Turn::wait(&self.folder.join(name)).ok()
+        self.folder.join(name)
     }
 
     /// Where runs are copied to before a person resets them.
@@ -75,16 +85,8 @@ impl State {
     /// Keeps the search path with which a person started a run. Its checks look for programs there,
     /// not where whoever asks for a check wants them to be looked for.
     pub fn keep_search_path(&self, run: &RunId, search: &OsStr) -> Result<(), Failure> {
-        let folder = self.folder.join("search");
-        make_private(&folder)?;
-        let path = folder.join(run.as_str());
-        let written = || {
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            file.write_all(search.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map(drop).map_err(|failed| failed.error)
-        };
-        written().map_err(Failure::file("write to", &path))
+        let path = self.folder.join("search").join(run.as_str());
+        write_bytes(&path, search.as_bytes()).map_err(Failure::file("write to", &path))
     }
 
     /// The search path of a run; `None` when nothing is known of it.
@@ -111,6 +113,25 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Writes a file of the state folder, whole or not at all. It is durable when this returns.
+pub fn write_durably(path: &Path, text: &str) -> io::Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    // The name is durable only when the folder is.
+    fs::File::open(folder)?.sync_all()
 }
 
 fn make_private(folder: &Path) -> Result<(), Failure> {

@@ -25,7 +25,7 @@ impl Turn {
         Self::wait_for(path, PATIENCE)
     }
 
-    fn wait_for(path: &Path, patience: Duration) -> Result<Self, Failure> {
+    pub fn wait_for(path: &Path, patience: Duration) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         options
             .read(true)

@@ -1,22 +1,44 @@
-//! Who types the command: a person at a terminal, or something under a person's account.
+//! Who types the command: a person at a terminal, an agent, or something under a person's account.
 
+use std::fs::File;
 use std::io::IsTerminal as _;
 
 use engine::Who;
 
+use crate::caller::ancestors::ancestors;
+use crate::caller::{self, Caller, Signs, Terminal};
 use crate::environment::Environment;
 
 /// What we know, not what was claimed: without a terminal nobody is called a person.
 pub fn who(environment: &Environment) -> Who {
-    let user = user(environment);
-    match std::io::stdin().is_terminal() {
-        true => Who::Person(user),
-        false => Who::Unattended(user),
+    // The environment is at hand already. What costs more is asked only when it tells nothing.
+    let ancestors = match environment.agents.is_empty() {
+        true => ancestors(),
+        false => Vec::new(),
+    };
+    let signs = Signs {
+        environment: &environment.agents,
+        ancestors: &ancestors,
+        terminal: terminal(),
+    };
+    match caller::judge(&signs) {
+        Caller::Agent(sign) => Who::Agent(sign),
+        Caller::Person => Who::Person(user(environment)),
+        Caller::Unattended => Who::Unattended(user(environment)),
+    }
+}
+
+/// Somebody can be asked where the process belongs to a terminal and is typed at.
+fn terminal() -> Terminal {
+    let typed = std::io::stdin().is_terminal();
+    match typed && File::open("/dev/tty").is_ok() {
+        true => Terminal::Here,
+        false => Terminal::Absent,
     }
 }
 
 /// The account's name. The password file is asked first, since a variable is easily set.
-fn user(environment: &Environment) -> String {
+pub fn user(environment: &Environment) -> String {
     let id = rustix::process::getuid().as_raw();
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     account(&accounts, id)

@@ -39,9 +39,17 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
+/// A file beside the definition. What a host is given lies in a folder for each pipeline here, so that
+/// two pipelines may have agents of one name.
 macro_rules! file {
     ($path:literal) => {
         ($path, include_str!(concat!("../builtin/", $path)))
+    };
+    ($pipeline:literal, $path:literal) => {
+        (
+            $path,
+            include_str!(concat!("../builtin/", $pipeline, "/", $path)),
+        )
     };
 }
 
@@ -50,30 +58,61 @@ const ALL: &[Builtin] = &[
         name: "ansible",
         about: "Write, validate, fix and review one Ansible playbook or role.",
         text: include_str!("../builtin/ansible.toml"),
-        files: &[],
+        files: &[
+            file!("ansible", "agents/ansible-debugger.md"),
+            file!("ansible", "agents/ansible-generator.md"),
+            file!("ansible", "agents/ansible-reviewer.md"),
+            file!("ansible", "agents/ansible-validator.md"),
+            file!("ansible", "commands/ansible-answer.md"),
+            file!("ansible", "commands/ansible-cancel.md"),
+            file!("ansible", "commands/create-playbook.md"),
+            file!("ansible", "commands/create-role.md"),
+        ],
     },
     Builtin {
         name: "context-first",
         about: "Gather and refine context and plan the work before any agent may execute.",
         text: include_str!("../builtin/context-first.toml"),
-        files: &[],
+        files: &[
+            file!("context-first", "agents/context-gatherer.md"),
+            file!("context-first", "agents/context-refiner.md"),
+            file!("context-first", "agents/strategic-orchestrator.md"),
+            file!("context-first", "commands/reset-pipeline.md"),
+            file!("context-first", "commands/task-done.md"),
+        ],
     },
     Builtin {
         name: "multi-ai",
         about: "Take a feature from requirements to reviewed and tested code, with several models.",
         text: include_str!("../builtin/multi-ai.toml"),
         files: &[
+            file!("multi-ai", "agents/code-reviewer.md"),
+            file!("multi-ai", "agents/implementer.md"),
+            file!("multi-ai", "agents/plan-reviewer.md"),
+            file!("multi-ai", "agents/planner.md"),
+            file!("multi-ai", "agents/requirements-gatherer.md"),
+            file!("multi-ai", "commands/cancel-loop.md"),
+            file!("multi-ai", "commands/multi-ai-answer.md"),
+            file!("multi-ai", "commands/multi-ai.md"),
             file!("multi-ai/impl-result.json"),
             file!("multi-ai/plan.json"),
             file!("multi-ai/review.json"),
             file!("multi-ai/user-story.json"),
             file!("multi-ai/worker-signal.json"),
+            file!("multi-ai", "skills/review-codex/SKILL.md"),
         ],
     },
     Builtin {
         name: "phases",
         about: "Plan a task as a graph of phases, work through it in parallel waves, and verify the whole.",
         text: include_str!("../builtin/phases.toml"),
-        files: &[file!("phases/task-graph.json")],
+        files: &[
+            file!("phases", "agents/delegation-orchestrator.md"),
+            file!("phases", "agents/task-completion-verifier.md"),
+            file!("phases", "commands/delegate-answer.md"),
+            file!("phases", "commands/delegate-cancel.md"),
+            file!("phases", "commands/delegate.md"),
+            file!("phases/task-graph.json"),
+        ],
     },
 ];

@@ -20,7 +20,7 @@ pub use limits::MOST_BYTES;
 pub use render::Colour;
 pub use rule::LanguageRule;
 pub use schema::schema;
-pub use source::{SourceFile, Sources, references};
+pub use source::{SourceFile, Sources, given_files, references};
 
 use diagnostic::Problems;
 use engine::CheckRule;

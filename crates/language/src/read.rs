@@ -4,6 +4,7 @@ mod artifact;
 mod check;
 mod definition;
 mod edge;
+mod host;
 mod proof;
 mod schema_text;
 mod stage;
@@ -293,7 +294,7 @@ pub(crate) mod asked {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use expect_test::expect_file;
 
     use super::*;
@@ -311,11 +312,23 @@ mod tests {
         definition.unwrap_or_else(|| panic!("{name}: {problems:?}"))
     }
 
+    /// What `every-key.toml` refers to.
+    pub(crate) fn every_file() -> BTreeMap<String, Vec<u8>> {
+        let paths = [
+            "agents/work.md",
+            "commands/go.md",
+            "graph.json",
+            "prompts/work.md",
+            "skills/look/SKILL.md",
+            "skills/look/look.sh",
+        ];
+        paths.map(|path| (path.into(), b"{}".to_vec())).into()
+    }
+
     #[test]
     fn every_key_arrives_where_it_belongs() {
-        let files = ["graph.json", "prompts/work.md"].map(|path| (path.into(), b"{}".to_vec()));
         let text = include_str!("../tests/every-key.toml");
-        let definition = definition("every-key.toml", text, &BTreeMap::from(files));
+        let definition = definition("every-key.toml", text, &every_file());
         expect_file!["../tests/every-key.txt"].assert_eq(&told(definition));
     }
 

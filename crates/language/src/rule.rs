@@ -55,4 +55,5 @@ language_rules! {
     BadReference, "GW-L130", "a file that is referred to lies beside the definition or below it";
     MissingFile, "GW-L131", "a file that is referred to exists";
     BadSchema, "GW-L132", "a schema is a JSON Schema that stands on its own";
+    BadGift, "GW-L133", "a file for a host lies below `agents/`, `commands/` or `skills/`";
 }

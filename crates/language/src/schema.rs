@@ -2,12 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::vocabulary::{Key, Kind, PIPELINE, Presence, Shape, Table};
+use crate::vocabulary::{ACTS, Key, Kind, PIPELINE, Presence, Shape, Table};
 
 const NAME: &str = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}";
 const AGENT: &str = "[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}";
 const PATTERN: &str = "[A-Za-z0-9*][A-Za-z0-9_.:*-]{0,63}";
 const STEP_ID: &str = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}";
+/// One part of the path of a file for a host.
+const PART: &str = r"[^./\\:\x00][^/\\:\x00]*";
 const FIELD: &str = r"[^.\s]+(\.[^.\s]+)*";
 
 /// The JSON Schema (draft 2020-12) of a pipeline file, TOML or JSON.
@@ -111,6 +113,10 @@ fn value(shape: &Shape) -> Value {
             let kinds = Kind::ALL.map(|kind| json!({ "$ref": pointer(kind.table()) }));
             json!({ "oneOf": kinds })
         }
+        Shape::Act => text(&format!("{}|answer {NAME}", ACTS.join("|"))),
+        Shape::Given => text(&format!(
+            "(agents|commands)/({PART}/)*{PART}[.]md|skills/({PART}/)+{PART}"
+        )),
         Shape::Schema => json!({ "type": "object" }),
     }
 }
@@ -143,6 +149,7 @@ mod tests {
     use super::*;
     use crate::builtin;
     use crate::diagnostic::Problems;
+    use crate::read::tests::every_file;
     use crate::read::{asked, read};
     use crate::source::{SourceFile, parse};
     use crate::tree::Node;
@@ -177,8 +184,7 @@ mod tests {
     /// and for no other (`Fields::get` would panic).
     #[test]
     fn the_reader_and_the_schema_know_the_same_keys() {
-        let files = ["graph.json", "prompts/work.md"].map(|path| (path.into(), b"{}".to_vec()));
-        let files = BTreeMap::from(files);
+        let files = every_file();
         let mut problems = Problems::default();
         let definition = read("every-key.toml", &tree(EVERY_KEY), &files, &mut problems);
         assert!(definition.is_some(), "{problems:?}");
@@ -230,6 +236,21 @@ mod tests {
             "stages.t = { end = 'done' }",
             "stages.t = { steps = 'later' }",
             "stages.t = { review = 'x', rounds = 1, panel = [{ agent = 'y' }] }",
+            "commands.go = 'begin'",
+            "commands.go = 'cancel now'",
+            "commands.go = 'answer '",
+            "commands.go = 'answer a b'",
+            "commands.go = 1",
+            "commands = { '/go' = 'start' }",
+            "gives = 'agents/x.md'",
+            "gives = ['x.md']",
+            "gives = ['agents']",
+            "gives = ['agents/x.txt']",
+            "gives = ['agents/.x.md']",
+            "gives = ['agents/../settings.md']",
+            "gives = ['/agents/x.md']",
+            "gives = ['skills/x.md']",
+            "gives = ['hooks/x.md']",
             "prove = [{ name = 'x', before = 's' }]",
             "prove = [{ name = 'x', before = 's', through = 's', agent = 'a', only_after = 'b' }]",
         ] {

@@ -45,9 +45,44 @@ pub fn references(main: &SourceFile) -> Vec<String> {
     let paths = schemas
         .chain(prompts)
         .chain(reviewers)
-        .filter_map(Node::text);
+        .filter_map(Node::text)
+        .chain(gives(&root));
     let unique: BTreeSet<&str> = paths.filter(|path| is_below(path)).collect();
     unique.into_iter().map(String::from).collect()
+}
+
+/// The files that a host is given, by their path in the host's own folder, as `agents/planner.md`.
+///
+/// Invariant: every path lies below `agents/`, `commands/` or `skills/`.
+pub fn given_files(sources: &Sources) -> Vec<(&str, &[u8])> {
+    let root = parse(&sources.main, &mut Problems::default());
+    let paths: BTreeSet<&str> = root.iter().flat_map(gives).collect();
+    let read = paths
+        .into_iter()
+        .filter_map(|path| sources.files.get_key_value(path));
+    read.map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
+        .collect()
+}
+
+fn gives(root: &Node) -> impl Iterator<Item = &str> {
+    let items = root.get("gives").map(Node::items).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(Node::text)
+        .filter(|path| is_below(path) && is_given(path))
+}
+
+/// Has a host a place for this file?
+pub(crate) fn is_given(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    // A name that begins with a dot is hidden, or means another folder.
+    let plain = parts.iter().all(|part| !part.starts_with('.'));
+    let placed = match parts.as_slice() {
+        ["agents" | "commands", _, ..] => path.ends_with(".md") && !path.ends_with("/.md"),
+        ["skills", _, _, ..] => true,
+        _ => false,
+    };
+    plain && placed
 }
 
 /// Does this path stay beside the definition or below it, on every system?
@@ -131,6 +166,7 @@ mod tests {
             artifacts.c.schema = "../outside.json"
             artifacts.d.schema = "/etc/passwd"
             stages.x = { agent = "x", prompt = "prompts/x.md" }
+            gives = ["agents/x.md", "agents/x.md", "agents/../y.md", "other/z.md", "prompts/w.md"]
             stages.y = { review = "x", prompt = "prompts/x.md", panel = [{ agent = "r", prompt = "r.md" }] }
         "#;
         let main = SourceFile {
@@ -139,7 +175,32 @@ mod tests {
         };
         assert_eq!(
             references(&main),
-            ["prompts/x.md", "r.md", "schemas/a.json"]
+            ["agents/x.md", "prompts/x.md", "r.md", "schemas/a.json"]
+        );
+    }
+
+    #[test]
+    fn a_host_is_given_what_the_definition_lists_and_nothing_else() {
+        let text = r#"
+            gives = ["skills/a/SKILL.md", "agents/x.md", "agents/gone.md", "../outside.md"]
+            artifacts.b.schema = "agents/b.md"
+        "#;
+        let main = SourceFile {
+            name: "p.toml".into(),
+            bytes: text.into(),
+        };
+        let there = [
+            "agents/b.md",
+            "agents/x.md",
+            "agents/y.md",
+            "skills/a/SKILL.md",
+            "../outside.md",
+        ];
+        let files = there.map(|path| (path.into(), path.into())).into();
+        let sources = Sources { main, files };
+        assert_eq!(
+            given_files(&sources),
+            ["agents/x.md", "skills/a/SKILL.md"].map(|path| (path, path.as_bytes()))
         );
     }
 

@@ -47,6 +47,10 @@ pub(crate) enum Shape {
     Either(&'static [Shape]),
     /// One table of keys for each kind of stage.
     Stage,
+    /// What a slash command does.
+    Act,
+    /// A file that the host is given.
+    Given,
     /// An inline JSON Schema.
     Schema,
 }
@@ -151,6 +155,8 @@ impl Kind {
     }
 }
 
+/// What slash commands can do.
+pub(crate) const ACTS: &[&str] = &["start", "answer", "finish", "retry", "cancel", "reset"];
 pub(crate) const BEGINS: &[&str] = &["command", "session"];
 pub(crate) const MODES: &[&str] = &["enforced", "advisory"];
 pub(crate) const FORMATS: &[&str] = &["bundle", "json", "text"];

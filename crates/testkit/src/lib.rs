@@ -1,13 +1,27 @@
-//! What integration tests share: a temporary project with a home of its own, and the program run in it.
+//! What tests share: a temporary project, the program run in it, and the real host with a scripted model.
 //!
 //! Everything here panics instead of returning an error: a test that cannot be set up has failed.
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     reason = "a test that cannot be set up has failed"
 )]
 
+pub mod claude;
+pub mod detour;
+pub mod model;
+mod processes;
 mod project;
 mod ran;
+pub mod recorder;
+pub mod terminal;
 
 pub use project::Project;
 pub use ran::Ran;
+
+/// How long anything here waits before it says that it waited in vain. A loaded machine is slow, and
+/// a test that passes never waits this long.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// How long it waits between two looks at what cannot tell by itself that it has changed.
+pub(crate) const GLANCE: std::time::Duration = std::time::Duration::from_millis(20);

@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use crate::Ran;
+use crate::{Ran, detour};
 
 /// A project folder for one test. It goes when this goes.
 pub struct Project {
@@ -101,9 +102,51 @@ impl Project {
         Ran::from(child.wait_with_output().expect("the program ends"))
     }
 
+    /// A person runs the program at a terminal of their own and types this, with its line ends. What
+    /// the terminal shows is handed on as the standard output; the person's typing is part of it.
+    pub fn person<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        typed: &str,
+    ) -> Ran {
+        let words = arguments.into_iter().map(|word| quoted(word.as_ref()));
+        let line: Vec<String> = std::iter::once(quoted(self.program.as_ref()))
+            .chain(words)
+            .collect();
+        self.person_at(&line.join(" "), typed)
+    }
+
+    /// A person types this line of shell at a terminal of their own, and then these words.
+    pub fn person_at(&self, line: &str, typed: &str) -> Ran {
+        let mut command = self.at_home("script");
+        command.args(["-q", "-e", "-c", line, "/dev/null"]);
+        seated(command, typed)
+    }
+
+    /// A person looks at what this pipeline may run, and trusts it.
+    #[track_caller]
+    pub fn trust(&self, pipeline: &str) -> Ran {
+        self.person(["trust", pipeline], "yes\n").succeeds()
+    }
+
     /// The program as a command that a test may change further before it starts it.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = self.at_home(&self.program);
+        command.args(arguments);
+        command
+    }
+
+    /// The same as a child of the test, which can be sent signals. Where an agent runs the tests, the
+    /// program sees it: this is for commands that agents may give.
+    pub fn child<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = self.settled(Command::new(&self.program));
+        command.args(arguments);
+        command
+    }
+
+    /// The same with nothing of the test above it, whoever runs the test.
+    pub fn orphan<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = self.settled(detour::by_detour(&self.program));
         command.args(arguments);
         command
     }
@@ -122,9 +165,12 @@ impl Project {
         Ran::from(command.output().expect("git is installed")).succeeds()
     }
 
-    /// A command that sees this project's home and nothing of the person who runs the test.
-    fn at_home(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+    /// A command that sees this project's home and nothing of whoever runs the test.
+    pub fn at_home(&self, program: impl AsRef<OsStr>) -> Command {
+        self.settled(unseen(program))
+    }
+
+    fn settled(&self, mut command: Command) -> Command {
         command
             .current_dir(self.path())
             .stdin(Stdio::null())
@@ -140,6 +186,53 @@ impl Project {
         }
         command
     }
+}
+
+/// A command that goes by the detour where an agent may be above the test.
+fn unseen(program: impl AsRef<OsStr>) -> Command {
+    static AGENT_ABOVE: OnceLock<bool> = OnceLock::new();
+    match AGENT_ABOVE.get_or_init(detour::has_agent_above) {
+        true => detour::by_detour(program),
+        false => Command::new(program),
+    }
+}
+
+/// Runs a command whose input is a keyboard. The keyboard stays there until the end: taking it away
+/// would be a key of its own.
+fn seated(mut command: Command, typed: &str) -> Ran {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .expect("script (of util-linux) is installed");
+    let mut keyboard = child.stdin.take().expect("the input is a pipe");
+    // Ctrl-D in the end: whatever else is asked gets no answer, and nobody waits for one.
+    let typed = format!("{typed}\u{4}");
+    keyboard
+        .write_all(typed.as_bytes())
+        .expect("it can be typed");
+    let mut screen = Vec::new();
+    let mut stdout = child.stdout.take().expect("the output is a pipe");
+    stdout
+        .read_to_end(&mut screen)
+        .expect("the screen can be read");
+    let output = child.wait_with_output().expect("the program ends");
+    drop(keyboard);
+    let ran = Ran::from(output);
+    Ran {
+        stdout: String::from_utf8_lossy(&screen).replace("\r\n", "\n"),
+        // The shell's way to say that a signal ended what it ran.
+        code: ran.code.filter(|code| *code <= 128),
+        ..ran
+    }
+}
+
+/// A word as the shell takes it.
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_str().expect("a word of a command is text");
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Git takes its names and times from here, so that a commit has the same hash everywhere.

@@ -69,3 +69,32 @@ fn a_git_project_has_one_commit_that_is_the_same_everywhere() {
     assert_eq!(head(&one), head(&other));
     assert_eq!(one.git(["rev-list", "--count", "HEAD"]).stdout, "1\n");
 }
+
+#[test]
+fn a_person_sits_at_a_terminal_and_types() {
+    let project = Project::new("sh");
+    let line = "test -t 0 && test -t 1 && read -r word </dev/tty && echo \"<$word>\"; exit 3";
+    let ran = project.person(["-c", line], "it's me\n").exits(3);
+    assert_eq!(ran.stdout, "it's me\n<it's me>\n");
+    assert_eq!(project.person(["-c", "kill -9 $$"], "").code, None);
+}
+
+#[test]
+fn by_the_detour_nothing_of_the_test_is_above_the_program() {
+    let project = Project::new("sh");
+    let above = "id=$$; while [ $id != 0 ]; do echo \"<$id>\"; \
+                 id=$(awk '/^PPid/ { print $2 }' /proc/$id/status); done; cat >&2; exit 7";
+    let test = format!("<{}>", std::process::id());
+    for (command, is_above) in [
+        (project.child(["-c", above]), true),
+        (project.orphan(["-c", above]), false),
+    ] {
+        let mut command = command;
+        command.stdin(std::fs::File::open("/dev/null").unwrap());
+        let ran = testkit::Ran::from(command.output().unwrap()).exits(7);
+        assert_eq!(ran.stdout.contains(&test), is_above, "{ran}");
+        assert_eq!(ran.stderr, "");
+    }
+    let mut killed = project.orphan(["-c", "kill -9 $$"]);
+    assert_eq!(testkit::Ran::from(killed.output().unwrap()).code, None);
+}

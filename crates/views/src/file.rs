@@ -21,7 +21,9 @@ pub fn file(
     };
     match format {
         ViewFormat::Summary => summary(pipeline, run, entries, around, Verification::NotRun),
-        ViewFormat::Status => format!("{}\n", json_text(&status(pipeline, run, around).json())),
+        ViewFormat::Status => {
+            format!("{}\n", json_text(&status(pipeline, run, around).json()))
+        }
         ViewFormat::Diagram => crate::diagram::mermaid(pipeline, Some(run)),
     }
 }

@@ -3,8 +3,10 @@
 //! Invariant: nothing here reads a file, a clock or the environment, and nothing prints. Every text
 //! that came from outside passes `safe` before a terminal can see it.
 
+mod briefing;
 #[cfg(test)]
 mod chance;
+mod demand;
 pub mod diagram;
 mod fact;
 mod file;
@@ -18,6 +20,7 @@ pub mod next;
 mod paint;
 mod refusal;
 mod safe;
+mod standing;
 pub mod status;
 mod summary;
 #[cfg(test)]
@@ -26,6 +29,7 @@ pub mod time;
 pub mod why;
 mod words;
 
+pub use briefing::{Handed, briefing, earlier_fault, handed_on, reminder};
 pub use fact::Cast;
 pub use file::file;
 pub use history::history;
@@ -35,6 +39,7 @@ pub use next::next;
 pub use paint::{Paint, Style};
 pub use refusal::{refusal, refusal_in};
 pub use safe::{Outside, is_forbidden, line, safe};
+pub use standing::standing;
 pub use status::{Freshness, Surroundings, status};
 pub use summary::{Verification, summary};
 pub use why::why;

@@ -1,17 +1,25 @@
 //! Many runs, a line each.
 
-use engine::{Driver, Mode, Pipeline, PipelineName, Run, RunId, Seconds, StageName, Status, Time};
+use engine::{
+    BindingState, Driver, Mode, Pipeline, PipelineName, Run, RunId, Seconds, StageName, Status,
+    Time,
+};
 use serde_json::{Value, json};
 
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Outside;
-use crate::status::{Freshness, Surroundings, reason};
+use crate::status::{
+    BypassLine, Freshness, SessionLine, Surroundings, bypass_json, reason, session_json,
+    unjudged_words,
+};
 use crate::time::{rfc3339, span};
 use crate::words;
 
 /// A task longer than this is cut in the table; JSON has all of it.
 const TASK_COLUMNS: usize = 48;
+/// A session's id longer than this is cut in the table.
+const SESSION_COLUMNS: usize = 8;
 
 /// One run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +34,10 @@ pub struct Row {
     pub driver: Driver,
     pub mode: Mode,
     pub freshness: Freshness,
+    pub session: Option<SessionLine>,
+    pub bypass: Option<BypassLine>,
+    /// As in `StatusView`.
+    pub unjudged: u32,
     pub overrides: usize,
     pub started_at: Time,
     pub touched_at: Time,
@@ -58,6 +70,9 @@ impl Row {
             driver: run.driver,
             mode: pipeline.definition().mode,
             freshness: around.freshness,
+            session: SessionLine::of(run),
+            bypass: BypassLine::of(run, around.now),
+            unjudged: run.unjudged,
             overrides: run.overrides.len(),
             started_at: run.started_at,
             touched_at: run.touched_at,
@@ -66,21 +81,42 @@ impl Row {
     }
 
     /// What a reader must not overlook about this run.
-    fn marks(&self) -> Vec<&'static str> {
+    fn marks(&self) -> Vec<String> {
         let mut marks = Vec::new();
         if self.overrides > 0 {
-            marks.push("OVERRIDDEN");
+            marks.push("OVERRIDDEN".to_owned());
+        }
+        marks.extend(self.bypass.as_ref().map(BypassLine::mark));
+        if self.unjudged > 0 {
+            marks.push(unjudged_words(self.unjudged));
         }
         if self.freshness == Freshness::Stale {
-            marks.push("STALE");
+            marks.push("STALE".to_owned());
         }
         if self.driver == Driver::ByHand {
-            marks.push("unwitnessed");
+            marks.push("unwitnessed".to_owned());
         }
         if self.mode == Mode::Advisory {
-            marks.push("not enforced");
+            marks.push("not enforced".to_owned());
         }
         marks
+    }
+
+    /// Enough of the session that holds the run to tell it from others.
+    fn holder(&self) -> Option<String> {
+        let held = self.session.as_ref();
+        let held = held.filter(|line| line.state == BindingState::Active)?;
+        Some(
+            held.session
+                .as_str()
+                .chars()
+                .take(SESSION_COLUMNS)
+                .collect(),
+        )
+    }
+
+    fn is_loud(&self) -> bool {
+        self.overrides > 0 || self.bypass.is_some() || self.unjudged > 0
     }
 
     fn status(&self) -> (Style, &'static str) {
@@ -93,10 +129,10 @@ impl Row {
         }
     }
 
-    fn cells(&self, projects: Projects) -> Vec<(Style, String)> {
+    fn cells(&self, columns: Columns) -> Vec<(Style, String)> {
         let (style, status) = self.status();
         let marks = self.marks().join(", ");
-        let mark_style = if self.overrides > 0 {
+        let mark_style = if self.is_loud() {
             Style::Bad
         } else {
             Style::Wait
@@ -116,7 +152,11 @@ impl Row {
                 },
             ),
         ];
-        if projects == Projects::Several {
+        if columns.sessions {
+            let holder = self.holder().unwrap_or_else(|| "–".to_owned());
+            cells.push((Style::Normal, holder));
+        }
+        if columns.projects {
             cells.push((Style::Normal, self.project.line()));
         }
         cells.push((Style::Normal, cut(&self.task.line(), TASK_COLUMNS)));
@@ -139,6 +179,9 @@ impl Row {
             "witnessed": self.driver != Driver::ByHand,
             "enforced": self.mode == Mode::Enforced,
             "stale": self.freshness == Freshness::Stale,
+            "session": self.session.as_ref().map(session_json),
+            "bypass": self.bypass.as_ref().map(bypass_json),
+            "unjudged": self.unjudged,
             "overrides": self.overrides,
             "started_at": rfc3339(self.started_at),
             "updated_at": rfc3339(self.touched_at),
@@ -147,11 +190,13 @@ impl Row {
     }
 }
 
-/// Whether the runs of a list lie in one folder: then nobody needs to be told in which.
+/// The columns that are there only when they say something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Projects {
-    One,
-    Several,
+struct Columns {
+    /// Some run is held by a session.
+    sessions: bool,
+    /// The runs do not all lie in one folder.
+    projects: bool,
 }
 
 pub fn list(rows: Vec<Row>) -> ListView {
@@ -163,25 +208,28 @@ impl ListView {
         if self.rows.is_empty() {
             return String::new();
         }
-        let projects = self.projects();
+        let columns = self.columns();
         let mut headings = vec!["RUN", "PIPELINE", "STATUS", "STAGE", "IDLE", "MARKS"];
-        if projects == Projects::Several {
+        if columns.sessions {
+            headings.push("SESSION");
+        }
+        if columns.projects {
             headings.push("PROJECT");
         }
         headings.push("TASK");
         let mut table = Table::new(&headings);
         for row in &self.rows {
-            table.row(row.cells(projects));
+            table.row(row.cells(columns));
         }
         table.text(paint)
     }
 
-    fn projects(&self) -> Projects {
+    fn columns(&self) -> Columns {
         let mut projects = self.rows.iter().map(|row| &row.project);
         let first = projects.next();
-        match projects.all(|project| Some(project) == first) {
-            true => Projects::One,
-            false => Projects::Several,
+        Columns {
+            sessions: self.rows.iter().any(|row| row.holder().is_some()),
+            projects: projects.any(|project| Some(project) != first),
         }
     }
 

@@ -251,7 +251,7 @@ impl Teller<'_> {
 
     fn paper(&self, name: ArtifactName, artifact: &Artifact, step: Option<&StepId>) -> Paper {
         let path = match &artifact.source {
-            Source::File(path) => Some(Outside::new(self.filled(path, step))),
+            Source::File(path) => Some(Outside::new(filled(self.run, path, step))),
             Source::Reply | Source::Answers => None,
         };
         let verdict = artifact.outcome.as_ref().map(|outcome| VerdictField {
@@ -276,18 +276,18 @@ impl Teller<'_> {
             name,
         }
     }
+}
 
-    /// A path as it is on disk, where everything in it is known by now.
-    fn filled(&self, path: &str, step: Option<&StepId>) -> String {
-        let mut path = path.replace("{run}", self.run.id.as_str());
-        if let Some(step) = step {
-            path = path.replace("{step}", step.as_str());
-        }
-        for (name, value) in &self.run.params {
-            path = path.replace(&format!("{{{name}}}"), value);
-        }
-        path
+/// A path as it is on disk, where everything in it is known by now.
+pub(crate) fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
+    let mut path = path.replace("{run}", run.id.as_str());
+    if let Some(step) = step {
+        path = path.replace("{step}", step.as_str());
     }
+    for (name, value) in &run.params {
+        path = path.replace(&format!("{{{name}}}"), value);
+    }
+    path
 }
 
 fn plain(actor: Actor, what: &str) -> WayOn {

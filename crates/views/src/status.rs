@@ -6,9 +6,9 @@ mod text;
 
 use engine::{
     AgentName, ArtifactName, CounterName, DispatchId, Driver, Duty, Gate, Hash, Mode, Outcome,
-    ParamName, Pipeline, PipelineName, Run, RunId, Seconds, StageName, Status, Step, Time,
+    ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, StageName, Status, Step, Time,
 };
-pub(crate) use json::reason;
+pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
 use serde_json::Value;
 pub(crate) use text::status_words;
 
@@ -43,6 +43,9 @@ pub struct StatusView {
     pub driver: Driver,
     pub mode: Mode,
     pub session: Option<SessionLine>,
+    pub bypass: Option<BypassLine>,
+    /// How much a host went on with although nobody had judged it.
+    pub unjudged: u32,
     pub status: Status,
     pub freshness: Freshness,
     pub stage: StageLine,
@@ -66,6 +69,17 @@ pub struct StatusView {
 pub struct SessionLine {
     pub session: engine::SessionId,
     pub state: engine::BindingState,
+    pub process: Option<Process>,
+}
+
+/// The run is not guarded for a while, by a person's word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BypassLine {
+    pub until: Time,
+    pub by: Outside,
+    pub reason: Outside,
+    /// When it ends, as people say it today.
+    moment: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,6 +188,60 @@ impl StatusView {
 
     pub fn json(&self) -> Value {
         json::render(self)
+    }
+}
+
+/// `2 events were not judged`.
+pub(crate) fn unjudged_words(number: u32) -> String {
+    match number {
+        1 => "1 event was not judged".to_owned(),
+        number => format!("{number} events were not judged"),
+    }
+}
+
+impl SessionLine {
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        let binding = run.session.as_ref()?;
+        Some(Self {
+            session: binding.session.clone(),
+            state: binding.state,
+            process: binding.process,
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let state = match self.state {
+            engine::BindingState::Active => "holds the run",
+            engine::BindingState::Ended => "has ended",
+        };
+        let process = self
+            .process
+            .map(|process| format!(" (process {})", process.id));
+        format!("{} {state}{}", self.session, process.unwrap_or_default())
+    }
+}
+
+impl BypassLine {
+    /// The bypass of this run, while it lasts.
+    pub(crate) fn of(run: &Run, now: Time) -> Option<Self> {
+        let bypass = run.bypass.as_ref().filter(|bypass| now < bypass.until)?;
+        Some(Self {
+            until: bypass.until,
+            by: Outside::new(&bypass.by),
+            reason: Outside::new(&bypass.reason),
+            moment: crate::time::moment(bypass.until, now),
+        })
+    }
+
+    /// `NOT GUARDED until 14:30 UTC`.
+    pub(crate) fn mark(&self) -> String {
+        format!("NOT GUARDED until {}", self.moment)
+    }
+
+    /// Loud on purpose, like an override.
+    pub fn text(&self) -> String {
+        let (by, reason) = (self.by.line(), self.reason.line());
+        format!("{}, by {by}: {reason}", self.mark())
     }
 }
 

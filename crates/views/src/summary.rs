@@ -5,7 +5,9 @@ use engine::{CheckVerdict, Entry, Fact, Pipeline, Run};
 use crate::fact::{Cast, check_line, sentence};
 use crate::markdown::{escaped, fenced, quoted};
 use crate::safe::{Outside, line};
-use crate::status::{StatusView, Surroundings, status, status_words};
+use crate::status::{
+    BypassLine, OverrideLine, StatusView, Surroundings, status, status_words, unjudged_words,
+};
 use crate::time::rfc3339;
 use crate::words;
 
@@ -31,13 +33,14 @@ pub fn summary(
     };
     let sections = [
         heading(&view),
-        overrides(&view),
+        warnings(&view),
         section("Asked", vec![quoted(&run.task)]),
         section("The way", story.way()),
         section("Checks", story.checks()),
         section("Reviews", story.reviews()),
         section("Answers", story.answers()),
         section("Refused", story.refusals()),
+        section("Not judged", story.unjudged()),
         section("Left behind", left(&view)),
         section("Verification", vec![verified(run, verification)]),
     ];
@@ -67,12 +70,14 @@ fn heading(view: &StatusView) -> String {
         ("started", rfc3339(view.started_at)),
         ("updated", rfc3339(view.touched_at)),
     ];
+    let session = view.session.iter().map(|line| ("session", line.text()));
     let params = view
         .params
         .iter()
         .map(|(name, value)| (name.as_str(), value.line()));
     let rows = rows
         .into_iter()
+        .chain(session)
         .chain(params)
         .map(|(name, value)| format!("| {} | {} |\n", escaped(name), escaped(&value)));
     let title = format!(
@@ -91,12 +96,15 @@ fn mode(view: &StatusView) -> &'static str {
 }
 
 /// Before everything else: whoever reads only the top of the page must have read this.
-fn overrides(view: &StatusView) -> String {
-    let lines = view
-        .overrides
-        .iter()
-        .map(|taken| format!("**{}**\n", escaped(&taken.text())));
-    lines.collect::<Vec<_>>().join("\n")
+fn warnings(view: &StatusView) -> String {
+    let overrides = view.overrides.iter().map(OverrideLine::text);
+    let bypass = view.bypass.iter().map(BypassLine::text);
+    let unjudged = (view.unjudged > 0).then(|| unjudged_words(view.unjudged));
+    let lines = overrides.chain(bypass).chain(unjudged);
+    let lines: Vec<_> = lines
+        .map(|text| format!("**{}**\n", escaped(&text)))
+        .collect();
+    lines.join("\n")
 }
 
 fn left(view: &StatusView) -> Vec<String> {
@@ -133,6 +141,7 @@ impl Story<'_> {
                     | Fact::Moved(_)
                     | Fact::Overridden { .. }
                     | Fact::Stuck { .. }
+                    | Fact::Bypassed { .. }
                     | Fact::Continued { .. }
                     | Fact::Cancelled { .. }
                     | Fact::Reset { .. }
@@ -156,6 +165,10 @@ impl Story<'_> {
 
     fn refusals(&self) -> Vec<String> {
         self.items(|fact| matches!(fact, Fact::Refused { .. }))
+    }
+
+    fn unjudged(&self) -> Vec<String> {
+        self.items(|fact| matches!(fact, Fact::Unevaluated { .. }))
     }
 
     fn answers(&self) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Tables and stories: what every view shows of one pipeline that has every kind of stage.
 
+mod briefings;
 mod diagrams;
 mod example;
 mod facts;
@@ -7,4 +8,5 @@ mod hostile;
 mod lines;
 mod nexts;
 mod runs;
+mod standings;
 mod stories;

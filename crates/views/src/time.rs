@@ -13,6 +13,17 @@ pub fn rfc3339(time: Time) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// `14:30 UTC`, with its day where that is not today.
+pub fn moment(time: Time, now: Time) -> String {
+    let text = rfc3339(time);
+    let (day, clock) = text.split_once('T').unwrap_or(("", &text));
+    let clock = clock.get(..5).unwrap_or(clock);
+    match rfc3339(now).starts_with(day) {
+        true => format!("{clock} UTC"),
+        false => format!("{day} {clock} UTC"),
+    }
+}
+
 /// The two largest units that say something: `45s`, `3m`, `2h 5m`, `4d 3h`.
 pub fn span(seconds: Seconds) -> String {
     const UNITS: [(u64, &str); 4] = [(DAY_SECONDS, "d"), (3600, "h"), (60, "m"), (1, "s")];
@@ -120,6 +131,19 @@ mod tests {
     #[test]
     fn the_last_moment_that_can_be_written_does_not_overflow() {
         assert!(rfc3339(Time(u64::MAX)).ends_with('Z'));
+    }
+
+    #[test]
+    fn a_moment_of_today_needs_no_day() {
+        let noon = Time(1_234_526_400_000);
+        for (minutes, expected) in [
+            (0, "12:00 UTC"),
+            (150, "14:30 UTC"),
+            (719, "23:59 UTC"),
+            (720, "2009-02-14 00:00 UTC"),
+        ] {
+            assert_eq!(moment(Time(noon.0 + minutes * 60_000), noon), expected);
+        }
     }
 
     #[test]

@@ -76,9 +76,13 @@ fn role(fact: &Fact) -> Part {
         | Fact::Continued { .. }
         | Fact::Cancelled { .. }
         | Fact::Reset { .. }
+        | Fact::Bypassed { .. }
         | Fact::Checkpointed { .. }
         | Fact::Restored { .. } => Part::Input,
-        Fact::Ended { .. }
+        Fact::Began { .. }
+        | Fact::Worked { .. }
+        | Fact::Unevaluated { .. }
+        | Fact::Ended { .. }
         | Fact::Captured { .. }
         | Fact::Checked { .. }
         | Fact::ReviewerApproved { .. }
@@ -87,6 +91,7 @@ fn role(fact: &Fact) -> Part {
         | Fact::Warned { .. }
         | Fact::Noted { .. } => Part::Evidence,
         Fact::Admitted { .. }
+        | Fact::SentBack { .. }
         | Fact::Refused { .. }
         | Fact::Retried { .. }
         | Fact::StepRetried { .. }

@@ -1,6 +1,8 @@
 //! The words that every view uses for the same thing.
 
-use engine::{Conversation, Driver, Duty, Format, Gate, Hash, Mode, Reach, Source, Usage, Who};
+use engine::{
+    Conversation, Driver, Duty, Format, Gate, Hash, Mode, Process, Reach, Source, Usage, Who,
+};
 use serde_json::{Value, json};
 
 /// Enough of a hash to compare it by eye.
@@ -87,10 +89,16 @@ pub fn who_json(who: &Who) -> Value {
     let kind = match who {
         Who::Person(_) => "person",
         Who::Unattended(_) => "unattended",
+        Who::Agent(_) => "agent",
+        Who::Through(_) => "through",
         Who::Session(_) => "session",
         Who::Engine => "gatewright",
     };
     json!({ "kind": kind, "name": who.name() })
+}
+
+pub fn process_json(process: &Process) -> Value {
+    json!({ "id": process.id, "started": process.started })
 }
 
 pub fn usage_json(usage: &Usage) -> Value {

@@ -131,6 +131,7 @@ impl Case {
     pub fn stand(&self, program: &Path) -> Result<Stand, Failure> {
         let files = [("pipeline.toml", PIPELINE), ("written.md", "A note.\n")];
         let stand = Stand::new(program, &files)?;
+        trust(&stand)?;
         self.before
             .iter()
             .try_for_each(|step| stand.take(step.words, step.exits).map(drop))?;
@@ -141,6 +142,15 @@ impl Case {
     pub fn keyed(&self) -> Vec<&'static str> {
         [self.command.words, &["--key", "battery-key"]].concat()
     }
+}
+
+/// Trusts the pipeline as scripts do. Only the trust is kept: what else the program made for it, the
+/// commands make again, and may be killed while they do.
+fn trust(stand: &Stand) -> Result<(), Failure> {
+    let shown = stand.ask(&["trust", "pipeline.toml", "--show"])?;
+    let hash = shown["hash"].as_str().unwrap_or_default();
+    stand.run(&["trust", "pipeline.toml", "--hash", hash])?;
+    stand.forget_all_but("trust")
 }
 
 /// Takes every case, as many at once as there are cores, and hands the results back in order.

@@ -125,6 +125,21 @@ impl Stand {
             .map_err(Failure::program("the program under test"))
     }
 
+    /// Removes everything from the program's state folder but what has this name.
+    pub fn forget_all_but(&self, name: &str) -> Result<(), Failure> {
+        let folder = self.state_home().join("gatewright");
+        for entry in fs::read_dir(&folder).map_err(Failure::file("list", &folder))? {
+            let path = entry.map_err(Failure::file("list", &folder))?.path();
+            let removed = match path.is_dir() {
+                _ if path.ends_with(name) => Ok(()),
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(Failure::file("remove", &path))?;
+        }
+        Ok(())
+    }
+
     /// Keeps everything as it is now, for `put_back`.
     pub fn keep(&self) -> Result<(), Failure> {
         copy(&self.path("live"), &self.path("kept"))

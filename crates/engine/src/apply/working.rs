@@ -5,15 +5,28 @@ use alloc::format;
 
 use super::{Damage, damage};
 use crate::entry::{Fact, WorkResult};
-use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time};
+use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, WorkerId};
 use crate::run::{
-    Captured, Dispatch, Duty, Gate, Graph, Member, MemberState, Reach, Run, Standing, Usage,
+    Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Reach, Run, Standing,
+    Usage,
 };
 use crate::stage::Step;
+
+/// More workers than this are not remembered: a run's state stays small however long it is.
+const MOST_KNOWN: usize = 64;
 
 pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
     match fact {
         Fact::Admitted { dispatch } => admitted(run, dispatch),
+        Fact::Began { dispatch, worker } => began(run, *dispatch, worker),
+        Fact::Worked { dispatch } => {
+            open(run, *dispatch)?.worked = true;
+            Ok(())
+        }
+        Fact::SentBack { dispatch, .. } => {
+            open(run, *dispatch)?.sent_back += 1;
+            Ok(())
+        }
         Fact::Ended {
             dispatch,
             result,
@@ -89,9 +102,51 @@ fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
     }
     run.last_dispatch = dispatch.id;
     run.standing = Standing::Going;
-    run.holds = 0;
     run.dispatches.insert(dispatch.id, dispatch.clone());
+    know(run, dispatch);
     Ok(())
+}
+
+fn open(run: &mut Run, id: DispatchId) -> Result<&mut Dispatch, Damage> {
+    match run.dispatches.get_mut(&id) {
+        Some(dispatch) => Ok(dispatch),
+        None => damage(format!("dispatch {id} is not open")),
+    }
+}
+
+fn began(run: &mut Run, id: DispatchId, worker: &WorkerId) -> Result<(), Damage> {
+    // One worker does one piece of work: what was guessed before gives way.
+    for open in run.dispatches.values_mut() {
+        open.worker.take_if(|known| known == worker);
+    }
+    let dispatch = open(run, id)?;
+    dispatch.worker = Some(worker.clone());
+    let dispatch = dispatch.clone();
+    know(run, &dispatch);
+    Ok(())
+}
+
+/// Remembers who did a piece of work, since its end may be told twice and it may be written to.
+fn know(run: &mut Run, dispatch: &Dispatch) {
+    let Some(worker) = &dispatch.worker else {
+        return;
+    };
+    let known = KnownWorker {
+        agent: dispatch.agent.clone(),
+        dispatch: dispatch.id,
+        call: dispatch.call.clone(),
+    };
+    run.workers.insert(worker.clone(), known);
+    if run.workers.len() > MOST_KNOWN {
+        // Whoever is still at work is not forgotten.
+        let over =
+            |(_, known): &(&WorkerId, &KnownWorker)| !run.dispatches.contains_key(&known.dispatch);
+        let over = run.workers.iter().filter(over);
+        let oldest = over.min_by_key(|(_, known)| known.dispatch);
+        if let Some(oldest) = oldest.map(|(worker, _)| worker.clone()) {
+            run.workers.remove(&oldest);
+        }
+    }
 }
 
 /// An approval holds for the tree that it looked at. A worker who may change the tree is no accident,
@@ -115,6 +170,10 @@ fn ended(
     run.used.turns = run.used.turns.saturating_add(usage.turns);
     run.used.tokens = run.used.tokens.saturating_add(usage.tokens);
     run.used.cost_cents = run.used.cost_cents.saturating_add(usage.cost_cents);
+    if matches!(result, WorkResult::Outcome(_)) {
+        // Work that begins is no progress yet: a session could call agents that fail for ever.
+        run.holds = 0;
+    }
     if let Duty::Step { step } = &dispatch.duty
         && let Ok(member) = member(run, &dispatch.stage, step)
         && member.state == (MemberState::Working { dispatch: id })

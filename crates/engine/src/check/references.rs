@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::definition::{Amount, Definition, Param};
-use crate::names::{ArtifactName, CounterName, ParamName, StageName};
+use crate::decide::choices;
+use crate::definition::{Act, Amount, Definition, Param};
+use crate::names::{ArtifactName, CounterName, Outcome, ParamName, StageName};
 use crate::nearest::nearest;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
@@ -78,6 +79,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
         names.amount(&declared.max, place!["counters", counter, "max"]);
     }
     names.budget();
+    names.slash_commands();
     for stage in &definition.stages {
         names.stage_names(stage);
     }
@@ -134,6 +136,50 @@ impl<'a> Names<'a> {
             }
         };
         self.add(rule, place, format!("there is no {kind} `{name}`"), hint);
+    }
+
+    /// A command that no stage could ever obey would only ever be refused.
+    fn slash_commands(&mut self) {
+        for (command, act) in &self.definition.commands {
+            let fault = match act {
+                Act::Answer(Some(choice)) => self.unknown_choice(choice),
+                Act::Finish => self.nothing_to_finish(),
+                Act::Start | Act::Answer(None) | Act::Retry | Act::Cancel | Act::Reset => None,
+            };
+            if let Some((message, hint)) = fault {
+                let place = place!["commands", command];
+                self.add(CheckRule::IdleCommand, place, message, hint);
+            }
+        }
+    }
+
+    fn unknown_choice(&self, choice: &Outcome) -> Option<(String, String)> {
+        let chosen = |stage: &&Stage| match &stage.work {
+            Work::Ask(work) => work.questions == Questions::Choice,
+            _ => false,
+        };
+        let questions = self.definition.stages.iter().filter(chosen);
+        let known: BTreeSet<&str> = questions.flat_map(choices).map(Outcome::as_str).collect();
+        // A person lets any run that was stopped go on with this word.
+        if known.contains(choice.as_str()) || choice.as_str() == "continue" {
+            return None;
+        }
+        let some: Vec<&str> = known.iter().take(12).copied().collect();
+        let hint = match nearest(choice.as_str(), known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if some.is_empty() => String::from("add a stage that asks, with `ask`"),
+            None => format!("known here: {}", some.join(", ")),
+        };
+        Some((format!("no question has the choice `{choice}`"), hint))
+    }
+
+    fn nothing_to_finish(&self) -> Option<(String, String)> {
+        let ends = |stage: &Stage| stage.on.keys().any(|word| word.as_str() == "finish");
+        let none = !self.definition.stages.iter().any(ends);
+        none.then(|| {
+            let hint = "add `on.finish` to an open stage, or remove the command";
+            (String::from("no stage can be finished"), String::from(hint))
+        })
     }
 
     fn stage(&mut self, name: &StageName, place: Place) {

@@ -5,45 +5,103 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Draft, Verdict};
+use super::{Draft, Verdict, binding, guard};
 use crate::amount::amount;
-use crate::assign::{Assignment, assign};
+use crate::assign::{Assignment, assign, spelled};
 use crate::decision::Reply;
 use crate::definition::Amount;
 use crate::entry::Fact;
-use crate::event::Who;
-use crate::names::{AgentName, ArtifactName, DispatchId, Hash, StepId};
+use crate::event::Actor;
+use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Run};
 use crate::status::is_over;
 
-pub(super) fn request(draft: &mut Draft<'_>, agent: &AgentName, step: Option<&StepId>) -> Verdict {
+/// A request for a piece of work.
+pub(super) struct Request<'a> {
+    pub agent: &'a AgentName,
+    pub step: Option<&'a StepId>,
+    pub call: Option<&'a CallId>,
+    /// The worker whose conversation goes on.
+    pub resumed: Option<&'a WorkerId>,
+}
+
+pub(super) fn requested(
+    draft: &mut Draft<'_>,
+    request: &Request<'_>,
+    asker: Option<&Actor>,
+) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
+    let agent = spelled(draft.pipeline, &draft.run, request.agent);
     let what = format!("begin '{agent}'");
-    let assignment = match assign(draft.pipeline, &draft.run, agent, step) {
+    if let Some(asker) = asker.filter(|asker| !binding::is_admitted(&draft.run, &asker.id)) {
+        let reason = binding::stranger(asker);
+        return draft.refuse(Rule::Unadmitted, &what, reason);
+    }
+    if draft.run.knows_call(request.call) {
+        // The host asks again about a call that was admitted.
+        return allowed();
+    }
+    if guard::is_session(agent.as_str()) {
+        let reason = String::from("the session itself is no agent that could be called");
+        return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
+    }
+    let assignment = match assign(draft.pipeline, &draft.run, &agent, request.step) {
         Ok(assignment) => assignment,
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
+    if let Some(reason) = still_beginning(draft, &agent, &assignment, request) {
+        return draft.refuse(Rule::StillBeginning, &what, reason);
+    }
     if let Err(verdict) = within_budget(draft, &what) {
         return verdict;
     }
     let found = Found {
         artifacts: lying_there(draft),
         tree: draft.tree,
+        call: request.call.cloned(),
+        worker: request.resumed.cloned(),
     };
-    admit(draft, agent, assignment, found);
+    admit(draft, &agent, assignment, found);
+    allowed()
+}
+
+fn allowed() -> Verdict {
     Verdict {
         rule: Rule::AgentInTurn,
         reply: Reply::Allow,
     }
 }
 
+/// Hosts say that an agent begins, and not which call began it. While one is still beginning, the
+/// same agent is not asked for other work.
+fn still_beginning(
+    draft: &Draft<'_>,
+    agent: &AgentName,
+    assignment: &Assignment,
+    request: &Request<'_>,
+) -> Option<String> {
+    let session = draft.by.session().filter(|_| request.resumed.is_none())?;
+    let other = draft.run.dispatches.values().find(|open| {
+        open.session.as_ref() == Some(session)
+            && open.worker.is_none()
+            && open.agent.is_same(agent.as_str())
+            && (open.duty != assignment.duty || open.visit != draft.run.position.visit)
+    })?;
+    Some(format!(
+        "'{agent}' is still beginning {}: call it again for this when it has begun",
+        other.id
+    ))
+}
+
 /// What was there before a piece of work.
 struct Found {
     artifacts: BTreeMap<ArtifactName, Hash>,
     tree: Option<Hash>,
+    call: Option<CallId>,
+    worker: Option<WorkerId>,
 }
 
 /// What lies at the artifacts' paths before the work.
@@ -73,6 +131,8 @@ pub(super) fn admit_done(
     let found = Found {
         artifacts: before,
         tree: None,
+        call: None,
+        worker: None,
     };
     admit(draft, agent, assignment, found)
 }
@@ -95,10 +155,7 @@ fn admit(
     found: Found,
 ) -> DispatchId {
     let id = DispatchId(draft.run.last_dispatch.0 + 1);
-    let session = match &draft.by {
-        Who::Session(session) => Some(session.clone()),
-        Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
-    };
+    let session = draft.by.session().cloned();
     let dispatch = Dispatch {
         id,
         duty: assignment.duty,
@@ -107,6 +164,10 @@ fn admit(
         visit: draft.run.position.visit,
         attempt: draft.run.position.retries + 1,
         session,
+        call: found.call,
+        worker: found.worker,
+        worked: false,
+        sent_back: 0,
         started_at: draft.at,
         conversation: assignment.conversation,
         reach: assignment.reach,

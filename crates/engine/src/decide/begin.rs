@@ -39,6 +39,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         driver: beginning.driver,
         stage: pipeline.definition().start.clone(),
         session: beginning.session.clone(),
+        process: beginning.process,
         steps: beginning.steps.clone(),
         before: beginning.before.clone(),
         queued: beginning.queued,
@@ -71,7 +72,9 @@ pub fn fork(
         id: id.clone(),
         started_at: at,
         dispatches: BTreeMap::new(),
+        workers: BTreeMap::new(),
         session: None,
+        bypass: None,
         ..state.clone()
     };
     let fact = Fact::Forked {

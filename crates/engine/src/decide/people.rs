@@ -12,7 +12,7 @@ use super::{Draft, Verdict};
 use crate::entry::Fact;
 use crate::event::Answer;
 use crate::evidence::Question;
-use crate::names::{CheckpointName, Hash, Outcome};
+use crate::names::{CheckpointName, Hash, Outcome, Time};
 use crate::next::own_outcomes;
 use crate::rule::Rule;
 use crate::run::{Fault, Run, Standing};
@@ -303,7 +303,23 @@ pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
     Verdict::done(Rule::Reset)
 }
 
+/// A person lets the run go unguarded for a while. A time that is past ends that.
+pub(super) fn bypass(draft: &mut Draft<'_>, until: Time, reason: &str) -> Verdict {
+    if let Err(verdict) = draft.person("bypass") {
+        return verdict;
+    }
+    if let Err(verdict) = given_reason(draft, "bypass", reason) {
+        return verdict;
+    }
+    let reason = reason.to_string();
+    draft.record(Rule::Bypass, Fact::Bypassed { until, reason });
+    Verdict::done(Rule::Bypass)
+}
+
 pub(super) fn checkpoint(draft: &mut Draft<'_>, name: &CheckpointName) -> Verdict {
+    if let Err(verdict) = draft.person("checkpoint") {
+        return verdict;
+    }
     draft.record(Rule::Checkpoint, Fact::Checkpointed { name: name.clone() });
     Verdict::done(Rule::Checkpoint)
 }

@@ -4,12 +4,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Draft, Verdict};
+use super::{Draft, Verdict, guard, settle};
 use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
+use crate::event::Ending;
+use crate::evidence::Life;
 use crate::names::SessionId;
 use crate::rule::Rule;
-use crate::run::{BindingState, Standing, Status, Usage};
+use crate::run::{BindingState, Fault, Process, Standing, Status, Usage};
 use crate::stage::StopRule;
 use crate::status::status;
 
@@ -17,39 +19,66 @@ use crate::status::status;
 /// under the cap at which hosts override a stop hook.
 const MOST_HOLDS: u32 = 3;
 
-/// A session takes a run up again, or takes over one whose session has ended. Nothing is reset.
-pub(super) fn started(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
-    match &draft.run.session {
-        Some(holder) if holder.state == BindingState::Active && holder.session != *session => {
+/// A session takes a run up again, or takes over one whose session is gone. Nothing is reset.
+pub(super) fn started(
+    draft: &mut Draft<'_>,
+    session: &SessionId,
+    process: Option<Process>,
+    heir_of: Option<&SessionId>,
+) -> Verdict {
+    if let Some(holder) = &draft.run.session
+        && holder.state == BindingState::Active
+        && holder.session != *session
+    {
+        let inherits = heir_of == Some(&holder.session);
+        let gone = draft.evidence.holder == Some(Life::Gone);
+        if !inherits && !gone {
             let reason = format!("the run is held by session {}", holder.session);
-            Verdict {
+            return Verdict {
                 rule: Rule::HeldElsewhere,
                 reply: Reply::Refuse(draft.refusal(Rule::HeldElsewhere, reason)),
-            }
+            };
         }
-        Some(holder) if holder.state == BindingState::Active => inject(draft, Rule::Attach),
-        Some(_) | None => {
-            draft.record(
-                Rule::Attach,
-                Fact::Attached {
-                    session: session.clone(),
-                },
-            );
-            inject(draft, Rule::Attach)
+        // An heir has the workers of the conversation that was cleared; whoever takes over has not.
+        if !inherits {
+            let before = holder.session.clone();
+            leave_run(draft, &before);
         }
     }
+    let holder = draft.run.session.as_ref();
+    let own =
+        holder.filter(|holder| holder.session == *session && holder.state == BindingState::Active);
+    let before = own.map(|own| own.process);
+    if before.is_none_or(|before| process.is_some() && before != process) {
+        // Another process of the same session: the workers of the earlier one ended with it.
+        if before != Some(None) {
+            drop_work(draft, session);
+        }
+        draft.record(
+            Rule::Attach,
+            Fact::Attached {
+                session: session.clone(),
+                process,
+            },
+        );
+    }
+    inject(draft, Rule::Attach)
+}
+
+fn leave_run(draft: &mut Draft<'_>, session: &SessionId) {
+    draft.record(
+        Rule::Attach,
+        Fact::Detached {
+            session: session.clone(),
+        },
+    );
+    drop_work(draft, session);
 }
 
 pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
     match &draft.run.session {
         Some(holder) if holder.session == *session && holder.state == BindingState::Active => {
-            draft.record(
-                Rule::Attach,
-                Fact::Detached {
-                    session: session.clone(),
-                },
-            );
-            drop_work(draft, session);
+            leave_run(draft, session);
             Verdict::done(Rule::Attach)
         }
         Some(_) | None => Verdict::done(Rule::NotBound),
@@ -85,26 +114,48 @@ fn inject(draft: &Draft<'_>, rule: Rule) -> Verdict {
     }
 }
 
-pub(super) fn tool(draft: &mut Draft<'_>, tool: &str) -> Verdict {
+pub(super) fn todos(draft: &mut Draft<'_>, done: &[String]) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    let denied = draft
-        .stage()
-        .is_some_and(|stage| stage.tools_deny.iter().any(|pattern| pattern.covers(tool)));
-    if denied {
-        let reason = format!("{} forbids the tool '{tool}'", draft.run.position.stage);
-        return draft.refuse(Rule::ToolDenied, &format!("use '{tool}'"), reason);
+    match guard::ahead(draft, done) {
+        Some(reason) => draft.refuse(Rule::TodoAhead, "mark a step as done", reason),
+        None => Verdict::done(Rule::ToolFree),
     }
-    Verdict {
-        rule: Rule::ToolFree,
-        reply: Reply::Allow,
+}
+
+pub(super) fn unhooked(draft: &mut Draft<'_>, how: &str) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
     }
+    let reason = format!("{how}; this session goes on with the settings from before");
+    draft.refuse(Rule::HooksStay, "take the hooks away", reason)
+}
+
+pub(super) fn remarked(draft: &mut Draft<'_>, message: &str) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    let message = message.to_string();
+    draft.record(Rule::Remarked, Fact::Noted { message });
+    Verdict::done(Rule::Remarked)
+}
+
+pub(super) fn unevaluated(draft: &mut Draft<'_>, what: &str) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    let what = what.to_string();
+    draft.record(Rule::Unevaluated, Fact::Unevaluated { what });
+    Verdict::done(Rule::Unevaluated)
 }
 
 pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
+    }
+    if !background_work {
+        lose_unseen(draft);
     }
     let holds = draft
         .stage()
@@ -134,6 +185,21 @@ pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {
     Verdict {
         rule: Rule::StopHeld,
         reply: Reply::Hold(refusal),
+    }
+}
+
+/// A session that stops and has nothing running in the background has no workers any more: work
+/// that is still open ended unseen, and is tried again.
+fn lose_unseen(draft: &mut Draft<'_>) {
+    let session = draft.by.session().cloned();
+    let open = draft.run.dispatches.values();
+    let unseen = open.filter(|open| session.is_some() && open.session == session);
+    for id in unseen.map(|open| open.id).collect::<Vec<_>>() {
+        let ending = Ending::Fault {
+            fault: Fault::Crashed,
+            reason: String::from("its end was not seen"),
+        };
+        settle::conclude(draft, id, &ending, Usage::default());
     }
 }
 

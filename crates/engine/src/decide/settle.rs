@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 
 use super::moving::{edge, leave, listed, take};
 use super::work::{Judged, judge};
-use super::{Draft, Verdict, admit, graph, panel};
+use super::{Draft, Verdict, admit, graph, guard, panel};
 use crate::amount::amount;
 use crate::assign::{SESSION, assign};
 use crate::decision::Reply;
@@ -15,12 +15,15 @@ use crate::leaves::verdict;
 use crate::names::{AgentName, DispatchId, Outcome, StepId};
 use crate::needs::open_work;
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Standing, Usage};
+use crate::run::{Dispatch, Driver, Duty, Fault, Gate, Reach, Run, Standing, Usage};
 use crate::stage::{Retry, Stage, Way, Work, Worker};
 use crate::status::is_over;
 
 /// Faults are tried again this often where the stage does not say otherwise.
 pub(super) const DEFAULT_RETRIES: u32 = 2;
+
+/// A worker without what it must leave is sent back this often before its attempt is spent.
+const MOST_SENT_BACK: u32 = 2;
 
 /// An agent was seen to end.
 pub(super) fn ended(
@@ -32,30 +35,66 @@ pub(super) fn ended(
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    let open = open_work(&draft.run, &draft.by, work).map(|open| open.id);
-    match open.or_else(|| session_work(draft, work)) {
-        Some(id) => conclude(draft, id, ending, usage),
-        None => {
-            let message = match work {
-                WorkRef::Dispatch(id) => format!("{id} ended, which is not open"),
-                WorkRef::Agent { agent, .. } => format!("'{agent}' ended without a dispatch"),
-            };
-            draft.record(Rule::Unmatched, Fact::Noted { message });
-            Verdict::done(Rule::Unmatched)
-        }
+    if let Some(open) = open_work(&draft.run, &draft.by, work).map(|open| open.id) {
+        return conclude(draft, open, ending, usage);
     }
+    if let WorkRef::Agent { agent, .. } = work
+        && guard::is_session(agent.as_str())
+        && let Some(verdict) = session_ended(draft, agent, ending, usage)
+    {
+        return verdict;
+    }
+    if told_before(&draft.run, work) {
+        return Verdict::done(Rule::Again);
+    }
+    let message = match work {
+        WorkRef::Dispatch(id) => format!("{id} ended, which is not open"),
+        WorkRef::Agent { agent, .. } => format!("'{agent}' ended without a dispatch"),
+        WorkRef::Host { .. } => String::from("an agent ended that was not admitted"),
+    };
+    draft.record(Rule::Unmatched, Fact::Noted { message });
+    Verdict::done(Rule::Unmatched)
 }
 
-/// The main session is always there: its work is admitted when it is done.
-fn session_work(draft: &mut Draft<'_>, work: &WorkRef) -> Option<DispatchId> {
-    let WorkRef::Agent { agent, .. } = work else {
-        return None;
+/// Hosts tell an end by several hooks. The first one counted.
+fn told_before(run: &Run, work: &WorkRef) -> bool {
+    let WorkRef::Host { call, worker } = work else {
+        return false;
     };
-    if agent.as_str() != SESSION {
-        return None;
-    }
+    let by_worker = worker
+        .as_ref()
+        .is_some_and(|worker| run.workers.contains_key(worker));
+    let by_call = || {
+        let mut known = run.workers.values();
+        call.is_some() && known.any(|known| known.call == *call)
+    };
+    by_worker || by_call()
+}
+
+/// The main session is always there: its work is admitted when it is done. A session that only
+/// pauses has not failed when it is not.
+fn session_ended(
+    draft: &mut Draft<'_>,
+    agent: &AgentName,
+    ending: &Ending,
+    usage: Usage,
+) -> Option<Verdict> {
     let assignment = assign(draft.pipeline, &draft.run, agent, None).ok()?;
-    Some(admit::admit_done(draft, agent, assignment))
+    let mut trial = draft.trial();
+    let id = admit::admit_done(&mut trial, agent, assignment);
+    let judged = trial
+        .run
+        .dispatches
+        .get(&id)
+        .map(|open| judge(&trial, open, ending))?;
+    if let (Ending::Stopping { .. }, WorkResult::Fault { reason, .. }) = (ending, judged.result) {
+        return Some(Verdict {
+            rule: judged.rule,
+            reply: Reply::Refuse(draft.refusal(judged.rule, reason)),
+        });
+    }
+    draft.adopt(trial);
+    Some(conclude(draft, id, ending, usage))
 }
 
 /// A person reports the end of work that nobody witnessed.
@@ -176,6 +215,18 @@ pub(super) fn conclude(
         &dispatch,
         own_word(&dispatch, judge(draft, &dispatch, ending)),
     );
+    let strict = draft.leniency().is_none();
+    if let Some(reason) = sent_back(&dispatch, ending, &judged).filter(|_| strict) {
+        let fact = Fact::SentBack {
+            dispatch: id,
+            reason: reason.clone(),
+        };
+        draft.record(Rule::SentBack, fact);
+        return Verdict {
+            rule: judged.rule,
+            reply: Reply::Hold(draft.refusal(judged.rule, reason)),
+        };
+    }
     capture(draft, &dispatch, &judged);
     let result = judged.result.clone();
     draft.record(
@@ -191,6 +242,21 @@ pub(super) fn conclude(
         WorkResult::Fault { fault, reason } => fail(draft, &dispatch, judged.rule, fault, reason),
         WorkResult::Late | WorkResult::Dropped => Verdict::done(Rule::Late),
     }
+}
+
+/// Why a worker that wants to end goes on: it was at work, and what it must leave is not there or
+/// not right. It has not failed yet.
+fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<String> {
+    let WorkResult::Fault { fault, reason } = &judged.result else {
+        return None;
+    };
+    let mendable = match fault {
+        Fault::Missing => true,
+        Fault::Strayed => judged.rule != Rule::StaleGate,
+        Fault::Crashed | Fault::Hollow | Fault::Timeout => false,
+    };
+    let stopping = matches!(ending, Ending::Stopping { .. });
+    (stopping && mendable && dispatch.sent_back < MOST_SENT_BACK).then(|| reason.clone())
 }
 
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.

@@ -49,7 +49,7 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
             };
             return Judged::fault(rule, *fault, reason.clone());
         }
-        Ending::Finished { worked } => *worked,
+        Ending::Finished { worked } | Ending::Stopping { worked } => *worked || dispatch.worked,
     };
     if let Some(reason) = strayed(draft, dispatch) {
         return Judged::fault(Rule::Strayed, Fault::Strayed, reason);
@@ -112,7 +112,7 @@ fn unfinished(
 }
 
 /// The paths that changed although the stage's `writes` does not cover them.
-fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> {
+pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> {
     let stage = draft.pipeline.stage(&dispatch.stage)?;
     let Writes::Only(globs) = &stage.writes else {
         return None;

@@ -64,7 +64,7 @@ pub fn prepare(
     };
     let program = match word.contains('/') {
         true => in_project(word, root)?,
-        false => searched(word, search)?,
+        false => find(word, search)?,
     };
     argv.iter()
         .try_for_each(|word| is_as_trusted(word, root, scripts))?;
@@ -86,7 +86,8 @@ fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
     }
 }
 
-fn searched(word: &str, search: &Search) -> Result<PathBuf, String> {
+/// The program of this name, or why there is none.
+pub fn find(word: &str, search: &Search) -> Result<PathBuf, String> {
     let mut programs = search.folders.iter().map(|folder| folder.join(word));
     programs
         .find(|program| is_program(program))

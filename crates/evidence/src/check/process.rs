@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::CheckEnd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::command::Prepared;
 use super::tail::Tail;
+use crate::group::Group;
 use crate::{Error, text};
 
 /// How long we wait between two looks at the process.
@@ -90,18 +90,18 @@ fn spawn(
     // One pipe for both streams, so that their lines keep their order. `Command` holds the writing
     // ends, and goes before we read: as long as one is open, the output has no end.
     let (output, writer) = io::pipe()?;
-    let spawned = Command::new(&command.program)
-        .args(command.argv.iter().skip(1))
-        .current_dir(root)
-        .env_clear()
-        .envs(variables)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0)
-        .spawn();
+    let spawned = Group::start(
+        Command::new(&command.program)
+            .args(command.argv.iter().skip(1))
+            .current_dir(root)
+            .env_clear()
+            .envs(variables)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer),
+    );
     match spawned {
-        Ok(child) => Ok(Ok((output, Group { child }))),
+        Ok(group) => Ok(Ok((output, group))),
         Err(error) => Ok(Err(format!(
             "`{}` could not be started: {error}",
             command.argv.join(" ")
@@ -173,46 +173,5 @@ fn end_of(status: ExitStatus) -> CheckEnd {
     match (status.code(), status.signal()) {
         (Some(code), _) => CheckEnd::Exit(code),
         (None, signal) => CheckEnd::Signal(signal.unwrap_or_default()),
-    }
-}
-
-/// A process and the group that it leads. It does not outlive this value.
-struct Group {
-    child: Child,
-}
-
-impl Group {
-    /// Leaves the process unreaped, so that its number still means its group and no newer one.
-    fn has_ended(&self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(self.pid()?), options)?.is_some())
-    }
-
-    /// Ends the whole group and takes the status of its leader.
-    fn end(mut self) -> io::Result<ExitStatus> {
-        self.kill();
-        self.child.wait()
-    }
-
-    fn kill(&self) {
-        if let Ok(pid) = self.pid() {
-            // It fails only where nobody is left.
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
-    }
-
-    fn pid(&self) -> io::Result<Pid> {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        pid.ok_or_else(|| io::Error::other("a process has no usable number"))
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Once reaped, the number may be somebody else's.
-        if let Ok(None) = self.child.try_wait() {
-            self.kill();
-            let _ = self.child.wait();
-        }
     }
 }

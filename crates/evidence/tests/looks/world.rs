@@ -344,6 +344,8 @@ fn definition() -> Definition {
         artifacts: BTreeMap::new(),
         stages: vec![stage],
         views: Vec::new(),
+        commands: BTreeMap::new(),
+        gives: Vec::new(),
         proofs: Vec::new(),
     }
 }
@@ -358,6 +360,7 @@ fn run(definition: &Definition) -> Run {
         params: BTreeMap::new(),
         driver: Driver::ByHand,
         session: None,
+        process: None,
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued: false,

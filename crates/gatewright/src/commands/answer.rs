@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Answer as Given, Happening, Needs, Outcome, Question, Reply, Rule, Standing, Time};
+use engine::{
+    Answer as Given, Happening, Held, Needs, Outcome, Question, Reply, Rule, Standing, Time,
+};
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
 use crate::arguments::Writing;
+use crate::caller::refusal;
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
@@ -125,7 +128,7 @@ impl Answer {
 }
 
 /// `continue` may be a choice of the present question; a run that was stopped is let go on first.
-fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
+pub fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
     let stopped = match opened.run().standing {
         Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => true,
         Standing::Queued
@@ -176,6 +179,7 @@ pub fn answered(
         what,
         given: BTreeMap::new(),
         contents: vec![content],
+        reply: None,
     })
 }
 
@@ -188,7 +192,7 @@ pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question
         questions: Some(asked),
         ..Needs::default()
     };
-    let looked = desk.look(opened, &needs, &BTreeMap::new())?;
+    let looked = desk.look(opened, &needs, &BTreeMap::new(), None)?;
     match looked.evidence.questions {
         Some(Ok(questions)) => Ok(Some(questions)),
         Some(Err(reason)) => Err(Failure::no(format!(
@@ -201,6 +205,7 @@ pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question
 fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exit, Failure> {
     let mut desk = Desk::for_reading(context)?;
     let stored = runs::find(&desk, run)?;
+    refusal::persons(context, "answer", Held::Nobody)?;
     let opened = desk.opened(stored)?;
     let questions = questions(&desk, &opened)?.unwrap_or_default();
     let json = || {

@@ -3,9 +3,10 @@
 use engine::Happening;
 
 use super::reset::given_reason;
-use crate::act::act;
+use crate::act::act_confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
+use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::Command;
@@ -28,11 +29,16 @@ impl Cancel {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
         let command = Command::new("cancel").with("reason", &self.reason);
-        act(context, output, run, &self.writing, &command, |_, _| {
-            Ok(Happening::CancelAsked {
-                reason: self.reason.clone(),
-            }
-            .into())
-        })
+        let lost = |_: &Desk<'_>, opened: &Opened| {
+            let stage = &opened.run().position.stage;
+            Ok(format!(
+                "The run ends in {stage}, and nobody can go on with it. Its history stays."
+            ))
+        };
+        let make = |_: &Desk<'_>, _: &Opened| {
+            let reason = self.reason.clone();
+            Ok(Happening::CancelAsked { reason }.into())
+        };
+        act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Commands, Happening, Refusal, Reply, Rule, StageName, Status};
 use evidence::check::{Ran, Surroundings};
-use store::Key;
+use store::{Backend, Key};
 use views::Style;
 
 use crate::arguments::{OfRun, Writing};
@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
+use crate::trust::scripts;
 use crate::{clock, runs, tell};
 
 /// How many changed files a message names.
@@ -160,7 +161,9 @@ fn run_commands(desk: &Desk<'_>, opened: &Opened, stage: &StageName) -> Result<R
 
 fn surroundings(desk: &Desk<'_>, opened: &Opened) -> Result<Surroundings, Failure> {
     let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
+    let files = desk.store.definition(opened.run().definition)?;
     Ok(Surroundings {
+        scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
         variables: std::env::vars_os().collect(),
         search: std::env::split_paths(&search).collect(),
         stop: Some(stop_on_signals()?),
@@ -169,7 +172,7 @@ fn surroundings(desk: &Desk<'_>, opened: &Opened) -> Result<Surroundings, Failur
 }
 
 /// The commands have a process group of their own, so a person's Ctrl-C reaches only us: we end them.
-fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

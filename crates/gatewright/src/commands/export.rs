@@ -4,13 +4,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use engine::ArtifactName;
+use engine::{ArtifactName, Held};
 use serde_json::{Value, json};
 use store::Backend;
 use views::Surroundings;
 
 use super::history::numbered;
 use super::list::freshness;
+use crate::caller::refusal;
 use crate::clock;
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
@@ -52,6 +53,7 @@ fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
 
 impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "export", Held::Nobody)?;
         if self.format == Some(Format::Md) && output.format() == Printed::Json {
             return Err(Failure::usage("--format md is no JSON").hint("leave --json out"));
         }

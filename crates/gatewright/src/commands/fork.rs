@@ -6,13 +6,14 @@ use store::{Backend, Key, NewRun};
 use super::restore::find_point;
 use super::start::{parse_id, tell_begun};
 use crate::arguments::Writing;
+use crate::caller::refusal;
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
-use crate::{chance, clock, runs};
+use crate::{chance, clock, runs, step};
 
 /// Begin a new run that goes on from an earlier point of another one
 ///
@@ -36,6 +37,7 @@ impl Fork {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut desk = Desk::for_writing(context)?;
         let stored = runs::find(&desk, Some(&self.run))?;
+        refusal::persons(context, "fork", engine::held(&stored.run))?;
         let opened = desk.opened(stored)?;
         let command = Command::new("fork")
             .with("run", &opened.run().id)
@@ -91,6 +93,7 @@ impl Fork {
 
 /// The checks of a fork look for programs where those of its origin do.
 fn search_alike(desk: &Desk<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
+    step::keep_alike(&desk.state, origin, fork)?;
     match desk.state.search_path(origin) {
         Some(search) => desk.state.keep_search_path(fork, &search),
         None => Ok(()),

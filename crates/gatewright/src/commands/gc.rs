@@ -1,61 +1,81 @@
 //! `gatewright gc`: runs that ended long ago are deleted, and what no run holds any more.
 
-use engine::{Seconds, Time};
+use engine::{Held, Seconds, Time};
 use serde_json::json;
 use store::{Backend, Collect, RunSummary};
 
-use crate::clock;
+use crate::caller::refusal;
+use crate::confirm::{self, Question};
 use crate::context::Context;
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::runs;
+use crate::{clock, period, runs};
 
 /// Delete runs that ended long ago, with their backups, and what no run holds any more
 #[derive(Debug, clap::Args)]
 pub struct Gc {
     /// Keep runs that ended less long ago than this
-    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = period::parse)]
     older_than: Seconds,
     /// Only show which runs would go
     #[arg(long)]
     dry_run: bool,
 }
 
-/// A number and its unit: `90s`, `30m`, `2h`, `7d`.
-fn parse_time(text: &str) -> Result<Seconds, String> {
-    let wrong = || "write a number and its unit: 90s, 30m, 2h, 7d".to_owned();
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    let size = match &text[digits.len()..] {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return Err(wrong()),
-    };
-    number.checked_mul(size).map(Seconds).ok_or_else(wrong)
-}
-
 impl Gc {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let age = self.older_than.0.saturating_mul(1_000);
         let before = Time(clock::now().0.saturating_sub(age));
+        let (going, held) = going(context, before)?;
+        refusal::persons(context, "gc", held)?;
         match self.dry_run {
-            true => show(context, output, before),
-            false => collect(context, output, before),
+            true => show(output, &going),
+            false => {
+                confirmed(context, &going)?;
+                collect(context, output, before)
+            }
         }
     }
 }
 
-fn show(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Failure> {
-    let runs = match Desk::if_there(context)? {
-        Some(desk) => desk.store.runs(None)?,
-        None => Vec::new(),
+/// The runs that would go, and whether a session holds one of them.
+fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Failure> {
+    let Some(desk) = Desk::if_there(context)? else {
+        return Ok((Vec::new(), Held::Nobody));
     };
-    let goes = |run: &&RunSummary| !runs::is_active(run) && run.updated_at < before;
-    let going: Vec<&RunSummary> = runs.iter().filter(goes).collect();
+    let mut going = desk.store.runs(None)?;
+    going.retain(|run| !runs::is_active(run) && run.updated_at < before);
+    for run in &going {
+        let stored = desk.store.run(&run.id)?;
+        if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
+            return Ok((going, Held::Session));
+        }
+    }
+    Ok((going, Held::Nobody))
+}
+
+/// What no run holds any more goes without a question: nobody can miss it.
+fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
+    if going.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
+    let runs = count(ids.len() as u64, "run", "runs");
+    let lost = format!(
+        "{runs} will be deleted for ever, with history, artifacts and backups:\n{}",
+        ids.join("\n")
+    );
+    let question = Question {
+        lost: &lost,
+        word: "delete",
+        deed: &format!("delete {runs}"),
+    };
+    confirm::confirm(context, &question)
+}
+
+fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
     let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
     let text = match ids.as_slice() {
         [] => "no run would go\n".to_owned(),
@@ -117,29 +137,5 @@ fn count(number: u64, one: &str, more: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {more}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_has_a_number_and_a_unit() {
-        for (text, expected) in [
-            ("90s", Some(90)),
-            ("30m", Some(1_800)),
-            ("2h", Some(7_200)),
-            ("7d", Some(604_800)),
-            ("0s", Some(0)),
-            ("7", None),
-            ("d", None),
-            ("-1d", None),
-            ("1 d", None),
-            ("99999999999999999999d", None),
-            ("18446744073709551615d", None),
-        ] {
-            assert_eq!(parse_time(text).ok(), expected.map(Seconds), "{text}");
-        }
     }
 }

@@ -6,7 +6,7 @@ use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{drive, runs, tell};
+use crate::{drive, runs, step, tell};
 
 /// Show what may happen now, who does it, and what to type
 #[derive(Debug, clap::Args)]
@@ -23,13 +23,14 @@ impl Next {
         Ok(Exit::Success)
     }
 
-    /// Reads the run. Only where the steps of a task graph are still to be planned is anything
-    /// written.
+    /// Reads the run. Only where the steps of a task graph are still to be planned, or a worker of
+    /// ours is gone, is anything written.
     fn opened(&self, context: &Context) -> Result<Opened, Failure> {
         let mut desk = Desk::for_reading(context)?;
         let stored = runs::find(&desk, self.of.run.as_deref())?;
         let opened = desk.opened(stored)?;
-        if engine::pending(&opened.pipeline, opened.run()).is_none() {
+        let planned = engine::pending(&opened.pipeline, opened.run()).is_none();
+        if planned && !step::has_lost_work(&desk, &opened) {
             return Ok(opened);
         }
         let mut desk = Desk::for_writing(context)?;

@@ -71,6 +71,7 @@ impl Report {
                 what: self.happening(opened)?,
                 given: self.given(context),
                 contents: Vec::new(),
+                reply: None,
             })
         };
         let mut driven = drive::drive(&mut desk, stored, &key, &mut make)?;

@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use engine::{CheckpointName, Happening, RunId};
+use engine::{CheckpointName, Happening, Run, RunId};
 use store::{Backend, Key, StoredRun};
 
+use crate::act::confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
@@ -38,15 +39,21 @@ impl Reset {
         if let Some(driven) = drive::repeated(&mut desk, &stored, &key)? {
             return tell::tell(&driven, output);
         }
-        let (name, stored) = mark(&mut desk, stored, &key)?;
-        let run = stored.run.id.clone();
-        let backup = back_up(&desk, &run, &name)?;
         let mut make = |_: &Desk<'_>, _: &Opened, _| {
             Ok(Happening::ResetAsked {
                 reason: self.reason.clone(),
             }
             .into())
         };
+        if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
+            // The engine refuses and records it. For that no backup is made.
+            let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
+            return tell::tell(&driven, output);
+        }
+        confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
+        let (name, stored) = mark(&mut desk, stored, &key)?;
+        let run = stored.run.id.clone();
+        let backup = back_up(&desk, &run, &name)?;
         let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
         let exit = tell::tell(&driven, output)?;
         if exit == Exit::Success {
@@ -63,6 +70,14 @@ impl Reset {
         }
         Ok(exit)
     }
+}
+
+fn lost(run: &Run) -> String {
+    let stage = &run.position.stage;
+    format!(
+        "The run leaves {stage} and begins again: what was passed, counted and captured counts no \
+         longer. Its history stays, and a backup is made."
+    )
 }
 
 /// What a person does against the course of a run wants a reason that can be read later.

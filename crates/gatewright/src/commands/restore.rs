@@ -3,10 +3,10 @@
 use engine::{CheckpointName, Happening, RunId};
 use store::Backend;
 
-use crate::act::act;
+use crate::act::act_confirmed;
 use crate::arguments::Writing;
 use crate::context::Context;
-use crate::desk::Desk;
+use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::Command;
@@ -33,24 +33,28 @@ impl Restore {
         let command = Command::new("restore")
             .with("point", &self.point)
             .with("reason", &self.reason);
-        act(
-            context,
-            output,
-            Some(&self.run),
-            &self.writing,
-            &command,
-            |desk, opened| {
-                let run = &opened.run().id;
-                let entry = find_point(desk, run, &self.point)?;
-                let state = Box::new(desk.store.folded_at(run, entry)?);
-                Ok(Happening::RestoreAsked {
-                    entry,
-                    state,
-                    reason: self.reason.clone(),
-                }
-                .into())
-            },
-        )
+        let lost = |desk: &Desk<'_>, opened: &Opened| {
+            let entry = find_point(desk, &opened.run().id, &self.point)?;
+            let last = opened.stored.version;
+            Ok(format!(
+                "The run goes back to its entry {entry}: what came after it, up to entry {last}, \
+                 counts no longer. Its history stays, and the files of the project are not touched."
+            ))
+        };
+        let make = |desk: &Desk<'_>, opened: &Opened| {
+            let run = &opened.run().id;
+            let entry = find_point(desk, run, &self.point)?;
+            let state = Box::new(desk.store.folded_at(run, entry)?);
+            let reason = self.reason.clone();
+            Ok(Happening::RestoreAsked {
+                entry,
+                state,
+                reason,
+            }
+            .into())
+        };
+        let run = Some(self.run.as_str());
+        act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use engine::{Happening, Outcome};
 
-use crate::act::act;
+use crate::act::act_confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
+use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::Command;
@@ -35,9 +36,16 @@ impl Skip {
         let command = Command::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        act(context, output, run, &self.writing, &command, |_, _| {
+        let lost = |_: &Desk<'_>, opened: &Opened| {
+            let stage = &opened.run().position.stage;
+            Ok(format!(
+                "The run leaves {stage} unchecked, and every view of it says so for ever."
+            ))
+        };
+        let make = |_: &Desk<'_>, _: &Opened| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::SkipAsked { outcome, reason }.into())
-        })
+        };
+        act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }

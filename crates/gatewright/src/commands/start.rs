@@ -1,13 +1,9 @@
 //! `gatewright start`: a new run of a pipeline, for one task in this project.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::{
-    Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Refusal, Reply, Run, RunId, Step,
-};
-use evidence::Project;
-use store::{Backend, Files, Key, NewRun, StoredRun};
+use engine::{ParamName, RunId, Step};
+use evidence::{Project, process};
 use views::Style;
 
 use crate::arguments::Writing;
@@ -18,10 +14,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::{Format, Output};
-use crate::{chance, clock, collision, drive, params, rendering, steps, task, tell};
-
-/// How often another id is tried, when the one that chance gave is taken.
-const MOST_IDS: u32 = 8;
+use crate::starting::{self, Begun, Holder, Starting};
+use crate::{params, running, steps, task, tell};
 
 /// Start a run of a pipeline for a task
 ///
@@ -83,42 +77,53 @@ impl Start {
     }
 
     fn started(&self, context: &Context) -> Result<Begun, Trouble> {
-        if self.by_hand {
-            return self.start(&mut Desk::for_writing(context)?);
-        }
-        // What is wrong with the pipeline is told first. Nothing is made for what cannot be started.
+        let holder = match self.by_hand {
+            true => Holder::Hand,
+            false => self.session(context)?,
+        };
+        self.start(&mut Desk::for_writing(context)?, holder)
+    }
+
+    /// The session from inside which the command was typed. Nothing is made for what cannot be
+    /// started, and what is wrong with the pipeline is told first.
+    fn session(&self, context: &Context) -> Result<Holder, Trouble> {
         let root = Project::find(&context.folder).map_err(Failure::from)?.root;
         definition::compile(&definition::find(&self.pipeline, &context.folder, &root)?)?;
-        let message = "this version drives runs by hand only: hooks and headless driving come \
-                       with a later one";
-        Err(Failure::no(message).hint("add --by-hand").into())
+        let Some(session) = context.environment.session.clone() else {
+            let failure = Failure::no("a guarded run belongs to a session, and this is none");
+            return Err(failure
+                .hint("start it inside Claude Code, or add --by-hand")
+                .into());
+        };
+        if let Some(run) = running::of_session(context, &session)? {
+            let message = format!("this session holds {run}, and one session has one run");
+            return Err(Failure::no(message)
+                .hint(format!("`gatewright next {run}` says what comes now"))
+                .into());
+        }
+        let process = context.environment.host_process.and_then(process::find);
+        Ok(Holder::Session { session, process })
     }
 
     /// Starts the run, unless its key has started one before.
-    pub fn start(&self, desk: &mut Desk<'_>) -> Result<Begun, Trouble> {
+    pub fn start(&self, desk: &mut Desk<'_>, holder: Holder) -> Result<Begun, Trouble> {
         let task = task::read(&self.task)?;
         let (key, earlier) = key::of_beginning(desk, &self.writing, &self.command(&task))?;
         if let Some(earlier) = earlier {
             let Opened { stored, pipeline } = desk.opened(earlier)?;
-            return Ok(Begun::Earlier(settled(desk, stored, pipeline)?));
+            return Ok(Begun::Earlier(starting::settled(desk, stored, pipeline)?));
         }
-        let sources =
-            definition::find(&self.pipeline, &desk.context.folder, &desk.project()?.root)?;
-        let compiled = definition::compile(&sources)?;
-        self.is_new(desk)?;
-        let files = definition::pinned(&sources)?;
-        let beginning = self.beginning(desk, files.hash(), &compiled.pipeline, task)?;
-        Ok(self.begin(desk, beginning, &key, &files, &compiled.pipeline)?)
-    }
-
-    /// That an id is taken is told before anything about the run that has it.
-    fn is_new(&self, desk: &Desk<'_>) -> Result<(), Failure> {
-        match &self.id {
-            Some(id) if desk.store.run(id)?.is_some() => {
-                Err(store::Error::RunExists { run: id.clone() }.into())
-            }
-            Some(_) | None => Ok(()),
-        }
+        let starting = Starting {
+            pipeline: &self.pipeline,
+            task,
+            params: &self.params,
+            steps: self.steps(desk.context)?,
+            id: self.id.clone(),
+            queued: self.queue,
+            by: desk.context.who(),
+            holder,
+        };
+        starting::start(desk, starting, &key)
     }
 
     fn command(&self, task: &str) -> Command<'static> {
@@ -134,66 +139,6 @@ impl Start {
             .with_all("steps", steps.map(|path| path.display().to_string()))
             .with_all("id", self.id.iter().map(ToString::to_string))
             .with("queue", self.queue)
-    }
-
-    /// Invariant: from the look for other runs to the begin nobody else begins one.
-    fn begin(
-        &self,
-        desk: &mut Desk<'_>,
-        mut beginning: Beginning,
-        key: &Key,
-        files: &Files,
-        pipeline: &Pipeline,
-    ) -> Result<Begun, Failure> {
-        let home = Home {
-            project: desk.project()?.key.clone(),
-            worktree: desk.worktree()?,
-        };
-        let _turn = desk.state.wait_to_start()?;
-        for _ in 0..MOST_IDS {
-            let decision = engine::begin(pipeline, &beginning);
-            if let Reply::Refuse(refusal) = decision.reply {
-                let advice = params::advice(pipeline.definition(), &beginning);
-                return Ok(Begun::Refused(advised(refusal, advice)));
-            }
-            let run = begun(&decision.entries)?;
-            collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
-            beginning.before = desk.lying_there(pipeline, &run, &home.worktree)?;
-            let decision = engine::begin(pipeline, &beginning);
-            match store_begun(desk, &home, key, files, pipeline, &decision) {
-                Ok(stored) => return settled(desk, stored, pipeline.clone()).map(Begun::Run),
-                Err(store::Error::RunExists { .. }) if self.id.is_none() => {
-                    beginning.id = chance::run_id()?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(Failure::outside("no free id was found for the run").hint("give one with --id"))
-    }
-
-    fn beginning(
-        &self,
-        desk: &Desk<'_>,
-        hash: Hash,
-        pipeline: &Pipeline,
-        task: String,
-    ) -> Result<Beginning, Failure> {
-        let definition = pipeline.definition();
-        let params = params::gather(definition, &self.params, &desk.project()?.root)?;
-        params::refuse_empty(definition, &params)?;
-        Ok(Beginning {
-            at: clock::now(),
-            by: desk.context.who(),
-            id: self.id.clone().map_or_else(chance::run_id, Ok)?,
-            definition: hash,
-            task,
-            params,
-            driver: Driver::ByHand,
-            session: None,
-            steps: self.steps(desk.context)?,
-            before: BTreeMap::new(),
-            queued: self.queue,
-        })
     }
 
     fn steps(&self, context: &Context) -> Result<Vec<Step>, Failure> {
@@ -214,71 +159,6 @@ pub fn tell_begun(opened: &Opened, output: &mut Output) -> Result<Exit, Failure>
         }
     }
     Ok(Exit::Success)
-}
-
-/// A refusal that ends with what to type.
-fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
-    match advice {
-        Some(advice) => Refusal {
-            reason: format!("{}; {advice}", refusal.reason),
-            ..refusal
-        },
-        None => refusal,
-    }
-}
-
-pub enum Begun {
-    Run(Opened),
-    /// The key had begun this one before.
-    Earlier(Opened),
-    Refused(Refusal),
-}
-
-/// Where a run belongs, as the store keeps it.
-struct Home {
-    project: String,
-    worktree: String,
-}
-
-/// The run as its first entries tell it.
-fn begun(entries: &[Entry]) -> Result<Run, Failure> {
-    engine::replay(entries)
-        .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))
-}
-
-fn store_begun(
-    desk: &mut Desk<'_>,
-    home: &Home,
-    key: &Key,
-    files: &Files,
-    pipeline: &Pipeline,
-    decision: &Decision,
-) -> Result<StoredRun, store::Error> {
-    let new = NewRun {
-        project: &home.project,
-        worktree: &home.worktree,
-        files,
-        compiled: pipeline.definition(),
-        key: Some(key),
-        contents: &[],
-        secrets: &desk.context.environment.secrets,
-        status: &|run| engine::status(pipeline, run),
-    };
-    desk.store.begin(&new, decision)
-}
-
-/// What goes with a run that has just been stored, or that was and then the power went.
-fn settled(desk: &mut Desk<'_>, stored: StoredRun, pipeline: Pipeline) -> Result<Opened, Failure> {
-    let run = &stored.run.id;
-    if desk.state.search_path(run).is_none()
-        && let Some(search) = &desk.context.environment.search_path
-    {
-        desk.state.keep_search_path(run, search)?;
-    }
-    let opened = drive::prepare(desk, Opened { stored, pipeline })?;
-    // A view that cannot be written now is told of by the next change, and the run has begun.
-    let _ = rendering::render(desk, &opened);
-    Ok(opened)
 }
 
 #[cfg(test)]

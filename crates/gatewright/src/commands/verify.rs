@@ -5,11 +5,12 @@ mod repair;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use engine::{Driver, RunId};
+use engine::{Driver, Held, RunId};
 use serde_json::{Value, json};
 use store::{Backend, Fault, Verification};
 use views::{Paint, Style};
 
+use crate::caller::refusal;
 use crate::context::Context;
 use crate::desk::Desk;
 use crate::exit::Exit;
@@ -55,6 +56,7 @@ pub struct Findings {
 
 impl Verify {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "verify", Held::Nobody)?;
         if self.repair {
             return repair::repair(context, output);
         }

@@ -12,12 +12,13 @@ use crate::arguments::Writing;
 use crate::chance;
 use crate::commands::answer::{answered, questions};
 use crate::commands::check::check;
-use crate::commands::start::{Begun, Start};
+use crate::commands::start::Start;
 use crate::context::Context;
 use crate::definition::Trouble;
 use crate::desk::{Desk, Opened};
 use crate::drive::{Deed, Driven, drive};
 use crate::failure::Failure;
+use crate::starting::{Begun, Holder};
 
 pub struct Scene<'a> {
     pub desk: Desk<'a>,
@@ -49,7 +50,7 @@ impl<'a> Scene<'a> {
             queue: false,
             writing: Writing { key: None },
         };
-        match start.start(&mut desk) {
+        match start.start(&mut desk, Holder::Hand) {
             Ok(Begun::Run(opened)) => Ok(Self {
                 desk,
                 context,

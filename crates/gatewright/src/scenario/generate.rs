@@ -3,6 +3,7 @@
 mod beginning;
 mod normal;
 mod possible;
+mod route;
 mod search;
 mod tour;
 mod transition;
@@ -10,6 +11,8 @@ mod write;
 
 use engine::Pipeline;
 
+pub use possible::examples;
+pub use route::{Leg, Route, Routes};
 use search::Search;
 pub use transition::Transition;
 

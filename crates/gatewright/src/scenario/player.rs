@@ -121,6 +121,7 @@ impl<'a> Player<'a> {
             task: String::from("play a scenario"),
             params: start.params.clone(),
             driver: start.driver,
+            process: None,
             session,
             steps: self.given_at_start(),
             before: self.lying_there(),
@@ -210,6 +211,8 @@ impl<'a> Player<'a> {
             HostAct::Open(session) => {
                 let opened = Happening::SessionStarted {
                     session: session.clone(),
+                    process: None,
+                    heir_of: None,
                 };
                 (Who::Session(session.clone()), opened)
             }
@@ -223,7 +226,15 @@ impl<'a> Player<'a> {
                 let background_work = *background == Background::Working;
                 (self.host(), Happening::StopRequested { background_work })
             }
-            HostAct::Tool(tool) => (self.host(), Happening::ToolRequested { tool: tool.clone() }),
+            HostAct::Tool(tool) => {
+                let requested = Happening::ToolRequested {
+                    tool: tool.clone(),
+                    worker: None,
+                    touches: Vec::new(),
+                    door: None,
+                };
+                (self.host(), requested)
+            }
             HostAct::Prompt => (self.host(), Happening::PromptSubmitted),
             HostAct::TakeUp => (Who::Engine, Happening::TakenUp),
         }
@@ -279,6 +290,7 @@ impl<'a> Player<'a> {
         let questions = needs.questions.map(|_| Ok(self.questions(&event.what)));
         let steps = needs.steps.map(|_| Ok(self.world.plan.steps.clone()));
         Ok(Evidence {
+            holder: None,
             artifacts,
             tree,
             changed: None,

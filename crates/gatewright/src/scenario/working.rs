@@ -1,8 +1,8 @@
 //! Workers in a scenario: they begin, work in the made-up world, and end.
 
 use engine::{
-    AgentName, Decision, Dispatch, Driver, Duty, Ending, Event, Evidence, Fault, Happening, Needs,
-    Outcome, Reply, SESSION, StepId, Usage, Who, WorkRef,
+    Actor, AgentName, Decision, Dispatch, Driver, Duty, Ending, Event, Evidence, Fault, Happening,
+    Needs, Outcome, Reply, SESSION, StepId, Usage, Who, WorkRef, WorkerId,
 };
 
 use super::leaving::{Leaving, unplayable};
@@ -12,10 +12,30 @@ use super::step::{Begins, By, How, Left, Subject};
 impl Player<'_> {
     pub(super) fn begin(&mut self, by: &By, subject: &Subject) -> Played<Decision> {
         let (agent, step) = self.worker(subject)?;
-        self.plainly(
-            self.who(by, self.host()),
-            Happening::AgentRequested { agent, step },
-        )
+        let who = self.who(by, self.host());
+        let asked = self.plainly(who.clone(), requested(agent.clone(), step))?;
+        if asked.reply == Reply::Allow && who.session().is_some() && self.has_begun_a_step() {
+            self.seen_to_begin(who, agent)?;
+        }
+        Ok(asked)
+    }
+
+    fn has_begun_a_step(&self) -> bool {
+        let newest = self
+            .run
+            .as_ref()
+            .and_then(|run| run.dispatches.values().last());
+        newest.is_some_and(|newest| matches!(newest.duty, Duty::Step { .. }))
+    }
+
+    /// Of two steps of one agent the second is admitted when the host has told that the first has
+    /// begun, and has numbered its worker.
+    fn seen_to_begin(&mut self, who: Who, agent: AgentName) -> Played<()> {
+        let number = self.run.as_ref().map_or(0, |run| run.last_dispatch.0);
+        let id = parsed(WorkerId::parse(&format!("worker-{number}")))?;
+        let worker = Actor { id, agent };
+        self.plainly(who, Happening::AgentBegan { worker })?;
+        Ok(())
     }
 
     pub(super) fn work(
@@ -132,10 +152,7 @@ impl Player<'_> {
         else {
             return Ok(());
         };
-        let what = Happening::AgentRequested {
-            agent: agent.clone(),
-            step: step.cloned(),
-        };
+        let what = requested(agent.clone(), step.cloned());
         let event = Event {
             at: self.world.now,
             by: self.who(by, self.host()),
@@ -150,10 +167,7 @@ impl Player<'_> {
     }
 
     fn open_work(&self, by: &By, agent: &AgentName, step: Option<&StepId>) -> Option<&Dispatch> {
-        let session = match self.who(by, self.host()) {
-            Who::Session(session) => Some(session),
-            Who::Person(_) | Who::Unattended(_) | Who::Engine => None,
-        };
+        let session = self.who(by, self.host()).session().cloned();
         self.run.as_ref()?.dispatches.values().find(|open| {
             let its_step = match &open.duty {
                 Duty::Step { step } => Some(step),
@@ -200,5 +214,14 @@ fn ending(how: &How) -> Ending {
         How::Well | How::Outcome(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
             Ending::Finished { worked: true }
         }
+    }
+}
+
+fn requested(agent: engine::AgentName, step: Option<engine::StepId>) -> Happening {
+    Happening::AgentRequested {
+        agent,
+        step,
+        call: None,
+        worker: None,
     }
 }

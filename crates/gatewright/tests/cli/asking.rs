@@ -208,7 +208,7 @@ fn a_check_that_is_interrupted_ends_its_commands_and_says_nothing() {
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
     let before = crate::fixture::entries(&project, RUN);
-    let mut command = project.command(["check"]);
+    let mut command = project.child(["check"]);
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -71,6 +71,7 @@ fn an_ambiguous_beginning_lists_what_fits() {
                 .replace("note.md", &format!("{id}.md"))
                 .replace("verdict.json", &format!("{id}.json")),
         );
+        project.trust("p.toml");
         run(
             &project,
             &format!("start p.toml --task x --by-hand --id {id}"),

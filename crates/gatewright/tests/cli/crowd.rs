@@ -4,7 +4,7 @@ use std::thread;
 
 use testkit::{Project, Ran};
 
-use crate::fixture::{RUN, SMALL, entries, fact, project, run, started};
+use crate::fixture::{RUN, SMALL, entries, fact, run, started, trusted};
 
 fn at_once(project: &Project, lines: Vec<String>) -> Vec<Ran> {
     thread::scope(|scope| {
@@ -51,7 +51,7 @@ fn one_answer_of_many_counts() {
 
 #[test]
 fn runs_that_would_write_to_the_same_paths_are_not_begun_together() {
-    let project = project();
+    let project = trusted();
     let ran = at_once(
         &project,
         vec!["start small.toml --task x --by-hand".to_owned(); 6],
@@ -72,6 +72,7 @@ fn runs_that_would_write_to_the_same_paths_are_not_begun_together() {
         .replace("\"verdict.json\"", "\"{run}.json\"");
     let apart = apart.replace("grep -q Hello note.md", "grep -q Hello {run}.md");
     project.write("apart.toml", apart);
+    project.trust("apart.toml");
     run(&project, "start apart.toml --task x --by-hand").succeeds();
     run(&project, "start apart.toml --task x --by-hand").succeeds();
     // So may one when the other is over.

@@ -2,7 +2,6 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::process::Command;
 
 use rusqlite::Connection;
 use testkit::{Project, Ran};
@@ -77,14 +76,9 @@ fn a_store_that_is_no_database_is_damage_and_never_made_anew() {
 
 /// Runs a script in a mount namespace of its own, as root there. Tests that need it say so.
 fn in_a_namespace(project: &Project, script: &str) -> Ran {
-    let mut command = Command::new("unshare");
+    let mut command = project.at_home("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-ec", script]);
-    command
-        .current_dir(project.path())
-        .env("HOME", project.home());
-    command
-        .env("XDG_STATE_HOME", project.state_home())
-        .env("GATEWRIGHT", PROGRAM);
+    command.env("GATEWRIGHT", PROGRAM);
     Ran::from(
         command
             .output()
@@ -99,6 +93,8 @@ fn a_full_disk_loses_nothing() {
         &project,
         r#"
         mount -t tmpfs -o size=700k,mode=700 tmpfs "$XDG_STATE_HOME"
+        hash=$("$GATEWRIGHT" trust small.toml --show | sed -n 's/^hash  //p')
+        "$GATEWRIGHT" trust small.toml --hash "$hash" >&2
         "$GATEWRIGHT" start small.toml --task x --by-hand --id r-test >&2
         "$GATEWRIGHT" checkpoint r-test before >&2
         dd if=/dev/zero of="$XDG_STATE_HOME/filler" bs=4k 2>/dev/null || true
@@ -165,17 +161,9 @@ fn a_folder_that_is_gone_is_told() {
     let gone = project.path().join("gone");
     fs::create_dir(&gone).unwrap();
     let script = format!("rmdir {} && {PROGRAM} list", gone.display());
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &script])
-        .current_dir(&gone)
-        .env("HOME", project.home());
-    let ran = Ran::from(
-        command
-            .env("XDG_STATE_HOME", project.state_home())
-            .output()
-            .unwrap(),
-    );
+    let mut command = project.at_home("sh");
+    command.args(["-c", &script]).current_dir(&gone);
+    let ran = Ran::from(command.output().unwrap());
     says_one_line(ran, 4, &["folder"]);
 }
 

@@ -72,6 +72,13 @@ pub fn project() -> Project {
     project
 }
 
+/// The same, trusted by a person.
+pub fn trusted() -> Project {
+    let project = project();
+    project.trust("small.toml");
+    project
+}
+
 /// The same with a run that has just been started.
 pub fn started() -> Project {
     let project = project();
@@ -79,7 +86,9 @@ pub fn started() -> Project {
     project
 }
 
+/// A person trusts the pipeline, as far as it can be read, and starts it.
 pub fn start(project: &Project, pipeline: &str) -> Ran {
+    project.person(["trust", pipeline], "yes\n");
     project.run([
         "start",
         pipeline,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::Project;
 
-use crate::fixture::{RUN, entries, fact, project, run, says_one_line, started, to_the_question};
+use crate::fixture::{RUN, entries, fact, run, says_one_line, started, to_the_question, trusted};
 
 /// Sends a line twice; the second time adds nothing and gives the same answer.
 #[track_caller]
@@ -25,7 +25,7 @@ fn counts(project: &Project) -> Vec<(String, usize)> {
 
 #[test]
 fn every_command_that_writes_does_it_once() {
-    let project = project();
+    let project = trusted();
     twice(&project, "start small.toml --task x --by-hand");
     let id = fact(&project, "list")["runs"][0]["run"]
         .as_str()
@@ -53,7 +53,7 @@ fn every_command_that_writes_does_it_once() {
 
 #[test]
 fn a_repeated_start_gives_the_same_run_whatever_became_of_the_file() {
-    let project = project();
+    let project = trusted();
     let start = || fact(&project, "start small.toml --task x --by-hand --key once")["run"].clone();
     let first: Value = start();
     project.write("small.toml", "gone");
@@ -92,7 +92,7 @@ fn a_key_is_bound_to_its_command_and_its_arguments() {
 
 #[test]
 fn a_key_that_began_a_run_begins_no_other() {
-    let project = project();
+    let project = trusted();
     let start = "start small.toml --by-hand --id r-test --key once --task";
     run(&project, &format!("{start} x")).succeeds();
     run(&project, &format!("{start} x")).succeeds();

@@ -73,7 +73,11 @@ fn play(name: &str) -> usize {
             continue;
         }
         let wanted = block.value("exit").unwrap_or("0");
-        let ran = shell(&project, &as_installed(&block.text));
+        let text = as_installed(&block.text);
+        let ran = match block.value("types") {
+            Some(typed) => at_a_terminal(&project, &text, typed),
+            None => shell(&project, &text),
+        };
         assert_eq!(
             ran.0.to_string(),
             wanted,
@@ -85,6 +89,13 @@ fn play(name: &str) -> usize {
         played += 1;
     }
     played
+}
+
+/// A person types a line, and then the word that they are asked for.
+fn at_a_terminal(project: &Project, line: &str, typed: &str) -> (i32, String) {
+    let line = line.trim().replacen("gatewright", PROGRAM, 1);
+    let ran = project.person_at(&line, &format!("{typed}\n"));
+    (ran.code.unwrap_or(-1), ran.stdout)
 }
 
 /// Runs the lines in order; all but the last must succeed.

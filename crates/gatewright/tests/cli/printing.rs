@@ -6,11 +6,11 @@ use std::process::Stdio;
 use serde_json::Value;
 use testkit::{Project, Ran};
 
-use crate::fixture::{RUN, SMALL, project, run, start, started};
+use crate::fixture::{RUN, SMALL, project, run, start, started, trusted};
 
 #[test]
 fn everything_that_prints_facts_prints_json() {
-    let project = project();
+    let project = trusted();
     for (line, code) in [
         ("pipelines", 0),
         ("pipelines ansible", 0),
@@ -22,6 +22,8 @@ fn everything_that_prints_facts_prints_json() {
         ("list", 0),
         ("verify", 0),
         ("gc --dry-run", 0),
+        ("trust small.toml --show", 0),
+        ("trust --list", 0),
         ("start small.toml --task x --by-hand --id r-test", 0),
         ("list", 0),
         ("status", 0),
@@ -103,17 +105,9 @@ fn colour_is_for_terminals_and_for_those_who_ask() {
 fn on_a_terminal(project: &Project, line: &str, no_color: bool) -> String {
     let program = crate::fixture::PROGRAM;
     let shell = format!("{program} {line}");
-    let mut command = std::process::Command::new("script");
-    command
-        .args(["-qec", &shell, "/dev/null"])
-        .current_dir(project.path());
-    command
-        .env("HOME", project.home())
-        .env("XDG_STATE_HOME", project.state_home());
-    command
-        .env("TERM", "xterm")
-        .env_remove("NO_COLOR")
-        .stdin(Stdio::null());
+    let mut command = project.at_home("script");
+    command.args(["-qec", &shell, "/dev/null"]);
+    command.env("TERM", "xterm");
     if no_color {
         command.env("NO_COLOR", "1");
     }
@@ -153,6 +147,7 @@ fn hostile() -> Project {
         "--id",
         RUN,
     ];
+    project.trust("small.toml");
     project.run(arguments).succeeds();
     project.write("note.md", format!("Hello {HOSTILE}\n"));
     run(&project, "report").succeeds();
@@ -187,6 +182,8 @@ fn no_text_of_others_steers_the_terminal() {
         "graph small.toml --format mermaid",
         "graph --run r-test",
         "pipelines ./small.toml",
+        "trust small.toml --show",
+        "trust --list",
         "lint small.toml",
     ] {
         let ran = run(&project, line).succeeds();
@@ -282,7 +279,7 @@ fn an_output_that_cannot_be_written_is_told() {
 
 #[test]
 fn secrets_are_neither_kept_nor_shown() {
-    let project = project();
+    let project = trusted();
     let secret = "hunter2hunter2";
     let mut command = project.command(["start", "small.toml", "--by-hand", "--id", RUN, "--task"]);
     command.arg(format!(

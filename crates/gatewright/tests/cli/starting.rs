@@ -4,7 +4,7 @@ use serde_json::Value;
 use testkit::{Project, Ran};
 
 use crate::fixture::{
-    PROGRAM, RUN, SMALL, fact, project, run, says_one_line, start, started, status,
+    PROGRAM, RUN, SMALL, fact, project, run, says_one_line, start, started, status, trusted,
 };
 
 const WITH_PARAMS: &str = r#"
@@ -41,6 +41,7 @@ const WITH_PARAMS: &str = r#"
 
 fn params(project: &Project, typed: &str) -> Result<Value, Ran> {
     project.write("loop.toml", WITH_PARAMS);
+    project.trust("loop.toml");
     let ran = run(
         project,
         &format!("start loop.toml --task x --by-hand --id {RUN} {typed}"),
@@ -137,6 +138,7 @@ fn parameters_that_do_not_fit_are_refused() {
 fn parameters_reach_the_commands_as_whole_words() {
     let project = project();
     project.write("loop.toml", WITH_PARAMS);
+    project.trust("loop.toml");
     project.write("a file; touch pwned", "x");
     let arguments = [
         "start",
@@ -161,10 +163,14 @@ fn parameters_reach_the_commands_as_whole_words() {
 }
 
 #[test]
-fn only_by_hand_is_offered_and_nothing_is_pretended() {
+fn a_guarded_run_wants_a_session_and_nothing_is_pretended() {
     let project = project();
     let ran = project.run(["start", "small.toml", "--task", "x"]);
-    says_one_line(ran, 1, &["by hand only", "add --by-hand"]);
+    says_one_line(
+        ran,
+        1,
+        &["a guarded run belongs to a session", "add --by-hand"],
+    );
     let ran = project.run(["start", "ansble", "--task", "x"]);
     says_one_line(ran, 3, &["no pipeline 'ansble'", "did you mean ansible?"]);
     assert!(!project.state().exists());
@@ -199,7 +205,7 @@ const GRAPH: &str = r#"
 
 #[test]
 fn steps_are_given_at_the_start_and_done_in_waves() {
-    let project = project();
+    let project = trusted();
     project.write("waves.toml", GRAPH);
     says_one_line(
         start(&project, "waves.toml"),
@@ -238,7 +244,7 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
 
 #[test]
 fn a_queued_run_is_taken_up_by_whoever_drives_it() {
-    let project = project();
+    let project = trusted();
     run(
         &project,
         "start small.toml --task x --by-hand --queue --id r-test",
@@ -300,10 +306,21 @@ fn the_project_is_found_from_every_subfolder_and_worktree() {
     let mut command = project.command(["report"]);
     command.current_dir(project.path().join("../other"));
     Ran::from(command.output().unwrap()).succeeds();
+    // Trust does not follow into another worktree.
+    let start = || {
+        let mut command = project.command(["start", "small.toml", "--task", "x", "--by-hand"]);
+        command.current_dir(project.path().join("../other"));
+        Ran::from(command.output().unwrap())
+    };
+    says_one_line(
+        start(),
+        1,
+        &["not trusted yet", "gatewright trust small.toml"],
+    );
+    let trust = format!("cd ../other && {PROGRAM} trust small.toml");
+    project.person_at(&trust, "yes\n").succeeds();
     // Another worktree has other files, so the same paths do not collide.
-    let mut command = project.command(["start", "small.toml", "--task", "x", "--by-hand"]);
-    command.current_dir(project.path().join("../other"));
-    Ran::from(command.output().unwrap()).succeeds();
+    start().succeeds();
     // Of two active runs the one of this worktree is meant.
     assert_eq!(fact(&project, "next")["run"], RUN);
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use testkit::Ran;
 
 use crate::fixture::{
-    RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
+    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
     to_the_end, to_the_question,
 };
 
@@ -56,6 +56,7 @@ fn a_folder_that_is_not_searched_is_told_with_its_reason() {
     project.write("missing.toml", missing);
     let tool = project.write("bin/my-own-tool", "#!/bin/sh\n");
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    project.trust("missing.toml");
     let words = ["start", "missing.toml", "--task", "x", "--by-hand"];
     let mut command = project.command(words);
     let bin = project.path().join("bin");
@@ -151,6 +152,7 @@ fn a_task_may_come_from_the_input() {
         1,
         &["longer than 1048576 bytes"],
     );
+    project.trust("small.toml");
     project.run_with_input(words, "write\na note\n").succeeds();
     assert_eq!(fact(&project, "status")["task"], "write\na note");
 }
@@ -173,6 +175,8 @@ fn a_list_without_active_runs_names_the_way_to_the_others() {
         elsewhere.join("small.toml"),
     )
     .unwrap();
+    let trust = format!("cd {} && {PROGRAM} trust small.toml", elsewhere.display());
+    project.person_at(&trust, "yes\n").succeeds();
     let mut command = project.command(["start", "small.toml", "--task", "x", "--by-hand"]);
     Ran::from(command.current_dir(&elsewhere).output().unwrap()).succeeds();
     let both = run(&project, "list --all").succeeds();

@@ -1,8 +1,8 @@
 //! The top of a pipeline file: everything but the artifacts, stages and proofs themselves.
 
 use engine::{
-    ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode, Param,
-    ParamName, PipelineName, StageName, View, ViewFormat, nearest,
+    Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode,
+    Param, ParamName, PipelineName, StageName, View, ViewFormat, nearest,
 };
 
 use super::{Fields, Reader};
@@ -14,12 +14,7 @@ impl Reader<'_> {
     pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {
         let fields = &self.fields(root, &vocabulary::PIPELINE)?;
         let head = self.head(fields);
-        let begins = self.optional(fields, "begins", |reader, node| {
-            reader.word(node, BEGINS, &[Begins::Command, Begins::Session])
-        });
-        let mode = self.optional(fields, "mode", |reader, node| {
-            reader.word(node, MODES, &[Mode::Enforced, Mode::Advisory])
-        });
+        let (begins, mode) = self.manner(fields);
         let ttl = self.optional(fields, "ttl", Self::duration);
         let budget = self
             .optional(fields, "budget", Self::budget)
@@ -37,21 +32,18 @@ impl Reader<'_> {
             .map(fields, "groups", Self::group)
             .into_iter()
             .collect();
-        let artifacts = self.map(fields, "artifacts", |reader, entry| {
-            let (name, artifact) = (
-                reader.key(entry, ArtifactName::parse),
-                reader.artifact(&entry.node),
-            );
-            name.zip(artifact)
-        });
-        let artifacts = artifacts.into_iter().collect();
+        let artifacts = self
+            .map(fields, "artifacts", Self::named_artifact)
+            .into_iter()
+            .collect();
         let stages = self.map(fields, "stages", Self::stage);
         let views = self.map(fields, "views", Self::view);
+        let commands = self
+            .map(fields, "commands", Self::slash_command)
+            .into_iter()
+            .collect();
+        let gives = self.list(fields, "gives", Self::given);
         let proofs = self.list(fields, "prove", Self::proof);
-        let (begins, mode) = (
-            begins.unwrap_or(Begins::Command),
-            mode.unwrap_or(Mode::Enforced),
-        );
         let (name, about, start) = head?;
         Some(Definition {
             name,
@@ -68,8 +60,30 @@ impl Reader<'_> {
             artifacts,
             stages,
             views,
+            commands,
+            gives,
             proofs,
         })
+    }
+
+    /// How runs come about, and how strictly they are held.
+    fn manner(&mut self, fields: &Fields<'_>) -> (Begins, Mode) {
+        let begins = self.optional(fields, "begins", |reader, node| {
+            reader.word(node, BEGINS, &[Begins::Command, Begins::Session])
+        });
+        let mode = self.optional(fields, "mode", |reader, node| {
+            reader.word(node, MODES, &[Mode::Enforced, Mode::Advisory])
+        });
+        (
+            begins.unwrap_or(Begins::Command),
+            mode.unwrap_or(Mode::Enforced),
+        )
+    }
+
+    fn named_artifact(&mut self, entry: &Entry) -> Option<(ArtifactName, Artifact)> {
+        let name = self.key(entry, ArtifactName::parse);
+        let artifact = self.artifact(&entry.node);
+        name.zip(artifact)
     }
 
     /// What every pipeline must say.

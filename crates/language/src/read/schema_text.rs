@@ -63,7 +63,7 @@ impl Reader<'_> {
         }
     }
 
-    fn file_text(&mut self, node: &Node) -> Option<String> {
+    pub(super) fn file_text(&mut self, node: &Node) -> Option<String> {
         let path = self.existing_file(node)?;
         let bytes = self.files.get(&path)?;
         match std::str::from_utf8(bytes) {

@@ -63,6 +63,19 @@ pub(crate) static PIPELINE: Table = Table {
             "Files rendered after every change: format to path.",
         ),
         optional(
+            "commands",
+            Shape::Map {
+                keys: &Shape::Agent,
+                values: &Shape::Act,
+            },
+            "Slash commands that a person types in a session, without the slash, and what each does: `start`, `answer`, `answer CHOICE`, `finish`, `retry`, `cancel` or `reset`.",
+        ),
+        optional(
+            "gives",
+            Shape::List(&Shape::Given),
+            "Files beside the definition that the host is given: below `agents/`, `commands/` and `skills/`.",
+        ),
+        optional(
             "prove",
             Shape::List(&Shape::Table(&PROOF)),
             "Promises that `lint` proves.",

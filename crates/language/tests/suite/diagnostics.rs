@@ -1,6 +1,7 @@
 //! What people read about a bad file: one case for each rule of the language, and more.
 
 mod files;
+mod hosts;
 mod keys;
 mod kinds;
 mod texts;
@@ -50,6 +51,7 @@ const FILES: &[(&str, &[u8])] = &[
         b"{\"$ref\": \"https://example.org/other.json\"}",
     ),
     ("list.json", b"[]"),
+    ("agents/latin.md", b"\xe4"),
 ];
 
 fn check(cases: Vec<Case>) {
@@ -91,6 +93,11 @@ fn files() {
     check(files::cases());
 }
 
+#[test]
+fn hosts() {
+    check(hosts::cases());
+}
+
 fn many_problems() -> Vec<Diagnostic> {
     let text: String = (0..150)
         .map(|number| format!("key{number} = 1\n"))
@@ -114,6 +121,7 @@ fn every_rule_of_the_language_has_a_case() {
         kinds::cases(),
         values::cases(),
         files::cases(),
+        hosts::cases(),
     ];
     let problems = cases
         .iter()

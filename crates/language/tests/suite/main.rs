@@ -6,6 +6,7 @@
 )]
 mod builtins;
 mod diagnostics;
+mod gives;
 mod hostile;
 mod places;
 

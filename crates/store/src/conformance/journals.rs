@@ -175,6 +175,7 @@ pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
         1,
         &[Fact::Attached {
             session: session.clone(),
+            process: None,
         }],
     )?;
     story.add(&mut *open(), 2, &[Fact::Detached { session }, note("over")])?;

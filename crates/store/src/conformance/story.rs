@@ -37,6 +37,7 @@ impl Story {
             driver: Driver::ByHand,
             stage: self.definition.start.clone(),
             session: None,
+            process: None,
             steps: Vec::new(),
             before: BTreeMap::new(),
             queued: false,
@@ -183,6 +184,8 @@ pub fn definition() -> Result<Definition, NameError> {
             stage("finished", end, BTreeMap::new())?,
         ],
         views: Vec::new(),
+        commands: BTreeMap::new(),
+        gives: Vec::new(),
         proofs: Vec::new(),
     })
 }

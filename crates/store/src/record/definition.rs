@@ -1,7 +1,7 @@
 //! The listing of definitions.
 
 use engine::{
-    Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, Mode, OutcomeField,
+    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, Mode, OutcomeField,
     Param, Proof, Source, View, ViewFormat,
 };
 
@@ -10,7 +10,7 @@ use super::listing::records;
 records! {
     struct Definition {
         name, about, begins, start, mode, ttl, budget, settings, params, counters, groups,
-        artifacts, stages, views, proofs,
+        artifacts, stages, views, commands, gives, proofs,
     }
     words Begins { Session = "session", Command = "command" }
     words Mode { Enforced = "enforced", Advisory = "advisory" }
@@ -24,6 +24,14 @@ records! {
     struct OutcomeField { field, values }
     struct View { format, path }
     words ViewFormat { Summary = "summary", Status = "status", Diagram = "diagram" }
+    kinds Act {
+        Start = "start",
+        Answer(choice) = "answer",
+        Finish = "finish",
+        Retry = "retry",
+        Cancel = "cancel",
+        Reset = "reset",
+    }
     struct Proof { name, claim }
     kinds Claim {
         Passes { after, before, through } = "passes",

@@ -12,6 +12,8 @@ records! {
     kinds Who {
         Person(name) = "person",
         Unattended(name) = "unattended",
+        Agent(sign) = "agent",
+        Through(session) = "through",
         Session(session) = "session",
         Engine = "engine",
     }
@@ -19,14 +21,18 @@ records! {
         Started(run) = "started",
         Forked { from, entry, state } = "forked",
         TakenUp = "taken_up",
-        Attached { session } = "attached",
+        Attached { session, process } = "attached",
         Detached { session } = "detached",
 
         Admitted { dispatch } = "admitted",
+        Began { dispatch, worker } = "began",
+        Worked { dispatch } = "worked",
+        SentBack { dispatch, reason } = "sent_back",
         Ended { dispatch, result, usage } = "ended",
         Captured { artifact, content, dispatch, step } = "captured",
         Warned { message } = "warned",
         Noted { message } = "noted",
+        Unevaluated { what } = "unevaluated",
         Refused { what, reason } = "refused",
 
         Retried { stage, fault, reason } = "retried",
@@ -60,10 +66,13 @@ records! {
         Continued { budget_again } = "continued",
         Cancelled { reason } = "cancelled",
         Reset { reason, stage } = "reset",
+        Bypassed { until, reason } = "bypassed",
         Checkpointed { name } = "checkpointed",
         Restored { entry, state, reason } = "restored",
     }
-    struct Started { id, definition, task, params, driver, stage, session, steps, before, queued }
+    struct Started {
+        id, definition, task, params, driver, stage, session, process, steps, before, queued,
+    }
     kinds WorkResult {
         Outcome(outcome) = "outcome",
         Fault { fault, reason } = "fault",

@@ -1,9 +1,9 @@
 //! Records of names, hashes, times and rules. A name is parsed again when it is read back.
 
 use engine::{
-    AgentName, AgentPattern, ArtifactName, CheckpointName, CounterName, DispatchId, GroupName,
-    Hash, Outcome, ParamName, PathGlob, PipelineName, Rule, RunId, RunnerName, Seconds, SessionId,
-    StageName, StepId, Time,
+    AgentName, AgentPattern, ArtifactName, CallId, CheckpointName, CommandName, CounterName,
+    DispatchId, GroupName, Hash, Outcome, ParamName, PathGlob, PipelineName, Rule, RunId,
+    RunnerName, Seconds, SessionId, StageName, StepId, Time, WorkerId,
 };
 use serde_json::Value;
 
@@ -63,7 +63,9 @@ macro_rules! record_name {
 record_name!(
     AgentName,
     ArtifactName,
+    CallId,
     CheckpointName,
+    CommandName,
     CounterName,
     GroupName,
     Outcome,
@@ -74,6 +76,7 @@ record_name!(
     SessionId,
     StageName,
     StepId,
+    WorkerId,
 );
 
 record_text! {

@@ -1,8 +1,9 @@
 //! The listing of runs.
 
 use engine::{
-    Binding, BindingState, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph, Member,
-    MemberState, Override, Panel, Position, Reach, Resume, Run, Standing, Turn, Usage,
+    Binding, BindingState, Bypass, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph,
+    KnownWorker, Member, MemberState, Override, Panel, Position, Process, Reach, Resume, Run,
+    Standing, Turn, Usage,
 };
 
 use super::listing::records;
@@ -10,8 +11,8 @@ use super::listing::records;
 records! {
     struct Run {
         id, definition, task, params, driver, started_at, touched_at, position, standing, counters,
-        before, artifacts, approved, gates, stale_returns, dispatches, last_dispatch, panels, graphs,
-        given_steps, session, overrides, used, grants, granted, holds,
+        before, artifacts, approved, gates, stale_returns, dispatches, last_dispatch, workers,
+        panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume }
@@ -34,7 +35,8 @@ records! {
     }
     struct Captured { content, dispatch }
     struct Dispatch {
-        id, duty, agent, stage, visit, attempt, session, started_at, conversation, reach, tree, before,
+        id, duty, agent, stage, visit, attempt, session, call, worker, worked, sent_back, started_at,
+        conversation, reach, tree, before,
     }
     words Reach { ReadsOnly = "reads_only", MayWrite = "may_write" }
     kinds Duty {
@@ -63,7 +65,10 @@ records! {
         Done = "done",
         Failed { fault, reason } = "failed",
     }
-    struct Binding { session, state }
+    struct Binding { session, state, process }
+    struct Process { id, started }
+    struct KnownWorker { agent, dispatch, call }
+    struct Bypass { until, reason, by }
     words BindingState { Active = "active", Ended = "ended" }
     struct Override { stage, outcome, reason, by, at }
     struct Grant { used, at }

@@ -7,6 +7,7 @@ use engine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::hosted::{Hosted, hosted, told};
 use crate::world::{World, hash, session};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +39,8 @@ pub enum Act {
     SessionEnds {
         session: u8,
     },
+    /// A host tells it with its own numbers.
+    Hosted(Hosted),
     /// Somebody edits files meanwhile. It is no event: nobody tells us.
     TreeChanges,
 }
@@ -60,7 +63,7 @@ pub enum CheckHow {
     ChangesTree,
 }
 
-/// What a walk tries. Each of the two is exhaustive in its own directions; together they would only
+/// What a walk tries. Each of the three is exhaustive in its own directions; together they would only
 /// multiply states that do not touch each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -68,6 +71,8 @@ pub enum Scope {
     Work,
     /// Both sessions start, end, stop and work, in every order.
     Sessions,
+    /// Calls and workers have a host's numbers, true and false ones; sessions die and are followed.
+    Hosted,
 }
 
 /// Every act that makes sense to try here, whether it is allowed or not.
@@ -95,12 +100,16 @@ pub fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act> {
                 Act::SessionEnds { session },
             ]
         })),
+        Scope::Hosted => {
+            acts.extend(hosted(pipeline, world).into_iter().map(Act::Hosted));
+            return acts;
+        }
     }
     for agent in agents(pipeline) {
         // A stranger's words change nothing, so one of each kind will do; a second holder's do.
         let sessions: &[u8] = match scope {
             Scope::Work if agent != "stranger" => &[1],
-            Scope::Work | Scope::Sessions => &[1, 2],
+            Scope::Work | Scope::Sessions | Scope::Hosted => &[1, 2],
         };
         for session in sessions.iter().copied() {
             for step in steps(world, &agent) {
@@ -147,7 +156,7 @@ fn answers(pipeline: &Pipeline, world: &World) -> Vec<Act> {
 }
 
 /// One agent for each name and glob of the definition, and a stranger.
-fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
+pub fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
     let definition = pipeline.definition();
     let mut agents = BTreeSet::from([String::from("stranger"), String::from(engine::SESSION)]);
     let patterns = |list: &[engine::AgentPattern]| -> Vec<String> {
@@ -186,7 +195,7 @@ fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
     agents
 }
 
-fn steps(world: &World, agent: &str) -> Vec<Option<String>> {
+pub fn steps(world: &World, agent: &str) -> Vec<Option<String>> {
     let graph = world.run.graphs.get(&world.run.position.stage);
     let mut steps = vec![None];
     if agent == "step-worker"
@@ -211,9 +220,19 @@ fn is_at_work(world: &World, agent: &str) -> bool {
             .any(|open| open.agent.as_str() == agent)
 }
 
-/// Every way to end: with each word that some artifact of this stage knows, one that none knows, and
-/// the ways to fail.
+/// Every way to end: with each word, and the ways to fail.
 fn hows(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<How> {
+    let ways = words(pipeline, world).into_iter().map(How::Well);
+    match scope {
+        Scope::Work => ways
+            .chain([How::Nothing, How::Invalid, How::Hollow, How::Crash])
+            .collect(),
+        Scope::Sessions | Scope::Hosted => ways.chain([How::Crash]).collect(),
+    }
+}
+
+/// Each word that some artifact of this stage knows, and one that none knows.
+pub fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
     let mut words = BTreeSet::from([String::from("NOT APPROVED")]);
     if let Some(stage) = pipeline.stage(&world.run.position.stage) {
         let left: Vec<&ArtifactName> = match &stage.work {
@@ -234,17 +253,14 @@ fn hows(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<How> {
             );
         }
     }
-    let ways = words.into_iter().map(How::Well);
-    match scope {
-        Scope::Work => ways
-            .chain([How::Nothing, How::Invalid, How::Hollow, How::Crash])
-            .collect(),
-        Scope::Sessions => ways.chain([How::Crash]).collect(),
-    }
+    words
 }
 
 /// The event of an act and what a look at the world shows; none where the act is no event.
 pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
+    if let Act::Hosted(hosted) = act {
+        return Some(told(pipeline, world, hosted));
+    }
     let what = happening(world, act)?;
     let by = match act {
         Act::Request {
@@ -260,7 +276,7 @@ pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Ev
         Act::Answer(_) | Act::Answers | Act::Finish | Act::Retry | Act::Continue => {
             Who::Person(String::from("ada"))
         }
-        Act::TreeChanges => return None,
+        Act::Hosted(_) | Act::TreeChanges => return None,
     };
     let event = Event {
         at: Time(0),
@@ -281,6 +297,8 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         Act::Request { agent, step, .. } => Happening::AgentRequested {
             agent: name(agent),
             step: id(step),
+            call: None,
+            worker: None,
         },
         Act::End {
             agent, step, how, ..
@@ -320,11 +338,13 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         },
         Act::SessionStarts { session: number } => Happening::SessionStarted {
             session: session(*number),
+            process: None,
+            heir_of: None,
         },
         Act::SessionEnds { session: number } => Happening::SessionEnded {
             session: session(*number),
         },
-        Act::TreeChanges => return None,
+        Act::Hosted(_) | Act::TreeChanges => return None,
     })
 }
 
@@ -395,6 +415,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
             .collect(),
     };
     Evidence {
+        holder: None,
         artifacts: needs
             .artifacts
             .iter()
@@ -410,7 +431,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
 }
 
 /// New content differs from what was captured before where a person or a panel has judged that.
-fn fresh(world: &World, name: &ArtifactName) -> engine::Hash {
+pub fn fresh(world: &World, name: &ArtifactName) -> engine::Hash {
     let judged = world.run.approved.contains_key(name);
     match world.run.artifacts.get(name) {
         Some(captured) if judged && captured.content == hash(10) => hash(11),

@@ -61,6 +61,8 @@ fn strays_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Eviden
     let request = Happening::AgentRequested {
         agent: agent.clone(),
         step: step.clone(),
+        call: None,
+        worker: None,
     };
     let request = Event {
         what: request,
@@ -126,6 +128,10 @@ fn forged(run: &Run, agent: &AgentName) -> Dispatch {
         stage: run.position.stage.clone(),
         visit: run.position.visit,
         attempt: 1,
+        call: None,
+        worker: None,
+        worked: false,
+        sent_back: 0,
         session: Some(session(1)),
         started_at: engine::Time(0),
         conversation: Conversation::Fresh,

@@ -9,11 +9,16 @@
 )]
 
 mod acts;
+mod alive;
 mod broken;
+mod broken_hosts;
 mod chance;
 mod definitions;
+mod hosted;
 mod monitor;
 mod races;
 mod random;
+mod small;
+mod ties;
 mod walk;
 mod world;

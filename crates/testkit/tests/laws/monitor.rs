@@ -6,6 +6,7 @@ use engine::{
 };
 use std::collections::BTreeSet;
 
+use crate::ties;
 use crate::world::{World, hash};
 
 pub struct Monitor<'a> {
@@ -59,6 +60,7 @@ impl Monitor<'_> {
         self.strangers_write_nothing(scene)?;
         self.refusals_help(scene)?;
         self.evidence_was_seen(scene)?;
+        ties::hold(self.pipeline, scene)?;
         let mut marks = marks.clone();
         for entry in &scene.decision.entries {
             match &entry.fact {

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::acts::{Act, Scope, acts, event};
+use crate::alive::stays_alive;
+use crate::hosted;
 use crate::monitor::{Marks, Monitor, Scene};
 use crate::world::{Judge, Params, World, begun, small_params};
 
@@ -16,6 +18,21 @@ pub struct Walked {
     pub decisions: usize,
     pub advances: usize,
     pub stages: BTreeSet<String>,
+}
+
+impl std::fmt::Display for Walked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            states,
+            decisions,
+            advances,
+            ..
+        } = self;
+        write!(
+            f,
+            "{states} states, {decisions} decisions, {advances} advances, no law broken"
+        )
+    }
 }
 
 /// Two pieces of work at once: more of them add states, and no new kind of them.
@@ -44,6 +61,9 @@ pub fn walk(
         if walked.states > MOST_STATES {
             return Err(format!("more than {MOST_STATES} states"));
         }
+        if scope == Scope::Hosted {
+            stays_alive(pipeline, &world, judge).map_err(|law| told(&way, &law))?;
+        }
         for act in acts(pipeline, &world, scope) {
             let next = if act == Act::TreeChanges {
                 Some((
@@ -55,11 +75,11 @@ pub fn walk(
                 ))
             } else {
                 decide(pipeline, judge, &monitor, &world, &marks, &act, &mut walked)
-                    .map_err(|law| told(&way, &act, &law))?
+                    .map_err(|law| format!("{}  {act:?}\n", told(&way, &law)))?
             };
             if let Some((after, marks)) = next {
                 let way = way.iter().cloned().chain([act]).collect();
-                arrive(&mut seen, &mut queue, normal(after), marks, way);
+                arrive(&mut seen, &mut queue, normal(after, scope), marks, way);
             }
         }
     }
@@ -80,7 +100,7 @@ pub fn states(pipeline: &Pipeline, params: &Params, scope: Scope, most: usize) -
             };
             let decision = engine::decide(pipeline, &world.run, &event, &evidence);
             let further = way.iter().cloned().chain([act]).collect();
-            let after = normal(world.after(&decision));
+            let after = normal(world.after(&decision), scope);
             arrive(&mut seen, &mut queue, after, marks.clone(), further);
         }
         ways.push(way);
@@ -124,7 +144,8 @@ fn decide(
     act: &Act,
     walked: &mut Walked,
 ) -> Result<Option<(World, Marks)>, String> {
-    if matches!(act, Act::Request { .. }) && world.run.dispatches.len() >= SLOTS {
+    let full = world.run.dispatches.len() >= SLOTS;
+    if full && matches!(act, Act::Request { .. }) {
         return Ok(None);
     }
     let Some((event, evidence)) = event(pipeline, world, act) else {
@@ -143,20 +164,25 @@ fn decide(
         after: &after,
     };
     let marks = monitor.watch(marks, &scene)?;
-    Ok((!decision.entries.is_empty()).then_some((after, marks)))
+    // A host asks for more as well, and is answered; it is not followed there.
+    let further = !decision.entries.is_empty() && after.run.dispatches.len() <= SLOTS;
+    Ok(further.then_some((after, marks)))
 }
 
-fn told(way: &[Act], last: &Act, law: &str) -> String {
+fn told(way: &[Act], law: &str) -> String {
     let mut text = format!("{law}\n");
-    for act in way.iter().chain([last]) {
+    for act in way {
         let _ = writeln!(text, "  {act:?}");
     }
     text
 }
 
 /// Takes away what grows for ever and decides nothing: times, visits and numbers of dispatches.
-fn normal(world: World) -> World {
+fn normal(world: World, scope: Scope) -> World {
     let World { mut run, tree } = world;
+    if scope == Scope::Hosted {
+        hosted::normal(&mut run);
+    }
     let visit = run.position.visit;
     run.position.visit = 2;
     run.position.entered_at = Time(0);
@@ -199,17 +225,31 @@ fn check_built_in(name: &str) {
         .iter()
         .map(|stage| stage.name.to_string())
         .collect();
-    let mut seen = BTreeSet::new();
-    for (params, scope) in variants(&pipeline) {
-        let walked = walk(&pipeline, &params, scope, &engine::decide);
+    let walked = at_once(variants(&pipeline), |(params, scope)| {
+        let walked = walk(&pipeline, params, *scope, &engine::decide);
         let walked = walked.unwrap_or_else(|law| panic!("{name}: {law}"));
-        println!(
-            "{name}, {scope:?}: {} states, {} decisions, {} advances, no law broken",
-            walked.states, walked.decisions, walked.advances
-        );
-        seen.extend(walked.stages);
-    }
+        println!("{name}, {scope:?}: {walked}");
+        walked.stages
+    });
+    let seen: BTreeSet<String> = walked.into_iter().flatten().collect();
     assert_eq!(seen, stages, "the walks came to every stage");
+}
+
+/// Walks do not touch each other, so they share the cores.
+pub fn at_once<T: Sync, R: Send>(
+    all: impl IntoIterator<Item = T>,
+    walk: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let all: Vec<T> = all.into_iter().collect();
+    std::thread::scope(|scope| {
+        let walk = &walk;
+        let threads: Vec<_> = all
+            .iter()
+            .map(|one| scope.spawn(move || walk(one)))
+            .collect();
+        let ended = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ended.map(|walked| walked.expect("the walk ends")).collect()
+    })
 }
 
 fn variants(pipeline: &Pipeline) -> Vec<(Params, Scope)> {

@@ -1,8 +1,8 @@
 //! The world around one run: what lies in the tree, and the journal that its decisions have made.
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Run, RunId, SessionId,
-    Time, Who, apply,
+    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Process, Run, RunId,
+    SessionId, Time, Who, apply,
 };
 use std::collections::BTreeMap;
 
@@ -68,6 +68,7 @@ pub fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
         task: String::from("try everything"),
         params: params.clone(),
         driver: Driver::Guarded,
+        process: Some(Process { id: 1, started: 1 }),
         session: Some(session(1)),
         steps: Vec::new(),
         before: BTreeMap::new(),

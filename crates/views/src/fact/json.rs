@@ -1,13 +1,13 @@
 //! Every fact as JSON: its kind, and all that it says.
 
 use engine::{
-    Along, CheckEnd, CheckResult, CheckVerdict, Dispatch, Duty, Fact, Move, Started, Step, StepId,
-    WorkResult,
+    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Duty, Fact,
+    Hash, Move, Process, SessionId, StageName, Started, Step, StepId, TreeAround, WorkResult,
 };
 use serde_json::{Map, Value, json};
 
 use crate::time::rfc3339;
-use crate::words::{self, usage_json};
+use crate::words::{self, process_json, usage_json};
 
 /// An object whose first key, `kind`, says which further keys there are.
 pub fn fact_json(fact: &Fact) -> Value {
@@ -27,10 +27,14 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Attached { .. } => "attached",
         Fact::Detached { .. } => "detached",
         Fact::Admitted { .. } => "admitted",
+        Fact::Began { .. } => "began",
+        Fact::Worked { .. } => "worked",
+        Fact::SentBack { .. } => "sent_back",
         Fact::Ended { .. } => "ended",
         Fact::Captured { .. } => "captured",
         Fact::Warned { .. } => "warned",
         Fact::Noted { .. } => "noted",
+        Fact::Unevaluated { .. } => "unevaluated",
         Fact::Refused { .. } => "refused",
         Fact::Retried { .. } => "retried",
         Fact::StepRetried { .. } => "step_retried",
@@ -57,6 +61,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Continued { .. } => "continued",
         Fact::Cancelled { .. } => "cancelled",
         Fact::Reset { .. } => "reset",
+        Fact::Bypassed { .. } => "bypassed",
         Fact::Checkpointed { .. } => "checkpointed",
         Fact::Restored { .. } => "restored",
     }
@@ -69,17 +74,19 @@ fn fields(fact: &Fact) -> Value {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } =>
             json!({ "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str() }),
-        Fact::Attached { session } | Fact::Detached { session } =>
-            json!({ "session": session.as_str() }),
+        Fact::Attached { session, process } => attached(session, process.as_ref()),
+        Fact::Detached { session } => json!({ "session": session.as_str() }),
         Fact::Admitted { dispatch } => admitted(dispatch),
+        Fact::Began { dispatch, worker } =>
+            json!({ "dispatch": dispatch.to_string(), "worker": worker.as_str() }),
+        Fact::Worked { dispatch } => json!({ "dispatch": dispatch.to_string() }),
+        Fact::SentBack { dispatch, reason } =>
+            json!({ "dispatch": dispatch.to_string(), "reason": reason }),
         Fact::Ended { dispatch, result, usage } => json!({
             "dispatch": dispatch.to_string(), "result": ended(result), "used": usage_json(usage),
         }),
-        Fact::Captured { artifact, content, dispatch, step } => json!({
-            "artifact": artifact.as_str(), "content": content.to_string(),
-            "dispatch": dispatch.map(|id| id.to_string()),
-            "step": step.as_ref().map(StepId::as_str),
-        }),
+        Fact::Captured { artifact, content, dispatch, step } =>
+            captured(artifact, content, *dispatch, step.as_ref()),
         Fact::Warned { message } | Fact::Noted { message } => json!({ "message": message }),
         Fact::Refused { what, reason } => json!({ "what": what, "reason": reason }),
         Fact::Retried { stage, fault, reason } =>
@@ -89,11 +96,7 @@ fn fields(fact: &Fact) -> Value {
             "stage": stage.as_str(), "step": step.as_str(), "fault": fault.word(), "reason": reason,
         }),
         Fact::Stuck { fault, reason } => json!({ "fault": fault.word(), "reason": reason }),
-        Fact::Checked { stage, verdict, results, tree } => json!({
-            "stage": stage.as_str(), "verdict": verdict_word(*verdict),
-            "results": results.iter().map(check_json).collect::<Vec<_>>(),
-            "tree_before": tree.before.to_string(), "tree_after": tree.after.to_string(),
-        }),
+        Fact::Checked { stage, verdict, results, tree } => checked(stage, *verdict, results, tree),
         Fact::GatePassed { stage, gate } =>
             json!({ "stage": stage.as_str(), "passed_on": words::gate_json(gate) }),
         Fact::ReviewerApproved { stage, reviewer, subject } => json!({
@@ -114,14 +117,49 @@ fn fields(fact: &Fact) -> Value {
             json!({ "stage": stage.as_str(), "outcome": outcome.as_str(), "reason": reason }),
         Fact::Moved(step) => moved(step),
         Fact::Held { holds } => json!({ "holds": holds }),
-        Fact::OverBudget { what } => json!({ "what": what }),
+        Fact::OverBudget { what } | Fact::Unevaluated { what } => json!({ "what": what }),
         Fact::Continued { budget_again } => json!({ "budget_again": budget_again }),
         Fact::Cancelled { reason } => json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
+        Fact::Bypassed { until, reason } =>
+            json!({ "until": rfc3339(*until), "reason": reason }),
         Fact::Checkpointed { name } => json!({ "name": name.as_str() }),
         Fact::Restored { entry, state, reason } =>
             json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
     }
+}
+
+fn attached(session: &SessionId, process: Option<&Process>) -> Value {
+    json!({ "session": session.as_str(), "process": process.map(process_json) })
+}
+
+fn captured(
+    artifact: &ArtifactName,
+    content: &Hash,
+    dispatch: Option<DispatchId>,
+    step: Option<&StepId>,
+) -> Value {
+    json!({
+        "artifact": artifact.as_str(),
+        "content": content.to_string(),
+        "dispatch": dispatch.map(|id| id.to_string()),
+        "step": step.map(StepId::as_str),
+    })
+}
+
+fn checked(
+    stage: &StageName,
+    verdict: CheckVerdict,
+    results: &[CheckResult],
+    tree: &TreeAround,
+) -> Value {
+    json!({
+        "stage": stage.as_str(),
+        "verdict": verdict_word(verdict),
+        "results": results.iter().map(check_json).collect::<Vec<_>>(),
+        "tree_before": tree.before.to_string(),
+        "tree_after": tree.after.to_string(),
+    })
 }
 
 /// One command of a check.
@@ -175,6 +213,7 @@ fn begun(started: &Started) -> Value {
         "driver": words::driver(started.driver),
         "stage": started.stage.as_str(),
         "session": started.session.as_ref().map(|session| session.as_str()),
+        "process": started.process.as_ref().map(process_json),
         "steps": started.steps.iter().map(step).collect::<Vec<_>>(),
         "queued": started.queued,
     })
@@ -200,6 +239,8 @@ fn admitted(dispatch: &Dispatch) -> Value {
         "visit": dispatch.visit,
         "attempt": dispatch.attempt,
         "session": dispatch.session.as_ref().map(|session| session.as_str()),
+        "call": dispatch.call.as_ref().map(|call| call.as_str()),
+        "worker": dispatch.worker.as_ref().map(|worker| worker.as_str()),
         "conversation": words::conversation(dispatch.conversation),
         "reach": words::reach(dispatch.reach),
         "started_at": rfc3339(dispatch.started_at),

@@ -10,7 +10,7 @@ use engine::{
 use super::Cast;
 use crate::paint::Style;
 use crate::safe::Outside;
-use crate::time::duration;
+use crate::time::{duration, rfc3339};
 use crate::words::{self, count, short};
 
 /// What is now true, in one sentence without a full stop.
@@ -20,14 +20,20 @@ pub fn sentence(fact: &Fact, cast: &Cast) -> Outside {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
         Fact::TakenUp => "a worker took the queued run up".into(),
-        Fact::Attached { session } => format!("session {session} holds the run"),
+        Fact::Attached { session, .. } => format!("session {session} holds the run"),
         Fact::Detached { session } => format!("session {session} ended and let the run go"),
         Fact::Admitted { dispatch } => admitted(dispatch),
+        Fact::Began { dispatch, worker } =>
+            format!("{} was seen to begin, as worker {worker}", cast.worker(*dispatch)),
+        Fact::Worked { dispatch } => format!("{} was seen to use a tool", cast.worker(*dispatch)),
+        Fact::SentBack { dispatch, reason } =>
+            format!("{} was sent back to its work: {reason}", cast.worker(*dispatch)),
         Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, cast),
         Fact::Captured { artifact, content, dispatch, step } =>
             captured(artifact, content, *dispatch, step.as_ref(), cast),
         Fact::Warned { message } => format!("warning: {message}"),
         Fact::Noted { message } => format!("noted, and nothing changed: {message}"),
+        Fact::Unevaluated { what } => format!("NOT JUDGED, and the host went on: {what}"),
         Fact::Refused { what, reason } => format!("refused to {what}: {reason}"),
         Fact::Retried { stage, fault, reason } => again(stage.as_str(), *fault, reason),
         Fact::StepRetried { stage, step, fault, reason } => again(&of(step, stage), *fault, reason),
@@ -57,6 +63,8 @@ pub fn sentence(fact: &Fact, cast: &Cast) -> Outside {
         Fact::Continued { budget_again } => continued(*budget_again).into(),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
+        Fact::Bypassed { until, reason } =>
+            format!("NOT GUARDED until {} because: {reason}", rfc3339(*until)),
         Fact::Checkpointed { name } => format!("this point is called {name}"),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
     })
@@ -68,6 +76,8 @@ pub fn style(fact: &Fact) -> Style {
         Fact::Overridden { .. }
         | Fact::Refused { .. }
         | Fact::StepFailed { .. }
+        | Fact::Unevaluated { .. }
+        | Fact::Bypassed { .. }
         | Fact::Cancelled { .. } => Style::Bad,
         Fact::Stuck { .. }
         | Fact::Abandoned
@@ -75,12 +85,17 @@ pub fn style(fact: &Fact) -> Style {
         | Fact::OverBudget { .. }
         | Fact::RoundsSpent { .. }
         | Fact::Warned { .. }
+        | Fact::SentBack { .. }
         | Fact::Retried { .. }
         | Fact::StepRetried { .. } => Style::Wait,
         Fact::GatePassed { .. } | Fact::ReviewerApproved { .. } => Style::Good,
         Fact::Checked { verdict, .. } => verdict_style(*verdict),
         Fact::Moved(_) => Style::Strong,
-        Fact::Noted { .. } | Fact::Held { .. } | Fact::Captured { .. } => Style::Dim,
+        Fact::Noted { .. }
+        | Fact::Held { .. }
+        | Fact::Captured { .. }
+        | Fact::Began { .. }
+        | Fact::Worked { .. } => Style::Dim,
         Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp

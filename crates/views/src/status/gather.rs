@@ -7,8 +7,8 @@ use engine::{
 };
 
 use super::{
-    Approval, ArtifactLine, BudgetLine, CounterLine, DispatchLine, OverrideLine, Resource,
-    ReviewLine, SessionLine, StageLine, StatusView, StepLine, Surroundings,
+    Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, OverrideLine,
+    Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine, Surroundings,
 };
 use crate::limits;
 use crate::safe::Outside;
@@ -32,7 +32,9 @@ pub fn view(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusV
         project: Outside::new(around.project),
         driver: run.driver,
         mode: definition.mode,
-        session: session(run),
+        session: SessionLine::of(run),
+        bypass: BypassLine::of(run, around.now),
+        unjudged: run.unjudged,
         status: engine::status(pipeline, run),
         freshness: around.freshness,
         stage: stage_line(pipeline, run, stage),
@@ -55,14 +57,6 @@ pub fn view(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusV
         age: around.now.since(run.started_at),
         idle: around.now.since(run.touched_at),
     }
-}
-
-fn session(run: &Run) -> Option<SessionLine> {
-    let binding = run.session.as_ref()?;
-    Some(SessionLine {
-        session: binding.session.clone(),
-        state: binding.state,
-    })
 }
 
 fn stage_line(pipeline: &Pipeline, run: &Run, stage: Option<&Stage>) -> StageLine {

@@ -4,8 +4,8 @@ use engine::{BindingState, Gate, MemberState, StageName, Status, Turn};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Approval, ArtifactLine, BudgetLine, CounterLine, DispatchLine, Freshness, OverrideLine,
-    Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
+    Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, Freshness,
+    OverrideLine, Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
 };
 use crate::time::rfc3339;
 use crate::words;
@@ -31,6 +31,8 @@ pub fn render(view: &StatusView) -> Value {
         "stale": view.freshness == Freshness::Stale,
         "overridden": !view.overrides.is_empty(),
         "session": view.session.as_ref().map(session),
+        "bypass": view.bypass.as_ref().map(bypass),
+        "unjudged": view.unjudged,
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),
         "review": view.review.as_ref().map(review),
@@ -63,12 +65,17 @@ fn each<T>(lines: &[T], render: impl Fn(&T) -> Value) -> Vec<Value> {
     lines.iter().map(render).collect()
 }
 
-fn session(line: &SessionLine) -> Value {
+pub fn session(line: &SessionLine) -> Value {
     let state = match line.state {
         BindingState::Active => "active",
         BindingState::Ended => "ended",
     };
-    json!({ "id": line.session.as_str(), "state": state })
+    let process = line.process.as_ref().map(words::process_json);
+    json!({ "id": line.session.as_str(), "state": state, "process": process })
+}
+
+pub fn bypass(line: &BypassLine) -> Value {
+    json!({ "until": rfc3339(line.until), "by": line.by.raw(), "reason": line.reason.raw() })
 }
 
 fn stage(line: &StageLine) -> Value {

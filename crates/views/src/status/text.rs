@@ -1,10 +1,10 @@
 //! A status as text.
 
-use engine::{BindingState, Driver, MemberState, Mode, Seconds, Status, Turn};
+use engine::{Driver, MemberState, Mode, Seconds, Status, Turn};
 
 use super::{
     Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, Resource, ReviewLine, StageLine,
-    StatusView, StepLine,
+    StatusView, StepLine, unjudged_words,
 };
 use crate::layout::{Sheet, pad, width};
 use crate::paint::{Paint, Style};
@@ -21,6 +21,13 @@ pub fn render(view: &StatusView, paint: Paint) -> String {
     );
     for taken in &view.overrides {
         sheet.line(Style::Bad, &taken.text());
+    }
+    if let Some(bypass) = &view.bypass {
+        sheet.line(Style::Bad, &bypass.text());
+    }
+    if view.unjudged > 0 {
+        let (marks, run) = (unjudged_words(view.unjudged), &view.run);
+        sheet.line(Style::Bad, &format!("{marks}: gatewright history {run}"));
     }
     if view.freshness == Freshness::Stale {
         let (idle, run) = (span(view.idle), &view.run);
@@ -67,15 +74,7 @@ fn origin(sheet: &mut Sheet, view: &StatusView) {
         }
     }
     if let Some(binding) = &view.session {
-        let state = match binding.state {
-            BindingState::Active => "holds the run",
-            BindingState::Ended => "has ended",
-        };
-        sheet.field(
-            "session",
-            Style::Normal,
-            &format!("{} {state}", binding.session),
-        );
+        sheet.field("session", Style::Normal, &binding.text());
     }
 }
 

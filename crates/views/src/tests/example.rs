@@ -26,7 +26,13 @@ names! {
     step_id, StepId;
     run_id, RunId;
     session_id, SessionId;
+    worker_id, WorkerId;
 }
+
+pub const PROCESS: Process = Process {
+    id: 4242,
+    started: 987_654,
+};
 
 pub fn artifact_names(text: &str) -> Vec<ArtifactName> {
     text.split_whitespace().map(artifact_name).collect()
@@ -392,6 +398,8 @@ pub fn definition() -> Definition {
         artifacts: artifacts(),
         stages: stages(),
         views: Vec::new(),
+        commands: BTreeMap::new(),
+        gives: Vec::new(),
         proofs: vec![Proof {
             name: "nothing completes unreviewed".to_owned(),
             claim: Claim::Passes {
@@ -425,6 +433,7 @@ pub fn run_in(stage: &str) -> Run {
             driver: Driver::ByHand,
             stage: stage_name(stage),
             session: None,
+            process: None,
             steps: Vec::new(),
             before: BTreeMap::new(),
             queued: false,

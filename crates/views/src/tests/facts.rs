@@ -30,6 +30,10 @@ fn dispatch(duty: Duty) -> Fact {
             visit: 4,
             attempt: 2,
             session: Some(session_id("s-1")),
+            call: Some(name(CallId::parse("toolu_1"))),
+            worker: None,
+            worked: false,
+            sent_back: 0,
             started_at: START,
             conversation: Conversation::Fresh,
             reach: Reach::MayWrite,
@@ -98,6 +102,7 @@ fn started(queued: bool) -> Fact {
         },
         stage: validating(),
         session: None,
+        process: None,
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued,
@@ -111,7 +116,8 @@ fn beginnings() -> Vec<Fact> {
         started(true),
         Fact::Forked { from: run_id("r-1"), entry: 12, state: Box::new(run_in("planning")) },
         Fact::TakenUp,
-        Fact::Attached { session: session_id("s-1") },
+        Fact::Attached { session: session_id("s-1"), process: None },
+        Fact::Attached { session: session_id("s-1"), process: Some(PROCESS) },
         Fact::Detached { session: session_id("s-1") },
     ]
 }
@@ -127,6 +133,9 @@ fn works() -> Vec<Fact> {
         dispatch(Duty::Review { reviewer: 1 }),
         dispatch(Duty::Fix { reviewer: 1 }),
         dispatch(Duty::Step { step: step.clone() }),
+        Fact::Began { dispatch: DispatchId(3), worker: worker_id("a1b2") },
+        Fact::Worked { dispatch: DispatchId(3) },
+        Fact::SentBack { dispatch: DispatchId(3), reason: "validated.md is not there".to_owned() },
         ended(WorkResult::Outcome(outcome("passed"))),
         ended(WorkResult::Fault { fault, reason: "it broke".to_owned() }),
         ended(WorkResult::Late),
@@ -136,6 +145,7 @@ fn works() -> Vec<Fact> {
         Fact::Captured { artifact: artifact_name("answers"), content, dispatch: None, step: None },
         Fact::Warned { message: "context is missing".to_owned() },
         Fact::Noted { message: "an end without a beginning".to_owned() },
+        Fact::Unevaluated { what: "use 'Read': the store was locked".to_owned() },
         Fact::Refused { what: "begin 'reviewer'".to_owned(), reason: "not in validating".to_owned() },
     ]
 }
@@ -199,6 +209,7 @@ fn people() -> Vec<Fact> {
         Fact::Continued { budget_again: true },
         Fact::Cancelled { reason: because("not wanted any more") },
         Fact::Reset { reason: because("begin again"), stage: stage() },
+        Fact::Bypassed { until: minutes(30), reason: because("the hook is being mended") },
         Fact::Checkpointed { name: name(CheckpointName::parse("before-lunch")) },
         Fact::Restored { entry: 7, state, reason: because("a wrong turn") },
     ]
@@ -227,12 +238,16 @@ fn every_fact_has_its_sentence() {
         the run goes on from entry 12 of r-1, in planning
         a worker took the queued run up
         session s-1 holds the run
+        session s-1 holds the run
         session s-1 ended and let the run go
         'validator' (d3) began in validating, attempt 2
         'validator' (d3) began in validating, attempt 2
         'validator' (d3) began in validating as reviewer 2, attempt 2
         'validator' (d3) began in validating to fix what reviewer 2 found, attempt 2
         'validator' (d3) began in validating for step tasks, attempt 2
+        'validator' (d3) was seen to begin, as worker a1b2
+        'validator' (d3) was seen to use a tool
+        'validator' (d3) was sent back to its work: validated.md is not there
         'validator' (d3) ended: passed
         'validator' (d3) ended with crashed: it broke
         'validator' (d3) ended after the run had left its stage, so nothing advanced
@@ -242,6 +257,7 @@ fn every_fact_has_its_sentence() {
         captured answers as a1a1a1a1
         warning: context is missing
         noted, and nothing changed: an end without a beginning
+        NOT JUDGED, and the host went on: use 'Read': the store was locked
         refused to begin 'reviewer': not in validating
         validating is tried again after crashed: it broke
         step tasks of validating is tried again after crashed: it broke
@@ -278,6 +294,7 @@ fn every_fact_has_its_sentence() {
         a person let the run go on and granted its budget again
         the run was cancelled because: not wanted any more
         the run was reset to validating because: begin again
+        NOT GUARDED until 2026-08-22T10:30:00Z because: the hook is being mended
         this point is called before-lunch
         back to entry 7, in planning, because: a wrong turn"#]].assert_eq(&sentences.join("\n"));
 }
@@ -289,17 +306,21 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         .map(|fact| fact_json(fact).to_string())
         .collect();
     expect![[r#"
-        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"by_hand","stage":"validating","session":null,"steps":[],"queued":false}
-        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"headless","stage":"validating","session":null,"steps":[],"queued":true}
+        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"by_hand","stage":"validating","session":null,"process":null,"steps":[],"queued":false}
+        {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"headless","stage":"validating","session":null,"process":null,"steps":[],"queued":true}
         {"kind":"forked","from":"r-1","entry":12,"stage":"planning"}
         {"kind":"taken_up"}
-        {"kind":"attached","session":"s-1"}
+        {"kind":"attached","session":"s-1","process":null}
+        {"kind":"attached","session":"s-1","process":{"id":4242,"started":987654}}
         {"kind":"detached","session":"s-1"}
-        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"work"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
-        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"open"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
-        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"review","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
-        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"fix","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
-        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"step","step":"tasks"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"work"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","call":"toolu_1","worker":null,"conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"open"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","call":"toolu_1","worker":null,"conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"review","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","call":"toolu_1","worker":null,"conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"fix","reviewer":2},"stage":"validating","visit":4,"attempt":2,"session":"s-1","call":"toolu_1","worker":null,"conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"admitted","dispatch":"d3","agent":"validator","duty":{"kind":"step","step":"tasks"},"stage":"validating","visit":4,"attempt":2,"session":"s-1","call":"toolu_1","worker":null,"conversation":"fresh","reach":"may_write","started_at":"2026-08-22T10:00:00Z","tree":"7777777777777777777777777777777777777777777777777777777777777777","before":{}}
+        {"kind":"began","dispatch":"d3","worker":"a1b2"}
+        {"kind":"worked","dispatch":"d3"}
+        {"kind":"sent_back","dispatch":"d3","reason":"validated.md is not there"}
         {"kind":"ended","dispatch":"d3","result":{"kind":"outcome","outcome":"passed"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
         {"kind":"ended","dispatch":"d3","result":{"kind":"fault","fault":"crashed","reason":"it broke"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
         {"kind":"ended","dispatch":"d3","result":{"kind":"late"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
@@ -309,6 +330,7 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"captured","artifact":"answers","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":null,"step":null}
         {"kind":"warned","message":"context is missing"}
         {"kind":"noted","message":"an end without a beginning"}
+        {"kind":"unevaluated","what":"use 'Read': the store was locked"}
         {"kind":"refused","what":"begin 'reviewer'","reason":"not in validating"}
         {"kind":"retried","stage":"validating","fault":"crashed","reason":"it broke"}
         {"kind":"step_retried","stage":"validating","step":"tasks","fault":"crashed","reason":"it broke"}
@@ -345,6 +367,7 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"continued","budget_again":true}
         {"kind":"cancelled","reason":"not wanted any more"}
         {"kind":"reset","stage":"validating","reason":"begin again"}
+        {"kind":"bypassed","until":"2026-08-22T10:30:00Z","reason":"the hook is being mended"}
         {"kind":"checkpointed","name":"before-lunch"}
         {"kind":"restored","entry":7,"stage":"planning","reason":"a wrong turn"}"#]].assert_eq(&lines.join("\n"));
     let facts = every_fact();
@@ -366,12 +389,16 @@ fn a_history_has_a_line_for_each_entry() {
         Who::Unattended("ci".to_owned()),
         Who::Session(session_id("s-1")),
         Who::Engine,
+        Who::Agent("CLAUDECODE is set".to_owned()),
+        Who::Through(session_id("s-1")),
     ];
     let facts = [
         Fact::TakenUp,
         Fact::Unstuck,
         Fact::Abandoned,
         Fact::WentStale,
+        Fact::TakenUp,
+        Fact::Unstuck,
     ];
     let entries: Vec<_> = people
         .into_iter()
@@ -386,13 +413,17 @@ fn a_history_has_a_line_for_each_entry() {
         .collect();
     let view = history((8..).zip(&entries));
     expect![[r#"
-        #   TIME                  WHO              RULE    WHAT
-         8  2026-08-22T10:00:00Z  ann              GW-R94  a worker took the queued run up
-         9  2026-08-22T10:01:00Z  ci (unattended)  GW-R94  the run is free to go on
-        10  2026-08-22T10:02:00Z  session s-1      GW-R94  the session stopped before the work was done
-        11  2026-08-22T10:03:00Z  gatewright       GW-R94  nothing happened for longer than the time to live
+        #   TIME                  WHO                           RULE    WHAT
+         8  2026-08-22T10:00:00Z  ann                           GW-R94  a worker took the queued run up
+         9  2026-08-22T10:01:00Z  ci (unattended)               GW-R94  the run is free to go on
+        10  2026-08-22T10:02:00Z  session s-1                   GW-R94  the session stopped before the work was done
+        11  2026-08-22T10:03:00Z  gatewright                    GW-R94  nothing happened for longer than the time to live
+        12  2026-08-22T10:04:00Z  an agent (CLAUDECODE is set)  GW-R94  a worker took the queued run up
+        13  2026-08-22T10:05:00Z  a person in session s-1       GW-R94  the run is free to go on
     "#]].assert_eq(&view.text(Paint::Plain));
     assert_eq!(view.json()[2]["entry"], 10);
     assert_eq!(view.json()[1]["by"]["kind"], "unattended");
+    assert_eq!(view.json()[4]["by"]["kind"], "agent");
+    assert_eq!(view.json()[5]["by"]["kind"], "through");
     assert_eq!(view.json()[0]["rule"], "GW-R94");
 }

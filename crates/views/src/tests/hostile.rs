@@ -6,12 +6,12 @@ use engine::*;
 
 use super::example::*;
 use super::facts::{check_result, entry};
-use super::runs::AROUND;
+use super::runs::{AROUND, dispatch};
 use crate::chance::Chance;
 use crate::list::Row;
 use crate::{
-    Cast, Paint, Surroundings, Verification, diagram, history, is_forbidden, json_text, list, next,
-    refusal_in, status, summary, why,
+    Cast, Handed, Paint, Surroundings, Verification, briefing, diagram, history, is_forbidden,
+    json_text, list, next, refusal_in, standing, status, summary, why,
 };
 
 /// A pipeline whose every free text is hostile.
@@ -23,6 +23,9 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
     }
     for stage in &mut definition.stages {
         stage.shown = Some(text());
+        stage.about = Some(text());
+        stage.writes = Writes::Only(vec![PathGlob::new(&text())]);
+        stage.tools_deny = vec![AgentPattern::new(&text())];
         match &mut stage.work {
             Work::Agent(work) => work.settings.model = Some(text()),
             Work::Open(open) => open.allow.push(AgentPattern::new(&text())),
@@ -39,8 +42,10 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
             }),
         }
     }
-    for artifact in definition.artifacts.values_mut() {
-        artifact.source = Source::File(text());
+    for (name, artifact) in &mut definition.artifacts {
+        if name.as_str() != "context" {
+            artifact.source = Source::File(text());
+        }
         artifact.require.push(text());
         let outcome = BTreeMap::from([(text(), outcome("passed"))]);
         artifact.outcome = Some(OutcomeField {
@@ -63,6 +68,16 @@ fn hostile_run(stage: &str, text: &mut impl FnMut() -> String) -> Run {
         by,
         at: START,
     });
+    run.bypass = Some(Bypass {
+        until: Time(u64::MAX),
+        reason: text(),
+        by: text(),
+    });
+    let captured = Captured {
+        content: hash(0xc0),
+        dispatch: None,
+    };
+    run.artifacts.insert(artifact_name("context"), captured);
     let step = Step {
         id: step_id("a"),
         title: text(),
@@ -133,6 +148,15 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
         },
         Fact::Cancelled { reason: text() },
         Fact::OverBudget { what: text() },
+        Fact::SentBack {
+            dispatch: DispatchId(1),
+            reason: text(),
+        },
+        Fact::Unevaluated { what: text() },
+        Fact::Bypassed {
+            until: START,
+            reason: text(),
+        },
     ];
     facts
         .into_iter()
@@ -141,6 +165,28 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
             ..entry(fact)
         })
         .collect()
+}
+
+/// What a worker in the run's stage is told, with this text handed on and this reason.
+fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
+    let stage = run.position.stage.as_str();
+    let duty = match &pipeline.stage(&run.position.stage).unwrap().work {
+        Work::Steps(_) => Duty::Step { step: step_id("a") },
+        Work::Open(_) | Work::End(_) => Duty::Open,
+        Work::Review(_) => Duty::Fix { reviewer: 0 },
+        Work::Agent(_) | Work::Check(_) | Work::Ask(_) => Duty::Work,
+    };
+    let contents = BTreeMap::from([(hash(0xc0), text.to_owned())]);
+    let handed = Handed {
+        contents: &contents,
+        earlier: Some(text),
+    };
+    briefing(
+        pipeline,
+        run,
+        &dispatch(1, "gatherer", stage, duty),
+        &handed,
+    )
 }
 
 /// Everything that this crate can show of a pipeline, a run and its journal.
@@ -178,6 +224,8 @@ fn everything(
         reason.text(Paint::Plain),
         json_text(&reason.json()),
         refusal_in(run, &refused),
+        standing(pipeline, run),
+        briefed(pipeline, run, &run.task),
         summary(
             pipeline,
             run,
@@ -233,6 +281,7 @@ fn no_text_makes_a_line_where_we_promise_one() {
             next: engine::next(&pipeline, &run),
         };
         assert_eq!(refusal_in(&run, &refused).lines().count(), 1);
+        assert_eq!(standing(&pipeline, &run).lines().count(), 4);
     }
 }
 

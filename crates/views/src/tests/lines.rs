@@ -4,7 +4,7 @@ use engine::*;
 use expect_test::expect;
 
 use super::example::*;
-use super::runs::{AROUND, overridden, reviewed};
+use super::runs::{AROUND, bypassed, overridden, reviewed};
 use crate::list::Row;
 use crate::{Paint, list, refusal, refusal_in};
 
@@ -21,13 +21,56 @@ fn many_runs_in_a_table() {
             .collect(),
     );
     expect![[r#"
-        RUN     PIPELINE  STATUS     STAGE      IDLE   MARKS                    TASK
-        r-7f3   showcase  running    gathering  2h 5m  unwitnessed              Write the role web
-        r-7f3   showcase  running    reviewing  3m     –                        Write the role web
-        r-7f3   showcase  completed  complete   2h 5m  OVERRIDDEN, unwitnessed  Write the role web
-        r-9k2m  showcase  waiting    escalate   2h 5m  unwitnessed              Rewrite the whole deployment of everything that…
+        RUN     PIPELINE  STATUS     STAGE      IDLE   MARKS                    SESSION  TASK
+        r-7f3   showcase  running    gathering  2h 5m  unwitnessed              –        Write the role web
+        r-7f3   showcase  running    reviewing  3m     –                        s-1      Write the role web
+        r-7f3   showcase  completed  complete   2h 5m  OVERRIDDEN, unwitnessed  –        Write the role web
+        r-9k2m  showcase  waiting    escalate   2h 5m  unwitnessed              –        Rewrite the whole deployment of everything that…
     "#]].assert_eq(&view.text(Paint::Plain));
     assert_eq!(view.json()[3]["task"], runs[3].task.as_str());
+}
+
+#[test]
+fn what_a_reader_must_not_overlook_is_marked() {
+    let pipeline = pipeline();
+    let marked = |run: &Run, unjudged| {
+        let row = Row {
+            unjudged,
+            ..Row::new(&pipeline, run, AROUND)
+        };
+        list(vec![row])
+    };
+    let mut ended = bypassed();
+    ended.id = run_id("r-8");
+    ended.session.as_mut().unwrap().state = BindingState::Ended;
+    for (view, marks, session) in [
+        (marked(&reviewed(), 0), "–", Some("s-1")),
+        (
+            marked(&bypassed(), 0),
+            "NOT GUARDED until 14:30 UTC",
+            Some("s-1"),
+        ),
+        (
+            marked(&reviewed(), 2),
+            "2 events were not judged",
+            Some("s-1"),
+        ),
+        (
+            marked(&ended, 1),
+            "NOT GUARDED until 14:30 UTC, 1 event was not judged",
+            None,
+        ),
+    ] {
+        let text = view.text(Paint::Plain);
+        let row = text.lines().nth(1).unwrap();
+        assert!(row.contains(&format!("  {marks}  ")), "{text}");
+        assert_eq!(text.contains("SESSION"), session.is_some(), "{text}");
+        assert!(row.contains(session.unwrap_or_default()), "{text}");
+    }
+    let json = marked(&bypassed(), 2).json();
+    assert_eq!(json[0]["session"]["id"], "s-1");
+    assert_eq!(json[0]["bypass"]["reason"], "the hook is\nbeing mended");
+    assert_eq!(json[0]["unjudged"], 2);
 }
 
 #[test]

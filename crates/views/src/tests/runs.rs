@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 
 use super::example::*;
 use crate::json::json_text;
+use crate::status::StatusView;
 use crate::{Freshness, Paint, Surroundings, status};
 
 pub const AROUND: Surroundings<'static> = Surroundings {
@@ -19,7 +20,7 @@ fn check_status(run: &Run, text: Expect) {
     text.assert_eq(&status(&pipeline(), run, AROUND).text(Paint::Plain));
 }
 
-fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
+pub fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
     Dispatch {
         id: DispatchId(number),
         duty,
@@ -28,6 +29,10 @@ fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
         visit: 1,
         attempt: 1,
         session: None,
+        call: None,
+        worker: None,
+        worked: false,
+        sent_back: 0,
         started_at: minutes(120),
         conversation: Conversation::Fresh,
         reach: Reach::MayWrite,
@@ -77,6 +82,7 @@ pub fn reviewed() -> Run {
     run.session = Some(Binding {
         session: session_id("s-1"),
         state: BindingState::Active,
+        process: Some(PROCESS),
     });
     run.used = Usage {
         turns: 12,
@@ -176,26 +182,26 @@ fn a_run_in_review() {
     check_status(
         &reviewed(),
         expect![[r#"
-        r-7f3 · showcase · running
-          task      Write the role web
-          params    finish = complete
-                    limit = 3
-                    target = roles/web
-          project   /home/ann/web
-          driver    guarded by hooks
-          mode      enforced
-          session   s-1 holds the run
-          stage     reviewing (review) · attempt 1, retries 0/2
-          counters  fixes 1/2, replans 0/3
-          review    round 2/3, 'codex-reviewer' reviews; approved by 'code-reviewer'
-          working   d7 'codex-reviewer' as reviewer 2 in reviewing, attempt 1, for 5m
-          artifacts plan a1a1a1a1 by d2, approved
-                    validated a2a2a2a2 by d5
-          gates     linting passed on tree 77777777
-          budget    turns 12/40, tokens 34000, cost 1.05/5.00
-          started   2026-08-22T10:00:00Z, 2h 5m ago
-          updated   2026-08-22T12:02:00Z, 3m ago
-    "#]],
+            r-7f3 · showcase · running
+              task      Write the role web
+              params    finish = complete
+                        limit = 3
+                        target = roles/web
+              project   /home/ann/web
+              driver    guarded by hooks
+              mode      enforced
+              session   s-1 holds the run (process 4242)
+              stage     reviewing (review) · attempt 1, retries 0/2
+              counters  fixes 1/2, replans 0/3
+              review    round 2/3, 'codex-reviewer' reviews; approved by 'code-reviewer'
+              working   d7 'codex-reviewer' as reviewer 2 in reviewing, attempt 1, for 5m
+              artifacts plan a1a1a1a1 by d2, approved
+                        validated a2a2a2a2 by d5
+              gates     linting passed on tree 77777777
+              budget    turns 12/40, tokens 34000, cost 1.05/5.00
+              started   2026-08-22T10:00:00Z, 2h 5m ago
+              updated   2026-08-22T12:02:00Z, 3m ago
+        "#]],
     );
 }
 
@@ -356,6 +362,8 @@ fn a_status_as_json() {
           "stale": false,
           "overridden": true,
           "session": null,
+          "bypass": null,
+          "unjudged": 0,
           "stage": {
             "name": "complete",
             "kind": "end",
@@ -427,5 +435,62 @@ fn colour_adds_nothing_but_colour() {
         let coloured = view.text(Paint::Ansi);
         assert!(coloured.contains("\u{1b}["));
         assert_eq!(crate::safe(&coloured), view.text(Paint::Plain));
+    }
+}
+
+/// A run that a person lets go unguarded from noon on, for two and a half hours.
+pub fn bypassed() -> Run {
+    let mut run = reviewed();
+    run.bypass = Some(Bypass {
+        until: minutes(270),
+        reason: "the hook is\nbeing mended".to_owned(),
+        by: "ada".to_owned(),
+    });
+    run
+}
+
+#[test]
+fn a_bypass_is_shown_while_it_lasts() {
+    for (now, shown) in [
+        (
+            minutes(125),
+            Some("NOT GUARDED until 14:30 UTC, by ada: the hook is being mended"),
+        ),
+        (
+            Time(minutes(270).0 - 1),
+            Some("NOT GUARDED until 14:30 UTC, by ada"),
+        ),
+        (minutes(270), None),
+        (minutes(9_000), None),
+    ] {
+        let view = status(&pipeline(), &bypassed(), Surroundings { now, ..AROUND });
+        let text = view.text(Paint::Plain);
+        assert_eq!(text.contains("NOT GUARDED"), shown.is_some(), "{text}");
+        assert!(text.contains(shown.unwrap_or_default()), "{text}");
+        assert_eq!(view.json()["bypass"].is_null(), shown.is_none());
+    }
+    let view = status(&pipeline(), &bypassed(), AROUND).json();
+    assert_eq!(view["bypass"]["until"], "2026-08-22T14:30:00Z");
+    assert_eq!(view["bypass"]["by"], "ada");
+}
+
+#[test]
+fn what_nobody_judged_is_shown() {
+    for (unjudged, shown) in [
+        (0, None),
+        (1, Some("1 event was not judged: gatewright history r-7f3")),
+        (
+            2,
+            Some("2 events were not judged: gatewright history r-7f3"),
+        ),
+    ] {
+        let view = StatusView {
+            unjudged,
+            ..status(&pipeline(), &reviewed(), AROUND)
+        };
+        let text = view.text(Paint::Plain);
+        assert_eq!(text.contains("judged"), shown.is_some(), "{text}");
+        assert!(text.contains(shown.unwrap_or_default()), "{text}");
+        assert_eq!(view.json()["unjudged"], unjudged);
     }
 }

@@ -7,8 +7,8 @@ use engine::*;
 use expect_test::expect;
 
 use super::example::*;
-use super::facts::check_result;
-use super::runs::AROUND;
+use super::facts::{check_result, entry};
+use super::runs::{AROUND, bypassed};
 use crate::{Cast, Paint, Verification, history, refusal_in, status, summary, why};
 
 /// A run, its journal, and which entries belong to one decision.
@@ -38,6 +38,7 @@ impl Play {
                 params: BTreeMap::from([(param_name("target"), "roles/web".to_owned())]),
                 driver: Driver::ByHand,
                 session: None,
+                process: None,
                 steps: Vec::new(),
                 before: BTreeMap::new(),
                 queued: false,
@@ -241,6 +242,43 @@ fn a_whole_run_told_as_history() {
         51  2026-08-22T10:15:00Z  ann         GW-R32  'session' (d10) ended: done
         52  2026-08-22T10:15:00Z  ann         GW-R96  tidying → complete: done
     "#]].assert_eq(&whole_story().told());
+}
+
+/// Whoever reads only the top of the page has read this.
+#[test]
+fn a_page_opens_with_what_was_not_guarded_or_judged() {
+    let entries = [
+        Fact::Bypassed {
+            until: minutes(270),
+            reason: "we mend it".to_owned(),
+        },
+        Fact::Unevaluated {
+            what: "use 'Read'".to_owned(),
+        },
+    ]
+    .map(entry);
+    let numbered: Vec<(u64, &Entry)> = (7..).zip(&entries).collect();
+    let page = summary(
+        &pipeline(),
+        &bypassed(),
+        &numbered,
+        AROUND,
+        Verification::NotRun,
+    );
+    let (top, rest) = page.split_once("## Asked").unwrap();
+    for said in [
+        "| session | s-1 holds the run (process 4242) |",
+        "**NOT GUARDED until 14:30 UTC, by ada: the hook is being mended**",
+        "**1 event was not judged**",
+    ] {
+        assert!(top.contains(said), "{top}");
+    }
+    for said in [
+        "## The way\n\n- NOT GUARDED until 2026-08-22T14:30:00Z because: we mend it",
+        "## Not judged\n\n- NOT JUDGED, and the host went on: use 'Read'",
+    ] {
+        assert!(rest.contains(said), "{rest}");
+    }
 }
 
 #[test]

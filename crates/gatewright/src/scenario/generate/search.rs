@@ -24,8 +24,8 @@ pub struct Search {
     end: End,
 }
 
-#[derive(Default)]
 pub struct State {
+    pub stage: StageName,
     pub links: Vec<Link>,
 }
 
@@ -117,7 +117,10 @@ impl<'a> Walk<'a> {
         }
         self.search.entered.insert(run.position.stage.clone());
         let state = self.search.states.len();
-        self.search.states.push(State::default());
+        self.search.states.push(State {
+            stage: run.position.stage.clone(),
+            links: Vec::new(),
+        });
         self.known.insert(form, state);
         // What has happened is in the links; the players in the queue stay small without it.
         player.entries.clear();

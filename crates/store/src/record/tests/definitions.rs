@@ -238,6 +238,21 @@ fn proofs() -> Vec<Proof> {
         .to_vec()
 }
 
+fn commands() -> BTreeMap<CommandName, Act> {
+    BTreeMap::from([
+        (name!(CommandName, "ansible"), Act::Start),
+        (name!(CommandName, "plugin:answer"), Act::Answer(None)),
+        (
+            name!(CommandName, "go-on"),
+            Act::Answer(Some(name!(Outcome, "continue"))),
+        ),
+        (name!(CommandName, "finish"), Act::Finish),
+        (name!(CommandName, "again"), Act::Retry),
+        (name!(CommandName, "cancel-loop"), Act::Cancel),
+        (name!(CommandName, "restart"), Act::Reset),
+    ])
+}
+
 pub fn definition() -> Definition {
     let amount = || Some(Amount::Fixed(7));
     let param = Param {
@@ -274,6 +289,8 @@ pub fn definition() -> Definition {
             format: ViewFormat::Summary,
             path: "STATE.md".to_owned(),
         }],
+        commands: commands(),
+        gives: vec!["agents/writer.md".to_owned()],
         proofs: proofs(),
     }
 }

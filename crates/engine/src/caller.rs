@@ -1,0 +1,38 @@
+//! Who may give a command that is a person's.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::event::Who;
+use crate::run::{BindingState, Driver, Run};
+
+/// Does a guarded session hold what the command is about?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    Nobody,
+    Session,
+}
+
+/// Who holds this run now.
+pub fn held(run: &Run) -> Held {
+    let active = run
+        .session
+        .as_ref()
+        .is_some_and(|binding| binding.state == BindingState::Active);
+    match active && run.driver == Driver::Guarded {
+        true => Held::Session,
+        false => Held::Nobody,
+    }
+}
+
+/// May they give a person's command? Says why not.
+pub fn may_act(by: &Who, held: Held) -> Result<(), String> {
+    match (by, held) {
+        (Who::Person(_) | Who::Through(_), _) | (Who::Unattended(_), Held::Nobody) => Ok(()),
+        (Who::Unattended(_), Held::Session) => Err(String::from(
+            "a session holds the run: only a person at a terminal can do this now",
+        )),
+        (Who::Agent(sign), _) => Err(format!("only a person can do this, and {sign}")),
+        (Who::Session(_) | Who::Engine, _) => Err(String::from("only a person can do this")),
+    }
+}

@@ -1,0 +1,135 @@
+//! Ties between what a host numbers, calls and workers, and the dispatches that were admitted.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Draft, Verdict, admit};
+use crate::assign::spelled;
+use crate::decision::Reply;
+use crate::entry::Fact;
+use crate::event::Actor;
+use crate::names::{CallId, DispatchId, WorkerId};
+use crate::rule::Rule;
+use crate::run::Run;
+
+/// An agent was seen to begin. It does the oldest open work of its name that nobody does yet.
+pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    if is_admitted(&draft.run, &actor.id) || tie(draft, actor) {
+        return Verdict::done(Rule::Began);
+    }
+    if goes_on(draft, actor) {
+        return Verdict::done(Rule::Began);
+    }
+    let reason = stranger(actor);
+    draft.refuse(
+        Rule::Unadmitted,
+        &format!("begin '{}'", actor.agent),
+        reason,
+    )
+}
+
+pub(super) fn is_admitted(run: &Run, worker: &WorkerId) -> bool {
+    run.work_of(worker).is_some()
+}
+
+/// Why somebody whom nobody admitted may not do this.
+pub(super) fn stranger(actor: &Actor) -> String {
+    format!("'{}' was not admitted to this run", actor.agent)
+}
+
+/// Ties the worker to the oldest open work of its agent that has no worker yet. One that has worked
+/// before begins again by a message, and not by a call for somebody new.
+pub(super) fn tie(draft: &mut Draft<'_>, actor: &Actor) -> bool {
+    if draft.run.workers.contains_key(&actor.id) {
+        return false;
+    }
+    let session = draft.by.session();
+    let agent = spelled(draft.pipeline, &draft.run, &actor.agent);
+    let open = draft.run.dispatches.values().find(|open| {
+        open.worker.is_none()
+            && open.session.as_ref() == session
+            && open.agent.is_same(agent.as_str())
+    });
+    match open.map(|open| open.id) {
+        Some(dispatch) => {
+            record(draft, dispatch, &actor.id);
+            true
+        }
+        None => false,
+    }
+}
+
+fn record(draft: &mut Draft<'_>, dispatch: DispatchId, worker: &WorkerId) {
+    let worker = worker.clone();
+    draft.record(Rule::Began, Fact::Began { dispatch, worker });
+}
+
+/// A worker whose work is over begins again, because a message reached it too late: it is admitted
+/// as if it had been asked for now.
+fn goes_on(draft: &mut Draft<'_>, actor: &Actor) -> bool {
+    let Some(known) = draft.run.workers.get(&actor.id) else {
+        return false;
+    };
+    let agent = known.agent.clone();
+    let mut trial = draft.trial();
+    let request = admit::Request {
+        agent: &agent,
+        step: None,
+        call: None,
+        resumed: Some(&actor.id),
+    };
+    match admit::requested(&mut trial, &request, None).reply {
+        Reply::Allow => {
+            draft.adopt(trial);
+            true
+        }
+        Reply::Refuse(_) | Reply::Hold(_) | Reply::Inject(_) | Reply::Done => false,
+    }
+}
+
+/// The host told which worker a call began: the one certain tie. One that was guessed gives way, and
+/// two that were guessed crosswise change places.
+pub(super) fn launched(draft: &mut Draft<'_>, call: &CallId, worker: &WorkerId) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    let mut open = draft.run.dispatches.values();
+    let named = open.find(|open| open.call.as_ref() == Some(call));
+    if let Some(named) = named.filter(|named| named.worker.as_ref() != Some(worker)) {
+        let (dispatch, guessed) = (named.id, named.worker.clone());
+        let other = draft.run.work_of(worker).map(|open| open.id);
+        record(draft, dispatch, worker);
+        if let (Some(other), Some(guessed)) = (other, guessed) {
+            record(draft, other, &guessed);
+        }
+    }
+    Verdict::done(Rule::Began)
+}
+
+/// A message lets a worker work on. One whose work is over is asked for anew.
+pub(super) fn written_to(draft: &mut Draft<'_>, to: &WorkerId, call: Option<&CallId>) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    if is_admitted(&draft.run, to) {
+        return Verdict {
+            rule: Rule::MessageFree,
+            reply: Reply::Allow,
+        };
+    }
+    let Some(known) = draft.run.workers.get(to) else {
+        let reason = format!("nobody in this run is called '{to}'");
+        return draft.refuse(Rule::Unadmitted, &format!("write to '{to}'"), reason);
+    };
+    let agent = known.agent.clone();
+    let request = admit::Request {
+        agent: &agent,
+        step: None,
+        call,
+        resumed: Some(to),
+    };
+    admit::requested(draft, &request, None)
+}

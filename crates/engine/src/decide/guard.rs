@@ -1,0 +1,217 @@
+//! Tools: who may use them, and what they may not touch.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::moving::listed;
+use super::{Draft, Verdict, binding, work};
+use crate::assign::SESSION;
+use crate::decision::Reply;
+use crate::entry::Fact;
+use crate::event::{Actor, Door, Touch};
+use crate::leaves::leaves_of;
+use crate::names::{ArtifactName, DispatchId, StepId};
+use crate::rule::Rule;
+use crate::run::{Dispatch, Duty, Standing};
+use crate::stage::{Work, Worker};
+use crate::status::is_over;
+
+pub(super) fn requested(
+    draft: &mut Draft<'_>,
+    tool: &str,
+    worker: Option<&Actor>,
+    touches: &[Touch],
+    door: Option<&Door>,
+) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    if is_released(draft) {
+        return free();
+    }
+    let what = format!("use '{tool}'");
+    let dispatch = match worker.map(|worker| at_work(draft, worker)) {
+        Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
+        Some(Ok(dispatch)) => Some(dispatch),
+        None => None,
+    };
+    if let Some((rule, reason)) = door.map(shut) {
+        return draft.refuse(rule, &what, reason);
+    }
+    if let Some((rule, reason)) = touched(draft, dispatch, touches) {
+        return draft.refuse(rule, &what, reason);
+    }
+    if let Some(reason) = denied(draft, dispatch, tool) {
+        return draft.refuse(Rule::ToolDenied, &what, reason);
+    }
+    if let Some(dispatch) = dispatch.filter(|id| !has_worked(draft, *id)) {
+        draft.record(Rule::ToolFree, Fact::Worked { dispatch });
+    }
+    free()
+}
+
+/// A run that is over guards nothing, unless it can begin again.
+fn is_released(draft: &Draft<'_>) -> bool {
+    let begins_again = draft.run.standing == Standing::Going
+        && draft.stage().is_some_and(|stage| !stage.after().is_empty());
+    is_over(draft.pipeline, &draft.run) && !begins_again
+}
+
+fn free() -> Verdict {
+    Verdict {
+        rule: Rule::ToolFree,
+        reply: Reply::Allow,
+    }
+}
+
+/// The open work of this worker. Its beginning may not have been seen.
+fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
+    if draft.run.work_of(&actor.id).is_none() {
+        binding::tie(draft, actor);
+    }
+    let open = draft.run.work_of(&actor.id);
+    open.map(|open| open.id)
+        .ok_or_else(|| format!("{}: end your turn", binding::stranger(actor)))
+}
+
+fn has_worked(draft: &Draft<'_>, id: DispatchId) -> bool {
+    draft.run.dispatches.get(&id).is_none_or(|open| open.worked)
+}
+
+fn shut(door: &Door) -> (Rule, String) {
+    match door {
+        Door::Workflow => (
+            Rule::OtherDoor,
+            String::from("a script would start agents that nobody admits: call each with Agent"),
+        ),
+        Door::AgentProgram(program) => (
+            Rule::OtherDoor,
+            format!("'{program}' would work outside this run: call an agent with Agent"),
+        ),
+        Door::PersonsCommand(command) => (
+            Rule::PersonOnly,
+            format!("`{command}` is for a person, not for an agent: ask them"),
+        ),
+        Door::NoName(name) => (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name")),
+    }
+}
+
+fn touched(
+    draft: &Draft<'_>,
+    dispatch: Option<DispatchId>,
+    touches: &[Touch],
+) -> Option<(Rule, String)> {
+    touches.iter().find_map(|touch| match touch {
+        Touch::State => Some(own("the state of runs")),
+        Touch::Settings => Some(own("the settings with the hooks")),
+        Touch::Definition => Some(own("the pipeline")),
+        Touch::Program => Some(own("the program that guards this run")),
+        Touch::Artifact { artifact, step } => foreign(draft, dispatch, artifact, step.as_ref()),
+    })
+}
+
+fn own(what: &str) -> (Rule, String) {
+    let reason = format!("{what} cannot be changed from inside a run");
+    (Rule::OwnFiles, reason)
+}
+
+/// An artifact is written by whoever leaves it, while they are at work.
+fn foreign(
+    draft: &Draft<'_>,
+    dispatch: Option<DispatchId>,
+    artifact: &ArtifactName,
+    step: Option<&StepId>,
+) -> Option<(Rule, String)> {
+    let open = dispatch.and_then(|id| draft.run.dispatches.get(&id));
+    let mine = match open {
+        Some(open) => leaves(draft, open, artifact, step),
+        None => session_leaves(draft, artifact),
+    };
+    let reason =
+        || format!("{artifact} is written by the agent that leaves it, when its turn comes");
+    (!mine).then(|| (Rule::ArtifactOwner, reason()))
+}
+
+fn leaves(
+    draft: &Draft<'_>,
+    open: &Dispatch,
+    artifact: &ArtifactName,
+    step: Option<&StepId>,
+) -> bool {
+    let own_step = match (&open.duty, step) {
+        (Duty::Step { step: own }, Some(step)) => own == step,
+        _ => true,
+    };
+    // The next attempt may be at it when its stage was left meanwhile.
+    let in_turn = open.visit == draft.run.position.visit;
+    in_turn && own_step && leaves_of(draft.pipeline, open).all().contains(&artifact)
+}
+
+fn session_leaves(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
+    match draft.stage().map(|stage| &stage.work) {
+        Some(Work::Agent(work)) if work.worker == Worker::Session => {
+            work.leaves.all().contains(&artifact)
+        }
+        _ => false,
+    }
+}
+
+fn denied(draft: &Draft<'_>, dispatch: Option<DispatchId>, tool: &str) -> Option<String> {
+    let open = dispatch.and_then(|id| draft.run.dispatches.get(&id));
+    let stage = match open {
+        Some(open) => draft.pipeline.stage(&open.stage),
+        None => draft.stage(),
+    }?;
+    let denies = stage.tools_deny.iter().any(|pattern| pattern.covers(tool));
+    denies.then(|| format!("{} forbids the tool '{tool}'", stage.name))
+}
+
+/// A tool has worked: did it change what the stage may not change? The worker learns it at once,
+/// and its end is judged anyway, so nothing is recorded.
+pub(super) fn used(draft: &mut Draft<'_>, worker: Option<&Actor>) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    let open = worker.and_then(|worker| draft.run.work_of(&worker.id));
+    match open.and_then(|open| work::strayed(draft, open)) {
+        Some(reason) => Verdict {
+            rule: Rule::Strayed,
+            reply: Reply::Refuse(draft.refusal(Rule::Strayed, reason)),
+        },
+        None => Verdict::done(Rule::ToolFree),
+    }
+}
+
+/// The host's own list says that these are done. Where one is a step that is not, it is told.
+pub(super) fn ahead(draft: &Draft<'_>, done: &[String]) -> Option<String> {
+    let graph = draft.run.graphs.get(&draft.run.position.stage)?;
+    let open: Vec<&str> = graph
+        .members
+        .iter()
+        .filter(|member| member.state != crate::run::MemberState::Done)
+        .map(|member| member.step.id.as_str())
+        .filter(|id| done.iter().any(|text| names_step(text, id)))
+        .collect();
+    match open.as_slice() {
+        [] => None,
+        open => Some(format!(
+            "{} not done in this run: its work decides, not the list",
+            match open.len() {
+                1 => format!("step {} is", listed(open.iter().copied())),
+                _ => format!("steps {} are", listed(open.iter().copied())),
+            }
+        )),
+    }
+}
+
+/// A line of a list names its step first: `ID: title`.
+fn names_step(text: &str, id: &str) -> bool {
+    let first = text.trim_start().split([':', ' ']).next();
+    first == Some(id)
+}
+
+/// Is this the name under which the session works?
+pub(super) fn is_session(agent: &str) -> bool {
+    agent == SESSION
+}

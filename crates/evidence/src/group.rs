@@ -1,0 +1,182 @@
+//! A program that we start, with all that it starts: none of them outlives us.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
+
+/// A process and the group that it leads. It does not outlive this value.
+///
+/// What leaves the group is ended with it as long as it is still a descendant of the process, where
+/// the system shows who descends from whom. What hides better takes a sandbox.
+pub struct Group {
+    child: Child,
+}
+
+impl Group {
+    /// Starts the command as the leader of a new group.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let child = command.process_group(0).spawn()?;
+        Ok(Self { child })
+    }
+
+    /// The number of the group, which is that of its leader.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The pipes for its output, where the command asked for pipes.
+    pub fn outputs(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
+        (self.child.stdout.take(), self.child.stderr.take())
+    }
+
+    /// Leaves the process unreaped, so that its number still means its group and no newer one.
+    pub fn has_ended(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let pid = pid(self.id()).ok_or_else(|| io::Error::other("a process has no number"))?;
+        Ok(waitid(WaitId::Pid(pid), options)?.is_some())
+    }
+
+    /// Ends the whole group and takes the status of its leader.
+    pub fn end(mut self) -> io::Result<ExitStatus> {
+        kill(self.id());
+        self.child.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // Once reaped, the number may be somebody else's.
+        if let Ok(None) = self.child.try_wait() {
+            kill(self.id());
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Ends the group of this leader and its descendants. It fails only where nobody is left.
+pub fn kill(leader: u32) {
+    // A process may start another one while we look, so we look until there is nobody new.
+    let mut ended = BTreeSet::new();
+    loop {
+        let found = descendants(leader);
+        let new: Vec<u32> = found.into_iter().filter(|id| ended.insert(*id)).collect();
+        for process in new.iter().copied().filter_map(pid) {
+            // Whoever is stopped starts nobody while we look for the others.
+            let _ = kill_process(process, Signal::STOP);
+        }
+        if new.is_empty() {
+            break;
+        }
+    }
+    if let Some(leader) = pid(leader) {
+        let _ = kill_process_group(leader, Signal::KILL);
+    }
+    for process in ended.into_iter().filter_map(pid) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+/// The children of this process, their children, and so on. Where the system does not tell, none.
+fn descendants(leader: u32) -> Vec<u32> {
+    let parents = parents();
+    let mut found = vec![leader];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        let children = parents.iter().filter(|(_, above)| *above == parent);
+        found.extend(children.map(|(id, _)| *id));
+        at += 1;
+    }
+    found.split_off(1)
+}
+
+/// Every process with the one that it descends from.
+fn parents() -> Vec<(u32, u32)> {
+    let listed = fs::read_dir("/proc").into_iter().flatten();
+    let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let ids = names.filter_map(|name| name.parse::<u32>().ok());
+    ids.filter_map(|id| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        Some((id, parent(&stat)?))
+    })
+    .collect()
+}
+
+/// The program's name may hold anything, so the fields are counted from its closing bracket.
+fn parent(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    use engine::Life;
+
+    use super::*;
+    use crate::process;
+
+    #[test]
+    fn a_parent_is_read_behind_any_name() {
+        for name in ["cat", "a) S 7", "(x) S 1"] {
+            assert_eq!(parent(&format!("12 ({name}) S 42 2 3")), Some(42));
+        }
+        assert_eq!(parent("12 (cat) S"), None);
+    }
+
+    /// A shell whose child has left its group, and the child's number.
+    fn with_a_stray() -> (Group, u32) {
+        let script = "setsid sh -c 'echo $$; exec sleep 60' & wait";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdout(Stdio::piped());
+        let mut group = Group::start(&mut command).unwrap();
+        let (stdout, _) = group.outputs();
+        let mut line = String::new();
+        BufReader::new(stdout.unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        (group, line.trim().parse().unwrap())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_left_the_group_ends_with_it() {
+        for dropped in [false, true] {
+            let (group, stray) = with_a_stray();
+            let stray = process::find(stray).unwrap();
+            assert!(!group.has_ended().unwrap());
+            match dropped {
+                true => drop(group),
+                false => drop(group.end().unwrap()),
+            }
+            wait_for_the_end_of(&stray);
+        }
+    }
+
+    fn wait_for_the_end_of(process: &engine::Process) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !is_ended(process) {
+            assert!(Instant::now() < deadline, "it lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A process that was killed is there until somebody has taken its status.
+    fn is_ended(process: &engine::Process) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", process.id)).unwrap_or_default();
+        let state = stat.rsplit_once(')').map(|(_, fields)| fields.trim_start());
+        process::life(process) == Life::Gone || state.is_some_and(|state| state.starts_with('Z'))
+    }
+}

@@ -1,0 +1,79 @@
+//! Processes: is the one that held a run still there? Numbers are used again, so its beginning counts.
+
+use std::fs;
+use std::process::Command;
+
+use engine::{Life, Process};
+
+/// The process of this number, if there is one now.
+pub fn find(id: u32) -> Option<Process> {
+    let started = from_proc(id).or_else(|| from_ps(id))?;
+    Some(Process { id, started })
+}
+
+/// Is this very process still there?
+pub fn life(process: &Process) -> Life {
+    match find(process.id) {
+        Some(now) if now == *process => Life::Alive,
+        Some(_) | None => Life::Gone,
+    }
+}
+
+fn from_proc(id: u32) -> Option<u64> {
+    started(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+}
+
+/// The time of its start, in ticks since the machine was started. The program's name comes before
+/// it and may hold anything, so the fields are counted from the name's closing bracket.
+fn started(stat: &str) -> Option<u64> {
+    const AFTER_NAME: usize = 19;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(AFTER_NAME)?.parse().ok()
+}
+
+/// Systems without `/proc` tell the same through `ps`.
+fn from_ps(id: u32) -> Option<u64> {
+    if fs::exists("/proc/self/stat").unwrap_or(false) {
+        return None;
+    }
+    let output = Command::new("ps")
+        .args(["-o", "lstart=", "-p", &id.to_string()])
+        .env("LC_ALL", "C")
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let text = text.trim();
+    // The text is only compared with itself.
+    let sum = |sum: u64, byte: u8| sum.wrapping_mul(31).wrapping_add(u64::from(byte));
+    (!text.is_empty()).then(|| text.bytes().fold(7, sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_read_behind_any_name() {
+        let fields = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        for name in ["cat", "a) b", "(x) S 1"] {
+            assert_eq!(started(&format!("12 ({name}) {fields}")), Some(4711));
+        }
+        assert_eq!(started("12 (cat) S 1"), None);
+        assert_eq!(started(""), None);
+    }
+
+    #[test]
+    fn a_process_lives_until_it_ends_and_its_number_alone_is_not_it() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = find(child.id()).unwrap();
+        assert_eq!(life(&process), Life::Alive);
+        let other = Process {
+            started: process.started + 1,
+            ..process
+        };
+        assert_eq!(life(&other), Life::Gone);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(life(&process), Life::Gone);
+    }
+}

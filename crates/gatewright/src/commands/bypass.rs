@@ -1,0 +1,125 @@
+//! `gatewright bypass`: a person lets a run go unguarded for a while, with a reason.
+
+use engine::{Happening, Seconds, Time};
+
+use super::reset::given_reason;
+use crate::act::{act, act_confirmed};
+use crate::arguments::{OfRun, Writing};
+use crate::clock;
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::key::Command;
+use crate::output::Output;
+use crate::period;
+
+/// A shorter one would be over before anything could be done in it; a longer one is no exception.
+const SHORTEST: Seconds = Seconds(30);
+const LONGEST: Seconds = Seconds(24 * 60 * 60);
+
+/// Let a run go unguarded for a while
+///
+/// Nothing is refused or held in the run's session until the time is over. It is shown in every
+/// status, and stands in the history with its reason.
+#[derive(Debug, clap::Args)]
+pub struct Bypass {
+    #[command(flatten)]
+    of: OfRun,
+    /// For how long: from 30s to 24h
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    #[arg(required_unless_present = "end", conflicts_with = "end")]
+    time: Option<Seconds>,
+    /// Guard the run again from now on
+    #[arg(long)]
+    end: bool,
+    /// Why, for whoever reads the history
+    #[arg(long, value_name = "TEXT", required_unless_present = "end")]
+    reason: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+fn parse_time(text: &str) -> Result<Seconds, String> {
+    let time = period::parse(text)?;
+    match (SHORTEST..=LONGEST).contains(&time) {
+        true => Ok(time),
+        false => Err("it lasts from 30s to 24h".to_owned()),
+    }
+}
+
+impl Bypass {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        match self.time {
+            Some(time) => self.begin(context, output, time),
+            None => self.end(context, output),
+        }
+    }
+
+    fn begin(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        time: Seconds,
+    ) -> Result<Exit, Failure> {
+        let run = self.of.run.as_deref();
+        let reason = self.reason.as_deref().unwrap_or_default();
+        given_reason("bypass", reason)?;
+        let command = Command::new("bypass")
+            .with("for", time.0)
+            .with("reason", reason);
+        let lost = |_: &Desk<'_>, _: &Opened| {
+            let until = views::time::rfc3339(later(time));
+            Ok(format!(
+                "Until {until} nothing is refused or held in this run: no stage, no gate and no \
+                 agent is guarded. Every view of the run says so."
+            ))
+        };
+        let make = |_: &Desk<'_>, _: &Opened| {
+            let (until, reason) = (later(time), reason.to_owned());
+            Ok(Happening::BypassAsked { until, reason }.into())
+        };
+        act_confirmed(context, output, run, &self.writing, &command, lost, make)
+    }
+
+    fn end(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let run = self.of.run.as_deref();
+        let command = Command::new("bypass").with("end", true);
+        act(context, output, run, &self.writing, &command, |_, _| {
+            let reason = self
+                .reason
+                .clone()
+                .unwrap_or_else(|| "it is over".to_owned());
+            let until = clock::now();
+            Ok(Happening::BypassAsked { until, reason }.into())
+        })
+    }
+}
+
+/// The time from now on.
+fn later(time: Seconds) -> Time {
+    Time(clock::now().0.saturating_add(time.0.saturating_mul(1_000)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bypass_is_neither_a_moment_nor_a_habit() {
+        for (text, expected) in [
+            ("29s", false),
+            ("30s", true),
+            ("30m", true),
+            ("24h", true),
+            ("1d", true),
+            ("25h", false),
+            ("86401s", false),
+            ("0s", false),
+            ("30", false),
+            ("", false),
+        ] {
+            assert_eq!(parse_time(text).is_ok(), expected, "{text}");
+        }
+    }
+}

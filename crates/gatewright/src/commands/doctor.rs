@@ -1,0 +1,35 @@
+//! `gatewright doctor`: does the installation hold, and what does it not stop?
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::install::health::{Level, Patient, Trial};
+use crate::output::Output;
+
+/// Look whether this project is guarded, and whether the guard holds
+///
+/// Looks at the program, Claude Code and its settings, our hooks, the pipelines and their trust, the
+/// state folder and the store; sends a payload through the configured command line exactly as the
+/// host would; and says what the guard does not stop. A red line means that it does not hold, and
+/// ends with exit code 1.
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// Start Claude Code once, without a model, and see that it calls us. Its other hooks run, too
+    #[arg(long)]
+    live: bool,
+}
+
+impl Doctor {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let trial = match self.live {
+            true => Trial::WithHost,
+            false => Trial::Without,
+        };
+        let report = Patient::new(context)?.examine(trial);
+        output.facts(|paint| report.text(paint), || report.json())?;
+        match report.worst() {
+            Level::Red => Ok(Exit::No),
+            Level::Fine | Level::Warning => Ok(Exit::Success),
+        }
+    }
+}

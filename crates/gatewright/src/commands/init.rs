@@ -1,0 +1,236 @@
+//! `gatewright init`: hooks, a pipeline and what goes with it are put into a project.
+
+use std::io::BufRead as _;
+use std::path::PathBuf;
+
+use engine::{Held, Who};
+use serde_json::json;
+
+use crate::caller::refusal;
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::install::hooks::Wanted;
+use crate::install::plan::Plan;
+use crate::install::record::Record;
+use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
+use crate::output::{Format, Output};
+use crate::state::State;
+use crate::turn::Turn;
+
+/// Guard this project: put a pipeline into it, and our hooks into Claude Code's settings
+///
+/// Writes the pipeline's file to edit (.gatewright/NAME.toml), the agents, commands and skills that
+/// it gives to Claude Code (.claude/), and our hooks (.claude/settings.local.json). Everything is
+/// shown first, and done when you say so. What is there stays: other hooks, other settings, files of
+/// the same name. `gatewright uninit` puts every file back as it was.
+#[derive(Debug, clap::Args)]
+pub struct Init {
+    /// A built-in pipeline, or one of the project's own (.gatewright/NAME.toml) [default: what is
+    /// installed already, else context-first]
+    #[arg(value_name = "PIPELINE")]
+    pipeline: Option<String>,
+    /// Do it without a question
+    #[arg(long)]
+    yes: bool,
+    /// Put the hooks into .claude/settings.json, for everybody who works on the project: they find
+    /// gatewright by its name, and do nothing where it is not installed
+    #[arg(long, conflicts_with_all = ["user", "plugin"])]
+    shared: bool,
+    /// Put only the hooks, and into your own settings, for all projects
+    #[arg(long, conflicts_with_all = ["pipeline", "plugin"])]
+    user: bool,
+    /// Make a Claude Code plugin in this folder instead, with the hooks and what the pipeline gives
+    #[arg(long, value_name = "DIR")]
+    plugin: Option<PathBuf>,
+}
+
+impl Init {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let done = match &self.plugin {
+            Some(folder) => self.make_plugin(context, output, folder),
+            None => self.install(context, output),
+        };
+        match done {
+            Ok(exit) => Ok(exit),
+            Err(Trouble::Failed(failure)) => Err(failure),
+            Err(Trouble::Rejected { text, problems }) => {
+                output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                Ok(Exit::No)
+            }
+        }
+    }
+
+    fn wish(&self) -> Wish {
+        let wanted = match (self.shared, self.user) {
+            (true, _) => Wanted::Shared,
+            (_, true) => Wanted::User,
+            (false, false) => Wanted::Local,
+        };
+        Wish {
+            pipeline: self.pipeline.clone(),
+            wanted,
+        }
+    }
+
+    fn install(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+        let mut wish = self.wish();
+        refuse_agents(context, &wish)?;
+        self.choose(context, output, &mut wish)?;
+        let shown = install::prepare(context, &wish)?;
+        if shown.is_done() {
+            return Ok(nothing_to_do(output, &shown.plan)?);
+        }
+        self.agreed(context, output, &shown.plan)?;
+        let state = context.state()?;
+        perform::prepare(&state)?;
+        let _turn = Turn::wait(&state.folder().join("installing.lock"))?;
+        // Somebody else may have been quicker while this one was read.
+        let now = install::prepare(context, &wish)?;
+        if !now.is_same(&shown) && !now.is_done() && !self.yes {
+            let failure = Failure::no("the files have changed while you were reading");
+            return Err(failure.hint("do it again").into());
+        }
+        now.perform()?;
+        Ok(tell_done(context, output, &shown)?)
+    }
+
+    /// A person who names no pipeline may choose one, where none is installed yet.
+    fn choose(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        wish: &mut Wish,
+    ) -> Result<(), Failure> {
+        let asks = !self.yes && matches!(context.who(), Who::Person(_));
+        let open = wish.pipeline.is_none() && wish.wanted != Wanted::User;
+        if asks && open && !is_installed(context, &context.state()?, wish)? {
+            for builtin in language::builtin::all() {
+                output.say(&format!("{:<14} {}", builtin.name, builtin.about));
+            }
+            output.mutter(&format!("Which pipeline? [{}] ", pipeline::DEFAULT));
+            let answer = typed();
+            wish.pipeline = Some(answer).filter(|answer| !answer.is_empty());
+        }
+        Ok(())
+    }
+
+    /// Shows what will change, and asks.
+    fn agreed(&self, context: &Context, output: &mut Output, plan: &Plan) -> Result<(), Failure> {
+        if output.format() == Format::Text {
+            output.text(&plan.text(output.paint()))?;
+        }
+        tell_notes(output, plan);
+        match (self.yes, context.who()) {
+            (true, _) => Ok(()),
+            (false, Who::Person(_)) => asked(output),
+            (false, _) => Err(Failure::no("nothing was written: nobody can be asked here")
+                .hint("add --yes to do it")),
+        }
+    }
+
+    fn make_plugin(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        folder: &std::path::Path,
+    ) -> Result<Exit, Trouble> {
+        let state = context.state()?;
+        let project = install::project(context, &state)?;
+        let word = self.pipeline.as_deref().unwrap_or(pipeline::DEFAULT);
+        let chosen = pipeline::choose(context, &project, &Record::default(), word)?;
+        let folder = context.folder.join(folder);
+        let plan = plugin::plan(&folder, &chosen)?;
+        self.agreed(context, output, &plan)?;
+        for change in &plan.changes {
+            perform::write(&plan, change)?;
+        }
+        let shown = views::line(&folder.display().to_string());
+        let told = format!("the plugin is in {shown}\ntry it: claude --plugin-dir {shown}\n");
+        output.facts(|_| told, || plan.json())?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Where something is installed already, changing it is a person's business.
+fn refuse_agents(context: &Context, wish: &Wish) -> Result<(), Failure> {
+    let state = context.state()?;
+    match is_installed(context, &state, wish)? {
+        false => Ok(()),
+        true => {
+            let held = match wish.wanted {
+                Wanted::User => Held::Nobody,
+                Wanted::Local | Wanted::Shared => refusal::held_here(context)?,
+            };
+            refusal::persons(context, "init", held)
+        }
+    }
+}
+
+fn is_installed(context: &Context, state: &State, wish: &Wish) -> Result<bool, Failure> {
+    match wish.wanted {
+        Wanted::User => {
+            let removal = install::prepare_removal(context, Wanted::User)?;
+            Ok(!removal.is_done())
+        }
+        Wanted::Local | Wanted::Shared => {
+            let project = install::project(context, state)?;
+            Ok(install::installed(state, &project.key)?.is_some())
+        }
+    }
+}
+
+fn asked(output: &mut Output) -> Result<(), Failure> {
+    output.mutter("Do this? [y/N] ");
+    match typed().as_str() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failure::no("nothing was written")),
+    }
+}
+
+/// One line from the terminal. What cannot be read says nothing.
+fn typed() -> String {
+    let mut line = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut line);
+    line.trim().to_owned()
+}
+
+fn tell_notes(output: &mut Output, plan: &Plan) {
+    for note in &plan.notes {
+        output.say(&format!("note: {note}"));
+    }
+}
+
+fn nothing_to_do(output: &mut Output, plan: &Plan) -> Result<Exit, Failure> {
+    tell_notes(output, plan);
+    output.facts(
+        |_| "nothing to do: everything is installed\n".to_owned(),
+        || json!({ "done": false, "plan": plan.json() }),
+    )?;
+    Ok(Exit::Success)
+}
+
+fn tell_done(context: &Context, output: &mut Output, done: &Prepared) -> Result<Exit, Failure> {
+    let host = host::find(&context.environment);
+    let found = match &host {
+        Some(host) => match &host.version {
+            Ok(version) => format!("Claude Code {version} is {}", host.path.display()),
+            Err(reason) => format!("Claude Code is {}, but {reason}", host.path.display()),
+        },
+        None => "Claude Code is not on the PATH: the hooks wait for it".to_owned(),
+    };
+    output.say(&format!("note: {found}"));
+    let pipelines = done.pipelines();
+    let text = match pipelines.as_slice() {
+        [] => "installed in your own settings\n".to_owned(),
+        names => format!(
+            "installed: {}\nnext: `gatewright doctor` looks whether it holds, `claude` begins, \
+             `gatewright uninit` takes it out\n",
+            names.join(", ")
+        ),
+    };
+    let json = json!({ "done": true, "pipelines": pipelines, "plan": done.plan.json() });
+    output.facts(|_| text, || json)?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,19 @@
+//! `gatewright leash`: waits for the end of a `step`, and ends its worker if nobody else has.
+
+use crate::exit::Exit;
+use crate::step;
+
+/// Wait until the input ends, then end this process group
+#[derive(Debug, clap::Args)]
+pub struct Leash {
+    /// The group
+    #[arg(value_name = "GROUP")]
+    group: u32,
+}
+
+impl Leash {
+    pub fn run(&self) -> Exit {
+        step::hold(self.group, &mut std::io::stdin());
+        Exit::Success
+    }
+}

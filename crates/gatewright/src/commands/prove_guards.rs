@@ -1,0 +1,80 @@
+//! `gatewright prove-guards`: every gate of a pipeline is tried, and what held is shown.
+
+use engine::Held;
+
+use crate::caller::refusal;
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+use crate::prove::{self, Detail, Proof};
+
+/// Show that every gate of a pipeline holds: a refusal, a pass and a fault for each
+///
+/// The hook is run as Claude Code runs it, by the command line in the project's settings, in a copy
+/// that goes when the proof is over. There is no model, and no command of the pipeline is run: in
+/// check stages a stand-in takes the place of the commands. It takes a few seconds.
+#[derive(Debug, clap::Args)]
+pub struct ProveGuards {
+    /// A pipeline by its name or path [default: those that are installed in this project]
+    #[arg(value_name = "PIPELINE")]
+    pipeline: Option<String>,
+    /// Show every case with what was sent and what was answered
+    #[arg(long)]
+    verbose: bool,
+}
+
+impl ProveGuards {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "prove-guards", Held::Nobody)?;
+        let words = self.words(context)?;
+        let mut proofs = Vec::new();
+        for word in &words {
+            match prove::prove(context, word) {
+                Ok(proof) => {
+                    self.tell(&proof, output)?;
+                    proofs.push(proof);
+                }
+                Err(Trouble::Failed(failure)) => return Err(failure),
+                Err(Trouble::Rejected { text, problems }) => {
+                    output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                    return Ok(Exit::No);
+                }
+            }
+        }
+        if let Format::Json = output.format() {
+            let proofs: Vec<_> = proofs.iter().map(prove::json).collect();
+            output.json(&serde_json::json!({ "proofs": proofs }))?;
+        }
+        match proofs.iter().all(Proof::holds) {
+            true => Ok(Exit::Success),
+            false => Ok(Exit::No),
+        }
+    }
+
+    fn tell(&self, proof: &Proof, output: &mut Output) -> Result<(), Failure> {
+        let detail = match self.verbose {
+            true => Detail::Long,
+            false => Detail::Short,
+        };
+        match output.format() {
+            Format::Text => output.text(&prove::text(proof, detail, output.paint())),
+            Format::Json => Ok(()),
+        }
+    }
+
+    fn words(&self, context: &Context) -> Result<Vec<String>, Failure> {
+        if let Some(pipeline) = &self.pipeline {
+            return Ok(vec![pipeline.clone()]);
+        }
+        let installed = prove::installed(context)?;
+        match installed.is_empty() {
+            false => Ok(installed),
+            true => Err(
+                Failure::not_found("no pipeline is installed in this project")
+                    .hint("install one with `gatewright init`, or name one"),
+            ),
+        }
+    }
+}

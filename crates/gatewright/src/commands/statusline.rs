@@ -1,0 +1,100 @@
+//! `gatewright statusline`: one line for Claude Code's status line.
+
+use std::io::Read as _;
+
+use engine::{Mode, Next};
+use hosts::claude::{LARGEST_INPUT, statusline};
+use views::Surroundings;
+
+use super::list::freshness;
+use crate::clock;
+use crate::context::Context;
+use crate::desk::{Desk, Opened, as_of};
+use crate::enrolment;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Print one line for Claude Code's status line: the session's run, its stage and what comes next
+///
+/// Reads what Claude Code gives to a status line on the standard input. Says nothing in a session
+/// without a run, and never fails.
+#[derive(Debug, clap::Args)]
+pub struct Statusline {}
+
+impl Statusline {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut input = Vec::new();
+        let most = LARGEST_INPUT as u64;
+        // What cannot be read is a session without a run.
+        let _ = std::io::stdin().lock().take(most).read_to_end(&mut input);
+        match line(context, &input) {
+            Ok(Some(line)) => output.text(&format!("{line}\n"))?,
+            Ok(None) => {}
+            // A status line has one line: what is wrong is told where a person looks.
+            Err(_) => output.text("gatewright cannot read the run: `gatewright doctor`\n")?,
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
+    let Some(session) = statusline::read(input).ok().and_then(|read| read.session) else {
+        return Ok(None);
+    };
+    let state = context.state()?;
+    let enrolled = enrolment::of_session(&state, &session)
+        .map_err(Failure::file("read from", state.folder()))?;
+    let (Some(enrolled), Some(mut desk)) = (enrolled, Desk::if_there(context)?) else {
+        return Ok(None);
+    };
+    match desk.read(&enrolled.run) {
+        Ok(opened) => Ok(Some(told(&opened))),
+        // The file of a session may outlive its run.
+        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+fn told(opened: &Opened) -> String {
+    let now = clock::now();
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    let around = Surroundings {
+        project: &opened.stored.worktree,
+        now,
+        freshness: freshness(&opened.pipeline, &run, now),
+    };
+    let view = views::status(&opened.pipeline, &run, around);
+    let definition = opened.pipeline.definition();
+    let status = engine::status(&opened.pipeline, &run);
+    let next = engine::next(&opened.pipeline, &run);
+    let parts = [
+        view.bypass.as_ref().map(|bypass| bypass.text()),
+        (definition.mode == Mode::Advisory).then(|| "NOT ENFORCED".to_owned()),
+        Some(format!("{} {}", definition.name, run.id)),
+        Some(format!("{} ({})", run.position.stage, status.word())),
+        next.first().and_then(next_words),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    views::line(&parts.join(" · "))
+}
+
+/// What comes next, in a few words.
+fn next_words(next: &Next) -> Option<String> {
+    Some(match next {
+        Next::Agent { agent, .. } => format!("next: {agent}"),
+        Next::Session { .. } => "next: the session itself".to_owned(),
+        Next::AnyOf { agents } => {
+            let names: Vec<&str> = agents.iter().map(|agent| agent.as_str()).collect();
+            format!("next: {}", names.join(", "))
+        }
+        Next::Under { agent, .. } => format!("{agent} is at work"),
+        Next::Check { .. } => "next: gatewright check".to_owned(),
+        Next::Plan { .. } => "next: the steps are planned".to_owned(),
+        Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
+        Next::Finish => "a person finishes it".to_owned(),
+        Next::Decide { .. } => "a person decides".to_owned(),
+        Next::TakeUp => "it waits to be taken up".to_owned(),
+        Next::Nothing => return None,
+    })
+}

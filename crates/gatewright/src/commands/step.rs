@@ -1,0 +1,44 @@
+//! `gatewright step`: runs the worker whose turn it is, where the session cannot start it.
+
+use engine::StepId;
+use views::Style;
+
+use crate::arguments::OfRun;
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{runs, step, tell};
+
+/// Run the worker whose turn it is, where the session cannot start it: Codex, Gemini or a script
+///
+/// It is admitted, run in the project and judged by what it leaves, as every agent is. It gets few
+/// variables of the environment, a time limit, and a process group that ends with this command.
+#[derive(Debug, clap::Args)]
+pub struct Step {
+    #[command(flatten)]
+    of: OfRun,
+    /// The step of a task graph to work on [default: the first that can begin]
+    #[arg(long, value_name = "STEP", value_parser = parse_step)]
+    step: Option<StepId>,
+}
+
+fn parse_step(text: &str) -> Result<StepId, String> {
+    StepId::parse(text).map_err(|problem| problem.to_string())
+}
+
+impl Step {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut desk = Desk::for_writing(context)?;
+        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let opened = desk.opened(stored)?;
+        let mut say = |line: &str| {
+            if output.is_talking_to_a_person() {
+                output.say_in(Style::Dim, line);
+            }
+        };
+        let driven = step::step(&mut desk, opened, self.step.as_ref(), &mut say)?;
+        tell::tell(&driven, output)
+    }
+}

@@ -1,0 +1,289 @@
+//! `gatewright trust`: a person sees what a pipeline from a file may run, and trusts it or not.
+
+use std::path::Path;
+
+use engine::{Definition, Hash, Held, Who};
+use serde_json::{Value, json};
+
+use crate::caller::refusal;
+use crate::clock;
+use crate::confirm::{self, Question};
+use crate::context::Context;
+use crate::definition::{self, Place, Trouble};
+use crate::desk::Desk;
+use crate::enrolment;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+use crate::trust::record::{self, Record};
+use crate::trust::shown::Shown;
+use crate::trust::{self, Subject};
+
+/// Show what a pipeline from a file may run, and trust it
+///
+/// The pipelines that come with gatewright are trusted as shipped. Any other does nothing until a
+/// person has trusted it; one changed byte of it, of what it refers to or of a script that its
+/// commands name, and it has to be trusted again before the next start. A run that has started
+/// stays with the bytes that it was started with.
+#[derive(Debug, clap::Args)]
+pub struct Trust {
+    /// One of the project's own pipelines, or a path [default: each of the project's own]
+    #[arg(value_name = "PIPELINE")]
+    pipeline: Option<String>,
+    /// Only show what it may run, and its hash
+    #[arg(long, conflicts_with_all = ["list", "revoke", "hash"])]
+    show: bool,
+    /// For scripts: trust without a question what has this hash and no other, as --show prints it
+    #[arg(long, value_name = "HASH", requires = "pipeline", value_parser = parse_hash)]
+    hash: Option<Hash>,
+    /// List what is trusted
+    #[arg(long, conflicts_with_all = ["pipeline", "hash", "revoke"])]
+    list: bool,
+    /// Take the trust in a pipeline back
+    #[arg(long, value_name = "PIPELINE", conflicts_with_all = ["pipeline", "hash"])]
+    revoke: Option<String>,
+}
+
+fn parse_hash(text: &str) -> Result<Hash, String> {
+    Hash::parse(text).ok_or_else(|| "write the 64 digits that --show prints".to_owned())
+}
+
+/// A definition that was read for this, with what was trusted in its place before.
+struct Candidate {
+    subject: Subject,
+    definition: Definition,
+    earlier: Option<Record>,
+}
+
+impl Candidate {
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            subject: &self.subject,
+            definition: &self.definition,
+            earlier: self.earlier.as_ref(),
+        }
+    }
+
+    fn is_trusted(&self) -> bool {
+        let hash = self.subject.hash();
+        self.earlier
+            .as_ref()
+            .is_some_and(|earlier| earlier.hash == hash)
+    }
+}
+
+impl Trust {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let held = match self.show || self.list {
+            true => Held::Nobody,
+            false => refusal::held_here(context)?,
+        };
+        refusal::persons(context, "trust", held)?;
+        match (&self.revoke, self.list) {
+            (Some(word), _) => revoke(context, output, word),
+            (None, true) => list(context, output),
+            (None, false) => self.each(context, output),
+        }
+    }
+
+    fn each(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let root = evidence::Project::find(&context.folder)?.root;
+        let words = match &self.pipeline {
+            Some(word) => vec![word.clone()],
+            None => definition::project_names(&root).into_iter().collect(),
+        };
+        if words.is_empty() {
+            let failure = Failure::not_found("this project has no pipeline of its own");
+            return Err(failure.hint("name one, or write the path of its file"));
+        }
+        let mut found = Vec::new();
+        for word in words {
+            match candidate(context, &word) {
+                Ok(candidate) => found.push((word, candidate)),
+                Err(Trouble::Failed(failure)) => return Err(failure),
+                Err(Trouble::Rejected { text, problems }) => {
+                    output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                    return Ok(Exit::No);
+                }
+            }
+        }
+        if let Format::Json = output.format() {
+            output.json(&self.json(&found))?;
+        }
+        for (word, candidate) in &found {
+            self.one(context, output, word, candidate.as_ref())?;
+        }
+        Ok(Exit::Success)
+    }
+
+    /// One value, however many pipelines there are.
+    fn json(&self, found: &[(String, Option<Candidate>)]) -> Value {
+        let json = |(word, candidate): &(String, Option<Candidate>)| match candidate {
+            Some(candidate) => candidate.shown().json(),
+            None => json!({ "pipeline": word, "shipped": true }),
+        };
+        match (found, &self.pipeline) {
+            ([only], Some(_)) => json(only),
+            (all, _) => json!({ "pipelines": all.iter().map(json).collect::<Vec<_>>() }),
+        }
+    }
+
+    fn one(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        word: &str,
+        candidate: Option<&Candidate>,
+    ) -> Result<(), Failure> {
+        let Some(candidate) = candidate else {
+            output.say(&format!(
+                "{word} comes with gatewright, and is trusted as shipped"
+            ));
+            return Ok(());
+        };
+        if let Format::Text = output.format() {
+            output.text(&candidate.shown().text(output.paint()))?;
+        }
+        if self.show {
+            return Ok(());
+        }
+        if candidate.is_trusted() {
+            output.say(&format!("{word} is trusted already"));
+            return Ok(());
+        }
+        self.agreed(context, word, candidate)?;
+        let desk = Desk::for_writing(context)?;
+        let (subject, now) = (&candidate.subject, clock::now());
+        record::keep(&desk.state, subject, now, &context.who())?;
+        tell_hooks(&desk, candidate)?;
+        output.say(&format!("{word} is trusted"));
+        Ok(())
+    }
+
+    /// A person is asked. A script says which bytes a person has seen: it cannot look for itself.
+    fn agreed(&self, context: &Context, word: &str, candidate: &Candidate) -> Result<(), Failure> {
+        let hash = candidate.subject.hash();
+        if self.hash.is_some_and(|typed| typed != hash) {
+            let failure = Failure::no(format!("{word} does not have this hash"));
+            return Err(failure.hint("look at what has changed, as a person, before you trust it"));
+        }
+        match (context.who(), self.hash) {
+            (Who::Person(_), _) => confirm::ask(&Question {
+                lost: "",
+                word: "yes",
+                deed: &format!("trust {word}"),
+            }),
+            (_, Some(_)) => Ok(()),
+            (_, None) => Err(Failure::no(
+                "trust is a person's, and there is no terminal to ask at",
+            )
+            .hint("run it at one")),
+        }
+    }
+}
+
+/// The project's own comes first here: whoever edits a copy of a pipeline that comes with the program
+/// means the copy.
+fn place(word: &str, context: &Context, root: &Path) -> Result<Place, Failure> {
+    match definition::own(word, root) {
+        Some(own) => Ok(own),
+        None => definition::place(word, &context.folder, root),
+    }
+}
+
+/// Reads a definition; nothing for one that comes with the program, or is a copy of one.
+fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble> {
+    let root = evidence::Project::find(&context.folder)
+        .map_err(Failure::from)?
+        .root;
+    let Place::File { path, shown } = place(word, context, &root)? else {
+        return Ok(None);
+    };
+    let sources = definition::read(&path, &shown)?;
+    if trust::is_shipped(&sources) {
+        return Ok(None);
+    }
+    let definition = definition::compile(&sources)?.pipeline.definition().clone();
+    let subject = Subject::new(&path, &sources, &definition, &root)?;
+    let earlier = record::of_path(&context.state()?, &subject.path).pop();
+    Ok(Some(Candidate {
+        subject,
+        definition,
+        earlier,
+    }))
+}
+
+/// Where the pipeline is installed, hooks go by what it says now.
+fn tell_hooks(desk: &Desk<'_>, candidate: &Candidate) -> Result<(), Failure> {
+    let failed = || Failure::file("write to", desk.state.folder());
+    let installed = enrolment::of_project(&desk.state, &desk.project()?.key).map_err(failed())?;
+    let Some(mut installed) = installed else {
+        return Ok(());
+    };
+    let root = &desk.project()?.root;
+    let is_this = |file: &String| {
+        root.join(file)
+            .canonicalize()
+            .is_ok_and(|path| path == candidate.subject.path)
+    };
+    let mut pipelines = installed.pipelines.iter_mut();
+    let Some(pipeline) = pipelines.find(|pipeline| pipeline.file.as_ref().is_some_and(is_this))
+    else {
+        return Ok(());
+    };
+    pipeline.begins = candidate.definition.begins;
+    pipeline.commands = candidate.definition.commands.clone();
+    enrolment::install(&desk.state, &installed).map_err(failed())
+}
+
+fn list(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    let records = record::all(&context.state()?);
+    match output.format() {
+        Format::Json => {
+            let records = records.iter().map(|record| {
+                json!({
+                    "path": record.path,
+                    "hash": record.hash.to_string(),
+                    "at": views::time::rfc3339(record.at),
+                    "by": record.by,
+                })
+            });
+            output.json(&json!({ "trusted": records.collect::<Vec<_>>() }))?;
+        }
+        Format::Text if records.is_empty() => {
+            output.text("nothing is trusted but what comes with gatewright\n")?;
+        }
+        Format::Text => {
+            let lines = records.iter().map(|record| {
+                let (path, by) = (views::line(&record.path), views::line(&record.by));
+                format!("{}  {path}  {by}\n", views::time::rfc3339(record.at))
+            });
+            output.text(&lines.collect::<String>())?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The file may be gone by now, so its path is enough.
+fn revoke(context: &Context, output: &mut Output, word: &str) -> Result<Exit, Failure> {
+    let state = context.state()?;
+    let root = evidence::Project::find(&context.folder)?.root;
+    let path = match place(word, context, &root) {
+        Ok(Place::File { path, .. }) => path.canonicalize().unwrap_or(path),
+        Ok(Place::Builtin(_)) => {
+            let failure = Failure::no(format!("{word} comes with gatewright"));
+            return Err(failure.hint("name a pipeline of the project, or a path"));
+        }
+        Err(failure) => return Err(failure),
+    };
+    let records = record::of_path(&state, &path);
+    if records.is_empty() {
+        let failure = Failure::not_found(format!("{word} is not trusted"));
+        return Err(failure.hint("`gatewright trust --list` shows what is"));
+    }
+    for record in &records {
+        record::forget(&state, record)?;
+    }
+    output.say(&format!("{word} is not trusted any more"));
+    Ok(Exit::Success)
+}

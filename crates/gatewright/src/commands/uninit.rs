@@ -1,0 +1,97 @@
+//! `gatewright uninit`: what `init` did is taken back.
+
+use engine::{Held, Who};
+use serde_json::json;
+
+use crate::caller::refusal;
+use crate::confirm::{self, Question};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::install::hooks::Wanted;
+use crate::install::{self, Removal, perform};
+use crate::output::{Format, Output};
+use crate::turn::Turn;
+
+/// Take out what `init` put into this project: every file is put back as it was
+///
+/// A file that was changed since keeps what was changed: only our part of it goes. Files of ours
+/// that were changed stay, and are named. Runs and their history stay as they are.
+#[derive(Debug, clap::Args)]
+pub struct Uninit {
+    /// Do it without a question
+    #[arg(long)]
+    yes: bool,
+    /// Take the hooks out of your own settings instead
+    #[arg(long)]
+    user: bool,
+}
+
+impl Uninit {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let (wanted, held) = match self.user {
+            true => (Wanted::User, Held::Nobody),
+            false => (Wanted::Local, refusal::held_here(context)?),
+        };
+        refusal::persons(context, "uninit", held)?;
+        let state = context.state()?;
+        let shown = install::prepare_removal(context, wanted)?;
+        if shown.is_done() {
+            return nothing_to_do(output, &shown);
+        }
+        self.agreed(context, output, &shown)?;
+        perform::prepare(&state)?;
+        let _turn = Turn::wait(&state.folder().join("installing.lock"))?;
+        let now = install::prepare_removal(context, wanted)?;
+        if now.plan.changes != shown.plan.changes && !self.yes {
+            let failure = Failure::no("the files have changed while you were reading");
+            return Err(failure.hint("do it again"));
+        }
+        now.perform()?;
+        if held == Held::Session {
+            output.say("note: a session that runs now keeps its gates until it ends");
+        }
+        output.facts(
+            |_| "taken out: the files are as they were\n".to_owned(),
+            || json!({ "done": true, "plan": now.plan.json() }),
+        )?;
+        Ok(Exit::Success)
+    }
+
+    fn agreed(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        removal: &Removal,
+    ) -> Result<(), Failure> {
+        if output.format() == Format::Text {
+            output.text(&removal.plan.text(output.paint()))?;
+        }
+        tell_notes(output, removal);
+        match (self.yes, context.who()) {
+            (true, _) => Ok(()),
+            (false, Who::Person(_)) => confirm::ask(&Question {
+                lost: "Nothing will be guarded here any more.",
+                word: "uninit",
+                deed: "take it out",
+            }),
+            (false, _) => Err(Failure::no("nothing was written: nobody can be asked here")
+                .hint("add --yes to do it")),
+        }
+    }
+}
+
+fn tell_notes(output: &mut Output, removal: &Removal) {
+    for note in &removal.plan.notes {
+        output.say(&format!("note: {note}"));
+    }
+}
+
+fn nothing_to_do(output: &mut Output, removal: &Removal) -> Result<Exit, Failure> {
+    tell_notes(output, removal);
+    output.facts(
+        |_| "nothing to do: nothing of ours is installed here\n".to_owned(),
+        || json!({ "done": false, "plan": removal.plan.json() }),
+    )?;
+    Ok(Exit::Success)
+}

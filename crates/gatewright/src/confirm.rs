@@ -1,0 +1,82 @@
+//! Confirmation: where something cannot be undone, a person at the terminal types a word.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+
+use engine::Who;
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// The longest answer that is read: whatever is longer is not the word.
+const LONGEST: u64 = 512;
+
+/// What is about to be lost, and the word that lets it go.
+pub struct Question<'a> {
+    /// Whole lines, which say what will be lost.
+    pub lost: &'a str,
+    pub word: &'a str,
+    /// What the word does: `cancel it`.
+    pub deed: &'a str,
+}
+
+/// Asks the person at the terminal. Whoever is not one is not asked: the engine judges them.
+pub fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure> {
+    match context.who() {
+        Who::Person(_) => ask(question),
+        Who::Unattended(_) | Who::Agent(_) | Who::Through(_) | Who::Session(_) | Who::Engine => {
+            Ok(())
+        }
+    }
+}
+
+/// Asks on the terminal itself: where facts and talk go to does not matter, nor what is piped in.
+pub fn ask(question: &Question<'_>) -> Result<(), Failure> {
+    let Question { lost, word, deed } = question;
+    let path = Path::new("/dev/tty");
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    let mut terminal = opened.map_err(Failure::file("open", path))?;
+    let text = format!("{lost}\nType {word} to {deed}: ");
+    terminal
+        .write_all(text.as_bytes())
+        .map_err(Failure::file("write to", path))?;
+    let mut answer = Vec::new();
+    BufReader::new(terminal.take(LONGEST))
+        .read_until(b'\n', &mut answer)
+        .map_err(Failure::file("read", path))?;
+    judge(&String::from_utf8_lossy(&answer), word)
+}
+
+/// Only the word itself counts: a «y» from a habit is none.
+fn judge(answer: &str, word: &str) -> Result<(), Failure> {
+    match answer.trim() == word {
+        true => Ok(()),
+        false => Err(
+            Failure::no(format!("nothing was done: the word was {word}"))
+                .hint("do it again if you mean it"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_word_itself_counts() {
+        for (answer, expected) in [
+            ("r-7f\n", true),
+            ("  r-7f \r\n", true),
+            ("r-7f", true),
+            ("r-7\n", false),
+            ("y\n", false),
+            ("yes\n", false),
+            ("R-7F\n", false),
+            ("", false),
+            ("\n", false),
+        ] {
+            assert_eq!(judge(answer, "r-7f").is_ok(), expected, "{answer:?}");
+        }
+    }
+}

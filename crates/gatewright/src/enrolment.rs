@@ -1,0 +1,335 @@
+//! Enrolment: small files in the state folder tell a hook, before it opens anything, whether a
+//! session or a project is its business.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
+use serde_json::{Map, Value, json};
+
+use crate::state::{self, State};
+
+const SESSIONS: &str = "sessions";
+const PROJECTS: &str = "projects";
+
+/// A session that holds a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enrolled {
+    pub session: SessionId,
+    pub run: RunId,
+    pub process: Option<Process>,
+}
+
+/// A project in which pipelines were installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// The project's identity, as `evidence::Project` tells it.
+    pub project: String,
+    pub pipelines: Vec<InstalledPipeline>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledPipeline {
+    pub name: PipelineName,
+    /// Its file in the project; the program's own when absent.
+    pub file: Option<String>,
+    pub begins: Begins,
+    pub commands: BTreeMap<CommandName, Act>,
+}
+
+/// The file of a session. It is there as long as the session holds a run.
+fn session_file(state: &State, session: &SessionId) -> PathBuf {
+    state
+        .folder()
+        .join(SESSIONS)
+        .join(name(&format!("claude\n{session}")))
+}
+
+fn project_file(state: &State, project: &str) -> PathBuf {
+    state.folder().join(PROJECTS).join(name(project))
+}
+
+/// A name that no path can hide in.
+fn name(of: &str) -> String {
+    let mut name = evidence::hash(of.as_bytes()).to_string();
+    name.truncate(32);
+    name
+}
+
+/// Is this session enrolled? One look, and no store is opened.
+pub fn is_enrolled(state: &State, session: &SessionId) -> bool {
+    session_file(state, session).exists()
+}
+
+/// Does any session hold a run?
+pub fn is_anybody_enrolled(state: &State) -> bool {
+    let listed = fs::read_dir(state.folder().join(SESSIONS));
+    listed.is_ok_and(|mut files| files.next().is_some())
+}
+
+/// What the session's file says. A file that cannot be read is not an answer: the session is
+/// enrolled, and nobody knows in what.
+pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {
+    match read(&session_file(state, session))? {
+        None => Ok(None),
+        Some(value) => parse_session(&value).map(Some).ok_or_else(damaged),
+    }
+}
+
+/// Writes the session's file. It is durable when this returns.
+pub fn enrol(state: &State, enrolled: &Enrolled) -> io::Result<()> {
+    let process = enrolled
+        .process
+        .map(|process| json!({ "id": process.id, "started": process.started }));
+    let value = json!({
+        "session": enrolled.session.as_str(),
+        "run": enrolled.run.as_str(),
+        "process": process,
+    });
+    state::write_durably(&session_file(state, &enrolled.session), &value.to_string())
+}
+
+pub fn withdraw(state: &State, session: &SessionId) -> io::Result<()> {
+    remove(&session_file(state, session))
+}
+
+/// The session of this process that was enrolled last: whoever begins in the same process after
+/// `clear` is its heir.
+pub fn of_process(state: &State, process: &Process) -> Option<Enrolled> {
+    let listed = fs::read_dir(state.folder().join(SESSIONS)).ok()?;
+    let files = listed.filter_map(Result::ok).map(|entry| entry.path());
+    let mut found: Vec<(std::time::SystemTime, Enrolled)> = files
+        .filter_map(|path| {
+            let enrolled = parse_session(&read(&path).ok()??)?;
+            let written = fs::metadata(&path).ok()?.modified().ok()?;
+            (enrolled.process.as_ref() == Some(process)).then_some((written, enrolled))
+        })
+        .collect();
+    found.sort_by_key(|(written, _)| *written);
+    found.pop().map(|(_, enrolled)| enrolled)
+}
+
+/// What is installed in this project.
+pub fn of_project(state: &State, project: &str) -> io::Result<Option<Installed>> {
+    match read(&project_file(state, project))? {
+        None => Ok(None),
+        Some(value) => parse_project(&value).map(Some).ok_or_else(damaged),
+    }
+}
+
+pub fn install(state: &State, installed: &Installed) -> io::Result<()> {
+    let pipelines: Vec<Value> = installed.pipelines.iter().map(pipeline_json).collect();
+    let value = json!({ "project": installed.project, "pipelines": pipelines });
+    let path = project_file(state, &installed.project);
+    state::write_durably(&path, &value.to_string())
+}
+
+pub fn uninstall(state: &State, project: &str) -> io::Result<()> {
+    remove(&project_file(state, project))
+}
+
+fn read(path: &Path) -> io::Result<Option<Value>> {
+    match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|_| damaged()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(cause),
+    }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(
+        ErrorKind::InvalidData,
+        "a file of the state folder is damaged",
+    )
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn parse_session(value: &Value) -> Option<Enrolled> {
+    let process = value.get("process").filter(|process| !process.is_null());
+    let process = process.and_then(|process| {
+        Some(Process {
+            id: u32::try_from(process.get("id")?.as_u64()?).ok()?,
+            started: process.get("started")?.as_u64()?,
+        })
+    });
+    Some(Enrolled {
+        session: SessionId::parse(value.get("session")?.as_str()?).ok()?,
+        run: RunId::parse(value.get("run")?.as_str()?).ok()?,
+        process,
+    })
+}
+
+fn pipeline_json(pipeline: &InstalledPipeline) -> Value {
+    let commands: Map<String, Value> = pipeline
+        .commands
+        .iter()
+        .map(|(name, act)| (name.to_string(), act_word(act).into()))
+        .collect();
+    let begins = match pipeline.begins {
+        Begins::Session => "session",
+        Begins::Command => "command",
+    };
+    json!({
+        "name": pipeline.name.as_str(),
+        "file": pipeline.file,
+        "begins": begins,
+        "commands": commands,
+    })
+}
+
+fn parse_project(value: &Value) -> Option<Installed> {
+    let pipelines = value.get("pipelines")?.as_array()?.iter();
+    Some(Installed {
+        project: value.get("project")?.as_str()?.to_owned(),
+        pipelines: pipelines.map(parse_pipeline).collect::<Option<_>>()?,
+    })
+}
+
+fn parse_pipeline(value: &Value) -> Option<InstalledPipeline> {
+    let commands = value.get("commands")?.as_object()?.iter();
+    let commands = commands.map(|(name, act)| {
+        let name = CommandName::parse(name).ok()?;
+        Some((name, parse_act(act.as_str()?)?))
+    });
+    Some(InstalledPipeline {
+        name: PipelineName::parse(value.get("name")?.as_str()?).ok()?,
+        file: value.get("file").and_then(Value::as_str).map(str::to_owned),
+        begins: match value.get("begins")?.as_str()? {
+            "session" => Begins::Session,
+            "command" => Begins::Command,
+            _ => return None,
+        },
+        commands: commands.collect::<Option<_>>()?,
+    })
+}
+
+fn act_word(act: &Act) -> String {
+    match act {
+        Act::Start => "start".to_owned(),
+        Act::Answer(None) => "answer".to_owned(),
+        Act::Answer(Some(choice)) => format!("answer {choice}"),
+        Act::Finish => "finish".to_owned(),
+        Act::Retry => "retry".to_owned(),
+        Act::Cancel => "cancel".to_owned(),
+        Act::Reset => "reset".to_owned(),
+    }
+}
+
+fn parse_act(word: &str) -> Option<Act> {
+    match word.split_once(' ') {
+        Some(("answer", choice)) => Some(Act::Answer(Some(Outcome::parse(choice).ok()?))),
+        Some(_) => None,
+        None => match word {
+            "start" => Some(Act::Start),
+            "answer" => Some(Act::Answer(None)),
+            "finish" => Some(Act::Finish),
+            "retry" => Some(Act::Retry),
+            "cancel" => Some(Act::Cancel),
+            "reset" => Some(Act::Reset),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, State) {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().join("state"));
+        (folder, state)
+    }
+
+    fn enrolled(session: &str, id: u32) -> Enrolled {
+        Enrolled {
+            session: SessionId::parse(session).unwrap(),
+            run: RunId::parse("r-1").unwrap(),
+            process: Some(Process { id, started: 7 }),
+        }
+    }
+
+    #[test]
+    fn a_session_is_enrolled_until_it_is_withdrawn() {
+        let (_folder, state) = state();
+        let (one, other) = (enrolled("one", 1), SessionId::parse("other").unwrap());
+        assert!(!is_enrolled(&state, &one.session));
+        enrol(&state, &one).unwrap();
+        assert!(is_enrolled(&state, &one.session));
+        assert!(!is_enrolled(&state, &other));
+        assert_eq!(of_session(&state, &one.session).unwrap(), Some(one.clone()));
+        withdraw(&state, &one.session).unwrap();
+        withdraw(&state, &one.session).unwrap();
+        assert_eq!(of_session(&state, &one.session).unwrap(), None);
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_answer() {
+        let (_folder, state) = state();
+        let one = enrolled("one", 1);
+        enrol(&state, &one).unwrap();
+        for text in [
+            "",
+            "{",
+            "{}",
+            "[]",
+            "{\"session\":\"one\",\"run\":\"../x\"}",
+        ] {
+            fs::write(session_file(&state, &one.session), text).unwrap();
+            assert!(of_session(&state, &one.session).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_heir_is_found_by_its_process() {
+        let (_folder, state) = state();
+        enrol(&state, &enrolled("one", 1)).unwrap();
+        enrol(&state, &enrolled("two", 2)).unwrap();
+        let of = |id, started| of_process(&state, &Process { id, started });
+        assert_eq!(of(2, 7), Some(enrolled("two", 2)));
+        assert_eq!(of(2, 8), None);
+        assert_eq!(of(3, 7), None);
+    }
+
+    #[test]
+    fn what_is_installed_is_read_back() {
+        let (_folder, state) = state();
+        let acts = [
+            Act::Start,
+            Act::Answer(None),
+            Act::Answer(Outcome::parse("stop").ok()),
+            Act::Finish,
+            Act::Retry,
+            Act::Cancel,
+            Act::Reset,
+        ];
+        let commands = acts.into_iter().enumerate();
+        let commands =
+            commands.map(|(n, act)| (CommandName::parse(&format!("c{n}")).unwrap(), act));
+        let installed = Installed {
+            project: "/a project".to_owned(),
+            pipelines: vec![InstalledPipeline {
+                name: PipelineName::parse("mine").unwrap(),
+                file: Some(".gatewright/mine.toml".to_owned()),
+                begins: Begins::Session,
+                commands: commands.collect(),
+            }],
+        };
+        assert_eq!(of_project(&state, "/a project").unwrap(), None);
+        install(&state, &installed).unwrap();
+        assert_eq!(of_project(&state, "/a project").unwrap(), Some(installed));
+        assert_eq!(of_project(&state, "/another").unwrap(), None);
+        uninstall(&state, "/a project").unwrap();
+        assert_eq!(of_project(&state, "/a project").unwrap(), None);
+    }
+}

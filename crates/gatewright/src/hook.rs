@@ -1,0 +1,174 @@
+//! `gatewright hook`: one payload of a host in, one answer out.
+//!
+//! Invariant: it ends with 0 or 2 and nothing else, and stdout is empty or one whole JSON object.
+//! Where nothing was promised it says nothing; where a gate was promised and cannot be judged, the
+//! answer follows from the event alone (`hosts::claude::undecided`).
+
+mod answer;
+mod arrival;
+pub mod briefing;
+mod command;
+mod event;
+mod guarded;
+mod input;
+mod question;
+mod skill;
+mod spool;
+mod touch;
+
+use std::ffi::OsString;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use engine::Rule;
+use hosts::claude::{self, Answer, Bytes, Event, Stake};
+
+use crate::enrolment;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output;
+use crate::state::State;
+use input::Input;
+
+/// After this we answer whatever has been found out. The host's own limit is longer, and what follows
+/// from it is not ours to say.
+const DEADLINE: Duration = Duration::from_secs(8);
+
+/// Answers the host that started this process.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    panic::set_hook(Box::new(|_| {}));
+    let known = Known::default();
+    let bytes = answered(&known, || hook(arguments, &known));
+    output::reply(&bytes);
+    ExitCode::from(bytes.code)
+}
+
+/// A panic is a fault of ours, and its answer is that of everything that cannot be judged.
+fn answered(known: &Known, work: impl FnOnce() -> Bytes) -> Bytes {
+    let answered = panic::catch_unwind(AssertUnwindSafe(work));
+    answered.unwrap_or_else(|_| known.undecided("gatewright has a fault of its own"))
+}
+
+/// What is known when something goes wrong, and so what the answer must be.
+#[derive(Clone, Default)]
+struct Known(Arc<Mutex<Facts>>);
+
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    event: Option<Event>,
+    enrolled: bool,
+    stake: Option<Stake>,
+}
+
+impl Known {
+    fn learn(&self, learn: impl FnOnce(&mut Facts)) {
+        learn(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The one place where a fault becomes an answer.
+    fn undecided(&self, reason: &str) -> Bytes {
+        let facts = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = facts.event.unwrap_or(Event::Other);
+        let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
+        match facts.enrolled {
+            true => claude::undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason),
+            false => nothing(event),
+        }
+    }
+}
+
+fn nothing(event: Event) -> Bytes {
+    claude::write(event, &Answer::nothing())
+}
+
+fn hook(arguments: &[OsString], known: &Known) -> Bytes {
+    let named = input::named_event(arguments);
+    known.learn(|facts| facts.event = named);
+    let environment = Environment::new(std::env::vars_os());
+    let input = Input::of_process(&environment);
+    let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
+        return nothing(named.unwrap_or(Event::Other));
+    };
+    match enrolment::is_enrolled(&state, session) {
+        true => in_time(named, input, environment, known),
+        false => arrival::unenrolled(named, &input, environment, &state, session)
+            .unwrap_or_else(|| nothing(named.unwrap_or(Event::Other))),
+    }
+}
+
+/// A session that holds a run gets its answer before the host loses its patience: a tree may be
+/// large, and a disk slow.
+fn in_time(named: Option<Event>, input: Input, environment: Environment, known: &Known) -> Bytes {
+    known.learn(|facts| facts.enrolled = true);
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let shared = known.clone();
+    let work = move || {
+        let bytes = answered(&shared, || enrolled(named, &input, environment, &shared));
+        // Whoever waited may have given up.
+        let _ = sender.send(bytes);
+    };
+    if thread::Builder::new().spawn(work).is_err() {
+        return known.undecided("the system gives us no thread");
+    }
+    receiver
+        .recv_timeout(DEADLINE)
+        .unwrap_or_else(|_| known.undecided("it took too long"))
+}
+
+/// Whatever happens now has an answer.
+fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known: &Known) -> Bytes {
+    let (event, payload) = match input.payload(named) {
+        Ok(read) => read,
+        Err(unreadable) => return known.undecided(&unreadable.to_string()),
+    };
+    let stake = guarded::stake(&payload, &environment);
+    known.learn(|facts| {
+        facts.event = Some(event);
+        facts.stake = Some(stake);
+    });
+    match guarded::answer(event, &payload, input, environment) {
+        Ok(answer) => claude::write(event, &answer),
+        Err(failure) => known.undecided(&told(&failure)),
+    }
+}
+
+/// A failure in one line, with what a person can do about it.
+fn told(failure: &Failure) -> String {
+    format!("{failure}; `gatewright doctor` looks for the cause")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_answered_as_the_policy_says() {
+        for (event, enrolled, stake, code) in [
+            (Event::PreToolUse, true, Some(Stake::Gate), 2),
+            (Event::PreToolUse, true, None, 2),
+            (Event::PreToolUse, true, Some(Stake::Ordinary), 0),
+            (Event::ConfigChange, true, None, 2),
+            (Event::Stop, true, None, 0),
+            (Event::PreToolUse, false, None, 0),
+        ] {
+            let known = Known::default();
+            let bytes = answered(&known, || {
+                known.learn(|facts| {
+                    *facts = Facts {
+                        event: Some(event),
+                        enrolled,
+                        stake,
+                    };
+                });
+                panic!("a planted fault")
+            });
+            assert_eq!(bytes.code, code, "{event:?} {enrolled} {stake:?}");
+            let told = [bytes.stdout, bytes.stderr].concat();
+            let told = String::from_utf8_lossy(&told).contains("GW-R101 not judged");
+            assert_eq!(told, enrolled, "{event:?}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Replies of the engine as answers to a host: one line for a refusal, a few for where the run stands.
+
+use engine::{Fact, Refusal, Reply, Status, WorkResult, WorkerId};
+use hosts::claude::{Answer, Verdict};
+use store::Backend as _;
+
+use crate::desk::{Desk, Opened};
+use crate::drive::Driven;
+use crate::failure::Failure;
+
+/// How many entries back the end of a piece of work is looked for.
+const LOOKED_BACK: u64 = 16;
+
+/// The reply, as the host is told it.
+pub fn of(driven: &Driven) -> Answer {
+    let run = driven.opened.run();
+    let verdict = match &driven.reply {
+        Reply::Allow => Verdict::Allow,
+        Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(run, refusal)),
+        Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(run, refusal)),
+        Reply::Inject(text) => {
+            return Answer {
+                context: Some(text.clone()),
+                ..Answer::nothing()
+            };
+        }
+        Reply::Done => Verdict::Nothing,
+    };
+    Answer {
+        verdict,
+        ..Answer::nothing()
+    }
+}
+
+/// A worker goes on: what is wrong, and what it owes.
+pub fn sent_back(opened: &Opened, worker: &WorkerId, refusal: &Refusal) -> Answer {
+    let owed = opened.run().work_of(worker);
+    let owed = owed.map(|dispatch| views::reminder(&opened.pipeline, opened.run(), dispatch));
+    let (code, reason) = (refusal.rule.code(), views::line(&refusal.reason));
+    let text = format!(
+        "{code} not done yet: {reason}\n{}",
+        owed.unwrap_or_default()
+    );
+    Answer {
+        verdict: Verdict::GoOn(text.trim_end().to_owned()),
+        ..Answer::nothing()
+    }
+}
+
+/// Why the answer is no, if it is.
+pub fn objection(driven: &Driven) -> Option<String> {
+    match of(driven).verdict {
+        Verdict::Refuse(line) | Verdict::GoOn(line) => Some(line),
+        Verdict::Nothing | Verdict::Allow => None,
+    }
+}
+
+/// Where the run stands now, for a session whose agent has just ended. The end may have been judged
+/// by another hook, so why it did not count is read from the journal.
+pub fn standing(desk: &Desk<'_>, driven: &Driven) -> Result<Answer, Failure> {
+    let standing = told(driven);
+    let Some(why) = failed(desk, &driven.opened)? else {
+        return Ok(standing);
+    };
+    let context = standing.context.unwrap_or_default();
+    Ok(Answer {
+        context: Some(format!("{why}\n{context}")),
+        ..standing
+    })
+}
+
+/// Why the latest work did not count, if nothing has happened since.
+fn failed(desk: &Desk<'_>, opened: &Opened) -> Result<Option<String>, Failure> {
+    let from = opened.stored.version.saturating_sub(LOOKED_BACK) + 1;
+    let recent = desk.store.journal(&opened.run().id, from, LOOKED_BACK)?;
+    for stored in recent.iter().rev() {
+        match &stored.entry.fact {
+            Fact::Ended {
+                result: WorkResult::Fault { fault, reason },
+                ..
+            } => {
+                let (word, reason) = (fault.word(), views::line(reason));
+                return Ok(Some(format!("The work did not count ({word}): {reason}.")));
+            }
+            Fact::Moved(_) | Fact::Admitted { .. } | Fact::Ended { .. } => return Ok(None),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The same where the reply itself says all.
+pub fn told(driven: &Driven) -> Answer {
+    let opened = &driven.opened;
+    let mut context = views::standing(&opened.pipeline, opened.run());
+    if let Some(objection) = objection(driven) {
+        context = format!("{objection}\n{context}");
+    }
+    Answer {
+        context: Some(context),
+        ..Answer::nothing()
+    }
+}
+
+/// What goes with a person's prompt: the stage's own text, else one line while there is work to do.
+pub fn prompt(driven: &Driven) -> Answer {
+    let opened = &driven.opened;
+    let context = match (
+        &driven.reply,
+        engine::status(&opened.pipeline, opened.run()),
+    ) {
+        (Reply::Inject(text), _) => Some(text.clone()),
+        (Reply::Refuse(refusal), _) => Some(views::refusal_in(opened.run(), refusal)),
+        (_, Status::Queued | Status::Running | Status::Waiting(_)) => {
+            Some(line(&views::standing(&opened.pipeline, opened.run())))
+        }
+        (_, Status::Completed | Status::Failed | Status::Cancelled) => None,
+    };
+    Answer {
+        context,
+        ..Answer::nothing()
+    }
+}
+
+/// Where the run stands and the first thing that may happen, in one line.
+fn line(standing: &str) -> String {
+    let mut lines = standing.lines();
+    let place = lines.next().unwrap_or_default();
+    let next = lines
+        .find(|line| line.starts_with("- "))
+        .map(|line| &line[2..]);
+    match next {
+        Some(next) => format!("{place} Next: {next}"),
+        None => place.to_owned(),
+    }
+}

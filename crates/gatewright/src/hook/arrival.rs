@@ -1,0 +1,389 @@
+//! Sessions that come: they go on with their run, inherit one, take one over, or begin their own.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use engine::{Act, Begins, CommandName, Happening, Reply, RunId, SessionId, Who};
+use evidence::{Project, process};
+use hosts::claude::{self, Answer, Bytes, Event, Verdict};
+use hosts::{Payload, Source, What};
+use store::{Backend as _, RunSummary};
+
+use super::guarded::Guarded;
+use super::input::Input;
+use super::{answer, command, event};
+use crate::context::Context;
+use crate::definition::Trouble;
+use crate::desk::Desk;
+use crate::enrolment::{self, Enrolled, Installed, InstalledPipeline};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::starting::{self, Begun, Holder, Starting};
+use crate::state::State;
+use crate::{chance, install, runs};
+
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// A session that holds no run. `None` is the usual answer: nothing, and no store was opened.
+pub fn unenrolled(
+    named: Option<Event>,
+    input: &Input,
+    environment: Environment,
+    state: &State,
+    session: &SessionId,
+) -> Option<Bytes> {
+    if named.is_some_and(|event| !may_concern(event)) {
+        return None;
+    }
+    let project = Project::find(input.project.as_deref()?).ok()?;
+    let installed = enrolment::of_project(state, &project.key).ok()??;
+    let (event, payload) = input.payload(named).ok()?;
+    let arriving = Arriving {
+        event,
+        payload: &payload,
+        installed,
+        session,
+    };
+    let context = Context::at(environment, project.root);
+    match arriving.answer(&context, state) {
+        Ok(answer) => Some(claude::write(event, &answer?)),
+        // The session is nobody's, so nothing is refused; but nothing is hidden either.
+        Err(failure) => Some(claude::write(event, &noticed(&failure))),
+    }
+}
+
+/// Can this event bring a session to a run?
+fn may_concern(event: Event) -> bool {
+    matches!(
+        event,
+        Event::SessionStart
+            | Event::UserPromptSubmit
+            | Event::UserPromptExpansion
+            | Event::PreToolUse
+    )
+}
+
+fn noticed(failure: &Failure) -> Answer {
+    Answer {
+        notice: Some(format!(
+            "gatewright: {failure}; this session is not guarded"
+        )),
+        ..Answer::nothing()
+    }
+}
+
+struct Arriving<'a> {
+    event: Event,
+    payload: &'a Payload,
+    installed: Installed,
+    session: &'a SessionId,
+}
+
+impl Arriving<'_> {
+    fn answer(&self, context: &Context, state: &State) -> Result<Option<Answer>, Failure> {
+        match &self.payload.what {
+            What::SessionStarted { source } => self.started(context, state, *source),
+            What::CommandTyped { name, arguments } => match self.starts(name) {
+                Some(pipeline) => self.typed(context, pipeline, arguments).map(Some),
+                None => self.always_on(context),
+            },
+            What::PromptSubmitted
+            | What::AgentRequested { .. }
+            | What::SkillRequested { .. }
+            | What::WorkflowRequested { .. }
+            | What::MessageRequested { .. } => self.always_on(context),
+            _ => Ok(None),
+        }
+    }
+
+    /// The pipeline that this slash command starts.
+    fn starts(&self, name: &CommandName) -> Option<&InstalledPipeline> {
+        let mut pipelines = self.installed.pipelines.iter();
+        pipelines.find(|pipeline| pipeline.commands.get(name) == Some(&Act::Start))
+    }
+
+    fn started(
+        &self,
+        context: &Context,
+        state: &State,
+        source: Source,
+    ) -> Result<Option<Answer>, Failure> {
+        let heir = match source {
+            Source::Clear => {
+                host_process(context).and_then(|process| enrolment::of_process(state, &process))
+            }
+            Source::Startup | Source::Resume | Source::Compact | Source::Fork => None,
+        };
+        if let Some(before) = heir {
+            let taken = self.take_over(context, &before.run, Some(&before.session), source)?;
+            if let Some(answer) = taken {
+                enrolment::withdraw(state, &before.session)
+                    .map_err(Failure::file("write to", state.folder()))?;
+                return Ok(Some(answer));
+            }
+        }
+        let vacant = match source {
+            Source::Startup | Source::Resume | Source::Clear => self.vacant(context)?,
+            // A fork is a conversation of its own, and its run stays with the other one.
+            Source::Fork | Source::Compact => Vacant::None,
+        };
+        match vacant {
+            Vacant::Run(run) => self.take_over(context, &run, None, source),
+            Vacant::Several(runs) => Ok(Some(several(&runs))),
+            Vacant::None => self.always_on(context),
+        }
+    }
+
+    fn word(&self, context: &Context, pipeline: &InstalledPipeline) -> String {
+        word(context, &self.installed, pipeline)
+    }
+
+    /// The run of this worktree that has lost its session.
+    fn vacant(&self, context: &Context) -> Result<Vacant, Failure> {
+        // Where every session has a run of its own, a new one begins with its own.
+        if self.always().is_some() {
+            return Ok(Vacant::None);
+        }
+        let Some(desk) = Desk::if_there(context)? else {
+            return Ok(Vacant::None);
+        };
+        let worktree = desk.worktree()?;
+        let here = |run: &&RunSummary| {
+            run.driver == engine::Driver::Guarded
+                && run.worktree == worktree
+                && runs::is_active(run)
+        };
+        let listed = runs::of_project(&desk)?;
+        let active: Vec<RunId> = listed
+            .iter()
+            .filter(here)
+            .map(|run| run.id.clone())
+            .collect();
+        Ok(match active.as_slice() {
+            [] => Vacant::None,
+            [only] => Vacant::Run(only.clone()),
+            _ => Vacant::Several(active),
+        })
+    }
+
+    fn take_over(
+        &self,
+        context: &Context,
+        run: &RunId,
+        heir_of: Option<&SessionId>,
+        source: Source,
+    ) -> Result<Option<Answer>, Failure> {
+        let mut desk = Desk::for_writing(context)?;
+        desk.store.set_patience(PATIENCE);
+        let Some(stored) = desk.store.run(run)? else {
+            return Ok(None);
+        };
+        let opened = desk.opened(stored)?;
+        let mut guarded = Guarded {
+            desk: &mut desk,
+            session: self.session.clone(),
+            opened,
+            key: None,
+        };
+        attach(&mut guarded, heir_of, source).map(Some)
+    }
+
+    fn always(&self) -> Option<&InstalledPipeline> {
+        let mut pipelines = self.installed.pipelines.iter();
+        pipelines.find(|pipeline| pipeline.begins == Begins::Session)
+    }
+
+    /// In an always-on project a session gets a run of its own, and then this event is judged.
+    fn always_on(&self, context: &Context) -> Result<Option<Answer>, Failure> {
+        let Some(pipeline) = self.always() else {
+            return Ok(None);
+        };
+        let short: String = self.session.as_str().chars().take(8).collect();
+        let task = format!("what session {short} is asked to do");
+        let by = Who::Session(self.session.clone());
+        self.begin(context, pipeline, task, &[], by).map(Some)
+    }
+
+    /// A person typed the command that starts this pipeline.
+    fn typed(
+        &self,
+        context: &Context,
+        pipeline: &InstalledPipeline,
+        arguments: &str,
+    ) -> Result<Answer, Failure> {
+        let by = Who::Through(self.session.clone());
+        let (params, task) = command::params(context, &self.word(context, pipeline), arguments)?;
+        self.begin(context, pipeline, task, &params, by)
+    }
+
+    fn begin(
+        &self,
+        context: &Context,
+        pipeline: &InstalledPipeline,
+        task: String,
+        params: &[(engine::ParamName, String)],
+        by: Who,
+    ) -> Result<Answer, Failure> {
+        let mut desk = Desk::for_writing(context)?;
+        desk.store.set_patience(PATIENCE);
+        let starting = Starting {
+            pipeline: &self.word(context, pipeline),
+            task,
+            params,
+            steps: Vec::new(),
+            id: None,
+            queued: false,
+            by,
+            holder: Holder::Session {
+                session: self.session.clone(),
+                process: host_process(context),
+            },
+        };
+        let key = chance::key()?;
+        let opened = match starting::start(&mut desk, starting, &key) {
+            Ok(Begun::Run(opened) | Begun::Earlier(opened)) => opened,
+            Ok(Begun::Refused(refusal)) => {
+                return Err(Failure::no(views::refusal(&refusal)));
+            }
+            Err(Trouble::Failed(failure)) => return Err(failure),
+            Err(Trouble::Rejected { problems, .. }) => {
+                let first = problems.into_iter().next().map(|problem| problem.message);
+                let message = format!(
+                    "pipeline {} is not accepted ({})",
+                    pipeline.name,
+                    first.unwrap_or_default()
+                );
+                return Err(Failure::no(message).hint("`gatewright lint` shows all"));
+            }
+        };
+        let mut guarded = Guarded {
+            desk: &mut desk,
+            session: self.session.clone(),
+            opened,
+            key: None,
+        };
+        match &self.payload.what {
+            What::SessionStarted { source } => attach(&mut guarded, None, *source),
+            What::CommandTyped { .. } => Ok(begun(&guarded)),
+            _ => event::answer(&mut guarded, self.event, self.payload),
+        }
+    }
+}
+
+/// What a definition is called when it is looked for. A worktree that does not have the file goes by
+/// the one of the project's main worktree, beside git's own folder.
+fn word(context: &Context, installed: &Installed, pipeline: &InstalledPipeline) -> String {
+    let Some(file) = &pipeline.file else {
+        return pipeline.name.to_string();
+    };
+    let main = Path::new(&installed.project)
+        .parent()
+        .map(|root| root.join(file));
+    match main.filter(|main| !context.folder.join(file).exists() && main.exists()) {
+        Some(main) => main.to_string_lossy().into_owned(),
+        None => file.clone(),
+    }
+}
+
+enum Vacant {
+    None,
+    Run(RunId),
+    Several(Vec<RunId>),
+}
+
+fn several(runs: &[RunId]) -> Answer {
+    let named: Vec<&str> = runs.iter().map(RunId::as_str).collect();
+    Answer {
+        notice: Some(format!(
+            "gatewright: {} runs are open here ({}); this session holds none of them",
+            runs.len(),
+            named.join(", ")
+        )),
+        ..Answer::nothing()
+    }
+}
+
+fn host_process(context: &Context) -> Option<engine::Process> {
+    context.environment.host_process.and_then(process::find)
+}
+
+/// Binds the session to the run, and tells it where the run stands.
+pub fn attach(
+    guarded: &mut Guarded<'_, '_>,
+    heir_of: Option<&SessionId>,
+    source: Source,
+) -> Result<Answer, Failure> {
+    let process = host_process(guarded.desk.context);
+    let session = guarded.session.clone();
+    let enrolled = Enrolled {
+        session: session.clone(),
+        run: guarded.opened.run().id.clone(),
+        process,
+    };
+    let driven = guarded.tell(Happening::SessionStarted {
+        session,
+        process,
+        heir_of: heir_of.cloned(),
+    })?;
+    if let Reply::Refuse(refusal) = &driven.reply {
+        let line = views::refusal_in(driven.opened.run(), refusal);
+        return Ok(Answer {
+            notice: Some(format!("gatewright: {line}")),
+            ..Answer::nothing()
+        });
+    }
+    // Invariant: the file is durable before the host hears that the session is bound.
+    enrolment::enrol(&guarded.desk.state, &enrolled)
+        .map_err(Failure::file("write to", guarded.desk.state.folder()))?;
+    give_run_id(guarded);
+    let standing = views::standing(&driven.opened.pipeline, driven.opened.run());
+    let context = match (&driven.reply, source) {
+        (Reply::Inject(text), _) => format!("{text}\n\n{standing}"),
+        _ => standing,
+    };
+    Ok(Answer {
+        context: Some(context),
+        ..Answer::nothing()
+    })
+}
+
+fn begun(guarded: &Guarded<'_, '_>) -> Answer {
+    let opened = &guarded.opened;
+    let standing = views::standing(&opened.pipeline, opened.run());
+    Answer {
+        context: Some(format!("run {} has begun\n{standing}", opened.run().id)),
+        ..Answer::nothing()
+    }
+}
+
+/// The shell of the session learns the run's id from a file that the host reads. Nothing depends on
+/// it, so it may fail.
+fn give_run_id(guarded: &Guarded<'_, '_>) {
+    let Some(path) = &guarded.desk.context.environment.env_file else {
+        return;
+    };
+    let file = fs::OpenOptions::new().append(true).create(true).open(path);
+    if let Ok(mut file) = file {
+        let _ = writeln!(file, "export GATEWRIGHT_RUN={}", guarded.opened.run().id);
+    }
+}
+
+/// Settings changed: are our hooks still there?
+pub fn config_changed(
+    guarded: &mut Guarded<'_, '_>,
+    file: Option<&str>,
+) -> Result<Answer, Failure> {
+    let worktree = guarded.opened.stored.worktree.clone();
+    let environment = &guarded.desk.context.environment;
+    let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
+        return Ok(Answer::nothing());
+    };
+    let driven = guarded.tell(Happening::HooksRemoved { how })?;
+    let answered = answer::of(&driven);
+    Ok(match answered.verdict {
+        Verdict::Refuse(_) => answered,
+        Verdict::Nothing | Verdict::Allow | Verdict::GoOn(_) => Answer::nothing(),
+    })
+}

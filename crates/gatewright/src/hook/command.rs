@@ -1,0 +1,215 @@
+//! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
+
+use engine::{Act, CommandName, Happening, ParamName};
+use hosts::Payload;
+use hosts::claude::{Answer, Event};
+
+use super::guarded::Guarded;
+use super::{answer, event, skill};
+use crate::commands::answer::chosen;
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::drive::Deed;
+use crate::failure::{Failure, Kind};
+
+/// What stands for a reason where a person gave none.
+const NO_REASON: &str = "typed as a command, without a reason";
+
+pub fn typed(
+    guarded: &mut Guarded<'_, '_>,
+    event: Event,
+    payload: &Payload,
+    name: &CommandName,
+    arguments: &str,
+) -> Result<Answer, Failure> {
+    let definition = guarded.opened.pipeline.definition();
+    // A plugin's commands have its name before theirs, and ours is called like its pipeline.
+    let bare = name
+        .as_str()
+        .strip_prefix(definition.name.as_str())
+        .and_then(|rest| CommandName::parse(rest.strip_prefix(':')?).ok());
+    let act = definition.commands.get(bare.as_ref().unwrap_or(name));
+    match act.cloned() {
+        Some(act) => act_on(guarded, &act, arguments),
+        None if event == Event::UserPromptExpansion => forked(guarded, name),
+        // A prompt like any other.
+        None => event::answer(
+            guarded,
+            event,
+            &Payload {
+                what: hosts::What::PromptSubmitted,
+                ..payload.clone()
+            },
+        ),
+    }
+}
+
+/// A command that opens a conversation of its own begins an agent, whoever typed it.
+fn forked(guarded: &mut Guarded<'_, '_>, name: &CommandName) -> Result<Answer, Failure> {
+    let Some(agent) = skill::forked(guarded, name.as_str()) else {
+        return Ok(Answer::nothing());
+    };
+    let driven = guarded.tell(Happening::AgentRequested {
+        agent,
+        step: None,
+        call: None,
+        worker: None,
+    })?;
+    Ok(answer::of(&driven))
+}
+
+fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<Answer, Failure> {
+    let person = guarded.person();
+    let answered = guarded.tell_by(&person, &mut |_, opened, at| match meant(act, arguments) {
+        Meant::Choice(word) => chosen(opened, &word, at),
+        Meant::Happening(what) => Ok(Deed::from(what)),
+        Meant::Nothing(why) => Err(Failure::no(why)),
+    });
+    Ok(match answered {
+        Ok(driven) => answer::told(&driven),
+        // A person typed it, and a person is told. Nothing was changed.
+        Err(failure) if failure.kind == Kind::Yours => Answer {
+            context: Some(failure.to_string()),
+            ..Answer::nothing()
+        },
+        Err(failure) => return Err(failure),
+    })
+}
+
+/// What a command stands for, with what follows it.
+#[derive(Debug, PartialEq, Eq)]
+enum Meant {
+    Choice(String),
+    Happening(Happening),
+    Nothing(&'static str),
+}
+
+fn meant(act: &Act, arguments: &str) -> Meant {
+    let reason = match arguments.trim() {
+        "" => NO_REASON.to_owned(),
+        reason => reason.to_owned(),
+    };
+    match act {
+        Act::Start => {
+            Meant::Nothing("this session holds a run already, and one session has one run")
+        }
+        Act::Answer(Some(choice)) => Meant::Choice(choice.to_string()),
+        Act::Answer(None) => match first_word(arguments) {
+            Some((word, _)) => Meant::Choice(word.to_owned()),
+            None => Meant::Nothing("say which choice"),
+        },
+        Act::Finish => Meant::Happening(Happening::FinishAsked),
+        Act::Retry => Meant::Happening(Happening::RetryAsked),
+        Act::Cancel => Meant::Happening(Happening::CancelAsked { reason }),
+        Act::Reset => Meant::Happening(Happening::ResetAsked { reason }),
+    }
+}
+
+/// Parameters and task from what follows the command: `name=value` words first; where one required
+/// parameter is still missing, the next word is its value.
+pub fn params(
+    context: &Context,
+    pipeline: &str,
+    arguments: &str,
+) -> Result<(Vec<(ParamName, String)>, String), Failure> {
+    let sources = definition::find(pipeline, &context.folder, &context.folder);
+    let compiled = sources.and_then(|sources| definition::compile(&sources));
+    let compiled = compiled.map_err(|trouble| match trouble {
+        Trouble::Failed(failure) => failure,
+        Trouble::Rejected { .. } => Failure::no(format!("pipeline {pipeline} is not accepted"))
+            .hint("`gatewright lint` shows why"),
+    })?;
+    let definition = compiled.pipeline.definition();
+    let mut params: Vec<(ParamName, String)> = Vec::new();
+    let mut rest = arguments.trim();
+    while let Some((word, after)) = first_word(rest) {
+        let Some((name, value)) = word.split_once('=') else {
+            break;
+        };
+        let name = ParamName::parse(name).ok();
+        let Some(name) = name.filter(|name| definition.params.contains_key(name)) else {
+            break;
+        };
+        params.push((name, value.to_owned()));
+        rest = after;
+    }
+    let missing: Vec<&ParamName> = definition
+        .params
+        .iter()
+        .filter(|(name, param)| {
+            let given = params.iter().any(|(given, _)| given == *name);
+            param.required && param.default.is_none() && param.setting.is_none() && !given
+        })
+        .map(|(name, _)| name)
+        .collect();
+    if let ([only], Some((word, _))) = (missing.as_slice(), first_word(rest)) {
+        params.push(((*only).clone(), word.to_owned()));
+    }
+    let task = match rest {
+        "" => definition.about.clone(),
+        task => task.to_owned(),
+    };
+    Ok((params, task))
+}
+
+fn first_word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    (!word.is_empty()).then(|| (word, rest.trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn an_act_takes_what_follows_its_command() {
+        let choice = |word: &str| Meant::Choice(word.to_owned());
+        let stop = Outcome::parse("stop").ok();
+        let cancel = |reason: &str| {
+            Meant::Happening(Happening::CancelAsked {
+                reason: reason.to_owned(),
+            })
+        };
+        for (act, arguments, expected) in [
+            (Act::Cancel, " too slow ", cancel("too slow")),
+            (Act::Cancel, "", cancel(NO_REASON)),
+            (Act::Answer(None), "stop now", choice("stop")),
+            (Act::Answer(stop), "", choice("stop")),
+            (Act::Answer(None), "", Meant::Nothing("say which choice")),
+            (Act::Finish, "", Meant::Happening(Happening::FinishAsked)),
+        ] {
+            assert_eq!(meant(&act, arguments), expected);
+        }
+        assert!(matches!(meant(&Act::Start, "x"), Meant::Nothing(_)));
+    }
+
+    #[test]
+    fn parameters_come_before_the_task() {
+        let folder = tempfile::tempdir().unwrap();
+        let context = Context::at(
+            crate::environment::Environment::default(),
+            folder.path().into(),
+        );
+        let read = |arguments: &str| {
+            let (params, task) = params(&context, "ansible", arguments).unwrap();
+            let params: Vec<String> = params
+                .into_iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            (params.join(" "), task)
+        };
+        let expected = |params: &str, task: &str| (params.to_owned(), task.to_owned());
+        assert_eq!(
+            read("target=site.yml write it"),
+            expected("target=site.yml", "write it")
+        );
+        assert_eq!(
+            read("site.yml with nginx"),
+            expected("target=site.yml", "site.yml with nginx")
+        );
+    }
+}

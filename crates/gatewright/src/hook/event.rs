@@ -1,0 +1,306 @@
+//! What each kind of payload means for the run, and what is said to it.
+
+use engine::{
+    Actor, AgentName, Answer as Given, CallId, Door, Ending, Fault, Happening, Reply, StepId,
+    Usage, WorkRef, WorkerId,
+};
+use hosts::claude::{Answer, Event, Verdict};
+use hosts::{Ended, Payload, Source, What};
+
+use super::guarded::{Guarded, was_abandoned};
+use super::{answer, arrival, briefing, command, question, skill, touch};
+use crate::drive::Deed;
+use crate::failure::Failure;
+
+pub fn answer(
+    guarded: &mut Guarded<'_, '_>,
+    event: Event,
+    payload: &Payload,
+) -> Result<Answer, Failure> {
+    match &payload.what {
+        What::SessionStarted { source } => started(guarded, *source),
+        What::SessionEnded { cleared } => ended(guarded, *cleared),
+        What::PromptSubmitted => prompted(guarded),
+        What::CommandTyped { name, arguments } => {
+            command::typed(guarded, event, payload, name, arguments)
+        }
+        What::StopRequested { background_work } => stop(guarded, *background_work),
+        What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
+        What::TurnFailed { reason } => {
+            let message = format!("the session's turn ended by an error: {reason}");
+            guarded.tell(Happening::Remarked { message })?;
+            Ok(Answer::nothing())
+        }
+        What::TodosMarked { done } => {
+            let done = done.clone();
+            said(guarded, Happening::TodosMarked { done })
+        }
+        What::QuestionAnswered { answers } => question::answered(guarded, answers),
+        What::Ignored => Ok(Answer::nothing()),
+        what => agents(guarded, payload, what),
+    }
+}
+
+/// What agents ask for and do.
+fn agents(
+    guarded: &mut Guarded<'_, '_>,
+    payload: &Payload,
+    what: &What,
+) -> Result<Answer, Failure> {
+    match what {
+        What::AgentRequested {
+            agent: Err(name),
+            actor,
+            ..
+        } => tool(guarded, "Agent", actor, Some(Door::NoName(name.clone()))),
+        What::AgentRequested {
+            agent: Ok(agent),
+            step,
+            call,
+            actor,
+            ..
+        } => {
+            let (step, call) = (step.as_ref(), call.as_ref());
+            request(guarded, requested(agent, step, call, actor))
+        }
+        What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {
+            Some(agent) => request(guarded, requested(&agent, None, call.as_ref(), actor)),
+            None => tool(guarded, "Skill", actor, None),
+        },
+        What::WorkflowRequested { actor } => tool(guarded, "Workflow", actor, Some(Door::Workflow)),
+        What::MessageRequested { to, call, actor } => match WorkerId::parse(to) {
+            Ok(to) if to.as_str() != "main" => {
+                let call = call.clone();
+                said(guarded, Happening::MessageRequested { to, call })
+            }
+            Ok(_) | Err(_) => tool(guarded, "SendMessage", actor, None),
+        },
+        What::ToolRequested { .. } => touching(guarded, payload, what),
+        What::ToolUsed { tool, actor } if touch::may_write(tool) => {
+            let worker = actor.clone();
+            said(guarded, Happening::ToolUsed { worker })
+        }
+        what => progress(guarded, what),
+    }
+}
+
+fn requested(
+    agent: &AgentName,
+    step: Option<&StepId>,
+    call: Option<&CallId>,
+    actor: &Option<Actor>,
+) -> Happening {
+    Happening::AgentRequested {
+        agent: agent.clone(),
+        step: step.cloned(),
+        call: call.cloned(),
+        worker: actor.clone(),
+    }
+}
+
+/// A tool call, with what it would touch. That is looked at anew whenever the run has changed.
+fn touching(
+    guarded: &mut Guarded<'_, '_>,
+    payload: &Payload,
+    what: &What,
+) -> Result<Answer, Failure> {
+    let What::ToolRequested {
+        tool,
+        actor,
+        paths,
+        command,
+    } = what
+    else {
+        return Ok(Answer::nothing());
+    };
+    let by = guarded.session_itself();
+    let driven = guarded.tell_by(&by, &mut |desk, opened, _| {
+        let looked = touch::look(desk, opened, payload, paths, command.as_deref());
+        Ok(Deed::from(Happening::ToolRequested {
+            tool: tool.clone(),
+            worker: actor.clone(),
+            touches: looked.touches,
+            door: looked.door,
+        }))
+    })?;
+    Ok(answer::of(&driven))
+}
+
+/// What is seen of agents at work.
+fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failure> {
+    match what {
+        What::AgentBegan { actor } => briefing::began(guarded, actor),
+        What::AgentLaunched { call, worker } => {
+            let (call, worker) = (call.clone(), worker.clone());
+            said(guarded, Happening::AgentLaunched { call, worker })
+        }
+        What::AgentStopping { actor, reply } => {
+            let ending = Ending::Stopping { worked: false };
+            let work = host_work(&None, &Some(actor.id.clone()));
+            let driven = over(guarded, work, ending, Usage::default(), reply.as_ref())?;
+            Ok(match &driven.reply {
+                Reply::Hold(refusal) => answer::sent_back(&driven.opened, &actor.id, refusal),
+                // The worker has ended, well or not; its session is told what that came to.
+                _ => Answer::nothing(),
+            })
+        }
+        What::AgentReturned {
+            call,
+            worker,
+            reply,
+            tool_uses,
+            tokens,
+        }
+        | What::AgentNotified {
+            call,
+            worker,
+            reply,
+            tool_uses,
+            tokens,
+        } => {
+            let worked = tool_uses.is_some_and(|uses| uses > 0);
+            let (work, ending) = (host_work(call, worker), Ending::Finished { worked });
+            let driven = over(guarded, work, ending, usage(*tokens), reply.as_ref())?;
+            answer::standing(guarded.desk, &driven)
+        }
+        What::AgentFailed {
+            call,
+            worker,
+            reason,
+        } => {
+            let ending = Ending::Fault {
+                fault: Fault::Crashed,
+                reason: reason.clone(),
+            };
+            let work = host_work(call, worker);
+            let driven = over(guarded, work, ending, Usage::default(), None)?;
+            answer::standing(guarded.desk, &driven)
+        }
+        _ => Ok(Answer::nothing()),
+    }
+}
+
+fn host_work(call: &Option<CallId>, worker: &Option<WorkerId>) -> WorkRef {
+    WorkRef::Host {
+        call: call.clone(),
+        worker: worker.clone(),
+    }
+}
+
+fn usage(tokens: Option<u64>) -> Usage {
+    Usage {
+        tokens: tokens.unwrap_or(0),
+        ..Usage::default()
+    }
+}
+
+fn over(
+    guarded: &mut Guarded<'_, '_>,
+    work: WorkRef,
+    ending: Ending,
+    usage: Usage,
+    reply: Option<&String>,
+) -> Result<crate::drive::Driven, Failure> {
+    let deed = || Deed {
+        reply: reply.cloned(),
+        ..Deed::from(Happening::AgentEnded {
+            work: work.clone(),
+            ending: ending.clone(),
+            usage,
+        })
+    };
+    guarded.tell_deed(&deed)
+}
+
+fn said(guarded: &mut Guarded<'_, '_>, what: Happening) -> Result<Answer, Failure> {
+    Ok(answer::of(&guarded.tell(what)?))
+}
+
+/// A request for an agent is also the moment at which the session's own work is over.
+fn request(guarded: &mut Guarded<'_, '_>, what: Happening) -> Result<Answer, Failure> {
+    let missing = guarded.settle_session_work()?;
+    let answered = said(guarded, what)?;
+    Ok(match (missing, answered.verdict) {
+        (Some(missing), Verdict::Refuse(_)) => Answer {
+            verdict: Verdict::Refuse(missing),
+            ..answered
+        },
+        (_, verdict) => Answer {
+            verdict,
+            ..answered
+        },
+    })
+}
+
+fn tool(
+    guarded: &mut Guarded<'_, '_>,
+    tool: &str,
+    actor: &Option<Actor>,
+    door: Option<Door>,
+) -> Result<Answer, Failure> {
+    said(
+        guarded,
+        Happening::ToolRequested {
+            tool: tool.to_owned(),
+            worker: actor.clone(),
+            touches: Vec::new(),
+            door,
+        },
+    )
+}
+
+/// A session that is enrolled goes on: after a break, a compaction, or in another process.
+fn started(guarded: &mut Guarded<'_, '_>, source: Source) -> Result<Answer, Failure> {
+    arrival::attach(guarded, None, source)
+}
+
+/// A conversation that is cleared has an heir in the same process, who goes on with its workers.
+fn ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure> {
+    let session = guarded.session.clone();
+    guarded.tell(match ended {
+        Ended::Over => Happening::SessionEnded { session },
+        Ended::Cleared => Happening::Remarked {
+            message: format!("session {session} was cleared"),
+        },
+    })?;
+    Ok(Answer::nothing())
+}
+
+fn prompted(guarded: &mut Guarded<'_, '_>) -> Result<Answer, Failure> {
+    let driven = guarded.tell(Happening::PromptSubmitted)?;
+    Ok(answer::prompt(&driven))
+}
+
+fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, Failure> {
+    let missing = match background_work {
+        true => None,
+        false => guarded.settle_session_work()?,
+    };
+    let driven = guarded.tell(Happening::StopRequested { background_work })?;
+    if was_abandoned(&driven) {
+        let run = &driven.opened.run().id;
+        return Ok(Answer {
+            notice: Some(format!(
+                "gatewright: the session stopped before the work of run {run} was done; it waits \
+                 for you: `gatewright next {run}`"
+            )),
+            ..Answer::nothing()
+        });
+    }
+    let answered = answer::of(&driven);
+    Ok(match (missing, answered.verdict) {
+        (Some(missing), Verdict::GoOn(_)) => Answer {
+            verdict: Verdict::GoOn(missing),
+            ..answered
+        },
+        (_, verdict) => Answer {
+            verdict,
+            ..answered
+        },
+    })
+}
+
+/// A person's answer, as the engine takes it.
+pub fn choice(word: engine::Outcome) -> Happening {
+    Happening::Answered(Given::Choice(word))
+}

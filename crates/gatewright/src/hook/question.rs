@@ -1,0 +1,135 @@
+//! A person's answers to the host's own questions, where they answer what the run asks.
+
+use engine::{AskWork, Outcome, Question, Questions, Work};
+use hosts::claude::Answer;
+
+use super::guarded::Guarded;
+use super::{answer, event};
+use crate::commands::answer as answers;
+use crate::drive::Deed;
+use crate::failure::Failure;
+
+/// The answers count only where they were given to the run's own question, word for word: the
+/// session writes the questions, and a person's word about something else is not an answer.
+pub fn answered(
+    guarded: &mut Guarded<'_, '_>,
+    given: &[(String, Vec<String>)],
+) -> Result<Answer, Failure> {
+    let Some(ask) = asked(guarded) else {
+        return Ok(Answer::nothing());
+    };
+    let choice = match ask.questions {
+        Questions::Choice => match chosen(guarded, &ask, given) {
+            Some(choice) => Some(choice),
+            None => return Ok(Answer::nothing()),
+        },
+        Questions::From { .. } => None,
+    };
+    let texts = match choice {
+        Some(_) => Vec::new(),
+        None => {
+            let questions = answers::questions(guarded.desk, &guarded.opened)?;
+            match matched(&questions.unwrap_or_default(), given) {
+                Some(texts) => texts,
+                None => return Ok(Answer::nothing()),
+            }
+        }
+    };
+    let person = guarded.person();
+    let driven = guarded.tell_by(&person, &mut |desk, opened, _| match &choice {
+        Some(choice) => Ok(Deed::from(event::choice(choice.clone()))),
+        None => answers::answered(desk, opened, &texts),
+    })?;
+    Ok(answer::told(&driven))
+}
+
+fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
+    let stage = &guarded.opened.run().position.stage;
+    match &guarded.opened.pipeline.stage(stage)?.work {
+        Work::Ask(ask) => Some(ask.clone()),
+        _ => None,
+    }
+}
+
+fn chosen(
+    guarded: &Guarded<'_, '_>,
+    ask: &AskWork,
+    given: &[(String, Vec<String>)],
+) -> Option<Outcome> {
+    let (_, labels) = given
+        .iter()
+        .find(|(question, _)| is_same(question, &ask.question))?;
+    let [label] = labels.as_slice() else {
+        return None;
+    };
+    let stage = &guarded.opened.run().position.stage;
+    let choices = guarded.opened.pipeline.stage(stage)?.on.keys();
+    choices
+        .into_iter()
+        .find(|choice| is_same(choice.as_str(), label))
+        .cloned()
+}
+
+/// An answer to every question of the worker; some are not all.
+fn matched(
+    questions: &[Question],
+    given: &[(String, Vec<String>)],
+) -> Option<Vec<(String, String)>> {
+    let found = questions.iter().map(|question| {
+        let (_, labels) = given
+            .iter()
+            .find(|(text, _)| is_same(text, &question.text))?;
+        Some((question.id.clone(), labels.join(", ")))
+    });
+    found
+        .collect::<Option<Vec<_>>>()
+        .filter(|found| !found.is_empty())
+}
+
+/// The same words, however they are spaced and written.
+fn is_same(one: &str, other: &str) -> bool {
+    let folded = |text: &str| {
+        let words: Vec<String> = text
+            .split(|c: char| c.is_whitespace() || matches!(c, '-' | '_'))
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        words.join(" ")
+    };
+    folded(one) == folded(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(id: &str, text: &str) -> Question {
+        Question {
+            id: id.to_owned(),
+            text: text.to_owned(),
+            options: Vec::new(),
+            context: None,
+        }
+    }
+
+    #[test]
+    fn words_are_compared_and_not_their_dress() {
+        assert!(is_same("Go  on?", "go on?"));
+        assert!(is_same("try_again", "Try again"));
+        assert!(!is_same("go on?", "go on"));
+    }
+
+    #[test]
+    fn every_question_wants_its_answer() {
+        let questions = [question("q1", "Which port?"), question("q2", "Which host?")];
+        let given = |texts: &[&str]| -> Vec<(String, Vec<String>)> {
+            let answers = texts
+                .iter()
+                .map(|text| ((*text).to_owned(), vec!["x".to_owned()]));
+            answers.collect()
+        };
+        assert!(matched(&questions, &given(&["which port?", "Which host?"])).is_some());
+        assert!(matched(&questions, &given(&["Which port?"])).is_none());
+        assert!(matched(&[], &given(&["Which port?"])).is_none());
+    }
+}

@@ -1,0 +1,86 @@
+//! The spool: what could not be recorded is kept beside the store, and told to it by the next hook.
+
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{Happening, SessionId};
+use hosts::What;
+use hosts::claude::Event;
+use serde_json::{Value, json};
+
+use super::guarded::Guarded;
+use crate::failure::Failure;
+use crate::state::{self, State};
+use crate::{chance, clock};
+
+/// More than this is not kept: a store that fails for so long is a person's business.
+const MOST_KEPT: usize = 200;
+
+fn folder(state: &State) -> PathBuf {
+    state.folder().join("spool")
+}
+
+/// Keeps a line about an event that the store did not take. Where not even that can be written, the
+/// host's own record is all that there is.
+pub fn keep(state: &State, event: Event, session: &SessionId, what: &What) {
+    let told = json!({
+        "session": session.as_str(),
+        "at": clock::now().0,
+        "what": format!("{} ({})", event.word(), word(what)),
+    });
+    let Ok(name) = chance::key() else { return };
+    let name = format!("{:020}-{}", clock::now().0, name.as_str());
+    let kept = fs::read_dir(folder(state)).map_or(0, Iterator::count);
+    if kept < MOST_KEPT {
+        let _ = state::write_durably(&folder(state).join(name), &told.to_string());
+    }
+}
+
+/// What an event was about, for a person who reads the history.
+fn word(what: &What) -> String {
+    match what {
+        What::AgentRequested { agent, .. } => match agent {
+            Ok(agent) => format!("'{agent}' was asked for"),
+            Err(name) => format!("{name:?} was asked for"),
+        },
+        What::AgentBegan { actor } => format!("'{}' began", actor.agent),
+        What::AgentStopping { actor, .. } => format!("'{}' ended", actor.agent),
+        What::AgentReturned { .. } | What::AgentNotified { .. } => "an agent ended".to_owned(),
+        What::AgentFailed { .. } => "an agent failed".to_owned(),
+        What::ToolRequested { tool, .. } | What::ToolUsed { tool, .. } => format!("'{tool}'"),
+        What::StopRequested { .. } => "the session stopped".to_owned(),
+        _ => "not judged".to_owned(),
+    }
+}
+
+/// Tells the run what was kept for this session. Each becomes an entry that marks the run.
+pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
+    let Ok(listed) = fs::read_dir(folder(&guarded.desk.state)) else {
+        return Ok(());
+    };
+    let mut paths: Vec<PathBuf> = listed
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    for path in paths {
+        let Some((session, what)) = read(&path) else {
+            continue;
+        };
+        if session != guarded.session.as_str() {
+            continue;
+        }
+        let key = guarded.key.take();
+        let told = guarded.tell(Happening::Unevaluated { what });
+        guarded.key = key;
+        told?;
+        fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
+    }
+    Ok(())
+}
+
+fn read(path: &std::path::Path) -> Option<(String, String)> {
+    let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let text = |name: &str| value.get(name)?.as_str().map(str::to_owned);
+    Some((text("session")?, text("what")?))
+}

@@ -1,0 +1,235 @@
+//! Installing: our hooks in a host's settings, a pipeline's files in the project, and the way back.
+
+pub mod back;
+mod disk;
+pub mod gone;
+pub mod health;
+pub mod hooks;
+pub mod host;
+pub mod outcome;
+pub mod perform;
+pub mod pipeline;
+pub mod places;
+pub mod plan;
+pub mod plugin;
+pub mod program;
+pub mod record;
+
+use std::path::PathBuf;
+
+use evidence::Project;
+
+pub use gone::hooks_gone;
+
+use crate::context::Context;
+use crate::definition::Trouble;
+use crate::enrolment::{self, Installed};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::state::State;
+use disk::Base;
+use hooks::Wanted;
+use perform::Performing;
+use plan::Plan;
+use program::Program;
+use record::{Record, Shelf};
+
+/// What is to be installed.
+pub struct Wish {
+    /// A pipeline by its name or path; what is installed already when nobody names one.
+    pub pipeline: Option<String>,
+    pub wanted: Wanted,
+}
+
+/// An installation that is planned, and not yet done.
+pub struct Prepared {
+    pub plan: Plan,
+    state: State,
+    program: Program,
+    /// What will be installed in the project, and whether the hooks know it already.
+    installed: Option<Installed>,
+    known: bool,
+}
+
+impl Prepared {
+    pub fn is_done(&self) -> bool {
+        self.plan.changes.is_empty() && self.known
+    }
+
+    /// Is this the same as what was shown before?
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.plan.changes == other.plan.changes && self.installed == other.installed
+    }
+
+    pub fn pipelines(&self) -> Vec<String> {
+        let installed = self.installed.iter().flat_map(|it| &it.pipelines);
+        installed
+            .map(|pipeline| pipeline.name.to_string())
+            .collect()
+    }
+
+    pub fn perform(&self) -> Result<(), Failure> {
+        let performing = self.performing();
+        let mut steps = performing.steps().into_iter();
+        steps.try_for_each(|step| performing.take(&step))
+    }
+
+    fn performing(&self) -> Performing<'_> {
+        Performing {
+            state: &self.state,
+            plan: &self.plan,
+            program: &self.program,
+            installed: self.installed.as_ref(),
+        }
+    }
+}
+
+/// Plans what was wished for. Nothing is written.
+pub fn prepare(context: &Context, wish: &Wish) -> Result<Prepared, Trouble> {
+    let state = context.state()?;
+    let program = Program::of_process(&context.environment)?;
+    match wish.wanted {
+        Wanted::User => Ok(for_user(context, state, program)?),
+        Wanted::Local | Wanted::Shared => in_project(context, wish, state, program),
+    }
+}
+
+fn for_user(context: &Context, state: State, program: Program) -> Result<Prepared, Failure> {
+    let project = project(context, &state)?;
+    let places = places::look(&context.environment, &project);
+    let mut plan = Plan::new(&user_folder(&context.environment)?);
+    hooks::plan(&mut plan, Wanted::User, &places, &program)?;
+    plan.note("type `gatewright init PIPELINE` in each project that is to be guarded");
+    Ok(Prepared {
+        plan,
+        state,
+        program,
+        installed: None,
+        known: true,
+    })
+}
+
+fn in_project(
+    context: &Context,
+    wish: &Wish,
+    state: State,
+    program: Program,
+) -> Result<Prepared, Trouble> {
+    let project = project(context, &state)?;
+    let record = Shelf::of(&state, &project.root).read()?.unwrap_or_default();
+    let present = installed(&state, &project.key)?;
+    let mut plan = Plan::new(&project.root);
+    let mut after = present.clone().unwrap_or_else(|| Installed {
+        project: project.key.clone(),
+        pipelines: Vec::new(),
+    });
+    let mut views = Vec::new();
+    for word in words(wish, present.as_ref(), &project) {
+        let mut chosen = pipeline::choose(context, &project, &record, &word)?;
+        chosen.plan(&mut plan, &record)?;
+        views.extend(chosen.views());
+        let new = chosen.installed();
+        after.pipelines.retain(|pipeline| pipeline.name != new.name);
+        after.pipelines.push(new);
+    }
+    after
+        .pipelines
+        .sort_by(|one, other| one.name.cmp(&other.name));
+    let places = places::look(&context.environment, &project);
+    hooks::plan(&mut plan, wish.wanted, &places, &program)?;
+    hooks::plan_ignored(&mut plan, &project, wish.wanted, &views)?;
+    Ok(Prepared {
+        plan,
+        state,
+        program,
+        known: present.as_ref() == Some(&after),
+        installed: Some(after),
+    })
+}
+
+/// The pipelines that are meant, as they are looked for.
+fn words(wish: &Wish, present: Option<&Installed>, project: &Project) -> Vec<String> {
+    let installed = present.iter().flat_map(|present| &present.pipelines);
+    let installed = installed.map(|pipeline| {
+        let name = pipeline.name.to_string();
+        match (language::builtin::find(&name), &pipeline.file) {
+            (None, Some(file)) => project.root.join(file).display().to_string(),
+            (Some(_), _) | (None, None) => name,
+        }
+    });
+    match &wish.pipeline {
+        Some(word) => vec![word.clone()],
+        None if present.is_some() => installed.collect(),
+        None => vec![pipeline::DEFAULT.to_owned()],
+    }
+}
+
+/// The project of the folder in which the command was typed.
+pub fn project(context: &Context, state: &State) -> Result<Project, Failure> {
+    let is_known = |key: &str| matches!(enrolment::of_project(state, key), Ok(Some(_)) | Err(_));
+    Ok(Project::find_among(&context.folder, is_known)?)
+}
+
+/// What the hooks know of this project.
+pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Failure> {
+    enrolment::of_project(state, project).map_err(Failure::file("read from", state.folder()))
+}
+
+/// The folder of a person's own settings, whatever links lead to it.
+pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
+    let folder = environment.claude_folder().ok_or_else(|| {
+        Failure::outside("there is no place for your own settings")
+            .hint("set HOME or CLAUDE_CONFIG_DIR to an absolute path")
+    })?;
+    Ok(folder.canonicalize().unwrap_or(folder))
+}
+
+/// A removal that is planned, and not yet done.
+pub struct Removal {
+    pub plan: Plan,
+    state: State,
+    record: Option<Record>,
+}
+
+impl Removal {
+    pub fn is_done(&self) -> bool {
+        self.plan.changes.is_empty() && self.record.is_none()
+    }
+
+    pub fn perform(&self) -> Result<(), Failure> {
+        back::perform(&self.state, &self.plan, self.record.as_ref())
+    }
+}
+
+/// Plans the way back.
+pub fn prepare_removal(context: &Context, wanted: Wanted) -> Result<Removal, Failure> {
+    let state = context.state()?;
+    let program = Program::of_process(&context.environment)?;
+    let root = match wanted {
+        Wanted::User => user_folder(&context.environment)?,
+        Wanted::Local | Wanted::Shared => project(context, &state)?.root,
+    };
+    let record = Shelf::of(&state, &root).read()?;
+    let base = Base::new(root);
+    let mut plan = back::plan(&state, &base, record.as_ref(), &program, wanted)?;
+    if record.is_none() && wanted != Wanted::User {
+        tell_elsewhere(&mut plan, &state, &project(context, &state)?);
+    }
+    Ok(Removal {
+        plan,
+        state,
+        record,
+    })
+}
+
+/// A worktree whose project was installed from another one has nothing of its own to take out.
+fn tell_elsewhere(plan: &mut Plan, state: &State, project: &Project) {
+    let records = record::all(state).into_iter();
+    let mut same = records.filter(|other| other.project.as_deref() == Some(&project.key));
+    if let Some(other) = same.next() {
+        plan.note(format!("this project was installed from {}", other.root));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! The way back: files as they were before us, or without our part where somebody has changed them.
+
+use hosts::claude::install::Settings;
+
+use super::disk::Base;
+use super::hooks::{Wanted, take_out};
+use super::perform::{self, without_ours};
+use super::places::{LOCAL, SHARED, USER};
+use super::plan::{Change, Plan};
+use super::program::Program;
+use super::record::{self, Kept, Kind, Record, Shelf, hash};
+use crate::enrolment;
+use crate::failure::Failure;
+use crate::state::State;
+
+/// Plans to take out what was installed below this folder.
+pub fn plan(
+    state: &State,
+    base: &Base,
+    record: Option<&Record>,
+    program: &Program,
+    wanted: Wanted,
+) -> Result<Plan, Failure> {
+    let mut plan = Plan::new(base.root());
+    let shelf = Shelf::of(state, base.root());
+    let kept = record.map(|record| record.files.as_slice());
+    for file in kept.unwrap_or_default() {
+        restore(&mut plan, &shelf, file, program)?;
+    }
+    // What was written by hand, or by an installation that nobody remembers, goes as well.
+    let known = |path: &str| record.is_some_and(|record| record.file(path).is_some());
+    let own = match wanted {
+        Wanted::User => USER,
+        Wanted::Local | Wanted::Shared => LOCAL,
+    };
+    if !known(own) {
+        take_out(&mut plan, own, program)?;
+    }
+    if wanted != Wanted::User && !known(SHARED) {
+        tell_shared(&mut plan, program)?;
+    }
+    Ok(plan)
+}
+
+/// What somebody else has committed is not ours to take out.
+fn tell_shared(plan: &mut Plan, program: &Program) -> Result<(), Failure> {
+    let present = plan.base.read(SHARED)?;
+    let settings = present.and_then(|bytes| Settings::parse(&bytes).ok());
+    if settings.is_some_and(|settings| !settings.hooks(&program.path).is_empty()) {
+        plan.note(format!(
+            "{SHARED} has our hooks for everybody, and stays: it was not written here"
+        ));
+    }
+    Ok(())
+}
+
+fn restore(plan: &mut Plan, shelf: &Shelf, file: &Kept, program: &Program) -> Result<(), Failure> {
+    let Some(present) = plan.base.read(&file.path)? else {
+        return Ok(());
+    };
+    let before = file.before.as_ref();
+    if before == Some(&hash(&present)) {
+        return Ok(());
+    }
+    let original = before.map(|hash| shelf.original(hash));
+    let after = match (file.after == hash(&present), original) {
+        (true, None) => None,
+        (true, Some(Some(original))) => Some(original),
+        (true, Some(None)) | (false, _) => {
+            return changed_since(plan, file, present, program);
+        }
+    };
+    plan.push(Change {
+        path: file.path.clone(),
+        kind: file.kind.clone(),
+        before: Some(present),
+        after,
+    });
+    Ok(())
+}
+
+/// Somebody has changed the file: what they wrote stays.
+fn changed_since(
+    plan: &mut Plan,
+    file: &Kept,
+    present: Vec<u8>,
+    program: &Program,
+) -> Result<(), Failure> {
+    let path = &file.path;
+    let left = match &file.kind {
+        Kind::Settings => without_ours(&present, program),
+        Kind::Lines(lines) => Some(without_lines(&present, lines)),
+        Kind::Made => {
+            plan.note(format!("{path} was changed since, and stays"));
+            return Ok(());
+        }
+    };
+    let Some(left) = left else {
+        let message = format!("{path} cannot be read any more");
+        return Err(Failure::settings(message).hint("mend it first; nothing was written"));
+    };
+    plan.note(format!("{path} was changed since: only our part goes"));
+    plan.push(Change {
+        path: path.clone(),
+        kind: file.kind.clone(),
+        before: Some(present),
+        after: Some(left),
+    });
+    Ok(())
+}
+
+fn without_lines(bytes: &[u8], lines: &[String]) -> Vec<u8> {
+    let kept = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| {
+        let text = line.trim_ascii_end();
+        !lines.iter().any(|ours| ours.as_bytes() == text)
+    });
+    kept.flatten().copied().collect()
+}
+
+/// Carries the plan out. The hooks go first, and what we know of the project last: a removal that was
+/// cut off is finished by the next one.
+pub fn perform(state: &State, plan: &Plan, record: Option<&Record>) -> Result<(), Failure> {
+    let settings = |change: &&Change| change.kind == Kind::Settings;
+    let first = plan.changes.iter().filter(settings);
+    let then = plan.changes.iter().filter(|change| !settings(change));
+    for change in first.chain(then) {
+        perform::write(plan, change)?;
+    }
+    let Some(record) = record else {
+        return Ok(());
+    };
+    for folder in record.folders.iter().rev() {
+        plan.base.remove_folder(folder);
+    }
+    if let Some(project) = &record.project
+        && !is_elsewhere(state, record)
+    {
+        enrolment::uninstall(state, project).map_err(Failure::file("write to", state.folder()))?;
+    }
+    Shelf::of(state, plan.base.root()).clear()
+}
+
+/// Is the same project installed in another of its worktrees?
+fn is_elsewhere(state: &State, record: &Record) -> bool {
+    let others = record::all(state).into_iter();
+    let mut others = others.filter(|other| other.root != record.root);
+    others.any(|other| other.project.is_some() && other.project == record.project)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_lines_go() {
+        let lines = ["# ours".to_owned(), "x".to_owned()];
+        for (text, expected) in [
+            ("a\n# ours\nx\nb", "a\nb"),
+            ("a\r\n# ours\r\nx\r\n", "a\r\n"),
+            ("x y\n", "x y\n"),
+            ("", ""),
+        ] {
+            let left = without_lines(text.as_bytes(), &lines);
+            assert_eq!(String::from_utf8(left).unwrap(), expected);
+        }
+    }
+}

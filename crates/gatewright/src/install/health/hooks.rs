@@ -1,0 +1,198 @@
+//! The hooks in the settings: are they all there, do they call this program, and do they hold?
+
+use hosts::claude::install::{Call, Hook, Line, OnFailure, REGISTERED, Registered};
+
+use super::{Finding, Patient, Topic};
+use crate::install::hooks::PLUGIN;
+use crate::install::places::{Found, Place, Scope};
+use crate::install::program::{self, Program};
+
+const MEND: &str = "`gatewright init` mends it";
+
+/// What keeps a settings file, or all hooks, from being used.
+pub fn settings(patient: &Patient<'_>) -> Vec<Finding> {
+    patient
+        .places
+        .iter()
+        .flat_map(|place| of_place(place, &patient.program))
+        .collect()
+}
+
+fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
+    let path = place.path.display();
+    let settings = match &place.found {
+        Found::Nothing => return Vec::new(),
+        Found::Unfit(reason) => {
+            let says = format!("Claude Code does not read {path}: {reason}");
+            return vec![Topic::Settings.red(says, "mend it, or put it away")];
+        }
+        Found::Settings(settings) => settings,
+    };
+    let off = settings.disables_all_hooks().then(|| {
+        Topic::Settings.red(
+            format!("{path} switches all hooks off"),
+            "take `disableAllHooks` out",
+        )
+    });
+    let ours = !settings.hooks(&program.path).is_empty();
+    let faults = settings.faults().into_iter().map(|fault| {
+        let says = format!("Claude Code drops {path} as a whole: {fault}");
+        match ours {
+            true => Topic::Settings.red(says, "mend it: our hooks stand in it"),
+            false => Topic::Settings.warning(says, "mend it"),
+        }
+    });
+    off.into_iter().chain(faults).collect()
+}
+
+/// Our hooks, wherever they stand.
+pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
+    let found = found(patient);
+    if found.is_empty() {
+        return vec![none(patient)];
+    }
+    let missing = REGISTERED.iter().filter(|registered| {
+        let mut here = found
+            .iter()
+            .filter(|(_, hook)| hook.event == registered.event);
+        here.next().is_none()
+    });
+    let missing = missing.map(|registered| {
+        let says = format!("nobody calls us at {}", registered.event);
+        Topic::Hooks.red(says, MEND)
+    });
+    let wrong = found
+        .iter()
+        .flat_map(|(place, hook)| wrong(patient, place, hook));
+    let mut findings: Vec<Finding> = missing.chain(wrong).collect();
+    if findings.is_empty() {
+        findings.push(fine(&found));
+    }
+    findings.extend(twice(&found));
+    findings.extend(only_shared(&found));
+    findings
+}
+
+/// The hooks that call us, with the file in which each stands.
+pub fn found<'a>(patient: &'a Patient<'_>) -> Vec<(&'a Place, Hook)> {
+    let places = patient.places.iter();
+    places
+        .flat_map(|place| {
+            let settings = place.settings().into_iter();
+            let hooks = settings.flat_map(|it| it.hooks(&patient.program.path));
+            hooks.map(move |hook| (place, hook))
+        })
+        .collect()
+}
+
+fn none(patient: &Patient<'_>) -> Finding {
+    let mut settings = patient.places.iter().filter_map(Place::settings);
+    match settings.any(|settings| settings.enables_plugin(PLUGIN)) {
+        true => Topic::Hooks.fine("they come with the plugin, and were not looked at"),
+        false => Topic::Hooks.red(
+            "no settings file calls us: nothing is guarded",
+            "`gatewright init` puts our hooks there",
+        ),
+    }
+}
+
+/// Everything that is wrong with one hook.
+fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
+    let at = format!("{} in {}", hook.event, place.path.display());
+    let Some(registered) = REGISTERED.iter().find(|it| it.event == hook.event) else {
+        let says = format!("{at}: we have nothing to say there");
+        return vec![Topic::Hooks.warning(says, MEND)];
+    };
+    let red = |says: String| Topic::Hooks.red(format!("{at}: {says}"), MEND);
+    let line = line_fault(patient, &hook.line, registered).map(red);
+    let open = registered.on_failure == OnFailure::Block && hook.on_failure == OnFailure::GoOn;
+    let open = open.then(|| red("without `onFailure: block` a crash opens the gate".to_owned()));
+    let limits = hook.limits.iter().map(|limit| red(limit.clone()));
+    let timeout = timeout_fault(hook, registered)
+        .map(|says| Topic::Hooks.warning(format!("{at}: {says}"), MEND));
+    line.into_iter()
+        .chain(open)
+        .chain(limits)
+        .chain(timeout)
+        .collect()
+}
+
+fn line_fault(patient: &Patient<'_>, line: &Line, registered: &Registered) -> Option<String> {
+    let program = &patient.program;
+    match line {
+        Line::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(format!(
+            "{path} is not there, so every call of a tool is refused"
+        )),
+        Line::Exec { program: path, .. } if !program.is_at(path) => Some(format!(
+            "it calls {path}, which is another program than this one"
+        )),
+        Line::Exec { program: path, .. } => {
+            let call = Call::Path(path.clone()).hook(registered.event);
+            (*line != call).then(|| "it calls us with other arguments".to_owned())
+        }
+        Line::Shell(_) if *line == Call::Name.hook(registered.event) => name_fault(patient),
+        Line::Shell(_) => Some("it goes through a shell in a way that we did not write".to_owned()),
+    }
+}
+
+/// A hook that finds us by our name does nothing where there is none.
+fn name_fault(patient: &Patient<'_>) -> Option<String> {
+    let found = program::find(&patient.context.environment, "gatewright");
+    match found.as_ref().and_then(|path| path.to_str()) {
+        Some(path) if patient.program.is_at(path) => None,
+        Some(path) => Some(format!(
+            "the PATH leads to {path}, which is another program than this one"
+        )),
+        None => Some("gatewright is not on the PATH, so it does nothing here".to_owned()),
+    }
+}
+
+fn timeout_fault(hook: &Hook, registered: &Registered) -> Option<String> {
+    match hook.timeout_seconds {
+        Some(seconds) if registered.suffices(seconds) => None,
+        Some(seconds) if seconds < registered.timeout_seconds as f64 => Some(format!(
+            "a timeout of {seconds} seconds ends us before we have answered"
+        )),
+        Some(seconds) => Some(format!("a timeout of {seconds} seconds is long to wait")),
+        None => Some("without a timeout a hook that hangs keeps the session".to_owned()),
+    }
+}
+
+fn fine(found: &[(&Place, Hook)]) -> Finding {
+    let mut files: Vec<String> = found
+        .iter()
+        .map(|(place, _)| place.path.display().to_string())
+        .collect();
+    files.dedup();
+    Topic::Hooks.fine(format!(
+        "{} events call this program, from {}",
+        REGISTERED.len(),
+        files.join(" and ")
+    ))
+}
+
+/// Commands that are the same run once; ours by path and ours by name are not the same.
+fn twice(found: &[(&Place, Hook)]) -> Option<Finding> {
+    let at = |event: &str| {
+        let here = found.iter().filter(|(_, hook)| hook.event == event);
+        let mut lines: Vec<&Line> = here.map(|(_, hook)| &hook.line).collect();
+        lines.dedup();
+        lines.len()
+    };
+    let event = REGISTERED.iter().find(|it| at(it.event) > 1)?;
+    Some(Topic::Hooks.warning(
+        format!("{} calls us twice, in two ways", event.event),
+        "take our hooks out of one of the settings files",
+    ))
+}
+
+/// The host reads a project's shared settings only in the folder in which it is started.
+fn only_shared(found: &[(&Place, Hook)]) -> Option<Finding> {
+    let shared = found.iter().all(|(place, _)| place.scope == Scope::Shared);
+    shared.then(|| {
+        Topic::Hooks.warning(
+            "a session that begins in a subfolder does not read .claude/settings.json",
+            "begin sessions at the top, or type `gatewright init --user` once",
+        )
+    })
+}

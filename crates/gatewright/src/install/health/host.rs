@@ -1,0 +1,61 @@
+//! Claude Code itself: is it there, and is it one that we know?
+
+use super::{Finding, Topic};
+use crate::install::host::{BLOCKING, Host, TESTED};
+
+pub fn finding(host: Option<&Host>) -> Finding {
+    let Some(host) = host else {
+        return Topic::Host.warning(
+            "Claude Code is not on the PATH",
+            "install it, or start it by its path",
+        );
+    };
+    let path = host.path.display();
+    match &host.version {
+        Err(reason) => Topic::Host.warning(
+            format!("{path} is there, but {reason}"),
+            "start it once by hand",
+        ),
+        Ok(version) if *version < BLOCKING => Topic::Host.red(
+            format!(
+                "Claude Code {version} goes on when a hook crashes: the gates are open then \
+                 (fail-open on crash)"
+            ),
+            format!("update it to {BLOCKING} or later"),
+        ),
+        Ok(version) if *version != TESTED => Topic::Host.warning(
+            format!("Claude Code {version} is {path}; gatewright was tested with {TESTED}"),
+            "`gatewright doctor --live` tries it",
+        ),
+        Ok(version) => Topic::Host.fine(format!("Claude Code {version} is {path}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Level;
+    use super::*;
+    use crate::install::host::Version;
+
+    #[test]
+    fn a_host_that_lets_calls_through_is_red() {
+        let level = |version: Result<[u32; 3], &str>| {
+            let host = Host {
+                path: "/bin/claude".into(),
+                version: version.map(Version).map_err(str::to_owned),
+            };
+            finding(Some(&host)).level
+        };
+        for (version, expected) in [
+            (Ok([2, 1, 325]), Level::Fine),
+            (Ok([2, 1, 295]), Level::Warning),
+            (Ok([2, 1, 294]), Level::Red),
+            (Ok([1, 9, 999]), Level::Red),
+            (Ok([3, 0, 0]), Level::Warning),
+            (Err("it does not tell its version"), Level::Warning),
+        ] {
+            assert_eq!(level(version), expected, "{version:?}");
+        }
+        assert_eq!(finding(None).level, Level::Warning);
+    }
+}

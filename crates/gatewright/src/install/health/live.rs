@@ -1,0 +1,73 @@
+//! The trial with the host itself: Claude Code is started once, without a model, and must call us.
+
+use std::process::Command;
+use std::time::Duration;
+
+use engine::{Begins, PipelineName};
+
+use super::{Finding, Patient, Topic};
+use crate::enrolment::{self, Installed, InstalledPipeline};
+use crate::install::host::Host;
+use crate::install::{outcome, pipeline};
+use crate::state::State;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Variables of a session around this command, which the host must not take for its own.
+const OF_A_SESSION: [&str; 4] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_PID",
+];
+
+pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
+    let Some(host) = host else {
+        return Topic::Live.red("there is no Claude Code to try", "install it");
+    };
+    match tried(patient, host) {
+        Ok(true) => Topic::Live.fine("Claude Code began a session, and it was guarded"),
+        Ok(false) => Topic::Live.red(
+            "Claude Code began a session, and did not call us",
+            "look at the lines about settings and hooks",
+        ),
+        Err(reason) => Topic::Live.red(
+            format!("Claude Code could not be tried: {reason}"),
+            "start it once by hand",
+        ),
+    }
+}
+
+/// Begins a session in a state of its own, in which every session of this project has a run. Was this
+/// one given a run?
+fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
+    let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
+    let home =
+        crate::environment::Environment::new([("XDG_STATE_HOME".into(), folder.path().into())]);
+    let state = State::find(&home).map_err(|failure| failure.to_string())?;
+    let name = PipelineName::parse(pipeline::DEFAULT).map_err(|problem| problem.to_string())?;
+    let always_on = Installed {
+        project: patient.project.key.clone(),
+        pipelines: vec![InstalledPipeline {
+            name,
+            file: None,
+            begins: Begins::Session,
+            commands: Default::default(),
+        }],
+    };
+    enrolment::install(&state, &always_on).map_err(|cause| cause.to_string())?;
+    let mut command = Command::new(&host.path);
+    command
+        .arg("--init-only")
+        .current_dir(&patient.project.root)
+        .env("XDG_STATE_HOME", folder.path());
+    for name in OF_A_SESSION {
+        command.env_remove(name);
+    }
+    let said = outcome::of(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
+    match said.code {
+        Some(0) => Ok(enrolment::is_anybody_enrolled(&state)),
+        Some(code) => Err(format!("it ends with {code}")),
+        None => Err("a signal ends it".to_owned()),
+    }
+}

@@ -1,0 +1,109 @@
+//! The live probe: a payload goes through the configured command line, exactly as the host would send it.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use hosts::claude::install::{DEADLINE_SECONDS, Line};
+use serde_json::json;
+
+use super::hooks::found;
+use super::{Finding, Patient, Topic};
+use crate::chance;
+use crate::install::outcome::{self, Outcome};
+
+const EVENT: &str = "PreToolUse";
+
+/// A hook that takes longer than this is felt at every call of a tool.
+const SLOW: Duration = Duration::from_millis(500);
+
+/// Every command line that stands at the gate of the tools answers, and says nothing to a session
+/// that is none of our business.
+pub fn probe(patient: &Patient<'_>) -> Vec<Finding> {
+    let gates = found(patient).into_iter();
+    let mut lines: Vec<Line> = gates
+        .filter(|(_, hook)| hook.event == EVENT)
+        .map(|(_, hook)| hook.line)
+        .collect();
+    lines.dedup();
+    lines.iter().map(|line| of_line(patient, line)).collect()
+}
+
+fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
+    let begun = Instant::now();
+    let payloads = [payload(patient), b"{ \"hook_event_name\": ".to_vec()];
+    let words = ["a payload of an unknown session", "a broken payload"];
+    for (payload, what) in payloads.iter().zip(words) {
+        let patience = Duration::from_secs(DEADLINE_SECONDS + 2);
+        let said = outcome::of(&mut command(patient, line), payload, patience);
+        let wrong = match said {
+            Err(trouble) => Some(trouble.to_string()),
+            Ok(outcome) => fault(&outcome),
+        };
+        if let Some(wrong) = wrong {
+            let says = format!(
+                "{} does not do with {what} what it should: {wrong}",
+                shown(line)
+            );
+            return Topic::Probe.red(says, "`gatewright init` mends the command line");
+        }
+    }
+    let took = begun.elapsed() / 2;
+    let says = format!("{} answers in {} ms", shown(line), took.as_millis());
+    match took > SLOW {
+        true => Topic::Probe.warning(says, "each call of a tool waits that long"),
+        false => Topic::Probe.fine(says),
+    }
+}
+
+/// The command as the host starts it: in the project, with its variables.
+fn command(patient: &Patient<'_>, line: &Line) -> Command {
+    let mut command = match line {
+        Line::Exec { program, arguments } => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+        Line::Shell(line) => {
+            let mut command = Command::new("sh");
+            command.args(["-c", line]);
+            command
+        }
+    };
+    let root = &patient.project.root;
+    command.current_dir(root).env("CLAUDE_PROJECT_DIR", root);
+    // A session around this command must not be taken for the one in the payload.
+    command.env_remove("CLAUDE_CODE_SESSION_ID");
+    command
+}
+
+/// A call that begins nothing, in a session that nobody has.
+fn payload(patient: &Patient<'_>) -> Vec<u8> {
+    let session = chance::key().map_or_else(|_| "doctor".to_owned(), |key| format!("doctor-{key}"));
+    let root = patient.project.root.display().to_string();
+    let payload = json!({
+        "session_id": session,
+        "transcript_path": "/dev/null",
+        "cwd": root,
+        "hook_event_name": EVENT,
+        "tool_name": "Read",
+        "tool_input": { "file_path": "/dev/null" },
+        "tool_use_id": "toolu_doctor",
+    });
+    payload.to_string().into_bytes()
+}
+
+fn fault(outcome: &Outcome) -> Option<String> {
+    match outcome.code {
+        Some(0) if outcome.stdout.is_empty() => None,
+        Some(0) => Some("it says something".to_owned()),
+        Some(code) => Some(format!("it ends with {code}")),
+        None => Some("a signal ends it".to_owned()),
+    }
+}
+
+fn shown(line: &Line) -> String {
+    match line {
+        Line::Exec { program, arguments } => format!("`{program} {}`", arguments.join(" ")),
+        Line::Shell(line) => format!("`{line}`"),
+    }
+}

@@ -1,0 +1,49 @@
+//! When each event was last seen: a hook that is never called fails without a sound.
+
+use std::time::SystemTime;
+
+use engine::Seconds;
+use hosts::claude::install::REGISTERED;
+
+use super::{Finding, Patient, Topic};
+
+/// Events that every guarded session sends.
+const ALWAYS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
+
+/// Nothing is said before the first guarded session.
+pub fn finding(patient: &Patient<'_>) -> Option<Finding> {
+    let folder = patient.state.folder().join("seen");
+    let age = |event: &str| {
+        let seen = std::fs::metadata(folder.join(event))
+            .ok()?
+            .modified()
+            .ok()?;
+        Some(SystemTime::now().duration_since(seen).unwrap_or_default())
+    };
+    let seen: Vec<(&str, Option<u64>)> = REGISTERED
+        .iter()
+        .map(|it| (it.event, age(it.event).map(|age| age.as_secs())))
+        .collect();
+    if seen.iter().all(|(_, age)| age.is_none()) {
+        return Some(Topic::Seen.fine("no guarded session has been here yet"));
+    }
+    Some(told(&seen))
+}
+
+fn told(seen: &[(&str, Option<u64>)]) -> Finding {
+    let ages = seen.iter().filter_map(|(event, age)| {
+        let age = views::time::span(Seconds((*age)?));
+        Some(format!("{event} {age} ago"))
+    });
+    let ages = ages.collect::<Vec<_>>().join(", ");
+    let never = seen.iter().filter(|(_, age)| age.is_none());
+    let never: Vec<&str> = never.map(|(event, _)| *event).collect();
+    let says = match never.is_empty() {
+        true => ages,
+        false => format!("{ages}; never: {}", never.join(", ")),
+    };
+    match never.iter().any(|event| ALWAYS.contains(event)) {
+        true => Topic::Seen.warning(says, "every session should send these: look at the hooks"),
+        false => Topic::Seen.fine(says),
+    }
+}

@@ -1,0 +1,243 @@
+//! Which settings file gets our hooks, and what becomes of the others.
+
+use evidence::Project;
+use hosts::claude::install::{Call, REGISTERED, Settings, StatusLine};
+
+use super::gone;
+use super::places::{Found, LOCAL, Place, SHARED, Scope, USER};
+use super::plan::{Change, Plan};
+use super::program::Program;
+use super::record::Kind;
+use crate::failure::Failure;
+
+/// The name under which our plugin is known.
+pub const PLUGIN: &str = "gatewright";
+
+/// Where hooks are to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// In the project, for this machine, unless they stand somewhere already.
+    Local,
+    /// In the project, for everybody.
+    Shared,
+    /// In a person's own settings, for all projects.
+    User,
+}
+
+/// Plans the hooks of a project.
+pub fn plan(
+    plan: &mut Plan,
+    wanted: Wanted,
+    places: &[Place],
+    program: &Program,
+) -> Result<(), Failure> {
+    tell_switches(plan, places);
+    match wanted {
+        Wanted::Local => local(plan, places, program),
+        Wanted::Shared => {
+            put(plan, SHARED, &Call::Name, program, StatusLine::AsItIs)?;
+            take_out(plan, LOCAL, program)
+        }
+        Wanted::User => {
+            let call = Call::Path(program.path.clone());
+            put(plan, USER, &call, program, StatusLine::Ours)
+        }
+    }
+}
+
+fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Failure> {
+    let elsewhere = || places.iter().filter(|place| place.scope != Scope::Local);
+    if let Some(place) = elsewhere().find(|place| is_complete(place, program)) {
+        plan.note(format!(
+            "our hooks stand in {} already",
+            place.path.display()
+        ));
+        return Ok(());
+    }
+    if elsewhere().any(has_plugin) {
+        plan.note("our hooks come with the plugin");
+        return Ok(());
+    }
+    let mut others = elsewhere().filter_map(Place::settings);
+    let status_line = match others.any(Settings::has_status_line) {
+        true => StatusLine::AsItIs,
+        false => StatusLine::Ours,
+    };
+    let call = Call::Path(program.path.clone());
+    put(plan, LOCAL, &call, program, status_line)
+}
+
+fn has_plugin(place: &Place) -> bool {
+    let settings = place.settings();
+    settings.is_some_and(|settings| settings.enables_plugin(PLUGIN))
+}
+
+/// Are all our hooks in this file, so that they hold?
+pub fn is_complete(place: &Place, program: &Program) -> bool {
+    let Some(settings) = place.settings() else {
+        return false;
+    };
+    let hooks = settings.hooks(&program.path);
+    REGISTERED.iter().all(|registered| {
+        let mut here = hooks.iter().filter(|hook| hook.event == registered.event);
+        here.any(|hook| gone::holds(hook, program))
+    })
+}
+
+fn put(
+    plan: &mut Plan,
+    path: &str,
+    call: &Call,
+    program: &Program,
+    status_line: StatusLine,
+) -> Result<(), Failure> {
+    let before = plan.base.read(path)?;
+    let settings = settings(plan, path, before.as_deref().unwrap_or_default())?;
+    if let Some(fault) = settings.faults().first() {
+        let message = format!(
+            "Claude Code drops {} as a whole: {fault}",
+            shown(plan, path)
+        );
+        return Err(Failure::settings(message).hint("mend it first; nothing was written"));
+    }
+    let after = settings.with_hooks(call, &program.path, status_line);
+    let after = after.map_err(|unfit| unusable(plan, path, &unfit.to_string()))?;
+    if settings.has_status_line() && !settings.has_our_status_line(&program.path) {
+        plan.note(format!("the status line in {path} stays yours"));
+    }
+    plan.push(changed(path, before, Some(after.into_bytes())));
+    Ok(())
+}
+
+/// Plans a settings file without anything of ours.
+pub fn take_out(plan: &mut Plan, path: &str, program: &Program) -> Result<(), Failure> {
+    let Some(before) = plan.base.read(path)? else {
+        return Ok(());
+    };
+    let settings = settings(plan, path, &before)?;
+    if settings.hooks(&program.path).is_empty() && !settings.has_our_status_line(&program.path) {
+        return Ok(());
+    }
+    let after = settings.without_hooks(&program.path);
+    let after = after.map_err(|unfit| unusable(plan, path, &unfit.to_string()))?;
+    plan.push(changed(path, Some(before), Some(after.into_bytes())));
+    Ok(())
+}
+
+fn settings(plan: &Plan, path: &str, bytes: &[u8]) -> Result<Settings, Failure> {
+    Settings::parse(bytes).map_err(|unfit| unusable(plan, path, &unfit.to_string()))
+}
+
+fn unusable(plan: &Plan, path: &str, reason: &str) -> Failure {
+    Failure::settings(format!("{} cannot be changed: {reason}", shown(plan, path)))
+        .hint("mend it first; nothing was written")
+}
+
+fn shown(plan: &Plan, path: &str) -> String {
+    plan.base.root().join(path).display().to_string()
+}
+
+fn changed(path: &str, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Change {
+    Change {
+        path: path.to_owned(),
+        kind: Kind::Settings,
+        before,
+        after,
+    }
+}
+
+/// What would keep our hooks from being called, wherever they stand.
+fn tell_switches(plan: &mut Plan, places: &[Place]) {
+    for place in places {
+        let path = place.path.display();
+        match &place.found {
+            Found::Settings(settings) if settings.disables_all_hooks() => plan.note(format!(
+                "{path} switches all hooks off: nothing is guarded until that is gone"
+            )),
+            Found::Settings(_) | Found::Nothing => {}
+            Found::Unfit(reason) => {
+                plan.note(format!("Claude Code does not read {path}: {reason}"));
+            }
+        }
+    }
+}
+
+/// The head of the lines that we add to `.gitignore`.
+const IGNORED: &str = "# gatewright: of this machine only";
+
+/// Plans the lines of `.gitignore` for what must not be committed.
+pub fn plan_ignored(
+    plan: &mut Plan,
+    project: &Project,
+    wanted: Wanted,
+    views: &[String],
+) -> Result<(), Failure> {
+    const PATH: &str = ".gitignore";
+    if !project.is_git() {
+        return Ok(());
+    }
+    let local = plan.changes.iter().any(|change| change.path == LOCAL);
+    let local = (local && wanted == Wanted::Local).then(|| LOCAL.to_owned());
+    let before = plan.base.read(PATH)?;
+    let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default()).into_owned();
+    let is_there = |line: &String| text.lines().any(|present| covers(present, line));
+    let lines = local.into_iter().chain(views.iter().cloned());
+    let lines: Vec<String> = lines.filter(|line| !is_there(line)).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let gap = match text.is_empty() || text.ends_with('\n') {
+        true => "",
+        false => newline,
+    };
+    let added: Vec<String> = std::iter::once(IGNORED.to_owned()).chain(lines).collect();
+    let block: String = added
+        .iter()
+        .map(|line| format!("{line}{newline}"))
+        .collect();
+    let mut after = before.clone().unwrap_or_default();
+    after.extend_from_slice(format!("{gap}{block}").as_bytes());
+    plan.push(Change {
+        path: PATH.to_owned(),
+        kind: Kind::Lines(added),
+        before,
+        after: Some(after),
+    });
+    Ok(())
+}
+
+/// Does this line of an ignore file plainly cover that path: the path itself, or a folder around it?
+fn covers(line: &str, path: &str) -> bool {
+    let line = line.trim().trim_start_matches('/');
+    let folder = line.trim_end_matches('*').trim_end_matches('/');
+    line == path || (!folder.is_empty() && path.strip_prefix(folder).is_some_and(is_inside))
+}
+
+fn is_inside(rest: &str) -> bool {
+    rest.starts_with('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_ignored_already_is_known() {
+        for (line, expected) in [
+            (".claude/settings.local.json", true),
+            ("/.claude/settings.local.json  ", true),
+            (".claude", true),
+            (".claude/", true),
+            ("/.claude/*", true),
+            ("*", false),
+            ("", false),
+            ("# .claude", false),
+            ("!.claude/settings.local.json", false),
+            (".claude-old", false),
+            (".cla", false),
+        ] {
+            assert_eq!(covers(line, LOCAL), expected, "{line}");
+        }
+    }
+}

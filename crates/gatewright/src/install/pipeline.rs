@@ -1,0 +1,204 @@
+//! The pipeline that is installed: its file in the project, what it refers to, and what the host gets.
+
+use std::path::Path;
+
+use engine::Definition;
+use evidence::Project;
+use language::Sources;
+use language::builtin::Builtin;
+
+use super::disk::Base;
+use super::plan::{Change, Plan};
+use super::record::{Kind, Record};
+use crate::context::Context;
+use crate::definition::{self, Place, Trouble};
+use crate::enrolment::InstalledPipeline;
+use crate::failure::Failure;
+use crate::trust::{self, Subject};
+
+/// What a new user gets who names none.
+pub const DEFAULT: &str = "context-first";
+
+const OWN_FOLDER: &str = ".gatewright";
+const HOST_FOLDER: &str = ".claude";
+
+/// A pipeline with all that goes with it.
+pub struct Chosen {
+    pub definition: Definition,
+    pub sources: Sources,
+    /// Its file, as seen from the project's root.
+    file: String,
+    /// Files of ours to be put into the project, with the definition itself. A project that has the
+    /// pipeline as its own gets none.
+    files: Vec<(String, Vec<u8>)>,
+    notes: Vec<String>,
+}
+
+/// Finds the pipeline of this name or path, and refuses one that nobody trusts.
+pub fn choose(
+    context: &Context,
+    project: &Project,
+    record: &Record,
+    word: &str,
+) -> Result<Chosen, Trouble> {
+    match definition::place(word, &context.folder, &project.root)? {
+        Place::Builtin(builtin) => builtin_in(context, project, record, builtin),
+        Place::File { path, shown } => own(context, project, &path, &shown),
+    }
+}
+
+fn builtin_in(
+    context: &Context,
+    project: &Project,
+    record: &Record,
+    builtin: &Builtin,
+) -> Result<Chosen, Trouble> {
+    let file = format!("{OWN_FOLDER}/{}.toml", builtin.name);
+    let base = Base::new(project.root.clone());
+    if let Some(present) = base.read(&file)?
+        && present != builtin.text.as_bytes()
+        && !record.has_unchanged(&file, &present)
+    {
+        let mut chosen = own(context, project, &project.root.join(&file), &file)?;
+        let note = format!("{file} is this project's own version of {}", builtin.name);
+        chosen.notes.push(note);
+        return Ok(chosen);
+    }
+    let sources = builtin.sources();
+    let definition = definition::compile(&sources)?.pipeline.definition().clone();
+    let referred = sources.files.iter();
+    let referred = referred.map(|(path, bytes)| (format!("{OWN_FOLDER}/{path}"), bytes.clone()));
+    let main = (file.clone(), sources.main.bytes.clone());
+    let files: Vec<(String, Vec<u8>)> = std::iter::once(main).chain(referred).collect();
+    refuse_others(&base, record, &files)?;
+    Ok(Chosen {
+        definition,
+        sources,
+        file,
+        files,
+        notes: Vec::new(),
+    })
+}
+
+/// A file of another content in the place of one of ours would make another pipeline of it.
+fn refuse_others(base: &Base, record: &Record, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+    for (path, bytes) in files {
+        let present = base.read(path)?;
+        let other = present.filter(|present| present != bytes);
+        if other.is_some_and(|present| !record.has_unchanged(path, &present)) {
+            let message = format!("{path} is there with other content, and the pipeline needs it");
+            return Err(Failure::no(message).hint("rename it, and do it again"));
+        }
+    }
+    Ok(())
+}
+
+/// A pipeline of the project's own. Nothing of it reaches the host before a person trusts it.
+fn own(context: &Context, project: &Project, path: &Path, shown: &str) -> Result<Chosen, Trouble> {
+    let sources = definition::read(path, shown)?;
+    let definition = definition::compile(&sources)?.pipeline.definition().clone();
+    let file = inside(path, &project.root)?;
+    if !trust::is_shipped(&sources) {
+        let subject = Subject::new(path, &sources, &definition, &project.root)?;
+        trust::require(&context.state()?, shown, &subject)?;
+    }
+    Ok(Chosen {
+        definition,
+        sources,
+        file,
+        files: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+/// The path of a file as seen from the project's root.
+fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
+    let real = path
+        .canonicalize()
+        .map_err(Failure::file("look at", path))?;
+    let inside = real.strip_prefix(root).ok().and_then(Path::to_str);
+    inside.map(str::to_owned).ok_or_else(|| {
+        Failure::no(format!("{} does not lie in this project", path.display()))
+            .hint(format!("copy it into {OWN_FOLDER}/"))
+    })
+}
+
+impl Chosen {
+    /// Plans the pipeline's own files, and those that the host gets.
+    pub fn plan(&mut self, plan: &mut Plan, record: &Record) -> Result<(), Failure> {
+        plan.notes.append(&mut self.notes);
+        for (path, bytes) in &self.files {
+            let before = plan.base.read(path)?;
+            plan.push(made(path, before, bytes));
+        }
+        for (path, bytes) in language::given_files(&self.sources) {
+            let path = format!("{HOST_FOLDER}/{path}");
+            let before = plan.base.read(&path)?;
+            match before {
+                Some(present) if present != bytes && !record.has_unchanged(&path, &present) => {
+                    plan.note(format!("{path} is yours and stays as it is"));
+                }
+                before => plan.push(made(&path, before, bytes)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that the host gets, by their path in its folder.
+    pub fn given(&self) -> Vec<(String, Vec<u8>)> {
+        let given = language::given_files(&self.sources).into_iter();
+        given
+            .map(|(path, bytes)| (path.to_owned(), bytes.to_vec()))
+            .collect()
+    }
+
+    pub fn installed(&self) -> InstalledPipeline {
+        InstalledPipeline {
+            name: self.definition.name.clone(),
+            file: Some(self.file.clone()),
+            begins: self.definition.begins,
+            commands: self.definition.commands.clone(),
+        }
+    }
+
+    /// Patterns for the files that we render into the project: they tell of one machine's runs.
+    pub fn views(&self) -> Vec<String> {
+        let views = self.definition.views.iter();
+        views.map(|view| pattern(&view.path)).collect()
+    }
+}
+
+fn made(path: &str, before: Option<Vec<u8>>, bytes: &[u8]) -> Change {
+    Change {
+        path: path.to_owned(),
+        kind: Kind::Made,
+        before,
+        after: Some(bytes.to_vec()),
+    }
+}
+
+/// A path with `*` for each of its placeholders.
+fn pattern(path: &str) -> String {
+    let mut parts = path.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |pattern, part| {
+        let rest = part.split_once('}').map_or(part, |(_, rest)| rest);
+        format!("{pattern}*{rest}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_become_stars() {
+        for (path, expected) in [
+            ("a/b.md", "a/b.md"),
+            ("{run}.md", "*.md"),
+            ("a/{run}/{target}.json", "a/*/*.json"),
+        ] {
+            assert_eq!(pattern(path), expected);
+        }
+    }
+}

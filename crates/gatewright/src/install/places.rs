@@ -1,0 +1,109 @@
+//! The settings files of Claude Code in which hooks may stand, for one project.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use evidence::Project;
+use hosts::claude::install::Settings;
+
+use crate::environment::Environment;
+
+/// Whose settings a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The machine's.
+    Managed,
+    /// A person's, for all projects.
+    User,
+    /// The main worktree's: the host reads them in linked worktrees too.
+    Main,
+    /// The project's, for everybody.
+    Shared,
+    /// The project's, on this machine.
+    Local,
+}
+
+pub const SHARED: &str = ".claude/settings.json";
+pub const LOCAL: &str = ".claude/settings.local.json";
+pub const USER: &str = "settings.json";
+
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+/// A longer file is not a settings file.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A settings file, as it is now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    pub scope: Scope,
+    pub path: PathBuf,
+    pub found: Found,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    Nothing,
+    Settings(Settings),
+    /// It is there, and the host cannot read it either.
+    Unfit(String),
+}
+
+impl Place {
+    fn look(scope: Scope, path: PathBuf) -> Self {
+        let found = match read(&path) {
+            Ok(None) => Found::Nothing,
+            Ok(Some(bytes)) => match Settings::parse(&bytes) {
+                Ok(settings) => Found::Settings(settings),
+                Err(unfit) => Found::Unfit(unfit.to_string()),
+            },
+            Err(cause) => Found::Unfit(format!("it cannot be read ({cause})")),
+        };
+        Self { scope, path, found }
+    }
+
+    pub fn settings(&self) -> Option<&Settings> {
+        match &self.found {
+            Found::Settings(settings) => Some(settings),
+            Found::Nothing | Found::Unfit(_) => None,
+        }
+    }
+}
+
+/// Every settings file that counts in this project, whether it is there or not.
+pub fn look(environment: &Environment, project: &Project) -> Vec<Place> {
+    let managed = Some((Scope::Managed, PathBuf::from(MANAGED)));
+    let user = environment.claude_folder();
+    let user = user.map(|folder| (Scope::User, folder.join(USER)));
+    let main = main_root(project).map(|root| (Scope::Main, root.join(LOCAL)));
+    let own = [(Scope::Shared, SHARED), (Scope::Local, LOCAL)];
+    let own = own.map(|(scope, name)| (scope, project.root.join(name)));
+    let all = managed.into_iter().chain(user).chain(main).chain(own);
+    all.map(|(scope, path)| Place::look(scope, path)).collect()
+}
+
+/// The main worktree, seen from a linked one.
+fn main_root(project: &Project) -> Option<PathBuf> {
+    let common = Path::new(&project.key);
+    let root = common.parent().filter(|_| common.ends_with(".git"))?;
+    (root != project.root).then(|| root.to_owned())
+}
+
+fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(cause) => match cause.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => return Ok(None),
+            _ => return Err(cause),
+        },
+    };
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(std::io::Error::other("it is no file of that kind"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}

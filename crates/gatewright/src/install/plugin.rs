@@ -1,0 +1,74 @@
+//! A plugin for Claude Code in a folder of its own, made from a pipeline.
+
+use std::path::Path;
+
+use hosts::claude::plugin::{self, Plugin};
+
+use super::hooks::PLUGIN;
+use super::pipeline::Chosen;
+use super::plan::{Change, Plan};
+use super::record::Kind;
+use crate::failure::Failure;
+
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// Plans a plugin's files. The folder is new or empty, or holds a plugin of ours.
+pub fn plan(folder: &Path, chosen: &Chosen) -> Result<Plan, Failure> {
+    let mut plan = Plan::new(folder);
+    refuse_others(folder)?;
+    let name = &chosen.definition.name;
+    let about = format!(
+        "Gatewright's gates for Claude Code. {}",
+        chosen.definition.about
+    );
+    let readme = readme(chosen);
+    let described = Plugin {
+        name: PLUGIN,
+        version: env!("CARGO_PKG_VERSION"),
+        about: &about,
+        readme: &readme,
+    };
+    for (path, bytes) in plugin::files(&described, &chosen.given()) {
+        plan.push(Change {
+            before: plan.base.read(&path)?,
+            path,
+            kind: Kind::Made,
+            after: Some(bytes),
+        });
+    }
+    plan.note(format!(
+        "each machine needs gatewright on its PATH, and each project `gatewright init {name}`"
+    ));
+    Ok(plan)
+}
+
+fn refuse_others(folder: &Path) -> Result<(), Failure> {
+    let listed = match std::fs::read_dir(folder) {
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(Failure::file("look into", folder)(cause)),
+        Ok(mut listed) => listed.next(),
+    };
+    let manifest = std::fs::read_to_string(folder.join(MANIFEST)).unwrap_or_default();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
+    match listed.is_none() || manifest.get("name").is_some_and(|name| name == PLUGIN) {
+        true => Ok(()),
+        false => {
+            let message = format!("{} is not empty, and no plugin of ours", folder.display());
+            Err(Failure::no(message).hint("name a new folder"))
+        }
+    }
+}
+
+fn readme(chosen: &Chosen) -> String {
+    let name = &chosen.definition.name;
+    let about = &chosen.definition.about;
+    format!(
+        "# Gatewright: {name}\n\n{about}\n\n\
+         This plugin puts Gatewright into the hooks of Claude Code. In a project in which a pipeline is \
+         installed, each agent is admitted when its turn has come, what it leaves is checked, and the \
+         session does not stop before the work is done. Elsewhere the hooks say nothing.\n\n\
+         Gatewright itself is a program of its own. Install it so that `gatewright` is found on the \
+         PATH; where it is not, the hooks do nothing. Then type `gatewright init {name}` in your \
+         project, and `gatewright doctor` to see that it works.\n"
+    )
+}

@@ -1,0 +1,266 @@
+//! What was installed below a folder: the files as they were before, so that they can come back.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::disk::Base;
+use crate::failure::Failure;
+use crate::state::State;
+
+const FOLDER: &str = "installs";
+const RECORD: &str = "record.json";
+
+/// What was done below one folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    pub root: String,
+    /// The project's identity; none for a person's own settings.
+    pub project: Option<String>,
+    pub files: Vec<Kept>,
+    /// The folders that were made, the outermost first.
+    pub folders: Vec<String>,
+}
+
+/// A file that was changed or made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    pub path: String,
+    pub kind: Kind,
+    /// The hash of what it held before; none if it was not there.
+    pub before: Option<String>,
+    /// The hash of what it held when we had written it.
+    pub after: String,
+}
+
+/// How our part of a file is taken out, when somebody has changed it since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Settings of the host.
+    Settings,
+    /// A text to which these lines were added.
+    Lines(Vec<String>),
+    /// A file of ours: it is as we made it, or it is somebody's.
+    Made,
+}
+
+impl Record {
+    pub fn file(&self, path: &str) -> Option<&Kept> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Is this file ours, and as we left it?
+    pub fn has_unchanged(&self, path: &str, bytes: &[u8]) -> bool {
+        let hash = hash(bytes);
+        self.file(path).is_some_and(|file| file.after == hash)
+    }
+
+    pub fn put(&mut self, kept: Kept) {
+        match self.files.iter_mut().find(|file| file.path == kept.path) {
+            Some(file) => *file = kept,
+            None => self.files.push(kept),
+        }
+    }
+}
+
+pub fn hash(bytes: &[u8]) -> String {
+    evidence::hash(bytes).to_string()
+}
+
+/// Where the record of one folder lies.
+pub struct Shelf {
+    base: Base,
+}
+
+impl Shelf {
+    pub fn of(state: &State, root: &Path) -> Self {
+        let mut name = hash(root.as_os_str().as_encoded_bytes());
+        name.truncate(32);
+        Self {
+            base: Base::private(state.folder().join(FOLDER).join(name)),
+        }
+    }
+
+    pub fn read(&self) -> Result<Option<Record>, Failure> {
+        match self.base.read(RECORD)? {
+            None => Ok(None),
+            Some(bytes) => match serde_json::from_slice(&bytes).ok().as_ref().and_then(parse) {
+                Some(record) => Ok(Some(record)),
+                None => Err(damaged(self.base.root())),
+            },
+        }
+    }
+
+    /// Keeps what a file held, by its hash.
+    pub fn keep(&self, bytes: &[u8]) -> Result<String, Failure> {
+        let hash = hash(bytes);
+        self.make()?;
+        if self.original(&hash).is_none() {
+            self.base.write(&hash, bytes)?;
+        }
+        Ok(hash)
+    }
+
+    /// What a file held before, if it is still known and whole.
+    pub fn original(&self, name: &str) -> Option<Vec<u8>> {
+        let bytes = self.base.read(name).ok().flatten();
+        bytes.filter(|bytes| hash(bytes) == name)
+    }
+
+    pub fn write(&self, record: &Record) -> Result<(), Failure> {
+        self.make()?;
+        let text = views::json_text(&written(record));
+        self.base.write(RECORD, text.as_bytes())
+    }
+
+    /// Forgets the folder. The record goes first: without it the rest means nothing.
+    pub fn clear(&self) -> Result<(), Failure> {
+        self.base.remove(RECORD)?;
+        match fs::remove_dir_all(self.base.root()) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(Failure::file("remove", self.base.root())(cause))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn make(&self) -> Result<(), Failure> {
+        let folder = self.base.root();
+        let made = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder);
+        made.map_err(Failure::file("make", folder))
+    }
+}
+
+/// Every record of the state folder that can be read.
+pub fn all(state: &State) -> Vec<Record> {
+    let listed = fs::read_dir(state.folder().join(FOLDER))
+        .into_iter()
+        .flatten();
+    let shelves = listed.filter_map(Result::ok).map(|entry| Shelf {
+        base: Base::private(entry.path()),
+    });
+    shelves
+        .filter_map(|shelf| shelf.read().ok().flatten())
+        .collect()
+}
+
+fn damaged(folder: &Path) -> Failure {
+    let path: PathBuf = folder.join(RECORD);
+    Failure::outside(format!("{} is damaged", path.display()))
+        .hint("remove it: our entries can still be taken out, files are not restored any more")
+}
+
+fn written(record: &Record) -> Value {
+    let files: Vec<Value> = record.files.iter().map(written_file).collect();
+    json!({
+        "version": 1,
+        "root": record.root,
+        "project": record.project,
+        "files": files,
+        "folders": record.folders,
+    })
+}
+
+fn written_file(file: &Kept) -> Value {
+    let (kind, lines) = match &file.kind {
+        Kind::Settings => ("settings", None),
+        Kind::Lines(lines) => ("lines", Some(lines)),
+        Kind::Made => ("made", None),
+    };
+    json!({
+        "path": file.path,
+        "kind": kind,
+        "lines": lines,
+        "before": file.before,
+        "after": file.after,
+    })
+}
+
+fn parse(value: &Value) -> Option<Record> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let files = value.get("files")?.as_array()?.iter();
+    Some(Record {
+        root: text("root")?,
+        project: text("project"),
+        files: files.map(parse_file).collect::<Option<_>>()?,
+        folders: texts(value.get("folders")?)?,
+    })
+}
+
+fn parse_file(value: &Value) -> Option<Kept> {
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Kept {
+        path: text("path")?,
+        kind: match text("kind")?.as_str() {
+            "settings" => Kind::Settings,
+            "lines" => Kind::Lines(texts(value.get("lines")?)?),
+            "made" => Kind::Made,
+            _ => return None,
+        },
+        before: text("before"),
+        after: text("after")?,
+    })
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    let texts = value.as_array()?.iter();
+    texts.map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_back_with_the_files_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().join("state"));
+        let shelf = Shelf::of(&state, Path::new("/a"));
+        assert_eq!(shelf.read().unwrap(), None);
+        let before = shelf.keep(b"\xff old").unwrap();
+        let kinds = [
+            Kind::Settings,
+            Kind::Lines(vec!["x".to_owned()]),
+            Kind::Made,
+        ];
+        let mut record = Record {
+            root: "/a".to_owned(),
+            project: Some("/a/.git".to_owned()),
+            ..Record::default()
+        };
+        for (number, kind) in kinds.into_iter().enumerate() {
+            record.put(Kept {
+                path: format!("f{number}"),
+                kind,
+                before: (number > 0).then(|| before.clone()),
+                after: hash(b"new"),
+            });
+        }
+        shelf.write(&record).unwrap();
+        assert_eq!(shelf.read().unwrap().as_ref(), Some(&record));
+        assert_eq!(all(&state), [record.clone()]);
+        assert_eq!(Shelf::of(&state, Path::new("/b")).read().unwrap(), None);
+        assert_eq!(shelf.original(&before).as_deref(), Some(&b"\xff old"[..]));
+        assert!(record.has_unchanged("f1", b"new") && !record.has_unchanged("f1", b"other"));
+        shelf.clear().unwrap();
+        assert_eq!(shelf.read().unwrap(), None);
+        assert_eq!(all(&state), []);
+    }
+
+    #[test]
+    fn a_damaged_record_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().join("state"));
+        let shelf = Shelf::of(&state, Path::new("/a"));
+        shelf.write(&Record::default()).unwrap();
+        for text in ["", "{}", "[", "{\"root\": 3}"] {
+            fs::write(shelf.base.root().join(RECORD), text).unwrap();
+            assert!(shelf.read().is_err(), "{text}");
+        }
+    }
+}

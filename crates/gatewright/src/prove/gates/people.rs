@@ -1,0 +1,109 @@
+//! What only a person may do, and the settings in which our hooks stand.
+
+use engine::{Act, Rule, Standing};
+use serde_json::json;
+
+use super::super::exchange::Expected;
+use super::super::folder;
+use super::super::process::Ended;
+use super::super::scene::Scene;
+use super::super::trouble::{Tried, insist};
+use super::{Bench, Column, Gate};
+use crate::failure::Failure;
+
+pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
+    for line in [
+        "gatewright cancel --reason enough",
+        "gatewright bypass --for 30m --reason hurry",
+        "gatewright skip --reason later",
+    ] {
+        bench.case(
+            Column::Refusal,
+            format!("the session runs `{line}`"),
+            |scene| bash(scene, line, Expected::Refusal(&[Rule::PersonOnly])),
+        )?;
+    }
+    if matches!(bench.fresh()?.denies("Bash"), Ok(false)) {
+        let status = "gatewright status";
+        bench.case(
+            Column::Pass,
+            format!("the session runs `{status}`"),
+            |scene| bash(scene, status, Expected::Pass),
+        )?;
+    }
+    let definition = bench.fresh()?.pipeline.definition();
+    let mut typed = definition.commands.iter();
+    let cancel = typed
+        .find(|(_, act)| **act == Act::Cancel)
+        .map(|(name, _)| name.to_string());
+    if let Some(name) = cancel {
+        bench.case(Column::Pass, format!("a person types /{name}"), |scene| {
+            scene.pen.prompt += 1;
+            scene.hook(scene.pen.command(&name, "enough"), Expected::Pass)?;
+            insist(is_cancelled(scene)?, || {
+                "the run was not cancelled".to_owned()
+            })
+        })?;
+    }
+    let what = "an agent's shell runs `gatewright cancel` all the same";
+    bench.case(Column::Fault, what, |scene| {
+        let run = scene.now()?.id;
+        let got = scene.command(&["cancel", run.as_str(), "--reason", "enough"]);
+        insist(got.ended != Ended::Code(0) && !is_cancelled(scene)?, || {
+            "the run was cancelled".to_owned()
+        })
+    })?;
+    Ok(bench.gate("people", "commands that are a person's"))
+}
+
+fn bash(scene: &mut Scene, line: &str, expected: Expected) -> Tried<()> {
+    let input = json!({ "command": line });
+    let sent = scene.pen.tool(None, "Bash", &input);
+    scene.hook(sent, expected).map(drop)
+}
+
+fn is_cancelled(scene: &Scene) -> Tried<bool> {
+    Ok(matches!(scene.now()?.standing, Standing::Cancelled { .. }))
+}
+
+pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
+    const GONE: Expected = Expected::Refusal(&[]);
+    for (column, what, text, expected) in [
+        (
+            Column::Refusal,
+            "the hooks are taken out of the settings",
+            "{}\n",
+            GONE,
+        ),
+        (
+            Column::Refusal,
+            "all hooks are switched off",
+            "{ \"disableAllHooks\": true }\n",
+            GONE,
+        ),
+        (Column::Fault, "the settings are damaged", "{", GONE),
+    ] {
+        bench.case(column, what, |scene| {
+            for file in scene.settings_files() {
+                folder::write(&file, text.as_bytes())?;
+            }
+            changed(scene, expected)
+        })?;
+    }
+    bench.case(Column::Pass, "another setting changes", |scene| {
+        for file in scene.settings_files() {
+            let text = std::fs::read_to_string(&file).map_err(Failure::file("read", &file))?;
+            let more = text.replacen('{', "{ \"cleanupPeriodDays\": 7,", 1);
+            folder::write(&file, more.as_bytes())?;
+        }
+        changed(scene, Expected::Pass)
+    })?;
+    Ok(bench.gate("settings", "the hooks themselves"))
+}
+
+fn changed(scene: &mut Scene, expected: Expected) -> Tried<()> {
+    let file = scene.path(".claude/settings.local.json");
+    scene
+        .hook(scene.pen.config_changed(&file), expected)
+        .map(drop)
+}

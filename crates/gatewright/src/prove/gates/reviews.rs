@@ -1,0 +1,66 @@
+//! Reviews: a reviewer's no, a word that is no verdict, and an approval of something else.
+
+use engine::{Outcome, ReviewWork, Stage, Turn};
+
+use super::super::exchange::Expected;
+use super::super::folder;
+use super::super::leaving::turn;
+use super::super::scene::Scene;
+use super::super::trouble::{Tried, insist, not_shown};
+use super::super::work::Verdict;
+use super::agents::{endings, onward};
+use super::{Bench, Column, There};
+use crate::failure::Failure;
+
+pub fn review(
+    bench: &mut Bench<'_>,
+    stage: &Stage,
+    work: &ReviewWork,
+    there: &There<'_>,
+) -> Result<(), Failure> {
+    onward(bench, there)?;
+    let Ok(Some(agent)) = bench.fresh()?.in_turn() else {
+        return Ok(());
+    };
+    let what = format!("'{agent}' finds something: nothing is approved");
+    bench.case(Column::Refusal, what, |scene| {
+        scene.stays(|scene| {
+            let worker = scene.begins(&agent, None)?;
+            let done = scene.does(&worker, &verdict("needs_changes")?)?;
+            scene.ends(&worker, &done)
+        })?;
+        let turn = turn(&scene.now()?);
+        insist(matches!(turn, Some(Turn::Fixing { .. })), || {
+            "nobody has to fix what was found".to_owned()
+        })
+    })?;
+    endings(bench, stage, &agent)?;
+    if work.of.is_some() {
+        return Ok(());
+    }
+    let what = format!("files change while '{agent}' reviews: its approval counts for nothing");
+    bench.case(Column::Fault, what, |scene| {
+        let worker = scene.begins(&agent, None)?;
+        folder::write(&scene.path("changed-meanwhile.txt"), b"by somebody\n")?;
+        scene.stays(|scene| {
+            let done = scene.does(&worker, &verdict("approved")?)?;
+            let stops = scene.pen.agent_stops(&worker, done.reply.as_deref());
+            scene.hook(stops, Expected::Answer)?;
+            unapproved(scene)
+        })
+    })
+}
+
+fn verdict(word: &str) -> Tried<Verdict> {
+    match Outcome::parse(word) {
+        Ok(outcome) => Ok(Verdict::Outcome(outcome)),
+        Err(_) => not_shown(format!("{word} is no outcome")),
+    }
+}
+
+fn unapproved(scene: &Scene) -> Tried<()> {
+    let run = scene.now()?;
+    let panel = run.panels.get(&run.position.stage);
+    let approved = panel.is_some_and(|panel| !panel.approvals.is_empty());
+    insist(!approved, || "the approval counts".to_owned())
+}

@@ -1,0 +1,124 @@
+//! The command lines with which the host calls us: those of its settings, else our own.
+
+use std::path::PathBuf;
+
+use evidence::Project;
+use hosts::claude::Event;
+use hosts::claude::install::{Call, Hook, Line, Settings, StatusLine};
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::install::places::{self, Place, Scope};
+use crate::install::program::Program;
+
+/// Who is called at each event, and the settings that say so.
+pub struct Lines {
+    hooks: Vec<Hook>,
+    program: Program,
+    /// Where the hooks stand; empty where nothing is installed.
+    pub installed: Vec<PathBuf>,
+    pub settings: Vec<SettingsFile>,
+}
+
+/// A settings file as it is to lie in the copy of the project.
+pub struct SettingsFile {
+    pub owner: Owner,
+    pub name: &'static str,
+    pub text: String,
+}
+
+/// Whose folder a settings file lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Project,
+    User,
+}
+
+impl Lines {
+    pub fn of_project(environment: &Environment, project: &Project) -> Result<Self, Failure> {
+        let program = Program::of_process(environment)?;
+        let places = places::look(environment, project);
+        let off = |place: &&Place| place.settings().is_some_and(Settings::disables_all_hooks);
+        if let Some(place) = places.iter().find(off) {
+            let message = format!(
+                "{} switches all hooks off: no guard holds",
+                place.path.display()
+            );
+            return Err(Failure::no(message).hint("take `disableAllHooks` out of it"));
+        }
+        let ours: Vec<(&Place, Vec<Hook>)> = places
+            .iter()
+            .filter_map(|place| Some((place, place.settings()?.hooks(&program.path))))
+            .filter(|(_, hooks)| !hooks.is_empty())
+            .collect();
+        let installed = ours.iter().map(|(place, _)| place.path.clone()).collect();
+        let settings = match ours.is_empty() {
+            true => vec![our_own(&program)?],
+            false => ours
+                .iter()
+                .map(|(place, _)| copied(place))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(Self {
+            hooks: ours.into_iter().flat_map(|(_, hooks)| hooks).collect(),
+            program,
+            installed,
+            settings,
+        })
+    }
+
+    /// The line that the host runs at this event, or why it runs none.
+    pub fn at(&self, event: Event) -> Result<Line, String> {
+        let word = event.word();
+        if self.installed.is_empty() {
+            return Ok(Call::Path(self.program.path.clone()).hook(word));
+        }
+        let mut here = self.hooks.iter().filter(|hook| hook.event == word);
+        match here.next() {
+            None => Err(format!("the settings have no hook of ours at {word}")),
+            Some(hook) => match hook.limits.first() {
+                Some(limit) => Err(format!("the hook at {word} is limited: {limit}")),
+                None => Ok(hook.line.clone()),
+            },
+        }
+    }
+
+    /// The path of the program that runs now.
+    pub fn program(&self) -> &str {
+        &self.program.path
+    }
+
+    /// Where the hooks are, for people.
+    pub fn told(&self) -> String {
+        match self.installed.as_slice() {
+            [] => "this program, as `init` would install it".to_owned(),
+            files => {
+                let files = files.iter().map(|file| file.display().to_string());
+                format!("the hooks in {}", files.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// The settings that `init` would write.
+fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
+    let call = Call::Path(program.path.clone());
+    let text = Settings::parse(b"{}\n")
+        .and_then(|empty| empty.with_hooks(&call, &program.path, StatusLine::AsItIs))
+        .map_err(|unfit| Failure::bug(format!("our own settings are unfit: {unfit}")))?;
+    Ok(SettingsFile {
+        owner: Owner::Project,
+        name: places::LOCAL,
+        text,
+    })
+}
+
+fn copied(place: &Place) -> Result<SettingsFile, Failure> {
+    let (owner, name) = match place.scope {
+        Scope::Shared => (Owner::Project, places::SHARED),
+        Scope::Local | Scope::Main => (Owner::Project, places::LOCAL),
+        Scope::User | Scope::Managed => (Owner::User, places::USER),
+    };
+    let text = std::fs::read_to_string(&place.path).map_err(Failure::file("read", &place.path))?;
+    Ok(SettingsFile { owner, name, text })
+}

@@ -1,0 +1,174 @@
+//! Artifacts that are made up: as the definition wants them, and never the same bytes twice.
+
+mod example;
+
+use engine::{Artifact, Definition, Format, StageName, Step, StepsSource, Work};
+use serde_json::{Map, Value, json};
+
+/// The id and the words of the question that made-up workers ask.
+pub const QUESTION: (&str, &str) = ("q1", "Which of the two?");
+
+/// What artifacts of a scene hold where other stages look into them.
+pub struct Contents<'a> {
+    pub plan: &'a [Step],
+    /// A command line that stands for a test.
+    pub test: &'a str,
+}
+
+/// The text of an artifact whose verdict is this word. `number` makes it differ from all others.
+pub fn artifact(
+    definition: &Definition,
+    name: &engine::ArtifactName,
+    word: Option<&str>,
+    contents: &Contents<'_>,
+    number: u32,
+) -> Result<String, String> {
+    let Some(artifact) = definition.artifacts.get(name) else {
+        return Err(format!("there is no artifact {name}"));
+    };
+    if artifact.format == Format::Text {
+        return Ok(format!("Made up to prove a guard, number {number}.\n"));
+    }
+    let mut value = base(artifact)?;
+    for field in &artifact.require {
+        fill(&mut value, field, || json!("made up"));
+    }
+    for (field, content) in looked_into(definition, name, contents) {
+        set(&mut value, &field, content);
+    }
+    if let (Some(outcome), Some(word)) = (&artifact.outcome, word) {
+        set(&mut value, &outcome.field, json!(word));
+    }
+    Ok(match artifact.format {
+        Format::Bundle => bundle(&value, number),
+        Format::Json { .. } | Format::Text => {
+            // Space after the end changes the bytes, and nothing that a schema could mind.
+            format!("{value}{}\n", " ".repeat(number as usize))
+        }
+    })
+}
+
+fn base(artifact: &Artifact) -> Result<Value, String> {
+    match &artifact.format {
+        Format::Json {
+            schema: Some(schema),
+        } => example::of(schema),
+        Format::Json { schema: None } | Format::Bundle | Format::Text => Ok(json!({})),
+    }
+}
+
+/// The fields of this artifact that stages read questions, steps or commands from.
+fn looked_into(
+    definition: &Definition,
+    name: &engine::ArtifactName,
+    contents: &Contents<'_>,
+) -> Vec<(String, Value)> {
+    let stages = definition.stages.iter();
+    let fields = stages.filter_map(|stage| match &stage.work {
+        Work::Ask(ask) => match &ask.questions {
+            engine::Questions::From { field, .. } => {
+                let (id, text) = QUESTION;
+                Some((field, json!([{ "id": id, "question": text }])))
+            }
+            engine::Questions::Choice => None,
+        },
+        Work::Steps(steps) => match &steps.source {
+            StepsSource::Artifact(field) => Some((field, plan(contents.plan))),
+            StepsSource::Fixed(_) | StepsSource::Start => None,
+        },
+        Work::Check(check) => match &check.commands {
+            engine::Commands::Approved(field) => Some((field, json!([contents.test]))),
+            engine::Commands::Fixed(_) => None,
+        },
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::End(_) => None,
+    });
+    let own = fields.filter(|(field, _)| field.artifact == *name);
+    own.map(|(field, content)| (field.field.clone(), content))
+        .collect()
+}
+
+/// A plan as it stands in an artifact, or in a file that is given at the start.
+pub fn plan(steps: &[Step]) -> Value {
+    let step = |step: &Step| {
+        let needs: Vec<&str> = step.needs.iter().map(engine::StepId::as_str).collect();
+        json!({
+            "id": step.id.as_str(),
+            "title": step.title,
+            "agent": step.agent.as_str(),
+            "needs": needs,
+        })
+    };
+    steps.iter().map(step).collect()
+}
+
+/// Front matter may be written in JSON, value by value.
+fn bundle(value: &Value, number: u32) -> String {
+    let mut text = String::from("---\n");
+    for (key, value) in value.as_object().into_iter().flatten() {
+        text.push_str(&format!("{}: {value}\n", json!(key)));
+    }
+    text.push_str(&format!(
+        "---\nMade up to prove a guard, number {number}.\n"
+    ));
+    text
+}
+
+/// Sets a dotted field, and makes the objects on the way to it.
+fn set(value: &mut Value, path: &str, content: Value) {
+    *place(value, path) = content;
+}
+
+fn fill(value: &mut Value, path: &str, content: impl FnOnce() -> Value) {
+    let place = place(value, path);
+    let is_empty = match &place {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    if is_empty {
+        *place = content();
+    }
+}
+
+fn place<'v>(value: &'v mut Value, path: &str) -> &'v mut Value {
+    path.split('.').fold(value, |value, key| {
+        if !value.is_object() {
+            *value = Value::Object(Map::new());
+        }
+        &mut value[key]
+    })
+}
+
+/// A path that this stage may change, beside its artifacts; none where it may change nothing.
+pub fn changeable(definition: &Definition, stage: &StageName) -> Option<String> {
+    let stage = definition.stages.iter().find(|one| one.name == *stage)?;
+    match &stage.writes {
+        engine::Writes::Anything => Some("made-up.txt".to_owned()),
+        engine::Writes::Only(globs) => {
+            let filled = globs
+                .iter()
+                .map(|glob| (glob, glob.as_str().replace('*', "x")));
+            let mut covered = filled.filter(|(glob, path)| glob.covers(path));
+            covered.next().map(|(_, path)| path)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_set_wherever_they_are() {
+        let mut value = json!({ "a": { "b": "" }, "c": [1] });
+        set(&mut value, "x.y", json!(1));
+        fill(&mut value, "a.b", || json!("full"));
+        fill(&mut value, "c", || json!("never"));
+        assert_eq!(
+            value,
+            json!({ "a": { "b": "full" }, "c": [1], "x": { "y": 1 } })
+        );
+    }
+}

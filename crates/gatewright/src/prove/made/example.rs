@@ -1,0 +1,212 @@
+//! An example for a JSON Schema: as little as it asks for.
+//!
+//! Schemas can ask for things that nobody can guess, as a pattern does. What is made here is held
+//! against the schema by whoever uses it.
+
+use serde_json::{Map, Value, json};
+
+/// Deeper schemas are most likely endless.
+const DEEPEST: u32 = 12;
+
+/// The smallest thing that comes to mind.
+pub fn of(schema: &str) -> Result<Value, String> {
+    let schema: Value = serde_json::from_str(schema)
+        .map_err(|problem| format!("its schema is no JSON: {problem}"))?;
+    let examples = Examples { root: &schema };
+    examples.value(&schema, DEEPEST)
+}
+
+struct Examples<'a> {
+    root: &'a Value,
+}
+
+impl Examples<'_> {
+    fn value(&self, schema: &Value, depth: u32) -> Result<Value, String> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err("its schema has no end".to_owned());
+        };
+        let schema = &self.whole(schema, depth)?;
+        if let Some(value) = schema.get("const").or_else(|| schema["enum"].get(0)) {
+            return Ok(value.clone());
+        }
+        if let Some(value) = schema["examples"].get(0).or_else(|| schema.get("default")) {
+            return Ok(value.clone());
+        }
+        match kind(schema) {
+            "object" => self.object(schema, depth),
+            "array" => self.array(schema, depth),
+            "string" => Ok(string(schema)),
+            "integer" | "number" => Ok(number(schema)),
+            "boolean" => Ok(json!(true)),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    /// The schema with what it refers to and what it is put together from.
+    fn whole(&self, schema: &Value, depth: u32) -> Result<Value, String> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err("its schema has no end".to_owned());
+        };
+        let mut whole = schema.clone();
+        let referred = schema["$ref"].as_str().map(|path| self.referred(path));
+        let choices = ["oneOf", "anyOf"]
+            .into_iter()
+            .filter_map(|key| schema[key].get(0));
+        let all = schema["allOf"].as_array().into_iter().flatten();
+        let parts = choices.chain(all).cloned().map(Ok).chain(referred);
+        for part in parts.collect::<Vec<_>>() {
+            merge(&mut whole, self.whole(&part?, depth)?);
+        }
+        Ok(whole)
+    }
+
+    fn referred(&self, path: &str) -> Result<Value, String> {
+        let found = path
+            .strip_prefix('#')
+            .and_then(|path| self.root.pointer(path));
+        let found = found.cloned();
+        found.ok_or_else(|| format!("its schema refers to {path}, which is elsewhere"))
+    }
+
+    fn object(&self, schema: &Value, depth: u32) -> Result<Value, String> {
+        let mut object = Map::new();
+        let required = schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            let of_name = schema["properties"].get(name);
+            let value = match of_name {
+                Some(schema) => self.value(schema, depth)?,
+                None => json!("made up"),
+            };
+            object.insert(name.to_owned(), value);
+        }
+        Ok(Value::Object(object))
+    }
+
+    fn array(&self, schema: &Value, depth: u32) -> Result<Value, String> {
+        let least = schema["minItems"].as_u64().unwrap_or(0).min(100);
+        let first = schema["prefixItems"].as_array();
+        let item = |place: u64| {
+            let own = first.and_then(|first| first.get(usize::try_from(place).ok()?));
+            match own.or_else(|| schema.get("items")) {
+                Some(schema) => self.value(schema, depth),
+                None => Ok(json!(place)),
+            }
+        };
+        (0..least).map(item).collect()
+    }
+}
+
+/// What is said by both is said by the first.
+fn merge(whole: &mut Value, part: Value) {
+    let (Value::Object(whole), Value::Object(part)) = (whole, part) else {
+        return;
+    };
+    for (key, value) in part {
+        match whole.get_mut(&key) {
+            Some(there) if key == "properties" => merge(there, value),
+            Some(Value::Array(there)) if key == "required" => {
+                there.extend(value.as_array().into_iter().flatten().cloned());
+            }
+            Some(_) => {}
+            None => drop(whole.insert(key, value)),
+        }
+    }
+}
+
+/// The type that it names, or that its words belong to.
+fn kind(schema: &Value) -> &str {
+    let named = schema["type"]
+        .as_str()
+        .or_else(|| schema["type"][0].as_str());
+    let has = |words: &[&str]| words.iter().any(|word| schema.get(word).is_some());
+    let told = || match () {
+        () if has(&["properties", "required"]) => "object",
+        () if has(&["items", "minItems"]) => "array",
+        () if has(&["minimum", "maximum"]) => "number",
+        () => "string",
+    };
+    named.unwrap_or_else(told)
+}
+
+fn string(schema: &Value) -> Value {
+    match schema["format"].as_str() {
+        Some("date-time") => json!("2020-01-01T00:00:00Z"),
+        Some("date") => json!("2020-01-01"),
+        Some("uri") => json!("https://example.invalid/"),
+        Some("email") => json!("a@example.invalid"),
+        Some("uuid") => json!("00000000-0000-4000-8000-000000000000"),
+        Some(_) | None => {
+            let least = schema["minLength"].as_u64().unwrap_or(0).min(10_000);
+            let least = usize::try_from(least).unwrap_or_default();
+            let most = schema["maxLength"]
+                .as_u64()
+                .and_then(|most| usize::try_from(most).ok());
+            let text = format!("{:x<least$}", "made up");
+            json!(
+                text.chars()
+                    .take(most.unwrap_or(usize::MAX))
+                    .collect::<String>()
+            )
+        }
+    }
+}
+
+fn number(schema: &Value) -> Value {
+    let above = schema["exclusiveMinimum"].as_i64().map(|least| least + 1);
+    let least = schema["minimum"].as_i64().or(above);
+    let most = schema["maximum"].as_i64().filter(|most| *most < 0);
+    json!(least.or(most).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_has_what_its_schema_asks_for() {
+        for (schema, expected) in [
+            (r#"{"type":"string"}"#, json!("made up")),
+            (r#"{"type":"string","minLength":9}"#, json!("made upxx")),
+            (r#"{"type":"string","maxLength":4}"#, json!("made")),
+            (r#"{"type":["integer","string"],"minimum":3}"#, json!(3)),
+            (r#"{"type":"number","maximum":-2}"#, json!(-2)),
+            (r#"{"enum":["b","c"]}"#, json!("b")),
+            (r#"{"const":7}"#, json!(7)),
+            (r#"{"type":"array"}"#, json!([])),
+            (
+                r#"{"type":"array","minItems":2,"items":{"type":"boolean"}}"#,
+                json!([true, true]),
+            ),
+            (
+                r#"{"required":["a"],"properties":{"a":{"type":"array"}}}"#,
+                json!({ "a": [] }),
+            ),
+            (
+                r##"{"required":["a"],"properties":{"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"const":1}}}"##,
+                json!({ "a": 1 }),
+            ),
+            (
+                r#"{"allOf":[{"required":["a"]},{"required":["b"],"properties":{"b":{"type":"integer"}}}]}"#,
+                json!({ "a": "made up", "b": 0 }),
+            ),
+            (
+                r#"{"oneOf":[{"type":"integer"},{"type":"string"}]}"#,
+                json!(0),
+            ),
+        ] {
+            assert_eq!(of(schema), Ok(expected), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_followed_is_told() {
+        for schema in [
+            "{",
+            r#"{"$ref":"https://example.invalid/x"}"#,
+            r##"{"$ref":"#"}"##,
+            r##"{"required":["a"],"properties":{"a":{"$ref":"#"}}}"##,
+        ] {
+            assert!(of(schema).is_err(), "{schema}");
+        }
+    }
+}

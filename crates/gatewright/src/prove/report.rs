@@ -1,0 +1,231 @@
+//! What was shown, as people and machines read it.
+
+use serde_json::{Value, json};
+use views::{Paint, Style};
+
+use super::Proof;
+use super::exchange::Exchange;
+use super::gates::{Case, CaseResult, Column, Gate};
+use super::process::{Ended, Got};
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The table, and what did not hold.
+    Short,
+    /// Every case with its payloads.
+    Long,
+}
+
+/// A payload that is longer than this is nothing that one reads.
+const LONGEST_SHOWN: usize = 2_000;
+
+/// The proof as a table.
+pub fn text(proof: &Proof, detail: Detail, paint: Paint) -> String {
+    let mut text = format!(
+        "The guards of {}, through {}.\n\
+         Each case was put to the hook as Claude Code puts it, in a copy that is gone again. There was no\n\
+         model, and no command of the pipeline was run: checks ran a stand-in of ours.\n\n",
+        views::line(&proof.pipeline),
+        views::line(&proof.through),
+    );
+    let width = proof
+        .gates
+        .iter()
+        .map(|gate| title(gate).chars().count())
+        .max();
+    let width = width.unwrap_or_default();
+    text.push_str(&format!("  {:width$}  refusal  pass     fault\n", "gate"));
+    for gate in &proof.gates {
+        let cells = Column::ALL.map(|column| cell(gate, column, paint));
+        text.push_str(&format!(
+            "  {:width$}  {}\n",
+            title(gate),
+            cells.concat().trim_end()
+        ));
+    }
+    text.push('\n');
+    for gate in &proof.gates {
+        let told = gate.cases.iter();
+        let told = told.filter(|case| detail == Detail::Long || case.result != CaseResult::Held);
+        told.for_each(|case| text.push_str(&told_case(gate, case, detail, paint)));
+    }
+    text.push_str(&summary(proof, paint));
+    text
+}
+
+fn title(gate: &Gate) -> String {
+    views::line(&format!("{} ({})", gate.name, gate.about))
+}
+
+/// How many cases of a column held, padded by what is seen and not by its colours.
+fn cell(gate: &Gate, column: Column, paint: Paint) -> String {
+    let own: Vec<&Case> = gate
+        .cases
+        .iter()
+        .filter(|case| case.column == column)
+        .collect();
+    let held = own
+        .iter()
+        .filter(|case| case.result == CaseResult::Held)
+        .count();
+    let is_broken = own
+        .iter()
+        .any(|case| matches!(case.result, CaseResult::Broken(_)));
+    let (style, told) = match own.len() {
+        0 => (Style::Dim, "·".to_owned()),
+        all if held == all => (Style::Good, format!("✓ {all}")),
+        all if is_broken => (Style::Bad, format!("✗ {held}/{all}")),
+        all => (Style::Wait, format!("? {held}/{all}")),
+    };
+    let padding = " ".repeat(9_usize.saturating_sub(told.chars().count()));
+    format!("{}{padding}", paint.on(style, &told))
+}
+
+fn told_case(gate: &Gate, case: &Case, detail: Detail, paint: Paint) -> String {
+    let (style, mark, why) = match &case.result {
+        CaseResult::Held => (Style::Good, "✓", None),
+        CaseResult::Broken(why) => (Style::Bad, "✗", Some(("did not hold", why))),
+        CaseResult::NotShown(why) => (Style::Wait, "?", Some(("not shown", why))),
+    };
+    let name = format!("{}, {}: {}", gate.name, case.column.word(), case.what);
+    let mut text = format!("{} {}\n", paint.on(style, mark), views::line(&name));
+    if let Some((word, why)) = why {
+        text.push_str(&format!("    {word}: {}\n", views::line(why)));
+    }
+    if detail == Detail::Long {
+        case.exchanges
+            .iter()
+            .for_each(|exchange| text.push_str(&told_exchange(exchange)));
+        text.push('\n');
+    }
+    text
+}
+
+fn told_exchange(exchange: &Exchange) -> String {
+    let lines = [
+        ("sent", exchange.sent.what.clone()),
+        ("", shown(&exchange.sent.bytes)),
+        ("expected", exchange.expected.told()),
+        ("got", exchange.heard.told()),
+        (
+            "",
+            format!("{} {}", ended(&exchange.got), shown(&exchange.got.stdout)),
+        ),
+    ];
+    let lines = lines.iter().map(|(word, told)| {
+        let told = views::line(told);
+        format!("    {word:<9} {}\n", told.trim_end())
+    });
+    lines.collect()
+}
+
+fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((at, _)) => {
+            let begins = text.get(..at).unwrap_or_default();
+            format!("{begins}… ({} bytes)", bytes.len())
+        }
+        None => text.into_owned(),
+    }
+}
+
+fn ended(got: &Got) -> String {
+    match &got.ended {
+        Ended::Code(code) => format!("exit {code}"),
+        Ended::Signal(signal) => format!("signal {signal}"),
+        Ended::TimedOut => "no end".to_owned(),
+        Ended::NotStarted(_) => "not run".to_owned(),
+    }
+}
+
+struct Counts {
+    all: usize,
+    broken: usize,
+    not_shown: usize,
+}
+
+fn counts(proof: &Proof) -> Counts {
+    let cases: Vec<&Case> = proof.gates.iter().flat_map(|gate| &gate.cases).collect();
+    let count = |is: fn(&CaseResult) -> bool| cases.iter().filter(|case| is(&case.result)).count();
+    Counts {
+        all: cases.len(),
+        broken: count(|result| matches!(result, CaseResult::Broken(_))),
+        not_shown: count(|result| matches!(result, CaseResult::NotShown(_))),
+    }
+}
+
+fn summary(proof: &Proof, paint: Paint) -> String {
+    let Counts {
+        all,
+        broken,
+        not_shown,
+    } = counts(proof);
+    let took = format!("{:.1} s", proof.seconds);
+    match (broken, not_shown) {
+        (0, 0) => {
+            let told = format!("Every guard held: {all} cases in {took}.");
+            format!("{}\n", paint.on(Style::Good, &told))
+        }
+        (0, not_shown) => {
+            let told = format!("{not_shown} of {all} cases could not be shown ({took}).");
+            format!("{}\n", paint.on(Style::Wait, &told))
+        }
+        (broken, not_shown) => {
+            let told = format!(
+                "{broken} of {all} cases did not hold, {not_shown} could not be shown ({took})."
+            );
+            format!("{}\n", paint.on(Style::Bad, &told))
+        }
+    }
+}
+
+/// The proof as JSON.
+pub fn json(proof: &Proof) -> Value {
+    let counts = counts(proof);
+    let gates: Vec<Value> = proof.gates.iter().map(gate_json).collect();
+    json!({
+        "pipeline": proof.pipeline,
+        "through": proof.through,
+        "holds": proof.holds(),
+        "cases": counts.all,
+        "broken": counts.broken,
+        "not_shown": counts.not_shown,
+        "seconds": proof.seconds,
+        "gates": gates,
+    })
+}
+
+fn gate_json(gate: &Gate) -> Value {
+    let cases: Vec<Value> = gate.cases.iter().map(case_json).collect();
+    json!({ "gate": gate.name, "about": gate.about, "cases": cases })
+}
+
+fn case_json(case: &Case) -> Value {
+    let (result, why) = match &case.result {
+        CaseResult::Held => ("held", None),
+        CaseResult::Broken(why) => ("broken", Some(why)),
+        CaseResult::NotShown(why) => ("not shown", Some(why)),
+    };
+    let exchanges: Vec<Value> = case.exchanges.iter().map(exchange_json).collect();
+    json!({
+        "column": case.column.word(),
+        "what": case.what,
+        "result": result,
+        "why": why,
+        "exchanges": exchanges,
+    })
+}
+
+fn exchange_json(exchange: &Exchange) -> Value {
+    json!({
+        "event": exchange.sent.event.word(),
+        "sent": shown(&exchange.sent.bytes),
+        "expected": exchange.expected.told(),
+        "got": exchange.heard.told(),
+        "ended": ended(&exchange.got),
+        "stdout": shown(&exchange.got.stdout),
+        "stderr": shown(&exchange.got.stderr),
+    })
+}

@@ -1,0 +1,282 @@
+//! The scene: a run in the copy, the host that is played around it, and what was said so far.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use engine::{Pipeline, Run, RunId, SessionId, Step};
+use hosts::claude::Event;
+use store::Backend as _;
+
+use super::exchange::{Exchange, Expected, mismatch};
+use super::folder::{Folder, Kept};
+use super::lines::Lines;
+use super::process::{self, Ended, Got, Listener};
+use super::trouble::{Tried, broken};
+use super::wire::{Heard, Pen, Sent, heard};
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::enrolment;
+use crate::failure::Failure;
+
+/// After so many hooks that did not answer in time none is asked any more.
+const MOST_UNANSWERED: u32 = 2;
+
+pub struct Scene {
+    pub folder: Folder,
+    pub lines: Lines,
+    pub pipeline: Pipeline,
+    /// What the pipeline is called when it is started.
+    pub word: String,
+    /// The copy as our own commands see it.
+    pub context: Context,
+    pub pen: Pen,
+    variables: BTreeMap<OsString, OsString>,
+    /// The run that is played, once it has begun.
+    pub run: Option<RunId>,
+    /// The steps that plans of this scene hold.
+    pub plan: Vec<Step>,
+    /// Everything that was said since the case began.
+    pub exchanges: Vec<Exchange>,
+    /// The run as it was read last, until something may have changed it.
+    seen: RefCell<Option<Opened>>,
+    numbers: u32,
+    unanswered: u32,
+    /// Before anything happened.
+    first: Option<Moment>,
+}
+
+/// A moment to which the scene can return.
+#[derive(Clone)]
+pub struct Moment {
+    kept: Kept,
+    run: Option<RunId>,
+    plan: Vec<Step>,
+}
+
+impl Scene {
+    pub fn new(
+        folder: Folder,
+        lines: Lines,
+        pipeline: Pipeline,
+        word: String,
+        context: &Context,
+    ) -> Self {
+        let state = folder.state_home().join("gatewright");
+        let pen = Pen {
+            session: "00000000-prove-guards".to_owned(),
+            project: folder.project(),
+            prompt: 0,
+        };
+        Self {
+            context: context.elsewhere(folder.project(), state),
+            variables: variables(context, &folder),
+            folder,
+            lines,
+            pipeline,
+            word,
+            pen,
+            run: None,
+            plan: Vec::new(),
+            exchanges: Vec::new(),
+            numbers: 0,
+            unanswered: 0,
+            first: None,
+            seen: RefCell::new(None),
+        }
+    }
+
+    /// From now on everything begins as it is now.
+    pub fn begin_here(&mut self) -> Result<(), Failure> {
+        self.first = Some(self.keep()?);
+        Ok(())
+    }
+
+    /// Back to where everything begins.
+    pub fn fresh(&mut self) -> Result<(), Failure> {
+        let plan = std::mem::take(&mut self.plan);
+        if let Some(first) = self.first.clone() {
+            self.restore(&first)?;
+        }
+        self.plan = plan;
+        Ok(())
+    }
+
+    /// A number that was not there before.
+    pub fn number(&mut self) -> u32 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    pub fn keep(&mut self) -> Result<Moment, Failure> {
+        Ok(Moment {
+            kept: self.folder.keep()?,
+            run: self.run.clone(),
+            plan: self.plan.clone(),
+        })
+    }
+
+    pub fn restore(&mut self, moment: &Moment) -> Result<(), Failure> {
+        self.run = moment.run.clone();
+        self.plan = moment.plan.clone();
+        self.forget();
+        self.folder.restore(&moment.kept)
+    }
+
+    /// Something may have changed the run.
+    pub fn forget(&self) {
+        self.seen.replace(None);
+    }
+
+    /// Asks the hook as the host would, and insists on the answer.
+    pub fn hook(&mut self, sent: Sent, expected: Expected) -> Tried<Heard> {
+        let session = Some(self.pen.session.clone());
+        self.hook_in(session.as_deref(), sent, expected, Listener::Here)
+    }
+
+    /// The same in another session's environment, or in none.
+    pub fn hook_in(
+        &mut self,
+        session: Option<&str>,
+        sent: Sent,
+        expected: Expected,
+        listener: Listener,
+    ) -> Tried<Heard> {
+        let got = self.ask(session, &sent, listener);
+        let heard = heard(sent.event, &got);
+        let is_met = expected.is_met(&heard);
+        let failed = format!("{}: {}", sent.what, mismatch(expected, &heard));
+        self.exchanges.push(Exchange {
+            sent,
+            expected,
+            got,
+            heard: heard.clone(),
+        });
+        match is_met {
+            true => Ok(heard),
+            false => broken(failed),
+        }
+    }
+
+    fn ask(&mut self, session: Option<&str>, sent: &Sent, listener: Listener) -> Got {
+        self.forget();
+        let line = match self.lines.at(sent.event) {
+            Ok(line) if self.unanswered < MOST_UNANSWERED => line,
+            Ok(_) => return not_asked("it was not asked: it did not answer before".to_owned()),
+            Err(reason) => return not_asked(reason),
+        };
+        let mut variables = self.variables.clone();
+        if let Some(session) = session {
+            variables.insert("CLAUDE_CODE_SESSION_ID".into(), session.into());
+        }
+        if sent.event == Event::SessionStart {
+            let file = self.folder.home().join("env");
+            variables.insert("CLAUDE_ENV_FILE".into(), file.into());
+        }
+        let (command, folder) = (process::command(&line), self.folder.project());
+        let got = process::run(command, &folder, &variables, &sent.bytes, listener);
+        if got.ended == Ended::TimedOut {
+            self.unanswered += 1;
+        }
+        got
+    }
+
+    /// Runs one of our own commands, as an agent of the session would.
+    pub fn command(&self, arguments: &[&str]) -> Got {
+        self.forget();
+        let mut command = std::process::Command::new(self.lines.program());
+        command.args(arguments);
+        let mut variables = self.variables.clone();
+        variables.insert(
+            "CLAUDE_CODE_SESSION_ID".into(),
+            self.pen.session.clone().into(),
+        );
+        process::run(
+            command,
+            &self.folder.project(),
+            &variables,
+            b"",
+            Listener::Here,
+        )
+    }
+
+    /// The run that the played session holds.
+    pub fn enrolled(&self) -> Result<Option<RunId>, Failure> {
+        let state = self.context.state()?;
+        let session = SessionId::parse(&self.pen.session)
+            .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
+        let enrolled = enrolment::of_session(&state, &session)
+            .map_err(Failure::file("read from", state.folder()))?;
+        Ok(enrolled.map(|enrolled| enrolled.run))
+    }
+
+    /// The run as it is stored now.
+    pub fn opened(&self) -> Tried<Opened> {
+        let Some(run) = &self.run else {
+            return broken("no run has begun");
+        };
+        if let Some(seen) = &*self.seen.borrow() {
+            return Ok(seen.clone());
+        }
+        let mut desk = Desk::for_reading(&self.context)?;
+        let opened = desk.read(run)?;
+        self.seen.replace(Some(opened.clone()));
+        Ok(opened)
+    }
+
+    pub fn now(&self) -> Tried<Run> {
+        Ok(self.opened()?.stored.run)
+    }
+
+    /// A path of the project.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.project().join(name)
+    }
+
+    /// In the store of the copy, checks run a stand-in of ours. The run stays pinned to its bytes.
+    pub fn replace_checks(&self, commands: &[Vec<String>]) -> Tried<()> {
+        let hash = self.now()?.definition;
+        let mut definition = self.pipeline.definition().clone();
+        for stage in &mut definition.stages {
+            if let engine::Work::Check(check) = &mut stage.work
+                && matches!(check.commands, engine::Commands::Fixed(_))
+            {
+                check.commands = engine::Commands::Fixed(commands.to_vec());
+            }
+        }
+        let mut desk = Desk::for_writing(&self.context)?;
+        let replaced = desk.store.put_compiled(hash, &definition);
+        self.forget();
+        Ok(replaced.map_err(Failure::from)?)
+    }
+}
+
+fn not_asked(reason: String) -> Got {
+    Got {
+        ended: Ended::NotStarted(reason),
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+    }
+}
+
+/// What the host gives to its hooks, with nothing of whoever asks for the proof.
+fn variables(context: &Context, folder: &Folder) -> BTreeMap<OsString, OsString> {
+    let search = context.environment.search_path.clone().unwrap_or_default();
+    let own = std::process::id().to_string();
+    BTreeMap::from([
+        ("PATH".into(), search),
+        ("HOME".into(), folder.home().into()),
+        ("XDG_STATE_HOME".into(), folder.state_home().into()),
+        (
+            "CLAUDE_CONFIG_DIR".into(),
+            folder.home().join(".claude").into(),
+        ),
+        ("LANG".into(), "C.UTF-8".into()),
+        ("TERM".into(), "dumb".into()),
+        ("CLAUDECODE".into(), "1".into()),
+        ("CLAUDE_CODE_ENTRYPOINT".into(), "cli".into()),
+        ("CLAUDE_PID".into(), own.into()),
+        ("CLAUDE_PROJECT_DIR".into(), folder.project().into()),
+    ])
+}

@@ -1,0 +1,389 @@
+//! Claude Code from the host's side: the payloads that it sends, and what it makes of an answer.
+//!
+//! The shapes are those of captured payloads, with the fields that a hook could look at.
+
+use std::path::{Path, PathBuf};
+
+use engine::StepId;
+use hosts::claude::Event;
+use serde_json::{Map, Value, json};
+
+use super::process::{Ended, Got};
+
+/// What is put on the standard input of a hook.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub event: Event,
+    /// In a few words, for people.
+    pub what: String,
+    pub bytes: Vec<u8>,
+}
+
+/// An agent at work, as the host numbers it.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    pub agent: String,
+    pub call: String,
+    pub id: String,
+    pub step: Option<StepId>,
+}
+
+/// Writes the payloads of one session.
+#[derive(Clone, Debug)]
+pub struct Pen {
+    pub session: String,
+    pub project: PathBuf,
+    /// Changes with every prompt of a person.
+    pub prompt: u32,
+}
+
+/// Is somebody at work in the background when the session stops?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    Nobody,
+    Somebody,
+}
+
+impl Pen {
+    fn sent(&self, event: Event, what: String, fields: Value) -> Sent {
+        let transcript = self.project.join("transcript.jsonl");
+        let mut object = json!({
+            "session_id": self.session,
+            "transcript_path": transcript.to_string_lossy(),
+            "cwd": self.project.to_string_lossy(),
+            "prompt_id": format!("prompt-{}", self.prompt),
+            "permission_mode": "default",
+            "hook_event_name": event.word(),
+        });
+        if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
+            all.extend(fields);
+        }
+        let what = match what.is_empty() {
+            true => event.word().to_owned(),
+            false => format!("{} {what}", event.word()),
+        };
+        Sent {
+            event,
+            what,
+            bytes: object.to_string().into_bytes(),
+        }
+    }
+
+    pub fn session_start(&self, source: &str) -> Sent {
+        let what = format!("({source})");
+        self.sent(Event::SessionStart, what, json!({ "source": source }))
+    }
+
+    pub fn command(&self, name: &str, arguments: &str) -> Sent {
+        let typed = format!("/{name} {arguments}");
+        let fields = json!({
+            "expansion_type": "slash_command",
+            "command_name": name,
+            "command_args": arguments,
+            "command_source": "projectSettings",
+            "prompt": typed.trim_end(),
+        });
+        let what = format!("«{}»", typed.trim_end());
+        self.sent(Event::UserPromptExpansion, what, fields)
+    }
+
+    pub fn agent(&self, worker: &Worker) -> Sent {
+        let fields = json!({
+            "tool_name": "Agent",
+            "tool_input": agent_input(worker),
+            "tool_use_id": worker.call,
+        });
+        let step = worker.step.as_ref();
+        let step = step.map_or(String::new(), |step| format!(" for step {step}"));
+        self.sent(
+            Event::PreToolUse,
+            format!("Agent '{}'{step}", worker.agent),
+            fields,
+        )
+    }
+
+    pub fn agent_began(&self, worker: &Worker) -> Sent {
+        let what = format!("'{}'", worker.agent);
+        self.sent(Event::SubagentStart, what, actor(worker))
+    }
+
+    /// Without a reply the agent has said nothing at its end.
+    pub fn agent_stops(&self, worker: &Worker, reply: Option<&str>) -> Sent {
+        let mut fields = actor(worker);
+        fields["stop_hook_active"] = Value::Bool(false);
+        fields["background_tasks"] = json!([]);
+        if let Some(reply) = reply {
+            fields["last_assistant_message"] = reply.into();
+        }
+        self.sent(Event::SubagentStop, format!("'{}'", worker.agent), fields)
+    }
+
+    pub fn agent_returned(&self, worker: &Worker, reply: Option<&str>, tool_uses: u64) -> Sent {
+        let content = reply.map(|reply| json!({ "type": "text", "text": reply }));
+        let content: Vec<Value> = content.into_iter().collect();
+        let fields = json!({
+            "tool_name": "Agent",
+            "tool_input": agent_input(worker),
+            "tool_response": {
+                "status": "completed",
+                "agentId": worker.id,
+                "agentType": worker.agent,
+                "harnessNoteCount": 0,
+                "harnessTailCount": 0,
+                "content": content,
+                "totalDurationMs": 1,
+                "totalTokens": 1,
+                "totalToolUseCount": tool_uses,
+            },
+            "tool_use_id": worker.call,
+        });
+        self.sent(
+            Event::PostToolUse,
+            format!("Agent '{}'", worker.agent),
+            fields,
+        )
+    }
+
+    pub fn agent_failed(&self, worker: &Worker) -> Sent {
+        let fields = json!({
+            "tool_name": "Agent",
+            "tool_input": agent_input(worker),
+            "tool_use_id": worker.call,
+            "error": "Agent terminated early due to an API error",
+            "is_interrupt": false,
+        });
+        self.sent(
+            Event::PostToolUseFailure,
+            format!("Agent '{}'", worker.agent),
+            fields,
+        )
+    }
+
+    pub fn tool(&self, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+        self.around_tool(Event::PreToolUse, by, tool, input)
+    }
+
+    pub fn tool_used(&self, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+        self.around_tool(Event::PostToolUse, by, tool, input)
+    }
+
+    fn around_tool(&self, event: Event, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+        let mut fields = by.map_or_else(|| json!({}), actor);
+        fields["tool_name"] = tool.into();
+        fields["tool_input"] = input.clone();
+        fields["tool_use_id"] = format!("toolu_prove_{tool}").into();
+        if event == Event::PostToolUse {
+            fields["tool_response"] = json!({ "type": "create" });
+        }
+        let who = by.map_or(String::new(), |worker| format!(" by '{}'", worker.agent));
+        let touched = ["file_path", "command"];
+        let touched = touched.iter().find_map(|name| input.get(name)?.as_str());
+        let touched = touched.map_or(String::new(), |touched| format!(" {}", self.short(touched)));
+        self.sent(event, format!("{tool}{who}{touched}"), fields)
+    }
+
+    /// Without the folder that nobody will ever see.
+    fn short(&self, text: &str) -> String {
+        let project = format!("{}/", self.project.display());
+        text.replace(&project, "")
+    }
+
+    pub fn answered(&self, question: &str, labels: &[&str], answer: &str) -> Sent {
+        let options = labels
+            .iter()
+            .map(|label| json!({ "label": label, "description": label }));
+        let asked = json!([{
+            "question": question,
+            "header": "Question",
+            "options": options.collect::<Vec<_>>(),
+            "multiSelect": false,
+        }]);
+        let mut answers = Map::new();
+        answers.insert(question.to_owned(), answer.into());
+        let told = json!({ "questions": asked, "answers": answers });
+        let fields = json!({
+            "tool_name": "AskUserQuestion",
+            "tool_input": told,
+            "tool_response": told,
+            "tool_use_id": "toolu_prove_question",
+        });
+        let what = format!("AskUserQuestion «{question}» {answer:?}");
+        self.sent(Event::PostToolUse, what, fields)
+    }
+
+    pub fn stop(&self, background: Background) -> Sent {
+        let (tasks, what) = match background {
+            Background::Nobody => (json!([]), ""),
+            Background::Somebody => {
+                let task = json!({ "id": "a1", "type": "subagent", "status": "running" });
+                (json!([task]), "(agents at work in the background)")
+            }
+        };
+        let fields = json!({
+            "stop_hook_active": false,
+            "last_assistant_message": "That is all.",
+            "background_tasks": tasks,
+        });
+        self.sent(Event::Stop, what.to_owned(), fields)
+    }
+
+    pub fn config_changed(&self, file: &Path) -> Sent {
+        let fields = json!({
+            "source": "local_settings",
+            "file_path": file.to_string_lossy(),
+        });
+        self.sent(Event::ConfigChange, String::new(), fields)
+    }
+
+    /// Something that no host sends.
+    pub fn raw(event: Event, what: &str, bytes: Vec<u8>) -> Sent {
+        Sent {
+            event,
+            what: format!("{} {what}", event.word()),
+            bytes,
+        }
+    }
+}
+
+fn actor(worker: &Worker) -> Value {
+    json!({ "agent_id": worker.id, "agent_type": worker.agent })
+}
+
+fn agent_input(worker: &Worker) -> Value {
+    let prompt = match &worker.step {
+        Some(step) => format!("step: {step}\nDo it."),
+        None => "Do it.".to_owned(),
+    };
+    json!({
+        "description": "a piece of work",
+        "prompt": prompt,
+        "subagent_type": worker.agent,
+    })
+}
+
+/// What the host does after it has read an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// It goes on, and nothing was said to anybody.
+    Silence,
+    /// It goes on. With what was said to the model or to the person.
+    Pass(String),
+    /// It does not do what was asked about.
+    Refusal(String),
+    /// Who wanted to end goes on.
+    GoOn(String),
+    /// It takes no notice of the answer.
+    Nothing(String),
+}
+
+/// Reads an answer as the host does: what it does not understand is as if it had not been said.
+pub fn heard(event: Event, got: &Got) -> Heard {
+    let code = match &got.ended {
+        Ended::Code(code) => *code,
+        Ended::Signal(signal) => return Heard::Nothing(format!("it was ended by signal {signal}")),
+        Ended::TimedOut => return Heard::Nothing("it did not answer in time".to_owned()),
+        Ended::NotStarted(reason) => return Heard::Nothing(reason.clone()),
+    };
+    match code {
+        2 => held(event, first_line(&got.stderr)),
+        0 if got.stdout.is_empty() && got.stderr.is_empty() => Heard::Silence,
+        0 if got.stdout.is_empty() => Heard::Pass(first_line(&got.stderr)),
+        0 => match serde_json::from_slice(&got.stdout) {
+            Ok(Value::Object(answer)) => told(event, &answer),
+            Ok(_) | Err(_) => Heard::Nothing("it said something that is no JSON object".to_owned()),
+        },
+        code => Heard::Nothing(format!("it ended with exit code {code}")),
+    }
+}
+
+fn held(event: Event, reason: String) -> Heard {
+    match event {
+        Event::Stop | Event::SubagentStop => Heard::GoOn(reason),
+        _ => Heard::Refusal(reason),
+    }
+}
+
+fn told(event: Event, answer: &Map<String, Value>) -> Heard {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let own = answer.get("hookSpecificOutput");
+    let is_own = own.is_some_and(|own| own["hookEventName"] == event.word());
+    if own.is_some() && !is_own {
+        return Heard::Nothing("its answer names another event".to_owned());
+    }
+    let denies = own.is_some_and(|own| own["permissionDecision"] == "deny");
+    if event == Event::PreToolUse && denies {
+        let reason = own.and_then(|own| text(own.get("permissionDecisionReason")));
+        return Heard::Refusal(reason.unwrap_or_default());
+    }
+    if answer
+        .get("decision")
+        .is_some_and(|decision| decision == "block")
+    {
+        return held(event, text(answer.get("reason")).unwrap_or_default());
+    }
+    let context = own.and_then(|own| text(own.get("additionalContext")));
+    let said = [text(answer.get("systemMessage")), context];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    Heard::Pass(said.join("\n"))
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(event: Event, code: i32, stdout: &str, expected: Heard) {
+        let got = Got {
+            ended: Ended::Code(code),
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: b"why\n".iter().filter(|_| code == 2).copied().collect(),
+        };
+        assert_eq!(heard(event, &got), expected, "{stdout}");
+    }
+
+    #[test]
+    fn an_answer_is_read_as_the_host_reads_it() {
+        let nothing = |why: &str| Heard::Nothing(why.to_owned());
+        let deny = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
+        let unnamed = r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#;
+        let other = nothing("its answer names another event");
+        for (event, code, stdout, expected) in [
+            (Event::PreToolUse, 0, "", Heard::Silence),
+            (Event::PreToolUse, 2, "", Heard::Refusal("why".to_owned())),
+            (Event::Stop, 2, "", Heard::GoOn("why".to_owned())),
+            (Event::PreToolUse, 0, deny, Heard::Refusal("no".to_owned())),
+            (Event::PreToolUse, 0, unnamed, other.clone()),
+            (Event::Stop, 0, deny, other),
+            (
+                Event::Stop,
+                0,
+                r#"{"decision":"block","reason":"no"}"#,
+                Heard::GoOn("no".to_owned()),
+            ),
+            (
+                Event::Stop,
+                0,
+                r#"{"systemMessage":"hm"}"#,
+                Heard::Pass("hm".to_owned()),
+            ),
+            (
+                Event::Stop,
+                0,
+                "{",
+                nothing("it said something that is no JSON object"),
+            ),
+            (
+                Event::PreToolUse,
+                1,
+                deny,
+                nothing("it ended with exit code 1"),
+            ),
+        ] {
+            check(event, code, stdout, expected);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Starting a run: whoever asks for it, a person's command or a session, it begins here.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
+    RunId, SessionId, Step, Who,
+};
+use store::{Backend, Files, Key, NewRun, StoredRun};
+
+use crate::definition::{self, Trouble};
+use crate::desk::{Desk, Opened};
+use crate::enrolment::{self, Enrolled};
+use crate::failure::Failure;
+use crate::{chance, clock, collision, drive, params, rendering, step, trust};
+
+/// How often another id is tried, when the one that chance gave is taken.
+const MOST_IDS: u32 = 8;
+
+/// What a run is to begin with.
+pub struct Starting<'a> {
+    /// A built-in pipeline, one of the project's own, or a path.
+    pub pipeline: &'a str,
+    pub task: String,
+    pub params: &'a [(ParamName, String)],
+    pub steps: Vec<Step>,
+    pub id: Option<RunId>,
+    pub queued: bool,
+    pub by: Who,
+    pub holder: Holder,
+}
+
+/// Who will drive the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    Hand,
+    Session {
+        session: SessionId,
+        process: Option<Process>,
+    },
+}
+
+impl Holder {
+    fn driver(&self) -> Driver {
+        match self {
+            Self::Hand => Driver::ByHand,
+            Self::Session { .. } => Driver::Guarded,
+        }
+    }
+
+    fn session(&self) -> (Option<SessionId>, Option<Process>) {
+        match self {
+            Self::Hand => (None, None),
+            Self::Session { session, process } => (Some(session.clone()), *process),
+        }
+    }
+}
+
+pub enum Begun {
+    Run(Opened),
+    /// The key had begun this one before.
+    Earlier(Opened),
+    Refused(Refusal),
+}
+
+/// Starts the run.
+pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<Begun, Trouble> {
+    let root = desk.project()?.root.clone();
+    let sources = definition::find(starting.pipeline, &desk.context.folder, &root)?;
+    let compiled = definition::compile(&sources)?;
+    is_new(desk, starting.id.as_ref())?;
+    let definition = compiled.pipeline.definition();
+    let files = trust::pinned(desk, starting.pipeline, &sources, definition)?;
+    let free_id = starting.id.is_none();
+    let holder = starting.holder.clone();
+    let beginning = beginning(desk, files.hash(), &compiled.pipeline, starting)?;
+    let beginner = Beginner {
+        key,
+        files: &files,
+        pipeline: &compiled.pipeline,
+        free_id,
+        holder,
+    };
+    Ok(beginner.begin(desk, beginning)?)
+}
+
+/// That an id is taken is told before anything about the run that has it.
+fn is_new(desk: &Desk<'_>, id: Option<&RunId>) -> Result<(), Failure> {
+    match id {
+        Some(id) if desk.store.run(id)?.is_some() => {
+            Err(store::Error::RunExists { run: id.clone() }.into())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn beginning(
+    desk: &Desk<'_>,
+    hash: Hash,
+    pipeline: &Pipeline,
+    starting: Starting<'_>,
+) -> Result<Beginning, Failure> {
+    let definition = pipeline.definition();
+    let params = params::gather(definition, starting.params, &desk.project()?.root)?;
+    params::refuse_empty(definition, &params)?;
+    let (session, process) = starting.holder.session();
+    Ok(Beginning {
+        at: clock::now(),
+        by: starting.by,
+        id: starting.id.map_or_else(chance::run_id, Ok)?,
+        definition: hash,
+        task: starting.task,
+        params,
+        driver: starting.holder.driver(),
+        session,
+        process,
+        steps: starting.steps,
+        before: BTreeMap::new(),
+        queued: starting.queued,
+    })
+}
+
+/// All that stays the same while a free id is looked for.
+struct Beginner<'a> {
+    key: &'a Key,
+    files: &'a Files,
+    pipeline: &'a Pipeline,
+    free_id: bool,
+    holder: Holder,
+}
+
+impl Beginner<'_> {
+    /// Invariant: from the look for other runs to the begin nobody else begins one.
+    fn begin(&self, desk: &mut Desk<'_>, mut beginning: Beginning) -> Result<Begun, Failure> {
+        let home = Home {
+            project: desk.project()?.key.clone(),
+            worktree: desk.worktree()?,
+        };
+        let pipeline = self.pipeline;
+        let _turn = desk.state.wait_to_start()?;
+        for _ in 0..MOST_IDS {
+            let decision = engine::begin(pipeline, &beginning);
+            if let Reply::Refuse(refusal) = decision.reply {
+                let advice = params::advice(pipeline.definition(), &beginning);
+                return Ok(Begun::Refused(advised(refusal, advice)));
+            }
+            let run = begun(&decision.entries)?;
+            collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
+            beginning.before = desk.lying_there(pipeline, &run, &home.worktree)?;
+            let decision = engine::begin(pipeline, &beginning);
+            self.enrol(desk, &beginning.id)?;
+            match self.store(desk, &home, &decision) {
+                Ok(stored) => return settled(desk, stored, pipeline.clone()).map(Begun::Run),
+                Err(store::Error::RunExists { .. }) if self.free_id => {
+                    beginning.id = chance::run_id()?;
+                }
+                Err(error) => return Err(self.give_up(desk, error)),
+            }
+        }
+        Err(Failure::outside("no free id was found for the run").hint("give one with --id"))
+    }
+
+    /// Invariant: the session's file is there before the run is, so no moment is unguarded. A file
+    /// that names a run which is not there binds nobody.
+    fn enrol(&self, desk: &Desk<'_>, run: &RunId) -> Result<(), Failure> {
+        let Holder::Session { session, process } = &self.holder else {
+            return Ok(());
+        };
+        let enrolled = Enrolled {
+            session: session.clone(),
+            run: run.clone(),
+            process: *process,
+        };
+        enrolment::enrol(&desk.state, &enrolled)
+            .map_err(Failure::file("write to", desk.state.folder()))
+    }
+
+    fn give_up(&self, desk: &Desk<'_>, error: store::Error) -> Failure {
+        if let Holder::Session { session, .. } = &self.holder {
+            // What is left behind names a run that is not there, and binds nobody.
+            let _ = enrolment::withdraw(&desk.state, session);
+        }
+        error.into()
+    }
+
+    fn store(
+        &self,
+        desk: &mut Desk<'_>,
+        home: &Home,
+        decision: &Decision,
+    ) -> Result<StoredRun, store::Error> {
+        let new = NewRun {
+            project: &home.project,
+            worktree: &home.worktree,
+            files: self.files,
+            compiled: self.pipeline.definition(),
+            key: Some(self.key),
+            contents: &[],
+            secrets: &desk.context.environment.secrets,
+            status: &|run| engine::status(self.pipeline, run),
+        };
+        desk.store.begin(&new, decision)
+    }
+}
+
+/// A refusal that ends with what to type.
+fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
+    match advice {
+        Some(advice) => Refusal {
+            reason: format!("{}; {advice}", refusal.reason),
+            ..refusal
+        },
+        None => refusal,
+    }
+}
+
+/// Where a run belongs, as the store keeps it.
+struct Home {
+    project: String,
+    worktree: String,
+}
+
+/// The run as its first entries tell it.
+fn begun(entries: &[Entry]) -> Result<Run, Failure> {
+    engine::replay(entries)
+        .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))
+}
+
+/// What goes with a run that has just been stored, or that was and then the power went.
+pub fn settled(
+    desk: &mut Desk<'_>,
+    stored: StoredRun,
+    pipeline: Pipeline,
+) -> Result<Opened, Failure> {
+    let run = &stored.run.id;
+    if desk.state.search_path(run).is_none()
+        && let Some(search) = &desk.context.environment.search_path
+    {
+        step::keep(desk, run, pipeline.definition())?;
+        desk.state.keep_search_path(run, search)?;
+    }
+    let opened = drive::prepare(desk, Opened { stored, pipeline })?;
+    // A view that cannot be written now is told of by the next change, and the run has begun.
+    let _ = rendering::render(desk, &opened);
+    Ok(opened)
+}

@@ -1,0 +1,133 @@
+//! A claim: the lock that is held while a worker of ours works. The end of our process ends it, too.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use engine::CallId;
+use rustix::fs::OFlags;
+
+use crate::chance;
+use crate::failure::Failure;
+use crate::state::State;
+
+/// The calls that we make begin so; those of hosts do not.
+const PREFIX: &str = "step-";
+
+/// Work that is ours as long as this lives.
+pub struct Claim {
+    call: CallId,
+    lock: PathBuf,
+    _file: File,
+}
+
+impl Claim {
+    /// Invariant: the lock is held before anybody can know its name, which is in no journal yet.
+    pub fn new(state: &State) -> Result<Self, Failure> {
+        let call = CallId::parse(&format!("{PREFIX}{}", chance::key()?))
+            .map_err(|problem| Failure::bug(format!("a call has no name ({problem})")))?;
+        let folder = folder(state);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .map_err(Failure::file("write to", &folder))?;
+        let lock = lock(state, &call);
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&lock)
+            .map_err(Failure::file("write to", &lock))?;
+        file.lock().map_err(Failure::file("lock", &lock))?;
+        Ok(Self {
+            call,
+            lock,
+            _file: file,
+        })
+    }
+
+    pub fn call(&self) -> &CallId {
+        &self.call
+    }
+
+    /// Where the worker's script may lie. It goes with the claim.
+    pub fn script(&self) -> PathBuf {
+        script(&self.lock)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        remove(&self.lock);
+    }
+}
+
+/// Is this a call of ours whose process is gone?
+pub fn is_lost(state: &State, call: &CallId) -> bool {
+    if !call.as_str().starts_with(PREFIX) {
+        return false;
+    }
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(lock(state, call));
+    match file {
+        // Several may look at once, so they share the lock.
+        Ok(file) => !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(cause) => cause.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Removes what a lost claim has left.
+pub fn clear(state: &State, call: &CallId) {
+    remove(&lock(state, call));
+}
+
+fn remove(lock: &Path) {
+    // What stays behind harms nobody.
+    let _ = fs::remove_file(script(lock));
+    let _ = fs::remove_file(lock);
+}
+
+fn folder(state: &State) -> PathBuf {
+    state.folder().join("working")
+}
+
+fn lock(state: &State, call: &CallId) -> PathBuf {
+    folder(state).join(call.as_str())
+}
+
+fn script(lock: &Path) -> PathBuf {
+    lock.with_extension("script")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_lost_when_its_holder_is_gone_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let claim = Claim::new(&state).unwrap();
+        let call = claim.call().clone();
+        assert!(!is_lost(&state, &call));
+        assert!(!is_lost(&state, &CallId::parse("toolu_1").unwrap()));
+        fs::write(claim.script(), "#!/bin/sh\n").unwrap();
+        drop(claim);
+        assert!(is_lost(&state, &call));
+        assert_eq!(fs::read_dir(super::folder(&state)).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_lock_that_nobody_holds_is_a_lost_claim() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let call = Claim::new(&state).unwrap().call().clone();
+        fs::write(lock(&state, &call), "").unwrap();
+        assert!(is_lost(&state, &call));
+        clear(&state, &call);
+        assert!(!lock(&state, &call).exists());
+    }
+}

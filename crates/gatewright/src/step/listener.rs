@@ -1,0 +1,139 @@
+//! Whoever listens to a worker: reads its output, and tells the run who it is as soon as it says so.
+
+use engine::{CallId, Dispatch, DispatchId, Happening, Who};
+use evidence::check::Tail;
+use hosts::worker::Account;
+use store::Backend as _;
+
+use super::choice::Runner;
+use super::conversation;
+use super::process::{Ended, Go, Reader};
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed};
+use crate::failure::Failure;
+
+/// What a script may print: more than any artifact may have, and less than would harm us.
+const MOST_PRINTED: usize = 16 * 1024 * 1024;
+
+pub struct Listener<'l, 'd> {
+    desk: &'l mut Desk<'d>,
+    opened: &'l Opened,
+    dispatch: DispatchId,
+    call: CallId,
+    runner: Runner,
+    /// The id that its conversation must have.
+    expected: Option<String>,
+    is_known: bool,
+    account: Account,
+}
+
+/// All that was heard of one process.
+pub struct Heard {
+    /// `None`: it could not be started.
+    pub ended: Option<Ended>,
+    pub expected: Option<String>,
+    pub account: Account,
+    /// What it said last on its standard error output, or why it could not be started.
+    pub last_words: String,
+}
+
+impl<'l, 'd> Listener<'l, 'd> {
+    pub fn new(
+        desk: &'l mut Desk<'d>,
+        opened: &'l Opened,
+        dispatch: &Dispatch,
+        (call, runner): (&CallId, Runner),
+        expected: Option<String>,
+    ) -> Self {
+        Self {
+            desk,
+            opened,
+            dispatch: dispatch.id,
+            call: call.clone(),
+            runner,
+            expected,
+            is_known: false,
+            account: Account::default(),
+        }
+    }
+
+    pub fn heard(self, ran: Result<(Ended, Tail), String>) -> Heard {
+        let secrets = &self.desk.context.environment.secrets;
+        let (ended, last_words) = match ran {
+            Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
+            Err(reason) => (None, reason),
+        };
+        Heard {
+            ended,
+            expected: self.expected,
+            account: self.account,
+            last_words,
+        }
+    }
+
+    /// The exact id is recorded, so that exactly this conversation can go on later.
+    fn began(&mut self) -> Result<Go, Failure> {
+        let (Runner::Program(program), Some(id)) = (self.runner, &self.account.began) else {
+            return Ok(Go::On);
+        };
+        if self
+            .expected
+            .as_ref()
+            .is_some_and(|expected| expected != id)
+        {
+            return Ok(Go::No);
+        }
+        let Some(worker) = conversation::worker(program, id).filter(|_| !self.is_known) else {
+            return Ok(Go::On);
+        };
+        self.is_known = true;
+        let opened = self.desk.read(&self.opened.run().id)?;
+        let call = self.call.clone();
+        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+            let (call, worker) = (call.clone(), worker.clone());
+            Ok(Deed::from(Happening::AgentLaunched { call, worker }))
+        };
+        drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)?;
+        Ok(Go::On)
+    }
+
+    /// A script's last message is all that it prints.
+    fn printed(&mut self, line: &[u8]) {
+        let printed = self.account.reply.get_or_insert_default();
+        if printed.len() + line.len() <= MOST_PRINTED {
+            printed.push_str(&String::from_utf8_lossy(line));
+            printed.push('\n');
+        }
+    }
+}
+
+impl Reader for Listener<'_, '_> {
+    fn line(&mut self, line: &[u8]) -> Result<Go, Failure> {
+        match self.runner {
+            Runner::Command => {
+                self.printed(line);
+                Ok(Go::On)
+            }
+            Runner::Program(program) => {
+                program.read(line, &mut self.account);
+                self.began()
+            }
+        }
+    }
+
+    fn is_wanted(&mut self) -> Result<bool, Failure> {
+        let Some(stored) = self.desk.store.run(&self.opened.run().id)? else {
+            return Ok(false);
+        };
+        let (run, pipeline) = (&stored.run, &self.opened.pipeline);
+        let open = run.dispatches.get(&self.dispatch);
+        let is_due = open.is_some_and(|open| open.visit == run.position.visit);
+        Ok(is_due && !engine::is_over(pipeline, run))
+    }
+}
+
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).rev();
+    let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    last.chars().take(300).collect()
+}

@@ -1,0 +1,220 @@
+//! An order: all that a worker is started with, made ready before its work is admitted.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Seconds, Source};
+use evidence::check::{self, Search, Surroundings};
+use hosts::worker::May;
+use store::{Backend as _, Files};
+
+use super::choice::{Choice, Runner};
+use super::claim::Claim;
+use super::kept;
+use crate::desk::{Desk, Opened};
+use crate::failure::Failure;
+
+/// How long a worker may take where its stage does not say.
+const DEFAULT_TIME: Seconds = Seconds(30 * 60);
+
+/// A longer limit is none, and too long a one cannot be added to a clock.
+const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
+
+/// The way to the network is that of whoever asks: it leads to the same service.
+const NETWORK: [&str; 8] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+pub struct Order {
+    pub runner: Runner,
+    pub program: PathBuf,
+    pub variables: BTreeMap<OsString, OsString>,
+    pub folder: PathBuf,
+    /// The definition's own words for the worker.
+    pub prompt: Option<String>,
+    pub model: Option<String>,
+    /// What the worker leaves are files.
+    pub leaves_files: bool,
+    pub time: Duration,
+    /// How long it may say nothing.
+    pub silence: Option<Duration>,
+}
+
+impl Order {
+    pub fn may(&self, reach: engine::Reach) -> May {
+        match (reach, self.leaves_files) {
+            (engine::Reach::MayWrite, _) => May::Change,
+            (engine::Reach::ReadsOnly, true) => May::Leave,
+            (engine::Reach::ReadsOnly, false) => May::Read,
+        }
+    }
+}
+
+pub fn prepare(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    choice: &Choice,
+    claim: &Claim,
+) -> Result<Order, Failure> {
+    can_be_held_to(opened, choice)?;
+    let folder = desk.project_of(opened)?.root;
+    let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
+    let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
+    let search = check::search(&search, &folder);
+    let file = trusted_file(desk, opened, choice)?;
+    let (program, prompt) = match choice.runner {
+        Runner::Program(program) => {
+            let found = check::find(program.word(), &search);
+            (found.map_err(Failure::outside)?, file)
+        }
+        Runner::Command => (script(choice, file, &claim.script())?, None),
+    };
+    let (time, silence) = limits(opened, choice);
+    Ok(Order {
+        runner: choice.runner,
+        program,
+        variables: variables(desk, opened, choice, &search)?,
+        folder,
+        prompt,
+        model: choice.settings.model.clone(),
+        leaves_files: leaves_files(opened, choice),
+        time,
+        silence,
+    })
+}
+
+/// A promise that we cannot keep is not made: the tools of another program do not ask us.
+fn can_be_held_to(opened: &Opened, choice: &Choice) -> Result<(), Failure> {
+    let stage = opened.pipeline.stage(&choice.stage);
+    let denies = stage.is_some_and(|stage| !stage.tools_deny.is_empty());
+    match denies {
+        true => Err(Failure::settings(format!(
+            "{} forbids tools, and {} cannot be held to that",
+            choice.stage,
+            choice.runner.word()
+        ))
+        .hint("take `tools.deny` from the stage, or let an agent of the session do it")),
+        false => Ok(()),
+    }
+}
+
+/// The file that `prompt` names, with the bytes to which the run is pinned.
+fn trusted_file(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    choice: &Choice,
+) -> Result<Option<String>, Failure> {
+    let Some(name) = &choice.settings.prompt else {
+        return Ok(None);
+    };
+    let files = desk.store.definition(opened.run().definition)?;
+    let bytes = files.as_ref().and_then(|files| pinned(files, name));
+    match bytes.map(<[u8]>::to_vec).map(String::from_utf8) {
+        Some(Ok(text)) => Ok(Some(text)),
+        Some(Err(_)) => Err(Failure::settings(format!("{name} is not text"))
+            .hint("write it as UTF-8 and start a new run")),
+        None => {
+            Err(Failure::store(format!("the run has lost its file {name}")).hint("start a new run"))
+        }
+    }
+}
+
+fn pinned<'a>(files: &'a Files, name: &str) -> Option<&'a [u8]> {
+    files.get(name)
+}
+
+/// Writes the script where nobody else can change it before it runs.
+fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf, Failure> {
+    let agent = &choice.agent;
+    let Some(text) = text else {
+        return Err(
+            Failure::settings(format!("'{agent}' has the runner `command` and no script"))
+                .hint("name it with `prompt`"),
+        );
+    };
+    if !text.starts_with("#!") {
+        return Err(Failure::settings(format!(
+            "the script of '{agent}' does not say what runs it"
+        ))
+        .hint("begin it with `#!/bin/sh`, or with another program"));
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o700)
+        .open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(Failure::file("write to", path))?;
+    Ok(path.to_owned())
+}
+
+/// A short list, as for checks; the program's own settings from the start of the run; and what it
+/// logs in with.
+fn variables(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    choice: &Choice,
+    search: &Search,
+) -> Result<BTreeMap<OsString, OsString>, Failure> {
+    let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let run = &opened.run().id;
+    let kept = kept::settings(&desk.state, run, &now);
+    let surroundings = Surroundings {
+        variables: now.clone(),
+        ..Surroundings::default()
+    };
+    let mut variables = check::variables(&surroundings, search)?;
+    let secrets = match choice.runner {
+        Runner::Program(program) => program.secrets(),
+        Runner::Command => &[],
+    };
+    let passed = NETWORK.iter().chain(secrets);
+    let passed = passed.filter_map(|name| now.get_key_value(OsString::from(name).as_os_str()));
+    variables.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
+    variables.remove(OsString::from("HOME").as_os_str());
+    variables.extend(kept);
+    variables.extend(own(opened, choice));
+    Ok(variables)
+}
+
+/// What a worker is told of its work. The first one marks all that it starts as an agent's.
+fn own(opened: &Opened, choice: &Choice) -> Vec<(OsString, OsString)> {
+    let told = [
+        ("AI_AGENT", Some("gatewright".to_owned())),
+        ("GATEWRIGHT_RUN", Some(opened.run().id.to_string())),
+        ("GATEWRIGHT_STAGE", Some(choice.stage.to_string())),
+        ("GATEWRIGHT_AGENT", Some(choice.agent.to_string())),
+        ("GATEWRIGHT_MODEL", choice.settings.model.clone()),
+    ];
+    let told = told.into_iter();
+    told.filter_map(|(name, value)| Some((name.into(), value?.into())))
+        .collect()
+}
+
+fn leaves_files(opened: &Opened, choice: &Choice) -> bool {
+    let artifacts = &opened.pipeline.definition().artifacts;
+    let mut left = choice.leaves.iter().filter_map(|name| artifacts.get(name));
+    left.any(|artifact| matches!(artifact.source, Source::File(_)))
+}
+
+fn limits(opened: &Opened, choice: &Choice) -> (Duration, Option<Duration>) {
+    let stage = opened.pipeline.stage(&choice.stage);
+    let time = stage
+        .and_then(|stage| stage.timeout)
+        .unwrap_or(DEFAULT_TIME);
+    let silence = stage.and_then(|stage| stage.heartbeat);
+    let duration = |seconds: Seconds| Duration::from_secs(seconds.min(LONGEST_TIME).0);
+    (duration(time), silence.map(duration))
+}

@@ -1,0 +1,148 @@
+//! Records of trust: one file each in the state folder, named by the hash of what is trusted.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{Hash, Time, Who};
+use serde_json::{Value, json};
+
+use super::Subject;
+use super::scripts::Piece;
+use crate::failure::Failure;
+use crate::state::{self, State};
+
+const FOLDER: &str = "trust";
+
+/// What somebody trusted, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub hash: Hash,
+    pub path: String,
+    pub at: Time,
+    pub by: String,
+    /// All files, with what they held.
+    pub pieces: Vec<Piece>,
+    /// The texts of the definition's own files, to show later what has changed.
+    pub texts: BTreeMap<String, String>,
+}
+
+/// Is this trusted? The name says it all: nobody but us writes there.
+pub fn is_there(state: &State, hash: Hash) -> bool {
+    let metadata = fs::symlink_metadata(file(state, hash));
+    metadata.is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Remembers that this is trusted, in the place of what was trusted at the same path: whoever puts
+/// an earlier version back has to ask again. It is durable when this returns.
+pub fn keep(state: &State, subject: &Subject, at: Time, by: &Who) -> Result<Record, Failure> {
+    let record = Record {
+        hash: subject.hash(),
+        path: shown(&subject.path),
+        at,
+        by: by.name(),
+        pieces: pieces(subject),
+        texts: texts(subject),
+    };
+    let path = file(state, record.hash);
+    state::write_durably(&path, &views::json_text(&record.json()))
+        .map_err(Failure::file("write", &path))?;
+    let earlier = of_path(state, &subject.path);
+    for earlier in earlier.iter().filter(|earlier| earlier.hash != record.hash) {
+        forget(state, earlier)?;
+    }
+    Ok(record)
+}
+
+/// Takes the trust back.
+pub fn forget(state: &State, record: &Record) -> Result<(), Failure> {
+    let path = file(state, record.hash);
+    fs::remove_file(&path).map_err(Failure::file("remove", &path))
+}
+
+/// All records, the oldest first. What cannot be read trusts nothing that anybody could name.
+pub fn all(state: &State) -> Vec<Record> {
+    let listed = fs::read_dir(state.folder().join(FOLDER))
+        .into_iter()
+        .flatten();
+    let files = listed.filter_map(Result::ok).map(|entry| entry.path());
+    let mut records: Vec<Record> = files.filter_map(|path| read(&path)).collect();
+    records.sort_by_key(|record| (record.at, record.hash));
+    records
+}
+
+/// What was trusted at this path, the latest last.
+pub fn of_path(state: &State, path: &Path) -> Vec<Record> {
+    let path = shown(path);
+    let mut records = all(state);
+    records.retain(|record| record.path == path);
+    records
+}
+
+/// All that is trusted of a subject, by paths that differ: those of the project begin with `./`.
+pub fn pieces(subject: &Subject) -> Vec<Piece> {
+    let files = subject.files.iter();
+    let files = files.map(|(path, bytes)| Piece::of(path, bytes));
+    let others = subject.scripts.iter().chain(&subject.settings);
+    let others = others.map(|piece| Piece {
+        path: format!("./{}", piece.path),
+        ..piece.clone()
+    });
+    files.chain(others).collect()
+}
+
+fn texts(subject: &Subject) -> BTreeMap<String, String> {
+    let files = subject.files.iter();
+    let texts = files.filter_map(|(path, bytes)| {
+        let text = std::str::from_utf8(bytes).ok()?;
+        Some((path.to_owned(), text.to_owned()))
+    });
+    texts.collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn file(state: &State, hash: Hash) -> PathBuf {
+    state.folder().join(FOLDER).join(hash.to_string())
+}
+
+impl Record {
+    fn json(&self) -> Value {
+        let pieces = self.pieces.iter().map(|piece| {
+            json!({ "path": piece.path, "bytes": piece.bytes, "hash": piece.hash.to_string() })
+        });
+        json!({
+            "path": self.path,
+            "at": self.at.0,
+            "by": self.by,
+            "pieces": pieces.collect::<Vec<_>>(),
+            "texts": self.texts,
+        })
+    }
+}
+
+fn read(path: &Path) -> Option<Record> {
+    let hash = Hash::parse(path.file_name()?.to_str()?)?;
+    let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let pieces = value["pieces"].as_array()?.iter().map(|piece| {
+        Some(Piece {
+            path: text(&piece["path"])?,
+            bytes: piece["bytes"].as_u64()?,
+            hash: Hash::parse(piece["hash"].as_str()?)?,
+        })
+    });
+    let texts = value["texts"].as_object()?.iter();
+    Some(Record {
+        hash,
+        path: text(&value["path"])?,
+        at: Time(value["at"].as_u64()?),
+        by: text(&value["by"])?,
+        pieces: pieces.collect::<Option<Vec<_>>>()?,
+        texts: texts
+            .filter_map(|(path, value)| Some((path.clone(), text(value)?)))
+            .collect(),
+    })
+}

@@ -1,0 +1,247 @@
+//! What is shown before somebody trusts: all that the definition may run, and what has changed.
+
+use std::fmt::Write as _;
+
+use engine::{Begins, Commands, Definition, Stage, Work, WorkerSettings};
+use serde_json::{Value, json};
+use views::{Paint, Style};
+
+use super::record::{self, Record};
+use super::scripts::Piece;
+use super::{Subject, changed, diff};
+
+/// How much of a hash is enough for people to compare.
+const SHORT: usize = 16;
+
+/// A definition with all that a person wants to know of it before they trust it.
+pub struct Shown<'a> {
+    pub subject: &'a Subject,
+    pub definition: &'a Definition,
+    /// What was trusted at the same path, if anything was.
+    pub earlier: Option<&'a Record>,
+}
+
+/// Something that a stage runs.
+struct Runs<'a> {
+    stage: &'a str,
+    words: Vec<String>,
+}
+
+impl Shown<'_> {
+    pub fn text(&self, paint: Paint) -> String {
+        let mut text = String::new();
+        let name = paint.on(Style::Strong, self.definition.name.as_str());
+        let path = views::line(&self.subject.path.to_string_lossy());
+        let _ = writeln!(text, "{name}  {path}\nhash  {}", self.subject.hash());
+        let begins = match self.definition.begins {
+            Begins::Session => "It begins by itself in every session of a project that has it.",
+            Begins::Command => "It begins when somebody starts it.",
+        };
+        let _ = writeln!(text, "{begins}");
+        section(&mut text, paint, "It may run, as you", &self.commands());
+        section(&mut text, paint, "It has agents work with", &self.workers());
+        self.write_files(&mut text, paint);
+        self.write_gives(&mut text, paint);
+        self.write_changes(&mut text, paint);
+        text
+    }
+
+    /// Command lines word by word, as they will be given to the system.
+    fn commands(&self) -> Vec<Runs<'_>> {
+        let stages = self.definition.stages.iter();
+        let lists = stages.flat_map(|stage| match &stage.work {
+            Work::Check(check) => lines(&check.commands)
+                .into_iter()
+                .map(|words| Runs {
+                    stage: stage.name.as_str(),
+                    words,
+                })
+                .collect(),
+            _ => Vec::new(),
+        });
+        lists.collect()
+    }
+
+    fn workers(&self) -> Vec<Runs<'_>> {
+        let stages = self.definition.stages.iter();
+        stages.flat_map(of_stage).collect()
+    }
+
+    fn write_files(&self, text: &mut String, paint: Paint) {
+        let _ = writeln!(text, "\n{}", paint.on(Style::Strong, "Its files"));
+        let pieces = record::pieces(self.subject);
+        let width = pieces
+            .iter()
+            .map(|piece| views::line(&piece.path).chars().count())
+            .max();
+        let width = width.unwrap_or(0);
+        for Piece { path, bytes, hash } in &pieces {
+            let (path, hash) = (views::line(path), hash.to_string());
+            let _ = writeln!(
+                text,
+                "  {path:<width$}  {bytes:>7} bytes  {}",
+                &hash[..SHORT]
+            );
+        }
+    }
+
+    fn write_gives(&self, text: &mut String, paint: Paint) {
+        let gives = self.definition.gives.iter().map(|path| views::line(path));
+        let commands = self
+            .definition
+            .commands
+            .keys()
+            .map(|name| format!("/{name}"));
+        let all: Vec<String> = gives.chain(commands).collect();
+        if !all.is_empty() {
+            let title = paint.on(Style::Strong, "It gives to the session");
+            let _ = writeln!(text, "\n{title}\n  {}", all.join("\n  "));
+        }
+    }
+
+    fn write_changes(&self, text: &mut String, paint: Paint) {
+        let Some(earlier) = self.earlier else {
+            return;
+        };
+        let changes = changed(earlier, self.subject);
+        if changes.is_empty() {
+            return;
+        }
+        let when = views::time::rfc3339(earlier.at);
+        let title = format!("Since {when}, when {} trusted it", views::line(&earlier.by));
+        let _ = writeln!(text, "\n{}", paint.on(Style::Strong, &title));
+        for change in changes {
+            let _ = writeln!(text, "  {}", paint.on(Style::Wait, &change));
+        }
+        text.push_str(&self.diffs(earlier, paint));
+    }
+
+    fn diffs(&self, earlier: &Record, paint: Paint) -> String {
+        let mut text = String::new();
+        for (path, bytes) in self.subject.files.iter() {
+            let (Some(before), Ok(after)) = (earlier.texts.get(path), std::str::from_utf8(bytes))
+            else {
+                continue;
+            };
+            let changes = diff::unified(before, after);
+            if !changes.is_empty() {
+                let path = views::line(path);
+                let _ = writeln!(text, "\n--- {path}, as it was\n+++ {path}, as it is");
+                let _ = write!(text, "{}", coloured(&views::safe(&changes), paint));
+            }
+        }
+        text
+    }
+
+    pub fn json(&self) -> Value {
+        let runs = |runs: Vec<Runs<'_>>| -> Value {
+            let runs = runs.into_iter();
+            runs.map(|Runs { stage, words }| json!({ "stage": stage, "words": words }))
+                .collect()
+        };
+        let files = record::pieces(self.subject).into_iter().map(|piece| {
+            json!({ "path": piece.path, "bytes": piece.bytes, "hash": piece.hash.to_string() })
+        });
+        let names = self.definition.commands.keys().map(ToString::to_string);
+        let changes = self.earlier.map(|earlier| changed(earlier, self.subject));
+        json!({
+            "pipeline": self.definition.name.as_str(),
+            "path": self.subject.path.to_string_lossy(),
+            "hash": self.subject.hash().to_string(),
+            "begins": match self.definition.begins {
+                Begins::Session => "session",
+                Begins::Command => "command",
+            },
+            "commands": runs(self.commands()),
+            "workers": runs(self.workers()),
+            "files": files.collect::<Vec<_>>(),
+            "gives": self.definition.gives,
+            "slash_commands": names.collect::<Vec<_>>(),
+            "changed": changes,
+        })
+    }
+}
+
+/// The commands of a check; those that an artifact will bring are told by its name.
+fn lines(commands: &Commands) -> Vec<Vec<String>> {
+    match commands {
+        Commands::Fixed(lines) => lines.clone(),
+        Commands::Approved(field) => vec![vec![format!(
+            "what a person has approved in {} of {}",
+            field.field, field.artifact
+        )]],
+    }
+}
+
+fn of_stage(stage: &Stage) -> Vec<Runs<'_>> {
+    let mut workers: Vec<(&str, &WorkerSettings)> = Vec::new();
+    match &stage.work {
+        Work::Agent(work) => workers.push(("", &work.settings)),
+        Work::Steps(work) => workers.push(("", &work.settings)),
+        Work::Review(work) => {
+            workers.push((work.owner.as_str(), &work.owner_settings));
+            let panel = work.panel.iter();
+            workers.extend(panel.map(|reviewer| (reviewer.agent.as_str(), &reviewer.settings)));
+        }
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => {}
+    }
+    let told = workers.into_iter().filter_map(|(agent, settings)| {
+        let words = settings_words(agent, settings)?;
+        let stage = stage.name.as_str();
+        Some(Runs { stage, words })
+    });
+    told.collect()
+}
+
+/// A worker that is the host's own, with no prompt of the definition's, is nothing to look at.
+fn settings_words(agent: &str, settings: &WorkerSettings) -> Option<Vec<String>> {
+    let runner = settings
+        .runner
+        .as_ref()
+        .map(|runner| format!("runner {runner}"));
+    let model = settings
+        .model
+        .as_ref()
+        .map(|model| format!("model {model}"));
+    let prompt = settings
+        .prompt
+        .as_ref()
+        .map(|prompt| format!("prompt {prompt}"));
+    let words: Vec<String> = runner.into_iter().chain(model).chain(prompt).collect();
+    let agent = (!agent.is_empty()).then(|| agent.to_owned());
+    (!words.is_empty()).then(|| agent.into_iter().chain(words).collect())
+}
+
+fn section(text: &mut String, paint: Paint, title: &str, runs: &[Runs<'_>]) {
+    if runs.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{}", paint.on(Style::Strong, title));
+    let width = runs.iter().map(|run| run.stage.len()).max().unwrap_or(0);
+    for Runs { stage, words } in runs {
+        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let _ = writeln!(text, "  {stage:<width$}  {}", words.join(" "));
+    }
+}
+
+/// A word with blanks is shown as one word.
+fn quoted(word: &str) -> String {
+    let word = views::line(word);
+    match word.is_empty() || word.contains(char::is_whitespace) {
+        true => format!("«{word}»"),
+        false => word,
+    }
+}
+
+fn coloured(changes: &str, paint: Paint) -> String {
+    let lines = changes.lines().map(|line| {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => Style::Good,
+            Some(b'-') => Style::Bad,
+            Some(b'@') => Style::Dim,
+            _ => Style::Normal,
+        };
+        format!("{}\n", paint.on(style, line))
+    });
+    lines.collect()
+}

@@ -1,0 +1,95 @@
+//! A session of a host that is played: its hooks are run as the host runs them.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use testkit::{Project, Ran};
+
+/// An open pipeline, in which any agent may work.
+const OPEN: &str = r#"
+name   = "open"
+about  = "Anything goes, and everything is seen."
+begins = "session"
+start  = "working"
+
+[stages.working]
+allow     = ["*"]
+stop      = "hold"
+on.finish = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+pub const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
+
+pub struct Seat {
+    pub project: Project,
+}
+
+impl Seat {
+    /// A project in which the open pipeline is installed, and a session that holds a run of it.
+    pub fn enrolled() -> Self {
+        let seat = Self::installed();
+        let begun = json!({"hook_event_name": "SessionStart", "source": "startup"});
+        let told = seat.hook("SessionStart", &begun).succeeds();
+        assert!(told.stdout.contains("is in stage `working`"), "{told}");
+        seat
+    }
+
+    pub fn installed() -> Self {
+        let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
+        project.write(".gatewright/open.toml", OPEN);
+        project.trust("open");
+        project.run(["init", "open", "--yes"]).succeeds();
+        Self { project }
+    }
+
+    /// The hook, as the host starts it.
+    pub fn command(&self, event: &str) -> Command {
+        let mut command = self.project.child(["hook", "claude", event]);
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", SESSION)
+            .env("CLAUDE_PID", std::process::id().to_string())
+            .env("CLAUDE_PROJECT_DIR", self.project.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the hook with this payload, to which the session is added.
+    pub fn hook(&self, event: &str, payload: &Value) -> Ran {
+        let mut payload = payload.clone();
+        payload["session_id"] = json!(SESSION);
+        payload["cwd"] = json!(self.project.path());
+        self.raw(event, payload.to_string().as_bytes())
+    }
+
+    /// Runs the hook with these bytes on its input.
+    pub fn raw(&self, event: &str, input: &[u8]) -> Ran {
+        fed(self.command(event), input)
+    }
+
+    /// Every entry of the only run.
+    pub fn journal(&self) -> Vec<Value> {
+        let ran = self.project.run(["history", "--json"]).succeeds();
+        let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        told["entries"].as_array().expect("a list").clone()
+    }
+}
+
+/// Runs a hook to its end. It may refuse before it has read everything.
+pub fn fed(mut command: Command, input: &[u8]) -> Ran {
+    let mut child = command.spawn().expect("the hook can be started");
+    let mut pipe = child.stdin.take().expect("the input is a pipe");
+    let bytes = input.to_vec();
+    let feeder = std::thread::spawn(move || {
+        let _ = pipe.write_all(&bytes);
+    });
+    let ran = Ran::from(child.wait_with_output().expect("the hook ends"));
+    feeder.join().expect("the input was given");
+    ran
+}

@@ -1,0 +1,71 @@
+//! The hook that is missing, crashes, is slow, or gets nonsense: the host lets nothing through that was
+//! promised to be guarded.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use testkit::model::{Actor, agent_in_foreground, bash, say};
+
+use crate::stage::{Stage, program};
+
+/// A session whose run has begun, and whose hooks then call another program.
+fn with_hook(script: &str) -> (Stage, String) {
+    let start = format!("{} start story --task 'a story'", program());
+    let stage = Stage::story([
+        Actor::new(
+            "GO-MAIN",
+            [
+                bash(&start),
+                say("STARTED"),
+                say("STILL"),
+                say("STILL"),
+                say("STILL"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+                say("END"),
+                say("END"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-CRITIC", [bash("echo x > judged.txt"), say("JUDGED")]),
+    ]);
+    let first = stage.claude().ask("GO-MAIN: begin").succeeds();
+    let broken = stage.path("broken-hook");
+    match script {
+        "" => {}
+        script => {
+            fs::write(&broken, script).expect("a script");
+            fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).expect("a mode");
+        }
+    }
+    let settings = stage.project.read(".claude/settings.local.json");
+    let other = broken.to_str().expect("text");
+    stage.project.write(
+        ".claude/settings.local.json",
+        settings.replace(program(), other),
+    );
+    stage.claude().resume(first.session_id()).ask("go on");
+    let told = stage.model.told("GO-MAIN");
+    (stage, told)
+}
+
+#[test]
+fn a_missing_hook_lets_no_agent_through() {
+    let (stage, _) = with_hook("");
+    assert!(stage.model.requests_of("GO-CRITIC").is_empty());
+    assert!(!stage.path("judged.txt").exists());
+    assert!(!stage.place().ends_with("completed"));
+}
+
+#[test]
+fn a_crashing_hook_lets_no_agent_through() {
+    let (stage, _) = with_hook("#!/bin/sh\nkill -9 $$\n");
+    assert!(stage.model.requests_of("GO-CRITIC").is_empty());
+    assert!(!stage.path("judged.txt").exists());
+}
+
+#[test]
+fn a_slow_hook_lets_no_agent_through() {
+    let (stage, _) = with_hook("#!/bin/sh\ncat > /dev/null\nsleep 20\n");
+    assert!(stage.model.requests_of("GO-CRITIC").is_empty());
+}

@@ -1,0 +1,106 @@
+//! What a person types in the session is a person's act.
+
+use serde_json::json;
+use testkit::model::{Actor, agent_in_foreground, bash, call, say};
+
+use crate::stage::{DRAFT, REJECTED, Stage};
+
+fn leave(path: &str, text: &str) -> testkit::model::Turn {
+    bash(&format!("cat > {path} <<'END'\n{text}\nEND"))
+}
+
+#[test]
+fn a_slash_command_starts_a_run_and_another_cancels_it() {
+    let stage = Stage::story([Actor::new(
+        "GO-MAIN",
+        [
+            say("ONE"),
+            say("TWO"),
+            say("THREE"),
+            say("FOUR"),
+            say("FIVE"),
+            say("SIX"),
+        ],
+    )]);
+    let session = stage.claude().open();
+    session.say("/story about a fox");
+    session.wait_for("FOUR");
+    session.wait_for("it waits for you");
+    assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
+    let status = stage.status(&stage.run());
+    assert!(
+        status["task"]
+            .as_str()
+            .is_some_and(|task| task.contains("about a fox")),
+        "{status}"
+    );
+    session.say("/cancel-story it is enough");
+    session.wait_for("FIVE");
+    session.leave();
+    assert!(stage.place().ends_with("cancelled"), "{}", stage.history());
+    let journal = stage.journal();
+    let cancelled = journal.iter().find(|entry| entry["rule"] == "GW-R71");
+    let by = cancelled
+        .map(|entry| entry["by"].to_string())
+        .unwrap_or_default();
+    assert!(by.contains("person"), "{by}");
+}
+
+#[test]
+fn a_question_of_the_run_is_put_to_the_person_by_the_host() {
+    let question = "The critic says no. Go on?";
+    let asked = call(
+        "AskUserQuestion",
+        json!({"questions": [{
+            "question": question,
+            "header": "Critic",
+            "multiSelect": false,
+            "options": [
+                {"label": "stop", "description": "give up"},
+                {"label": "again", "description": "write it again"},
+            ],
+        }]}),
+    );
+    let mut second = String::from(DRAFT);
+    second.push_str("The end.");
+    let stage = Stage::story([
+        Actor::new(
+            "GO-MAIN",
+            [
+                agent_in_foreground("writer", "GO-WRITER-1"),
+                say("W1"),
+                agent_in_foreground("critic", "GO-CRITIC-1"),
+                say("C1"),
+                agent_in_foreground("writer", "GO-WRITER-2"),
+                say("W2"),
+                agent_in_foreground("critic", "GO-CRITIC-2"),
+                say("C2"),
+                asked,
+                say("ANSWERED"),
+            ],
+        ),
+        Actor::new("GO-WRITER-1", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC-1",
+            [leave("judgement.json", REJECTED), say("NO")],
+        ),
+        Actor::new("GO-WRITER-2", [leave("draft.md", &second), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC-2",
+            [leave("judgement.json", &format!("{REJECTED} ")), say("NO")],
+        ),
+    ]);
+    let session = stage.claude().open();
+    session.say("/story about a fox");
+    session.wait_for(question);
+    session.press("Enter");
+    session.wait_for("ANSWERED");
+    session.leave();
+    assert_eq!(stage.place(), "given_up failed", "{}", stage.history());
+    let journal = stage.journal();
+    let answered = journal.iter().find(|entry| entry["rule"] == "GW-R60");
+    let by = answered
+        .map(|entry| entry["by"].to_string())
+        .unwrap_or_default();
+    assert!(by.contains("person"), "{by}");
+}

@@ -1,0 +1,118 @@
+//! Subfolders, worktrees, and two sessions in one project.
+
+use testkit::model::{Actor, agent_in_foreground, bash, hold, say};
+
+use crate::stage::Stage;
+
+#[test]
+fn two_sessions_in_one_project_have_a_run_each() {
+    let stage = Stage::always_on([
+        Actor::new(
+            "GO-FIRST",
+            [
+                agent_in_foreground("context-gatherer", "GO-GATHER"),
+                say("END"),
+            ],
+        ),
+        Actor::new(
+            "GO-SECOND",
+            [
+                agent_in_foreground("context-refiner", "GO-REFINE"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-GATHER", [bash("ls"), say("GATHERED")]),
+        Actor::new("GO-REFINE", [say("NEVER")]),
+    ]);
+    stage.claude().ask("GO-FIRST").succeeds();
+    stage.claude().ask("GO-SECOND").succeeds();
+    // The progress of the first session does not count for the second one.
+    let told = stage.model.told("GO-SECOND");
+    assert!(
+        told.contains("GW-R11 refused: 'context-refiner' may not work in IDLE"),
+        "{told}"
+    );
+    let runs = stage.runs();
+    let mut places: Vec<String> = runs.iter().map(|run| stage.place_of(run)).collect();
+    places.sort();
+    assert_eq!(places, ["GATHERING running", "IDLE running"]);
+}
+
+#[test]
+fn a_stop_of_another_session_is_not_held() {
+    let start = format!("{} start story --task 'a story'", crate::stage::program());
+    let stage = Stage::story([
+        Actor::new("GO-MAIN", [bash(&start), hold("let-go", say("END"))]),
+        Actor::new("GO-OTHER", [bash("ls"), say("OTHER END")]),
+    ]);
+    let first = stage.claude().begin("GO-MAIN: begin");
+    stage.model.wait_until_held("let-go");
+    let other = stage.claude().ask("GO-OTHER").succeeds();
+    assert_eq!(other.result(), "OTHER END");
+    assert!(!stage.model.told("GO-OTHER").contains("GW-R91"));
+    // It hears of the run and does not hold it.
+    stage.model.release("let-go");
+    first.wait();
+    assert_eq!(stage.runs().len(), 1);
+}
+
+#[test]
+fn a_session_in_a_subfolder_is_guarded() {
+    let stage = Stage::always_on([
+        Actor::new(
+            "GO-MAIN",
+            [agent_in_foreground("bash-expert", "GO-BASH"), say("END")],
+        ),
+        Actor::new("GO-BASH", [say("NEVER")]),
+    ]);
+    stage.project.write("deep/down/file", "x");
+    let claude = stage.claude().folder(stage.path("deep/down"));
+    claude.ask("GO-MAIN").succeeds();
+    let told = stage.model.told("GO-MAIN");
+    // The host reads the settings of the folder in which it was started, so the project's hooks are
+    // those of a session that has gone to a subfolder, or that is told of them by its user settings.
+    let guarded = told.contains("GW-R11 refused");
+    let ran_from_root = stage.claude();
+    assert!(!guarded || stage.runs().len() == 1);
+    ran_from_root.ask("GO-MAIN").succeeds();
+    assert!(stage.model.told("GO-MAIN").contains("GW-R11 refused"));
+}
+
+#[test]
+fn a_session_that_goes_to_a_subfolder_stays_guarded() {
+    let stage = Stage::always_on([
+        Actor::new(
+            "GO-MAIN",
+            [
+                bash("mkdir -p deep/down && cd deep/down && pwd"),
+                agent_in_foreground("bash-expert", "GO-BASH"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-BASH", [say("NEVER")]),
+    ]);
+    stage.claude().ask("GO-MAIN").succeeds();
+    assert!(stage.model.told("GO-MAIN").contains("GW-R11 refused"));
+}
+
+#[test]
+fn a_worktree_belongs_to_the_project() {
+    let stage = Stage::always_on([
+        Actor::new(
+            "GO-MAIN",
+            [agent_in_foreground("bash-expert", "GO-BASH"), say("END")],
+        ),
+        Actor::new("GO-BASH", [say("NEVER")]),
+    ]);
+    let tree = stage.project.path().with_file_name("tree");
+    stage
+        .project
+        .git(["worktree", "add", "--quiet", tree.to_str().expect("text")]);
+    // The hooks of a worktree come with its own settings, which are not committed by default.
+    let settings = stage.project.read(".claude/settings.local.json");
+    std::fs::create_dir_all(tree.join(".claude")).expect("a folder");
+    std::fs::write(tree.join(".claude/settings.local.json"), settings).expect("a file");
+    stage.claude().folder(&tree).ask("GO-MAIN").succeeds();
+    assert!(stage.model.told("GO-MAIN").contains("GW-R11 refused"));
+    assert_eq!(stage.place(), "IDLE running");
+}

@@ -1,0 +1,393 @@
+//! Workers: what they leave decides.
+
+use testkit::model::{Actor, Turn, agent, agent_in_foreground, bash, call, fail, say, write};
+
+use crate::stage::{APPROVED, DRAFT, REJECTED, STORY, Stage};
+
+/// A main session that starts a run and then does this.
+fn main(stage_line: &str, turns: impl IntoIterator<Item = Turn>) -> Actor {
+    let mut all = vec![bash(stage_line)];
+    all.extend(turns);
+    Actor::new("GO-MAIN", all)
+}
+
+fn start() -> String {
+    format!("{} start story --task 'a story'", crate::stage::program())
+}
+
+/// The shell line with which an agent leaves a file.
+fn leave(path: &str, text: &str) -> Turn {
+    bash(&format!("cat > {path} <<'END'\n{text}\nEND"))
+}
+
+#[test]
+fn a_story_is_written_and_judged_and_the_run_completes() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent_in_foreground("writer", "GO-WRITER"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [leave("judgement.json", APPROVED), say("JUDGED")],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+    let critic = stage.model.told("GO-CRITIC");
+    assert!(critic.contains("judgement.json"), "{critic}");
+    assert!(critic.contains("draft.md"), "{critic}");
+    // Two witnesses told each end, and each counted once.
+    assert_eq!(stage.count("GW-R32"), 5, "{}", stage.history());
+    stage.project.person(["verify"], "").succeeds();
+}
+
+#[test]
+fn a_worker_that_leaves_nothing_is_sent_back_twice_and_then_missing() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [agent_in_foreground("writer", "GO-WRITER"), say("END")],
+        ),
+        Actor::new(
+            "GO-WRITER",
+            [
+                bash("ls"),
+                say("DONE, TRUST ME"),
+                say("REALLY DONE"),
+                say("DONE NOW"),
+            ],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let writer = stage.model.told("GO-WRITER");
+    assert_eq!(
+        writer
+            .matches("feedback:\nGW-R34 not done yet: draft is missing")
+            .count(),
+        2,
+        "{writer}"
+    );
+    let told = stage.model.told("GO-MAIN");
+    assert!(told.contains("draft is missing"), "{told}");
+    assert_eq!(stage.count("GW-R43"), 2, "{}", stage.history());
+    assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
+}
+
+#[test]
+fn a_worker_that_is_sent_back_may_still_do_it_right() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [agent_in_foreground("writer", "GO-WRITER"), say("END")],
+        ),
+        Actor::new(
+            "GO-WRITER",
+            [
+                leave("draft.md", "no front matter"),
+                say("DONE"),
+                leave("draft.md", DRAFT),
+                say("NOW IT IS RIGHT"),
+            ],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let writer = stage.model.told("GO-WRITER");
+    assert!(writer.contains("draft is not valid"), "{writer}");
+    assert!(stage.place().starts_with("judging"), "{}", stage.history());
+}
+
+#[test]
+fn what_an_earlier_run_left_is_no_artifact_of_this_one() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [agent_in_foreground("writer", "GO-WRITER"), say("END")],
+        ),
+        Actor::new(
+            "GO-WRITER",
+            [
+                bash("cat draft.md"),
+                say("IT IS THERE"),
+                say("LOOK"),
+                say("THERE"),
+            ],
+        ),
+    ]);
+    stage.project.write("draft.md", DRAFT);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let writer = stage.model.told("GO-WRITER");
+    assert!(
+        writer.contains("GW-R35 not done yet: draft was there before"),
+        "{writer}"
+    );
+    assert!(stage.place().starts_with("writing"), "{}", stage.history());
+}
+
+#[test]
+fn not_approved_is_not_approved() {
+    let judged = |word: &str| leave("judgement.json", &format!(r#"{{"verdict": "{word}"}}"#));
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent_in_foreground("writer", "GO-WRITER"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [
+                judged("NOT APPROVED"),
+                say("NOT APPROVED"),
+                judged("approved"),
+                say("approved"),
+                judged("APPROVED, mostly"),
+                say("APPROVED"),
+            ],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let critic = stage.model.told("GO-CRITIC");
+    assert!(critic.contains("GW-R33"), "{critic}");
+    assert!(stage.place().starts_with("judging"), "{}", stage.history());
+}
+
+#[test]
+fn a_rejection_goes_back_and_the_second_one_asks_a_person() {
+    let round = |draft: &str| {
+        [
+            agent_in_foreground("writer", draft),
+            agent_in_foreground("critic", "GO-CRITIC"),
+        ]
+    };
+    let mut turns = Vec::from(round("GO-WRITER-1"));
+    turns.extend(round("GO-WRITER-2"));
+    turns.push(say("END"));
+    let mut second = String::from(DRAFT);
+    second.push_str("The end.\n");
+    let stage = Stage::story([
+        main(&start(), turns),
+        Actor::new("GO-WRITER-1", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new("GO-WRITER-2", [leave("draft.md", &second), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [
+                leave("judgement.json", &format!("{REJECTED} ")),
+                bash("date +%N >> note; rm note; true"),
+                say("NO"),
+            ],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    // The second judgement has the same bytes as the first: it is an old one, until it is written anew.
+    let place = stage.place();
+    assert!(
+        place.starts_with("judging") || place.starts_with("asking"),
+        "{}",
+        stage.history()
+    );
+    assert_eq!(
+        stage.count("GW-R35") > 0,
+        place.starts_with("judging"),
+        "{}",
+        stage.history()
+    );
+}
+
+#[test]
+fn an_unrelated_agents_end_moves_nothing() {
+    let stage = Stage::story([
+        // Begun before the run, and so never admitted to it.
+        Actor::new(
+            "GO-MAIN",
+            [
+                agent("Explore", "GO-EXPLORE"),
+                bash(&start()),
+                say("STARTED"),
+                say("SEEN"),
+                say("HELD"),
+                say("HELD"),
+                say("HELD"),
+                say("HELD"),
+            ],
+        ),
+        Actor::new("GO-EXPLORE", [bash("sleep 1"), bash("ls"), say("EXPLORED")]),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert!(stage.place().starts_with("writing"), "{}", stage.history());
+    assert_eq!(stage.count("GW-R96"), 0);
+    assert_eq!(stage.count("GW-R10"), 0);
+}
+
+#[test]
+fn an_agent_that_dies_of_its_model_has_crashed() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [agent_in_foreground("writer", "GO-WRITER"), say("END")],
+        ),
+        Actor::new("GO-WRITER", [bash("ls"), fail(400)]),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let journal = stage.journal();
+    let ends: Vec<_> = journal
+        .iter()
+        .filter(|entry| entry["rule"] == "GW-R37")
+        .collect();
+    assert!(!ends.is_empty(), "{}", stage.history());
+    assert!(stage.place().starts_with("writing"), "{}", stage.history());
+}
+
+#[test]
+fn a_background_agent_is_witnessed_and_the_stop_waits_for_it() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent("writer", "GO-WRITER"),
+                say("LAUNCHED"),
+                agent("critic", "GO-CRITIC"),
+                say("LAUNCHED AGAIN"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [leave("judgement.json", APPROVED), say("JUDGED")],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+    assert_eq!(stage.count("GW-R91"), 0, "{}", stage.history());
+}
+
+#[test]
+fn a_session_that_stops_too_early_is_held_three_times_and_then_a_person_is_asked() {
+    let says = (0..6).map(|n| say(&format!("I AM DONE {n}")));
+    let stage = Stage::story([main(&start(), says)]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let told = stage.model.told("GO-MAIN");
+    assert_eq!(
+        told.matches("feedback:\nGW-R91 refused").count(),
+        3,
+        "{told}"
+    );
+    assert!(told.contains("next: 'writer'"), "{told}");
+    assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
+    assert_eq!(stage.count("GW-R92"), 1);
+}
+
+#[test]
+fn parallel_calls_of_one_agent_are_one_piece_of_work() {
+    let two = agent_in_foreground("writer", "GO-WRITER")
+        .and_also(agent_in_foreground("writer", "GO-OTHER"));
+    let stage = Stage::story([
+        main(&start(), [two, say("END")]),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new("GO-OTHER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.count("GW-R10"), 1, "{}", stage.history());
+    assert_eq!(stage.count("GW-R12"), 1, "{}", stage.history());
+    assert!(stage.place().starts_with("judging"), "{}", stage.history());
+}
+
+#[test]
+fn a_judge_that_changes_the_work_is_told_at_once_and_has_judged_nothing() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent_in_foreground("writer", "GO-WRITER"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [
+                leave("improved.txt", "better"),
+                leave("judgement.json", APPROVED),
+                say("JUDGED"),
+                bash("rm improved.txt"),
+                say("JUDGED AND CLEAN"),
+            ],
+        ),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let critic = stage.model.told("GO-CRITIC");
+    assert!(
+        critic.contains("may not change 'improved.txt'") || critic.contains("improved.txt"),
+        "{critic}"
+    );
+    assert!(critic.contains("GW-R38"), "{critic}");
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+}
+
+#[test]
+fn a_neighbour_cannot_write_an_artifact() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                write("draft.md", DRAFT),
+                bash(&format!("echo '{DRAFT}' > draft.md")),
+                agent_in_foreground("writer", "GO-WRITER"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [bash("ls"), say("A"), say("B"), say("C")]),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let told = stage.model.told("GO-MAIN");
+    assert_eq!(told.matches("GW-R24 refused").count(), 2, "{told}");
+    assert!(!stage.path("draft.md").exists());
+    assert!(stage.place().starts_with("writing"), "{}", stage.history());
+}
+
+#[test]
+fn denied_tools_are_refused_to_the_session_and_to_the_worker() {
+    let denying = STORY.replacen(
+        "leaves  = [\"draft\"]",
+        "leaves  = [\"draft\"]\ntools.deny = [\"TaskCreate\", \"mcp__*\"]",
+        1,
+    );
+    let task = || {
+        call(
+            "TaskCreate",
+            serde_json::json!({"subject": "s", "description": "d"}),
+        )
+    };
+    let stage = Stage::with(
+        &denying,
+        [
+            main(
+                &start(),
+                [
+                    task(),
+                    agent_in_foreground("writer", "GO-WRITER"),
+                    say("END"),
+                ],
+            ),
+            Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        ],
+    );
+    let claude = stage.claude().env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
+    claude.ask("GO-MAIN: begin").succeeds();
+    let told = stage.model.told("GO-MAIN");
+    assert!(
+        told.contains("GW-R20 refused: writing forbids the tool 'TaskCreate'"),
+        "{told}"
+    );
+    assert!(stage.place().starts_with("judging"), "{}", stage.history());
+}

@@ -1,0 +1,15 @@
+//! Workers that we start ourselves: played by scripts on the search path, and the real Codex.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod choosing;
+mod conversations;
+mod ending;
+mod fixture;
+mod outcomes;
+mod scripts;
+mod surroundings;

@@ -1,0 +1,19 @@
+//! Claude Code: its hook payloads, our answers, and what its Bash calls could get around.
+//!
+//! Measured with 2.1.325. `tests/claude-code` holds what it sends.
+
+pub mod doors;
+mod event;
+pub mod install;
+mod name;
+mod notification;
+pub mod plugin;
+mod question;
+mod read;
+pub mod statusline;
+mod wire;
+mod write;
+
+pub use event::Event;
+pub use read::{LARGEST_INPUT, read, session_of};
+pub use write::{Answer, Bytes, Stake, Verdict, undecided, write};

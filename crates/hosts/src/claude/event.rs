@@ -1,0 +1,67 @@
+//! The hook events that we have a use for, by the host's own words.
+
+/// A hook event. All that we do not know is `Other`, and is ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Event {
+    SessionStart,
+    SessionEnd,
+    UserPromptSubmit,
+    UserPromptExpansion,
+    PreToolUse,
+    PostToolUse,
+    PostToolUseFailure,
+    SubagentStart,
+    SubagentStop,
+    Stop,
+    StopFailure,
+    TaskCompleted,
+    ConfigChange,
+    PreCompact,
+    Other,
+}
+
+impl Event {
+    /// Every event that we know.
+    pub const KNOWN: [Self; 14] = [
+        Self::SessionStart,
+        Self::SessionEnd,
+        Self::UserPromptSubmit,
+        Self::UserPromptExpansion,
+        Self::PreToolUse,
+        Self::PostToolUse,
+        Self::PostToolUseFailure,
+        Self::SubagentStart,
+        Self::SubagentStop,
+        Self::Stop,
+        Self::StopFailure,
+        Self::TaskCompleted,
+        Self::ConfigChange,
+        Self::PreCompact,
+    ];
+
+    pub fn parse(word: &str) -> Self {
+        let known = Self::KNOWN.into_iter().find(|event| event.word() == word);
+        known.unwrap_or(Self::Other)
+    }
+
+    /// The host's own word, as in settings and payloads.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::UserPromptExpansion => "UserPromptExpansion",
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
+            Self::TaskCompleted => "TaskCompleted",
+            Self::ConfigChange => "ConfigChange",
+            Self::PreCompact => "PreCompact",
+            Self::Other => "Other",
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Changes of a JSON text that leave every other byte where it is.
+
+use super::layout::{Json, Layout, Shape, quoted};
+use super::tree::Node;
+
+/// A file's text with what is needed to change it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    pub text: String,
+    pub root: Node,
+    layout: Layout,
+}
+
+impl Text {
+    pub fn new(text: String, root: Node) -> Self {
+        let layout = Layout::of(&text, &root);
+        Self { text, root, layout }
+    }
+
+    /// The same after a change. What we write is JSON, so that it can be read again.
+    fn changed(&self, text: String) -> Self {
+        let root = super::tree::scan(&text).unwrap_or_else(|| self.root.clone());
+        Self {
+            text,
+            root,
+            layout: self.layout.clone(),
+        }
+    }
+
+    /// Puts a member at the end of an object.
+    pub fn with_member(&self, object: &Node, name: &str, value: &Json) -> Self {
+        let name = format!("{}{}", quoted(name), self.layout.colon());
+        self.with_item(object, &name, value)
+    }
+
+    /// Puts an element at the end of a list.
+    pub fn with_element(&self, list: &Node, value: &Json) -> Self {
+        self.with_item(list, "", value)
+    }
+
+    fn with_item(&self, container: &Node, name: &str, value: &Json) -> Self {
+        let (layout, text) = (&self.layout, &self.text);
+        let newline = layout.newline();
+        let Some(last) = container.items().pop() else {
+            return self.with_first_item(container, name, value);
+        };
+        let shape = layout.shape_behind(text, last.start);
+        let written = layout.write(value, &shape);
+        let before = match &shape {
+            Shape::OneLine => layout.comma().to_owned(),
+            Shape::Lines(indent) => format!(",{newline}{indent}"),
+        };
+        self.spliced(last.end..last.end, &format!("{before}{name}{written}"))
+    }
+
+    fn with_first_item(&self, container: &Node, name: &str, value: &Json) -> Self {
+        let (layout, text) = (&self.layout, &self.text);
+        let inside = container.span.start + 1..container.span.end - 1;
+        let shape = layout.shape_inside(text, container.span.start);
+        let written = layout.write(value, &shape);
+        let around = super::layout::indentation_at(text, container.span.start);
+        let newline = layout.newline();
+        let written = match &shape {
+            Shape::OneLine => format!("{name}{written}"),
+            Shape::Lines(indent) => format!("{newline}{indent}{name}{written}{newline}{around}"),
+        };
+        self.spliced(inside, &written)
+    }
+
+    /// Writes another value in place of this one.
+    pub fn with_value(&self, old: &Node, value: &Json) -> Self {
+        let shape = match self.text[old.span.clone()].contains('\n') {
+            true => {
+                let indent = super::layout::indentation_at(&self.text, old.span.start);
+                Shape::Lines(indent.to_owned())
+            }
+            false => Shape::OneLine,
+        };
+        let written = self.layout.write(value, &shape);
+        self.spliced(old.span.clone(), &written)
+    }
+
+    /// Takes one item out of its object or list, with the comma that goes with it.
+    pub fn without_item(&self, container: &Node, index: usize) -> Self {
+        let items = container.items();
+        let Some(item) = items.get(index) else {
+            return self.clone();
+        };
+        let before = index.checked_sub(1).and_then(|index| items.get(index));
+        let removed = match (before, items.get(index + 1)) {
+            (Some(before), _) => before.end..item.end,
+            (None, Some(after)) => item.start..after.start,
+            (None, None) => container.span.start + 1..container.span.end - 1,
+        };
+        self.spliced(removed, "")
+    }
+
+    fn spliced(&self, place: std::ops::Range<usize>, new: &str) -> Self {
+        let (before, after) = (&self.text[..place.start], &self.text[place.end..]);
+        self.changed(format!("{before}{new}{after}"))
+    }
+}

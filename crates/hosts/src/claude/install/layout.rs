@@ -1,0 +1,183 @@
+//! How a file is laid out, and how we write into it so that our lines look like its own.
+
+use super::tree::Node;
+
+/// A value that we write. The order of an object's members is the order in which people read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Json {
+    Text(String),
+    Number(u64),
+    List(Vec<Json>),
+    Object(Vec<(&'static str, Json)>),
+    /// Written on one line, whatever is around it.
+    OneLine(Box<Json>),
+}
+
+impl Json {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// What the lines of a file have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    unit: String,
+    newline: &'static str,
+    /// Is there no space behind a colon?
+    tight: bool,
+    /// Does the whole file stand on one line?
+    one_line: bool,
+}
+
+/// How a value is written at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    OneLine,
+    /// Over several lines, the first of which is indented so far.
+    Lines(String),
+}
+
+impl Layout {
+    pub fn of(text: &str, root: &Node) -> Self {
+        let newline = match text.find('\n') {
+            Some(at) if text[..at].ends_with('\r') => "\r\n",
+            Some(_) | None => "\n",
+        };
+        let indented = text.lines().map(indentation).find(|unit| !unit.is_empty());
+        let items = root.items();
+        let last = items.last();
+        Self {
+            unit: indented.unwrap_or("  ").to_owned(),
+            newline,
+            tight: !text.contains(": ") && !text.contains(":\t") && text.contains(':'),
+            one_line: last.is_some_and(|last| !begins_line(text, last.start)),
+        }
+    }
+
+    pub fn newline(&self) -> &'static str {
+        self.newline
+    }
+
+    /// The shape of what is put behind an item that stands there.
+    pub fn shape_behind(&self, text: &str, item: usize) -> Shape {
+        match begins_line(text, item) {
+            true => Shape::Lines(indentation_at(text, item).to_owned()),
+            false => Shape::OneLine,
+        }
+    }
+
+    /// The shape of what is put into an empty value that stands there.
+    pub fn shape_inside(&self, text: &str, container: usize) -> Shape {
+        match self.one_line {
+            true => Shape::OneLine,
+            false => {
+                let around = indentation_at(text, container);
+                Shape::Lines(format!("{around}{}", self.unit))
+            }
+        }
+    }
+
+    pub fn colon(&self) -> &'static str {
+        if self.tight { ":" } else { ": " }
+    }
+
+    pub fn comma(&self) -> &'static str {
+        if self.tight { "," } else { ", " }
+    }
+
+    pub fn write(&self, json: &Json, shape: &Shape) -> String {
+        match json {
+            Json::Text(text) => quoted(text),
+            Json::Number(number) => number.to_string(),
+            Json::OneLine(json) => self.write(json, &Shape::OneLine),
+            Json::List(elements) => {
+                let items = elements.iter().map(|element| (String::new(), element));
+                self.bracketed(['[', ']'], items, shape)
+            }
+            Json::Object(members) => {
+                let items = members.iter();
+                let named = |name: &str| format!("{}{}", quoted(name), self.colon());
+                self.bracketed(
+                    ['{', '}'],
+                    items.map(|(name, value)| (named(name), value)),
+                    shape,
+                )
+            }
+        }
+    }
+
+    fn bracketed<'a>(
+        &self,
+        [open, close]: [char; 2],
+        items: impl Iterator<Item = (String, &'a Json)>,
+        shape: &Shape,
+    ) -> String {
+        // A list of words reads best on one line.
+        let items: Vec<(String, &Json)> = items.collect();
+        let is_plain = |json: &Json| matches!(json, Json::Text(_) | Json::Number(_));
+        let flat = open == '[' && items.iter().all(|(_, json)| is_plain(json));
+        let (inner, before, between, after) = match shape {
+            Shape::Lines(indent) if !flat => {
+                let inner = format!("{indent}{}", self.unit);
+                let before = format!("{}{inner}", self.newline);
+                let after = format!("{}{indent}", self.newline);
+                (
+                    Shape::Lines(inner),
+                    before.clone(),
+                    format!(",{before}"),
+                    after,
+                )
+            }
+            Shape::Lines(_) | Shape::OneLine => {
+                let none = String::new();
+                (Shape::OneLine, none.clone(), self.comma().to_owned(), none)
+            }
+        };
+        let written = items.iter();
+        let written = written.map(|(name, json)| format!("{name}{}", self.write(json, &inner)));
+        let written = written.collect::<Vec<_>>().join(&between);
+        format!("{open}{before}{written}{after}{close}")
+    }
+}
+
+/// A whole file of its own.
+pub fn document(json: &Json) -> String {
+    let layout = Layout {
+        unit: "  ".to_owned(),
+        newline: "\n",
+        tight: false,
+        one_line: false,
+    };
+    let written = layout.write(json, &Shape::Lines(String::new()));
+    format!("{written}\n")
+}
+
+pub fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn indentation(line: &str) -> &str {
+    let blank = line.trim_end_matches(['\r', '\n']);
+    let inner = blank.trim_start_matches([' ', '\t']);
+    match inner.is_empty() {
+        true => "",
+        false => &blank[..blank.len() - inner.len()],
+    }
+}
+
+/// The space with which the line of this place begins.
+pub fn indentation_at(text: &str, place: usize) -> &str {
+    let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
+    let line = &text[start..];
+    let inner = line.trim_start_matches([' ', '\t']);
+    &line[..line.len() - inner.len()]
+}
+
+/// Is there nothing before this place on its line?
+fn begins_line(text: &str, place: usize) -> bool {
+    match text[..place].rfind('\n') {
+        Some(at) => text[at..place].trim().is_empty(),
+        None => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! Putting our hooks into a settings file and taking them out, whatever else stands there.
+
+use super::Unfit;
+use super::edit::Text;
+use super::hooks::{Call, Hook, REGISTERED, Registered, is_our_status_line};
+use super::layout::Json;
+use super::tree::Node;
+use super::wire;
+
+/// Where a hook stands: the event's name, then the numbers of the group and of the hook in it.
+struct Place<'a> {
+    event: String,
+    group: usize,
+    hook: usize,
+    node: &'a Node,
+    found: Hook,
+}
+
+/// Every hook that calls us, in the order of the file.
+pub fn ours(root: &Node, program: &str) -> Vec<Hook> {
+    places(root, program).map(|place| place.found).collect()
+}
+
+fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = Place<'a>> {
+    let events = root.get(wire::HOOKS).and_then(Node::members);
+    let events = events.unwrap_or_default().iter();
+    let groups = events.flat_map(|event| {
+        let groups = event.value.elements().unwrap_or_default().iter();
+        groups
+            .enumerate()
+            .map(|(at, group)| (&event.name, at, group))
+    });
+    let hooks = groups.flat_map(|(event, at, group)| {
+        let hooks = group.get(wire::HOOKS).and_then(Node::elements);
+        let hooks = hooks.unwrap_or_default().iter().enumerate();
+        hooks.filter_map(move |(hook, node)| {
+            Some(Place {
+                event: event.clone(),
+                group: at,
+                hook,
+                node,
+                found: Hook::read(event, group, node)?,
+            })
+        })
+    });
+    hooks.filter(move |place| place.found.is_ours(program))
+}
+
+/// Our hooks at every event, once each, and at no other.
+pub fn with_hooks(text: Text, call: &Call, program: &str) -> Result<Text, Unfit> {
+    let is_known = |event: &str| REGISTERED.iter().any(|known| known.event == event);
+    let text = without(text, program, |place| !is_known(&place.event));
+    REGISTERED.iter().try_fold(text, |text, registered| {
+        with_hook(text, registered, call, program)
+    })
+}
+
+fn with_hook(
+    text: Text,
+    registered: &Registered,
+    call: &Call,
+    program: &str,
+) -> Result<Text, Unfit> {
+    let root = text.root.clone();
+    let here = |place: &Place<'_>| place.event == registered.event;
+    let found: Vec<Place<'_>> = places(&root, program).filter(here).collect();
+    match found.as_slice() {
+        [only] if only.found.holds(call) => Ok(text),
+        [only] if only.found.limits.is_empty() => {
+            Ok(text.with_value(only.node, &call.entry(registered)))
+        }
+        _ => appended(without(text, program, here), registered, call),
+    }
+}
+
+fn appended(text: Text, registered: &Registered, call: &Call) -> Result<Text, Unfit> {
+    let event = registered.event;
+    let group = call.group(registered);
+    let Some(hooks) = text.root.get(wire::HOOKS) else {
+        let hooks = Json::Object(vec![(event, wire::only(group))]);
+        return Ok(text.with_member(&text.root, wire::HOOKS, &hooks));
+    };
+    if hooks.members().is_none() {
+        return Err(Unfit::wrong(wire::HOOKS, hooks, "an object"));
+    }
+    match hooks.get(event) {
+        None => Ok(text.with_member(hooks, event, &wire::only(group))),
+        Some(groups) if groups.elements().is_some() => Ok(text.with_element(groups, &group)),
+        Some(other) => Err(Unfit::wrong(&format!("hooks.{event}"), other, "a list")),
+    }
+}
+
+/// No hook of ours any more. What becomes empty by that goes, too.
+pub fn without_hooks(text: Text, program: &str) -> Text {
+    without(text, program, |_| true)
+}
+
+fn without(mut text: Text, program: &str, goes: impl Fn(&Place<'_>) -> bool) -> Text {
+    loop {
+        let root = text.root.clone();
+        let Some(place) = places(&root, program).find(|place| goes(place)) else {
+            return text;
+        };
+        text = without_place(&text, &place);
+    }
+}
+
+/// Takes out the hook, or the outermost thing that would be empty without it.
+fn without_place(text: &Text, place: &Place<'_>) -> Text {
+    let root = &text.root;
+    let way = || {
+        let (hooks_at, hooks) = root.member(wire::HOOKS)?;
+        let (event_at, event) = hooks.value.member(&place.event)?;
+        let groups = &event.value;
+        let inner = groups.elements()?.get(place.group)?.get(wire::HOOKS)?;
+        Some([
+            (root, hooks_at, hooks.value.items().len()),
+            (&hooks.value, event_at, groups.items().len()),
+            (groups, place.group, inner.items().len()),
+            (inner, place.hook, 0),
+        ])
+    };
+    let Some(way) = way() else {
+        return text.clone();
+    };
+    // From the inside out: a thing goes as a whole when it holds nothing else.
+    let mut level = way.len() - 1;
+    while level > 0 && way[level - 1].2 == 1 {
+        level -= 1;
+    }
+    let (container, index, _) = way[level];
+    text.without_item(container, index)
+}
+
+/// Our status line, where there is none.
+pub fn with_status_line(text: Text, call: &Call, program: &str) -> Text {
+    let wanted = call.status_line();
+    let value = wire::status_line(wanted.clone());
+    let Some(present) = text.root.get(wire::STATUS_LINE).cloned() else {
+        return text.with_member(&text.root, wire::STATUS_LINE, &value);
+    };
+    match wire::status_line_command(&text.root) {
+        Some(command) if command == wanted => text,
+        Some(command) if is_our_status_line(command, program) => text.with_value(&present, &value),
+        Some(_) | None => text,
+    }
+}
+
+pub fn without_status_line(text: Text, program: &str) -> Text {
+    let command = wire::status_line_command(&text.root);
+    let ours = command.is_some_and(|command| is_our_status_line(command, program));
+    match text.root.member(wire::STATUS_LINE) {
+        Some((index, _)) if ours => text.without_item(&text.root, index),
+        Some(_) | None => text,
+    }
+}

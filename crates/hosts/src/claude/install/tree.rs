@@ -1,0 +1,248 @@
+//! JSON as it stands in its file: every value with its place, so that all around it can stay as it is.
+
+use std::ops::Range;
+
+/// A value and where it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub span: Range<usize>,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    Object(Vec<Member>),
+    List(Vec<Node>),
+    Text(String),
+    Number(f64),
+    Flag(bool),
+    Nothing,
+}
+
+/// A name and its value. The place is that of both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    pub span: Range<usize>,
+    pub name: String,
+    pub value: Node,
+}
+
+/// Why a text is no JSON, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub line: usize,
+    pub column: usize,
+    pub reason: String,
+}
+
+/// Reads a whole text. It is as strict as the hosts are: no comments, no comma at the end.
+pub fn parse(text: &str) -> Result<Node, Broken> {
+    serde_json::from_str::<serde_json::Value>(text).map_err(|error| Broken {
+        line: error.line(),
+        column: error.column(),
+        reason: reason(&error),
+    })?;
+    scan(text).ok_or_else(|| Broken {
+        line: 1,
+        column: 1,
+        reason: "it cannot be read".to_owned(),
+    })
+}
+
+/// The place is told apart from the reason.
+fn reason(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(at) => message[..at].to_owned(),
+        None => message,
+    }
+}
+
+/// Reads a text that is known to be JSON.
+pub fn scan(text: &str) -> Option<Node> {
+    let mut scanner = Scanner { text, at: 0 };
+    scanner.value()
+}
+
+impl Node {
+    /// The value of this name. Of several the last one counts, as it does for the hosts.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        self.member(name).map(|(_, member)| &member.value)
+    }
+
+    /// The member of this name, and the how-manieth it is.
+    pub fn member(&self, name: &str) -> Option<(usize, &Member)> {
+        let members = self.members()?.iter().enumerate();
+        members.rev().find(|(_, member)| member.name == name)
+    }
+
+    pub fn members(&self) -> Option<&[Member]> {
+        match &self.kind {
+            Kind::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    pub fn elements(&self) -> Option<&[Self]> {
+        match &self.kind {
+            Kind::List(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub fn is_true(&self) -> bool {
+        self.kind == Kind::Flag(true)
+    }
+
+    /// Where the members or elements stand; nothing for a value that has none.
+    pub fn items(&self) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Object(members) => members.iter().map(|item| item.span.clone()).collect(),
+            Kind::List(elements) => elements.iter().map(|item| item.span.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Invariant: the text is JSON, so that what is not there is never asked for.
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn value(&mut self) -> Option<Node> {
+        self.skip_space();
+        let start = self.at;
+        let kind = match self.peek()? {
+            b'{' => self.object()?,
+            b'[' => self.list()?,
+            b'"' => Kind::Text(self.string()?),
+            _ => self.word()?,
+        };
+        let span = start..self.at;
+        Some(Node { span, kind })
+    }
+
+    fn object(&mut self) -> Option<Kind> {
+        let mut members = Vec::new();
+        self.at += 1;
+        while self.another(b'}')? {
+            let start = self.at;
+            let name = self.string()?;
+            self.skip_space();
+            self.at += 1;
+            let value = self.value()?;
+            let span = start..self.at;
+            members.push(Member { span, name, value });
+        }
+        Some(Kind::Object(members))
+    }
+
+    fn list(&mut self) -> Option<Kind> {
+        let mut elements = Vec::new();
+        self.at += 1;
+        while self.another(b']')? {
+            elements.push(self.value()?);
+        }
+        Some(Kind::List(elements))
+    }
+
+    /// Goes to the next item, or behind the bracket that closes.
+    fn another(&mut self, close: u8) -> Option<bool> {
+        self.skip_space();
+        if self.peek()? == b',' {
+            self.at += 1;
+            self.skip_space();
+        }
+        let closed = self.peek()? == close;
+        self.at += usize::from(closed);
+        Some(!closed)
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let start = self.at;
+        self.at += 1;
+        while self.peek()? != b'"' {
+            self.at += if self.peek()? == b'\\' { 2 } else { 1 };
+        }
+        self.at += 1;
+        serde_json::from_str(&self.text[start..self.at]).ok()
+    }
+
+    fn word(&mut self) -> Option<Kind> {
+        let rest = &self.text[self.at..];
+        let end = rest.find([',', ']', '}', ' ', '\t', '\r', '\n']);
+        let word = &rest[..end.unwrap_or(rest.len())];
+        self.at += word.len();
+        match word {
+            "true" => Some(Kind::Flag(true)),
+            "false" => Some(Kind::Flag(false)),
+            "null" => Some(Kind::Nothing),
+            number => number.parse().ok().map(Kind::Number),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_knows_where_it_stands() {
+        let text = r#" { "a" : [1, -2.5e3,true , null,"x\"]" ], "b":{}, "a": "ü" }"#;
+        let root = parse(text).unwrap();
+        let shown = |node: &Node| text[node.span.clone()].to_owned();
+        let members = root.members().unwrap();
+        let spans: Vec<_> = root.items().into_iter().map(|span| &text[span]).collect();
+        assert_eq!(spans[1..], [r#""b":{}"#, r#""a": "ü""#]);
+        let elements: Vec<_> = members[0].value.elements().unwrap().iter().collect();
+        let texts: Vec<_> = elements.iter().map(|node| shown(node)).collect();
+        assert_eq!(texts, ["1", "-2.5e3", "true", "null", r#""x\"]""#]);
+        assert_eq!(elements[4].text(), Some("x\"]"));
+        assert_eq!(root.get("a").and_then(Node::text), Some("ü"));
+        assert_eq!(root.member("a").unwrap().0, 2);
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_with_its_place() {
+        for (text, line, reason) in [
+            ("", 1, "EOF while parsing a value"),
+            ("{\n  // no\n}", 2, "key must be a string"),
+            ("{\"a\": 1,}", 1, "trailing comma"),
+            ("{}\n{}", 2, "trailing characters"),
+            (&"[".repeat(500), 1, "recursion limit exceeded"),
+        ] {
+            let broken = parse(text).unwrap_err();
+            assert_eq!(
+                (broken.line, broken.reason.as_str()),
+                (line, reason),
+                "{text}"
+            );
+        }
+    }
+}

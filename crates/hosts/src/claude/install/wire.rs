@@ -1,0 +1,119 @@
+//! The names in Claude Code's settings: the only place that knows how a hook is written there.
+
+use super::hooks::{Call, Line, OnFailure, REGISTERED, Registered};
+use super::layout::Json;
+use super::tree::{Kind, Node};
+
+pub const HOOKS: &str = "hooks";
+pub const STATUS_LINE: &str = "statusLine";
+pub const PLUGINS: &str = "enabledPlugins";
+pub const DISABLE_ALL: &str = "disableAllHooks";
+
+/// A hook as we write it.
+pub fn entry(line: &Line, registered: &Registered) -> Json {
+    let mut members = vec![("type", Json::text("command"))];
+    match line {
+        Line::Exec { program, arguments } => {
+            let arguments = arguments.iter().map(Json::text).collect();
+            members.push(("command", Json::text(program)));
+            members.push(("args", Json::List(arguments)));
+        }
+        Line::Shell(line) => members.push(("command", Json::text(line))),
+    }
+    members.push(("timeout", Json::Number(registered.timeout_seconds)));
+    if registered.on_failure == OnFailure::Block {
+        members.push(("onFailure", Json::text("block")));
+    }
+    Json::Object(members)
+}
+
+/// A group without a matcher is asked about everything: what a tool is called may change. It stands on
+/// one line, so that people can look over all of them.
+pub fn group(entry: Json) -> Json {
+    let group = Json::Object(vec![(HOOKS, Json::List(vec![entry]))]);
+    Json::OneLine(Box::new(group))
+}
+
+/// The groups of an event that has no other.
+pub fn only(group: Json) -> Json {
+    Json::OneLine(Box::new(Json::List(vec![group])))
+}
+
+/// All our hooks, for a file that holds nothing else.
+pub fn hooks(call: &Call) -> Json {
+    let events = REGISTERED.iter();
+    let events = events.map(|it| (it.event, only(call.group(it))));
+    Json::Object(events.collect())
+}
+
+pub fn status_line(command: String) -> Json {
+    Json::Object(vec![
+        ("type", Json::text("command")),
+        ("command", Json::Text(command)),
+    ])
+}
+
+/// The command line of a hook; nothing for one that is no command.
+pub fn line(hook: &Node) -> Option<Line> {
+    if hook.get("type")?.text()? != "command" {
+        return None;
+    }
+    let command = hook.get("command")?.text()?.to_owned();
+    match hook.get("args").and_then(Node::elements) {
+        None => Some(Line::Shell(command)),
+        Some(arguments) => {
+            let arguments = arguments.iter().filter_map(Node::text);
+            Some(Line::Exec {
+                program: command,
+                arguments: arguments.map(str::to_owned).collect(),
+            })
+        }
+    }
+}
+
+pub fn timeout(hook: &Node) -> Option<f64> {
+    hook.get("timeout")?.number()
+}
+
+pub fn on_failure(hook: &Node) -> OnFailure {
+    match hook.get("onFailure").and_then(Node::text) {
+        Some("block") => OnFailure::Block,
+        Some(_) | None => OnFailure::GoOn,
+    }
+}
+
+/// Why a hook is not called for everything, or not waited for.
+pub fn limits(group: &Node, hook: &Node) -> Vec<String> {
+    let matcher = group
+        .get("matcher")
+        .and_then(|matcher| match matcher.text() {
+            Some("" | "*") => None,
+            Some(matcher) => Some(format!("its matcher is {matcher:?}")),
+            None => Some("its matcher is no text".to_owned()),
+        });
+    let condition = hook.get("if").map(|_| "it has an `if`".to_owned());
+    let background = ["async", "asyncRewake"].into_iter();
+    let background = background.filter(|name| hook.get(name).is_some_and(Node::is_true));
+    let background = background.map(|name| format!("it is `{name}`, so nobody waits for it"));
+    matcher
+        .into_iter()
+        .chain(condition)
+        .chain(background)
+        .collect()
+}
+
+pub fn status_line_command(root: &Node) -> Option<&str> {
+    root.get(STATUS_LINE)?.get("command")?.text()
+}
+
+/// What a value is, in words.
+pub fn kind(node: &Node) -> &'static str {
+    match node.kind {
+        Kind::Object(_) => "an object",
+        Kind::List(_) => "a list",
+        Kind::Text(_) => "a text",
+        Kind::Number(_) => "a number",
+        Kind::Flag(_) => "true or false",
+        Kind::Nothing => "null",
+    }
+}

@@ -1,0 +1,81 @@
+//! A Claude Code plugin that carries our hooks and what a pipeline gives to the host, as data.
+
+use super::install::layout::{Json, document};
+use super::install::{Call, hooks_file};
+
+/// What a plugin says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin<'a> {
+    /// It stands before the names of the plugin's agents and commands, with a colon.
+    pub name: &'a str,
+    pub version: &'a str,
+    pub about: &'a str,
+    /// What people read of it first, in Markdown.
+    pub readme: &'a str,
+}
+
+/// The first Claude Code whose hooks block when they fail.
+const OLDEST_HOST: &str = ">=2.1.295";
+
+/// The files of a plugin by their paths in it. `given` are files below `agents/`, `commands/` and
+/// `skills/`.
+pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
+    let manifest = document(&Json::Object(vec![
+        ("name", Json::text(plugin.name)),
+        ("version", Json::text(plugin.version)),
+        ("description", Json::text(plugin.about)),
+        (
+            "author",
+            Json::Object(vec![("name", Json::text("gatewright"))]),
+        ),
+        (
+            "engines",
+            Json::Object(vec![("claude-code", Json::text(OLDEST_HOST))]),
+        ),
+    ]));
+    // A plugin goes to other machines, where our program lies elsewhere or not at all.
+    let hooks = hooks_file("Gatewright's gates", &Call::Name);
+    let own = [
+        (".claude-plugin/plugin.json", manifest),
+        ("hooks/hooks.json", hooks),
+        ("README.md", plugin.readme.to_owned()),
+    ];
+    let own = own.map(|(path, text)| (path.to_owned(), text.into_bytes()));
+    own.into_iter().chain(given.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_plugin_has_a_manifest_hooks_and_what_the_pipeline_gives() {
+        let plugin = Plugin {
+            name: "gatewright",
+            version: "1.2.3",
+            about: "Says \"no\".",
+            readme: "# Gates\n",
+        };
+        let given = [("agents/a.md".to_owned(), b"x".to_vec())];
+        let files = files(&plugin, &given);
+        let paths: Vec<_> = files.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(
+            paths,
+            [
+                ".claude-plugin/plugin.json",
+                "hooks/hooks.json",
+                "README.md",
+                "agents/a.md"
+            ]
+        );
+        let manifest: Value = serde_json::from_slice(&files[0].1).unwrap();
+        assert_eq!(manifest["description"], "Says \"no\".");
+        let hooks: Value = serde_json::from_slice(&files[1].1).unwrap();
+        let gate = &hooks["hooks"]["PreToolUse"][0]["hooks"][0];
+        assert_eq!(gate["onFailure"], "block");
+        let line = gate["command"].as_str().unwrap();
+        assert!(line.ends_with("|| exit 0; exec gatewright hook claude PreToolUse"));
+    }
+}

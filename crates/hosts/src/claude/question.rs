@@ -1,0 +1,105 @@
+//! What a person answered to the questions that the session put to them.
+
+use super::wire::{Answers, Question, Said};
+
+/// Each answered question with its chosen labels or typed text, in the order in which they were asked.
+pub fn answers(questions: &[Question], mut given: Answers) -> Vec<(String, Vec<String>)> {
+    let mut answers = Vec::new();
+    for question in questions {
+        if let Some(said) = given.remove(&question.question) {
+            answers.push((question.question.clone(), chosen(question, said)));
+        }
+    }
+    let unasked = given.into_iter();
+    answers.extend(unasked.map(|(question, said)| (question, plain(said))));
+    answers
+}
+
+fn plain(said: Said) -> Vec<String> {
+    match said {
+        Said::One(text) => vec![text],
+        Said::Many(texts) => texts,
+    }
+}
+
+fn chosen(question: &Question, said: Said) -> Vec<String> {
+    match said {
+        Said::One(text) if question.multi_select => {
+            labels(question, &text).unwrap_or_else(|| vec![text])
+        }
+        said => plain(said),
+    }
+}
+
+/// The labels that a text is made of; a label may itself hold a comma, so the longest is tried first.
+fn labels(question: &Question, text: &str) -> Option<Vec<String>> {
+    let mut known: Vec<_> = question
+        .options
+        .iter()
+        .map(|option| &option.label)
+        .collect();
+    known.sort_by_key(|label| std::cmp::Reverse(label.len()));
+    let (mut found, mut rest) = (Vec::new(), text);
+    loop {
+        let label = known.iter().find(|label| {
+            let after = rest.strip_prefix(label.as_str());
+            after.is_some_and(|after| after.is_empty() || after.starts_with(','))
+        })?;
+        found.push((*label).clone());
+        rest = rest.get(label.len()..)?;
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more.trim_start(),
+            None => return Some(found),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_told_apart() {
+        let question: Question = serde_json::from_str(
+            r#"{"question": "Which?", "multiSelect": true,
+                "options": [{"label": "A"}, {"label": "A, B"}, {"label": "C"}]}"#,
+        )
+        .unwrap();
+        let check = |text: &str, expected: &[&str]| {
+            let given = Answers::from([("Which?".to_owned(), Said::One(text.to_owned()))]);
+            let answers = answers(std::slice::from_ref(&question), given);
+            let expected: Vec<_> = expected.iter().map(|label| (*label).to_owned()).collect();
+            assert_eq!(answers, [("Which?".to_owned(), expected)], "{text:?}");
+        };
+        check("A", &["A"]);
+        check("A, C", &["A", "C"]);
+        check("A, B", &["A, B"]);
+        check("C,A, B", &["C", "A, B"]);
+        check("none of these", &["none of these"]);
+        check("A, none", &["A, none"]);
+        check("Also", &["Also"]);
+        check("", &[""]);
+    }
+
+    #[test]
+    fn answers_keep_the_order_of_the_questions() {
+        let questions: Vec<Question> =
+            serde_json::from_str(r#"[{"question": "Z?"}, {"question": "A?"}, {"question": "B?"}]"#)
+                .unwrap();
+        let given: Answers =
+            serde_json::from_str(r#"{"A?": "a, b", "Z?": ["x", "y"], "other": "o"}"#).unwrap();
+        let pairs = answers(&questions, given);
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|(q, a)| (q.as_str(), a.join("|")))
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                ("Z?", "x|y".to_owned()),
+                ("A?", "a, b".to_owned()),
+                ("other", "o".to_owned())
+            ]
+        );
+    }
+}

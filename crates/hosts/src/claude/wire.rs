@@ -1,0 +1,242 @@
+//! The shapes of Claude Code's JSON: the only place that knows the names of its fields.
+//!
+//! Fields are kept as raw text and read when somebody needs them. So a long file in a Write call is
+//! passed over once and never copied, and a field of another type harms only those who need it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A field that may be missing, `null`, or of any type.
+pub type Raw<'a> = Option<&'a RawValue>;
+
+/// A hook's input.
+#[derive(Deserialize)]
+pub struct Envelope<'a> {
+    #[serde(borrow)]
+    pub session_id: Raw<'a>,
+    pub hook_event_name: Raw<'a>,
+    pub cwd: Raw<'a>,
+    pub prompt_id: Raw<'a>,
+    pub agent_id: Raw<'a>,
+    pub agent_type: Raw<'a>,
+    pub source: Raw<'a>,
+    pub reason: Raw<'a>,
+    pub prompt: Raw<'a>,
+    pub expansion_type: Raw<'a>,
+    pub command_name: Raw<'a>,
+    pub command_args: Raw<'a>,
+    pub tool_name: Raw<'a>,
+    pub tool_use_id: Raw<'a>,
+    pub tool_input: Option<ToolInput<'a>>,
+    pub tool_response: Raw<'a>,
+    pub error: Raw<'a>,
+    pub last_assistant_message: Raw<'a>,
+    pub background_tasks: Raw<'a>,
+    pub task_subject: Raw<'a>,
+    pub file_path: Raw<'a>,
+}
+
+/// What the tools are called with, as far as it tells us something: the fields of all tools.
+#[derive(Default, Deserialize)]
+pub struct ToolInput<'a> {
+    #[serde(borrow)]
+    pub subagent_type: Raw<'a>,
+    pub description: Raw<'a>,
+    pub prompt: Raw<'a>,
+    pub run_in_background: Raw<'a>,
+    pub skill: Raw<'a>,
+    pub to: Raw<'a>,
+    pub recipient: Raw<'a>,
+    pub file_path: Raw<'a>,
+    pub notebook_path: Raw<'a>,
+    pub path: Raw<'a>,
+    pub source: Raw<'a>,
+    pub destination: Raw<'a>,
+    pub command: Raw<'a>,
+    pub todos: Raw<'a>,
+    pub questions: Raw<'a>,
+    pub answers: Raw<'a>,
+}
+
+/// What the Agent tool gave back.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentResponse<'a> {
+    #[serde(borrow)]
+    pub status: Raw<'a>,
+    pub agent_id: Raw<'a>,
+    pub content: Raw<'a>,
+    pub total_tool_use_count: Raw<'a>,
+    pub total_tokens: Raw<'a>,
+    /// How many blocks before and after the agent's own words are the host's.
+    pub harness_note_count: Raw<'a>,
+    pub harness_tail_count: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+pub struct Block<'a> {
+    #[serde(borrow)]
+    pub text: Raw<'a>,
+}
+
+/// What the question tool gave back.
+#[derive(Deserialize)]
+pub struct QuestionResponse<'a> {
+    #[serde(borrow)]
+    pub answers: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    pub question: String,
+    #[serde(default)]
+    pub multi_select: bool,
+    #[serde(default)]
+    pub options: Vec<QuestionOption>,
+}
+
+#[derive(Deserialize)]
+pub struct QuestionOption {
+    pub label: String,
+}
+
+/// Several labels come as one text, joined by commas.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum Said {
+    One(String),
+    Many(Vec<String>),
+}
+
+pub type Answers = BTreeMap<String, Said>;
+
+#[derive(Deserialize)]
+pub struct Todo<'a> {
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+    pub status: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+pub struct BackgroundTask<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Raw<'a>,
+    pub status: Raw<'a>,
+}
+
+/// A status line's input.
+#[derive(Deserialize)]
+pub struct Statusline<'a> {
+    #[serde(borrow)]
+    pub session_id: Raw<'a>,
+    pub cwd: Raw<'a>,
+    pub version: Raw<'a>,
+    pub workspace: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+pub struct Workspace<'a> {
+    #[serde(borrow)]
+    pub project_dir: Raw<'a>,
+}
+
+/// A hook's output. The host drops one with a word that it does not know.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hook_specific_output: Option<Specific<'a>>,
+}
+
+/// The part of an output that belongs to one event. Without `hook_event_name` the host drops all of
+/// it, and a refusal is none.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Specific<'a> {
+    pub hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub additional_context: Option<&'a str>,
+}
+
+/// The text of a field that is one.
+///
+/// A lone surrogate, which JavaScript writes when it cuts a text in the middle of a character,
+/// becomes a replacement character: the rest of the text is still worth judging.
+pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    let raw = raw?.get();
+    if !raw.starts_with('"') {
+        return None;
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(raw);
+    deserializer.deserialize_bytes(Lossy).ok()
+}
+
+/// A field of any shape that the caller describes.
+pub fn shape<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+struct Lossy;
+
+impl<'a> Visitor<'a> for Lossy {
+    type Value = Cow<'a, str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_borrowed_bytes<E>(self, bytes: &'a [u8]) -> Result<Self::Value, E> {
+        Ok(String::from_utf8_lossy(bytes))
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(String::from_utf8_lossy(bytes).into_owned()))
+    }
+}
+
+/// The session's id, without a look at what follows it. The host writes it first, so this also reads
+/// an input that is cut off or too long.
+pub fn first_session_id(input: &[u8]) -> Option<String> {
+    let mut found = None;
+    let mut deserializer = serde_json::Deserializer::from_slice(input);
+    // The error with which the visitor stops says nothing.
+    let _ = deserializer.deserialize_map(UntilSession(&mut found));
+    found
+}
+
+struct UntilSession<'f>(&'f mut Option<String>);
+
+impl<'a> Visitor<'a> for UntilSession<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
+            if key == "session_id" {
+                *self.0 = Some(map.next_value::<String>()?);
+                return Err(M::Error::custom("found"));
+            }
+            map.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Gemini CLI as a worker: its command line, and what its output tells.
+//!
+//! Measured with 0.61.0. `tests/gemini` holds what it prints.
+
+mod wire;
+
+use crate::worker::{Account, May, Start, Talk};
+use wire::Line;
+
+/// Where it keeps its settings, and which service it calls.
+pub const SETTINGS: [&str; 10] = [
+    "GEMINI_CLI_HOME",
+    "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+    "GOOGLE_GEMINI_BASE_URL",
+    "GOOGLE_VERTEX_BASE_URL",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_GENAI_USE_GCA",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_PROJECT_ID",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+
+pub const SECRETS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
+
+/// Without a terminal it never asks: a tool for which it would ask is not there at all.
+pub fn arguments(start: &Start<'_>) -> Vec<String> {
+    let mode = match start.may {
+        May::Read => "default",
+        May::Leave => "auto_edit",
+        May::Change => "yolo",
+    };
+    let mut words = vec!["-o", "stream-json", "--skip-trust", "--approval-mode", mode];
+    words.extend(start.model.into_iter().flat_map(|model| ["-m", model]));
+    words.extend(match start.talk {
+        Talk::New(id) => ["--session-id", id],
+        Talk::GoesOn(id) => ["-r", id],
+    });
+    words.into_iter().map(str::to_owned).collect()
+}
+
+pub fn read(line: &[u8], account: &mut Account) {
+    let Some(line) = wire::parse(line) else {
+        return;
+    };
+    match line {
+        Line::Init { session_id } => account.begin(&session_id),
+        Line::Message {
+            role,
+            content,
+            delta,
+        } if role == "assistant" => match delta {
+            true => account.say_on(&content),
+            false => account.say(&content),
+        },
+        Line::Message { .. } | Line::ToolUse => account.speaking = false,
+        Line::ToolResult { status } => {
+            account.speaking = false;
+            // One that was forbidden or is not there ends as an error, too.
+            account.worked |= status == "success";
+        }
+        Line::Error { message } => account.complain(&message),
+        Line::Result {
+            status,
+            error,
+            stats,
+        } => {
+            account.used.turns += 1;
+            account.used.tokens = stats.total_tokens;
+            let failed = error.map_or_else(|| status.clone(), |error| error.message);
+            match status == "success" {
+                true => account.finish(),
+                false => account.fail(&failed),
+            }
+        }
+        Line::Other => {}
+    }
+}

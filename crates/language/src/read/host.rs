@@ -1,0 +1,79 @@
+//! What a session's host is given: slash commands and files of agents, commands and skills.
+
+use engine::{Act, CommandName, Outcome, nearest};
+
+use super::Reader;
+use crate::diagnostic::{listed, quote};
+use crate::rule::LanguageRule;
+use crate::source::{is_below, is_given};
+use crate::tree::{Entry, Node};
+use crate::vocabulary::ACTS;
+
+impl Reader<'_> {
+    pub(super) fn slash_command(&mut self, entry: &Entry) -> Option<(CommandName, Act)> {
+        let name = self.command_name(entry);
+        let act = self.act(&entry.node);
+        name.zip(act)
+    }
+
+    fn command_name(&mut self, entry: &Entry) -> Option<CommandName> {
+        let Some(bare) = entry.key.strip_prefix('/') else {
+            return self.key(entry, CommandName::parse);
+        };
+        let message = format!("{} is written with its slash", quote(&entry.key));
+        let hint = format!("write {}", quote(bare));
+        self.report(LanguageRule::BadName, &entry.key_span, message, hint);
+        None
+    }
+
+    /// One of a few words; `answer` may have its choice behind it.
+    fn act(&mut self, node: &Node) -> Option<Act> {
+        let text = self.text(node)?;
+        if let Some(choice) = text.strip_prefix("answer ") {
+            let choice = self.parse_name(choice, &node.span, Outcome::parse)?;
+            return Some(Act::Answer(Some(choice)));
+        }
+        let act = match text {
+            "start" => Some(Act::Start),
+            "answer" => Some(Act::Answer(None)),
+            "finish" => Some(Act::Finish),
+            "retry" => Some(Act::Retry),
+            "cancel" => Some(Act::Cancel),
+            "reset" => Some(Act::Reset),
+            _ => None,
+        };
+        if act.is_none() {
+            self.unknown_act(node, text);
+        }
+        act
+    }
+
+    fn unknown_act(&mut self, node: &Node, text: &str) {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let words = || ACTS.iter().copied();
+        let hint = match (ACTS.contains(&first), nearest(text, words())) {
+            (true, _) => format!("only `answer` has a word behind it: write {}", quote(first)),
+            (false, Some(meant)) => format!("did you mean {}?", quote(meant)),
+            (false, None) => format!("write {}", listed(words(), "or")),
+        };
+        let message = format!("no command can {}", quote(text));
+        self.report(LanguageRule::UnknownWord, &node.span, message, hint);
+    }
+
+    /// A file for the host. Its path here is its path in the host's own folder.
+    pub(super) fn given(&mut self, node: &Node) -> Option<String> {
+        let path = self.filled(node)?;
+        if is_below(&path) && !is_given(&path) {
+            let message = format!("a host has no place for {}", quote(&path));
+            let hint = "write `agents/NAME.md`, `commands/NAME.md` or `skills/NAME/SKILL.md`";
+            self.report(LanguageRule::BadGift, &node.span, message, hint);
+            return None;
+        }
+        let path = self.existing_file(node)?;
+        // Hosts read Markdown as text; what else a skill brings along may be anything.
+        match path.ends_with(".md") {
+            true => self.file_text(node).map(|_| path),
+            false => Some(path),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What the built-in pipelines give to a host agrees with what they say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::{
+    AgentName, Artifact, ArtifactName, Definition, Leaves, Source, Work, Worker, WorkerSettings,
+};
+use language::builtin::{self, Builtin};
+use language::{compile, given_files};
+
+fn definition(builtin: &Builtin) -> Definition {
+    let compiled = compile(&builtin.sources()).expect("it compiles");
+    compiled.pipeline.definition().clone()
+}
+
+/// The texts that a host is given, by their path.
+fn given(builtin: &Builtin) -> BTreeMap<String, String> {
+    let sources = builtin.sources();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.into()).expect("it is text");
+    given_files(&sources)
+        .into_iter()
+        .map(|(path, bytes)| (path.to_owned(), text(bytes)))
+        .collect()
+}
+
+/// The front matter, key by key. Only what every reader of YAML reads alike is written there.
+fn front_matter<'t>(path: &str, text: &'t str) -> BTreeMap<&'t str, &'t str> {
+    let parts = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n\n"));
+    let (head, body) = parts.expect(path);
+    assert!(!body.trim().is_empty(), "{path} says nothing");
+    let pair = |line: &'t str| {
+        let (key, value) = line.split_once(": ").expect("a key and a value");
+        let plain = !value.contains(": ") && !value.contains(" #") && !value.contains('"');
+        assert!(plain, "{path}: {line} must be quoted");
+        (key, value)
+    };
+    head.lines().map(pair).collect()
+}
+
+/// Who works for the host, and what each leaves. Another runner's workers are not the host's.
+fn workers(definition: &Definition) -> Vec<(AgentName, Vec<ArtifactName>)> {
+    let hosted = |settings: &WorkerSettings| settings.runner.is_none();
+    let mut workers = Vec::new();
+    for stage in &definition.stages {
+        match &stage.work {
+            Work::Agent(work) if hosted(&work.settings) => {
+                if let Worker::Agent(agent) = &work.worker {
+                    workers.push((agent.clone(), all(&work.leaves)));
+                }
+            }
+            Work::Review(work) => {
+                workers.push((work.owner.clone(), work.fixes.clone()));
+                let panel = work.panel.iter().filter(|it| hosted(&it.settings));
+                workers.extend(panel.map(|it| (it.agent.clone(), vec![it.leaves.clone()])));
+            }
+            Work::Open(work) => {
+                for (agent, leaves) in &work.leaves {
+                    let agent = AgentName::parse(agent.as_str()).expect("a name");
+                    workers.push((agent, leaves.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    workers
+}
+
+fn all(leaves: &Leaves) -> Vec<ArtifactName> {
+    let by_outcome = leaves.by_outcome.values().flatten();
+    leaves.always.iter().chain(by_outcome).cloned().collect()
+}
+
+/// What a worker must know to leave this artifact as it is wanted.
+fn wanted(artifact: &Artifact) -> Vec<&str> {
+    let path = match &artifact.source {
+        Source::File(path) => path.as_str(),
+        Source::Reply => "last message",
+        Source::Answers => "",
+    };
+    let outcome = artifact.outcome.iter();
+    let words = outcome.flat_map(|it| it.values.keys().chain([&it.field]));
+    [path]
+        .into_iter()
+        .chain(artifact.require.iter().chain(words).map(String::as_str))
+        .collect()
+}
+
+#[test]
+fn each_agent_of_a_built_in_is_given_and_told_what_to_leave() {
+    for builtin in builtin::all() {
+        let (definition, given) = (definition(builtin), given(builtin));
+        for (agent, leaves) in workers(&definition) {
+            let path = format!("agents/{agent}.md");
+            let text = given
+                .get(&path)
+                .unwrap_or_else(|| panic!("{path} is not given"));
+            for name in leaves {
+                for word in wanted(&definition.artifacts[&name]) {
+                    assert!(
+                        text.contains(word),
+                        "{}: {path} does not say {word}",
+                        builtin.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn agents_and_skills_go_by_the_names_of_their_files() {
+    for builtin in builtin::all() {
+        for (path, text) in given(builtin) {
+            let front = front_matter(&path, &text);
+            let parts: Vec<&str> = path.split('/').collect();
+            let name = match parts.as_slice() {
+                ["agents", file] => Some(file.trim_end_matches(".md")),
+                ["skills", name, "SKILL.md"] => Some(*name),
+                _ => None,
+            };
+            assert_eq!(front.get("name").copied(), name, "{path}");
+            assert!(front.contains_key("description"), "{path}");
+        }
+    }
+}
+
+/// A model that could invoke it would act as a person.
+#[test]
+fn each_command_of_a_built_in_is_given_and_is_a_persons() {
+    for builtin in builtin::all() {
+        let (definition, given) = (definition(builtin), given(builtin));
+        let named: BTreeSet<String> = definition
+            .commands
+            .keys()
+            .map(|name| format!("commands/{name}.md"))
+            .collect();
+        let there = given.keys().filter(|path| path.starts_with("commands/"));
+        assert_eq!(
+            there.cloned().collect::<BTreeSet<_>>(),
+            named,
+            "{}",
+            builtin.name
+        );
+        for path in &named {
+            let front = front_matter(path, &given[path]);
+            assert_eq!(
+                front.get("disable-model-invocation"),
+                Some(&"true"),
+                "{path}"
+            );
+        }
+    }
+}
+
+/// One folder of a host takes the files of all built-ins.
+#[test]
+fn no_two_built_ins_give_a_file_of_one_name() {
+    let mut paths = BTreeSet::new();
+    for builtin in builtin::all() {
+        let given = given(builtin);
+        assert!(!given.is_empty(), "{} gives nothing", builtin.name);
+        for path in given.into_keys() {
+            assert!(paths.insert(path.clone()), "{path} is given twice");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A detour for commands: what is started by it has none of the test's ancestors above it.
+//!
+//! Whoever runs the tests may be an agent, and the program refuses agents what is a person's. The
+//! test plays the person, so the program must not find the agent above it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::process::Command;
+
+/// Starts the command from a process whose own parent has ended, so that the first process of the
+/// system is above it. Streams, environment and exit code stay as they are.
+const SCRIPT: &str = r#"
+exec 3<&0 4>&1 5>&2
+code=$( (
+    read -r parent _ </proc/self/stat
+    {
+        while read -r _ _ _ now _ </proc/self/stat && [ "$now" = "$parent" ]; do :; done
+        "$@" <&3 >&4 2>&5 3<&- 4>&- 5>&-
+        echo $?
+    } &
+) 2>/dev/null)
+if [ "$code" -gt 128 ]; then kill "-$((code - 128))" $$; fi
+exit "$code"
+"#;
+
+/// Words that the command line of an agent program holds. Others may hold them, too: a detour that
+/// was not needed costs some milliseconds.
+const AGENTS: [&str; 10] = [
+    "claude", "codex", "gemini", "qwen", "goose", "copilot", "cursor", "opencode", "aider", "amp",
+];
+
+/// A command for this program, by the detour.
+pub fn by_detour(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", SCRIPT, "sh"]).arg(program);
+    command
+}
+
+/// May an agent be among the processes above this one?
+pub fn has_agent_above() -> bool {
+    let mut process = std::process::id().to_string();
+    loop {
+        let folder = format!("/proc/{process}");
+        let stat = fs::read_to_string(format!("{folder}/stat")).unwrap_or_default();
+        let parent = stat
+            .rsplit_once(')')
+            .and_then(|(_, rest)| rest.split_whitespace().nth(1));
+        let Some(parent) = parent.filter(|parent| *parent != "0") else {
+            return false;
+        };
+        let line = fs::read(format!("/proc/{parent}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
+        if AGENTS
+            .iter()
+            .any(|agent| line.contains(agent) || name.contains(agent))
+        {
+            return true;
+        }
+        process = parent.to_owned();
+    }
+}

@@ -1,0 +1,25 @@
+//! Guarded mode, shown over the real `needs`, `decide` and `apply`: stories in tables, one a topic.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says by panicking what is wrong"
+)]
+
+mod admitting;
+mod bypass;
+mod ends;
+mod judging;
+mod lists;
+mod messages;
+mod own_work;
+mod people;
+mod pipelines;
+mod seeds;
+mod sessions;
+mod stopping;
+mod told;
+mod touching;
+mod words;
+mod world;

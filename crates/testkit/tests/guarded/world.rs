@@ -1,0 +1,201 @@
+//! The world around one guarded run: files, trees, processes, a clock, and the journal.
+
+use engine::{
+    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Life, Needs, Pipeline, Process, Run,
+    RunId, Seen, SessionId, Time, Who, apply, begin, replay,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How events are judged: the engine's own `decide`, or one that breaks a rule on purpose.
+pub type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
+
+/// The versions of the files that somebody edited. A file that nobody edited is not in it.
+type Tree = BTreeMap<String, u32>;
+
+pub struct World {
+    pub pipeline: Pipeline,
+    pub run: Run,
+    pub journal: Vec<Entry>,
+    pub now: Time,
+    /// By name, and by step where each step has its own.
+    artifacts: BTreeMap<(String, Option<String>), Seen>,
+    tree: Tree,
+    /// Every tree that was ever looked at; its place is its hash.
+    trees: Vec<Tree>,
+    dead: Vec<Process>,
+}
+
+pub fn session(name: &str) -> SessionId {
+    SessionId::parse(name).expect("a session's name")
+}
+
+/// `100`, or `100/9` for a later process with the same number.
+pub fn process(number: &str) -> Process {
+    let (id, started) = number.split_once('/').unwrap_or((number, "7"));
+    Process {
+        id: id.parse().expect("a process is a number"),
+        started: started.parse().expect("a time is a number"),
+    }
+}
+
+fn content(number: u8) -> Hash {
+    Hash([number; 32])
+}
+
+fn pipeline(text: &str) -> Pipeline {
+    let main = language::SourceFile {
+        name: "story.toml".into(),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let files = BTreeMap::new();
+    match language::compile(&language::Sources { main, files }) {
+        Ok(compiled) => compiled.pipeline,
+        Err(problems) => {
+            let plain = problems
+                .iter()
+                .map(|problem| problem.render(text, language::Colour::Plain));
+            panic!("{}", plain.collect::<String>())
+        }
+    }
+}
+
+impl World {
+    /// A run that session `s1` holds, in process 100.
+    pub fn begun(text: &str) -> Self {
+        let pipeline = pipeline(text);
+        let beginning = Beginning {
+            at: Time(0),
+            by: Who::Session(session("s1")),
+            id: RunId::parse("r-1").unwrap(),
+            definition: content(0),
+            task: String::from("tell a story"),
+            params: BTreeMap::new(),
+            driver: Driver::Guarded,
+            session: Some(session("s1")),
+            process: Some(process("100")),
+            steps: Vec::new(),
+            before: BTreeMap::new(),
+            queued: false,
+        };
+        let journal = begin(&pipeline, &beginning).entries;
+        let run = replay(&journal).expect("a beginning folds");
+        Self {
+            pipeline,
+            run,
+            journal,
+            now: Time(0),
+            artifacts: BTreeMap::new(),
+            tree: Tree::new(),
+            trees: Vec::new(),
+            dead: Vec::new(),
+        }
+    }
+
+    /// Something that nobody tells us of: files, processes and time. False where it is an event.
+    pub fn changes(&mut self, line: &str) -> bool {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["lay", name, number] => self.lay(name, valid(number, None)),
+            ["lay", name, number, word @ ..] => {
+                self.lay(name, valid(number, Some(word.join(" "))));
+            }
+            ["spoil", name, number] => self.lay(name, invalid(number)),
+            ["remove", name] => {
+                self.artifacts.remove(&key(name));
+            }
+            ["edit", path] => *self.tree.entry((*path).to_owned()).or_insert(0) += 1,
+            ["put", "back", path] => {
+                self.tree.remove(*path);
+            }
+            ["wait", seconds] => self.now.0 += seconds.parse::<u64>().unwrap() * 1000,
+            ["process", number, "dies"] => self.dead.push(process(number)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn lay(&mut self, name: &str, seen: Seen) {
+        self.artifacts.insert(key(name), seen);
+    }
+
+    /// Looks at what `needs` names, and at nothing else.
+    pub fn look(&mut self, needs: &Needs) -> Evidence {
+        let artifacts = needs.artifacts.iter().map(|need| {
+            let step = need.step.as_ref().map(ToString::to_string);
+            let found = self.artifacts.get(&(need.artifact.to_string(), step));
+            (
+                need.artifact.clone(),
+                found.cloned().unwrap_or(Seen::Absent),
+            )
+        });
+        let artifacts = artifacts.collect();
+        let holder = needs
+            .holder
+            .map(|process| match self.dead.contains(&process) {
+                true => Life::Gone,
+                false => Life::Alive,
+            });
+        Evidence {
+            artifacts,
+            tree: needs.tree.then(|| self.hash()),
+            changed: needs.changed_since.map(|since| self.changed(since)),
+            holder,
+            questions: None,
+            steps: None,
+        }
+    }
+
+    fn hash(&mut self) -> Hash {
+        let known = self.trees.iter().position(|tree| *tree == self.tree);
+        let place = known.unwrap_or_else(|| {
+            self.trees.push(self.tree.clone());
+            self.trees.len() - 1
+        });
+        content(200 + u8::try_from(place).expect("few trees"))
+    }
+
+    fn changed(&self, since: Hash) -> Vec<String> {
+        let before = &self.trees[usize::from(since.0[0] - 200)];
+        let all: BTreeSet<&String> = before.keys().chain(self.tree.keys()).collect();
+        let differ = |path: &&&String| before.get(**path) != self.tree.get(**path);
+        all.iter()
+            .filter(differ)
+            .map(|path| (**path).clone())
+            .collect()
+    }
+
+    /// Folds a decision in, as the store does.
+    pub fn take(&mut self, decision: &Decision) -> Result<(), String> {
+        for entry in &decision.entries {
+            let folded = apply(Some(self.run.clone()), entry);
+            self.run = folded.map_err(|damage| damage.to_string())?;
+            self.journal.push(entry.clone());
+        }
+        match replay(&self.journal) {
+            Ok(run) if run == self.run => Ok(()),
+            _ => Err(String::from("the journal does not fold to the run")),
+        }
+    }
+}
+
+/// `report@a` is the report of step a.
+fn key(name: &str) -> (String, Option<String>) {
+    match name.split_once('@') {
+        Some((name, step)) => (name.to_owned(), Some(step.to_owned())),
+        None => (name.to_owned(), None),
+    }
+}
+
+fn valid(number: &str, word: Option<String>) -> Seen {
+    Seen::Valid {
+        content: content(number.parse().unwrap()),
+        word,
+    }
+}
+
+fn invalid(number: &str) -> Seen {
+    Seen::Invalid {
+        content: content(number.parse().unwrap()),
+        reason: "it is not as the definition wants it".into(),
+    }
+}

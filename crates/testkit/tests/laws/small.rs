@@ -1,0 +1,108 @@
+//! Small pipelines, walked through as a host would tell of them: every number, true or false.
+
+use crate::acts::Scope;
+use crate::walk::{Walked, at_once, walk};
+use crate::world::{Judge, Params, pipeline};
+
+/// Two agents, one of which judges; a task graph; an open stage, the session's own work, and an end
+/// from which the run begins again.
+const SMALL: [(&str, &str); 3] = [
+    (
+        "flow",
+        r#"
+        start = "writing"
+        [artifacts.draft]
+        path = "draft.md"
+        format = "text"
+        [artifacts.verdict]
+        path = "verdict.json"
+        format = "json"
+        outcome = { field = "status", values = { PASS = "passed", FAIL = "failed" } }
+        [counters]
+        again = { max = 1, then = "asked" }
+        [stages.writing]
+        agent = "writer"
+        leaves = ["draft"]
+        stop = "hold"
+        retry = 1
+        on.done = "judging"
+        [stages.judging]
+        agent = "judge"
+        leaves = ["verdict"]
+        writes = []
+        stop = "hold"
+        retry = 1
+        on.passed = "over"
+        on.failed = { to = "writing", count = "again" }
+        [stages.asked]
+        ask = "On?"
+        on.yes = { to = "@interrupted", reset = ["again"] }
+        on.no = "given_up"
+        [stages.over]
+        end = "completed"
+        [stages.given_up]
+        end = "failed"
+        "#,
+    ),
+    (
+        "waves",
+        r#"
+        start = "building"
+        [stages.building]
+        steps = [
+            { id = "a", title = "A", agent = "step-worker" },
+            { id = "b", title = "B", agent = "step-worker" },
+        ]
+        stop = "hold"
+        retry = 1
+        on.done = "over"
+        on.failed = "given_up"
+        [stages.over]
+        end = "completed"
+        [stages.given_up]
+        end = "failed"
+        "#,
+    ),
+    (
+        "open",
+        r#"
+        start = "looking"
+        [artifacts.map]
+        path = "map.md"
+        format = "text"
+        [artifacts.notes]
+        path = "notes.md"
+        format = "text"
+        [stages.looking]
+        allow = ["scout", "helper"]
+        leaves.scout = ["map"]
+        after.scout = "noting"
+        stop = "hold"
+        [stages.noting]
+        agent = "session"
+        leaves = ["notes"]
+        stop = "hold"
+        on.done = "over"
+        [stages.over]
+        end = "completed"
+        after.scout = "noting"
+        "#,
+    ),
+];
+
+/// Walks through the small pipeline of this name as a host would tell of it.
+pub fn walk_small(name: &str, judge: Judge<'_>) -> Result<Walked, String> {
+    let (_, text) = SMALL.iter().find(|(small, _)| *small == name).unwrap();
+    let text = format!("name = \"{name}\"\nabout = \"small\"\n{text}");
+    let pipeline = pipeline(&text)?;
+    walk(&pipeline, &Params::new(), Scope::Hosted, judge)
+}
+
+#[test]
+fn every_word_of_a_host_keeps_the_laws() {
+    at_once(SMALL, |(name, _)| {
+        let walked = walk_small(name, &engine::decide);
+        let walked = walked.unwrap_or_else(|law| panic!("{name}: {law}"));
+        println!("{name}, as a host tells it: {walked}");
+    });
+}

@@ -1,0 +1,246 @@
+//! What a worker is told when it begins: where it works, what to read, and what to leave.
+
+mod handing;
+mod quote;
+
+use std::collections::BTreeMap;
+
+use engine::{
+    Dispatch, Duty, Entry, Fact, Graph, Hash, Pipeline, Reach, Run, Stage, StepId, Work,
+    WorkResult, Writes,
+};
+
+pub use handing::handed_on;
+
+use crate::demand::demands;
+use crate::layout::cut;
+use crate::safe::{Outside, line};
+
+/// A task that is longer is cut; the session has all of it.
+const TASK_CHARACTERS: usize = 2_000;
+
+/// Titles, reasons and parameters are one line each.
+const LINE_COLUMNS: usize = 400;
+
+const LEAVE: &str = "Leave this; it is looked at when you end:";
+
+/// What the caller has read for a briefing.
+#[derive(Clone, Copy, Debug)]
+pub struct Handed<'a> {
+    /// The contents that `handed_on` names.
+    pub contents: &'a BTreeMap<Hash, String>,
+    /// Why the attempt before this one did not count, as `earlier_fault` finds it.
+    pub earlier: Option<&'a str>,
+}
+
+/// The text for the worker of this dispatch.
+pub fn briefing(
+    pipeline: &Pipeline,
+    run: &Run,
+    dispatch: &Dispatch,
+    handed: &Handed<'_>,
+) -> String {
+    let Some(stage) = pipeline.stage(&dispatch.stage) else {
+        return String::new();
+    };
+    let inputs = handing::inputs(pipeline, run, dispatch);
+    let demands = owed(pipeline, run, dispatch);
+    let parts = [
+        place(pipeline, run, stage, dispatch, handed.earlier),
+        task(run),
+        listed("Read first:", handing::places(pipeline, run, &inputs)),
+        listed(LEAVE, demands.clone()),
+        bounds(stage, dispatch),
+        ending(&demands),
+        quote::quotes(&handing::texts(pipeline, run, &inputs, handed.contents)),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}
+
+/// What a worker still owes that wanted to end: what it was told when it began.
+pub fn reminder(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
+    listed(LEAVE, owed(pipeline, run, dispatch))
+}
+
+fn owed(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<String> {
+    let leaves = engine::leaves_of(pipeline, dispatch);
+    demands(pipeline.definition(), run, &leaves, step(&dispatch.duty))
+}
+
+fn place(
+    pipeline: &Pipeline,
+    run: &Run,
+    stage: &Stage,
+    dispatch: &Dispatch,
+    earlier: Option<&str>,
+) -> String {
+    let (agent, name) = (&dispatch.agent, &pipeline.definition().name);
+    let mut lines = vec![format!(
+        "You are '{agent}' in run {} of the pipeline `{name}`, stage `{}`.",
+        run.id, stage.name
+    )];
+    lines.extend(stage.about.as_deref().map(line));
+    lines.extend(duty(run, stage, &dispatch.duty));
+    let attempt = attempt(run, dispatch);
+    if attempt > 1 {
+        lines.push(format!("This is attempt {attempt}."));
+    }
+    let earlier =
+        earlier.map(|reason| format!("The attempt before did not count: {}", short_line(reason)));
+    lines.extend(earlier);
+    lines.join("\n")
+}
+
+/// What the work is, where the stage alone does not say it.
+fn duty(run: &Run, stage: &Stage, duty: &Duty) -> Option<String> {
+    let panel = match &stage.work {
+        Work::Review(work) => work.panel.as_slice(),
+        _ => &[],
+    };
+    match duty {
+        Duty::Work | Duty::Open => None,
+        Duty::Review { reviewer } => {
+            let round = run.panels.get(&stage.name).map_or(1, |panel| panel.round);
+            let (number, all) = (reviewer + 1, panel.len());
+            Some(format!(
+                "You are reviewer {number} of {all}, in round {round}."
+            ))
+        }
+        Duty::Fix { reviewer } => {
+            let found = panel.get(*reviewer as usize)?;
+            Some(format!(
+                "Fix all that '{}' found, and nothing else.",
+                found.agent
+            ))
+        }
+        Duty::Step { step } => {
+            let title = member(run, stage, step).map(|member| short_line(&member.step.title));
+            Some(format!(
+                "Your step is `{step}`: {}",
+                title.unwrap_or_default()
+            ))
+        }
+    }
+}
+
+fn member<'a>(run: &'a Run, stage: &Stage, step: &StepId) -> Option<&'a engine::Member> {
+    let Graph { members } = run.graphs.get(&stage.name)?;
+    members.iter().find(|member| member.step.id == *step)
+}
+
+/// Steps are tried again one by one, so each counts its own attempts.
+fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
+    let graph = run.graphs.get(&dispatch.stage);
+    let own = step(&dispatch.duty).and_then(|step| {
+        let mut members = graph?.members.iter();
+        members.find(|member| member.step.id == *step)
+    });
+    own.map_or(dispatch.attempt, |member| member.retries + 1)
+}
+
+fn step(duty: &Duty) -> Option<&StepId> {
+    match duty {
+        Duty::Step { step } => Some(step),
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+    }
+}
+
+fn task(run: &Run) -> String {
+    let task = quote::shortened(&Outside::new(&run.task).block(), TASK_CHARACTERS);
+    let quoted: Vec<String> = task.lines().map(|line| format!("> {line}")).collect();
+    let params = run.params.iter();
+    let params: Vec<String> = params
+        .map(|(name, value)| format!("{name} = {}", short_line(value)))
+        .collect();
+    let params = match params.is_empty() {
+        true => String::new(),
+        false => format!("\nGiven: {}", params.join("; ")),
+    };
+    format!("The task, as it was asked:\n{}{params}", quoted.join("\n"))
+}
+
+fn short_line(text: &str) -> String {
+    cut(&line(text), LINE_COLUMNS)
+}
+
+fn listed(title: &str, lines: Vec<String>) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("{title}\n- {}", lines.join("\n- ")),
+    }
+}
+
+/// What the worker may change, and which tools it may not use.
+fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
+    let changes = match (dispatch.reach, &stage.writes) {
+        (Reach::ReadsOnly, _) => Some("Change nothing but what you leave.".to_owned()),
+        (Reach::MayWrite, Writes::Anything) => None,
+        (Reach::MayWrite, Writes::Only(globs)) => {
+            let globs: Vec<String> = globs.iter().map(|glob| line(glob.as_str())).collect();
+            let globs = globs.join("`, `");
+            Some(format!("Besides what you leave, change only `{globs}`."))
+        }
+    };
+    let denied: Vec<String> = stage
+        .tools_deny
+        .iter()
+        .map(|tool| line(tool.as_str()))
+        .collect();
+    let denied = (!denied.is_empty())
+        .then(|| format!("These tools are refused here: {}.", denied.join(", ")));
+    let lines: Vec<String> = changes.into_iter().chain(denied).collect();
+    lines.join("\n")
+}
+
+fn ending(demands: &[String]) -> String {
+    match demands.is_empty() {
+        true => "You are done when the work is done. An end without any tool use is no work.",
+        false => {
+            "You are done only when that is there, made anew in this attempt. If it is missing or \
+             not as described, you are sent back."
+        }
+    }
+    .to_owned()
+}
+
+/// Why the attempt before this dispatch did not count, as the journal before it tells.
+pub fn earlier_fault<'a>(
+    entries: impl DoubleEndedIterator<Item = &'a Entry>,
+    dispatch: &Dispatch,
+) -> Option<String> {
+    let step = step(&dispatch.duty);
+    for entry in entries.rev() {
+        match (&entry.fact, step) {
+            (Fact::Moved(_) | Fact::Reset { .. } | Fact::Restored { .. }, _) => return None,
+            (
+                Fact::StepRetried {
+                    step,
+                    fault,
+                    reason,
+                    ..
+                }
+                | Fact::StepFailed {
+                    step,
+                    fault,
+                    reason,
+                    ..
+                },
+                Some(own),
+            ) if step == own => return Some(format!("{}: {reason}", fault.word())),
+            (Fact::Retried { fault, reason, .. } | Fact::Stuck { fault, reason }, None) => {
+                return Some(format!("{}: {reason}", fault.word()));
+            }
+            // Somebody has worked well since: that fault was another worker's.
+            (
+                Fact::Ended {
+                    result: WorkResult::Outcome(_),
+                    ..
+                },
+                None,
+            ) => return None,
+            _ => {}
+        }
+    }
+    None
+}

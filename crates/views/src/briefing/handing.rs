@@ -1,0 +1,130 @@
+//! What a worker is given to read: files by their path, and what was only said by its text.
+
+use std::collections::BTreeMap;
+
+use engine::{Dispatch, DispatchId, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work};
+use serde_json::Value;
+
+use super::quote::Quote;
+use crate::next::filled;
+use crate::safe::{line, safe};
+
+/// The captured contents that a briefing for this dispatch quotes.
+pub fn handed_on(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Hash> {
+    let inputs = inputs(pipeline, run, dispatch);
+    let said = inputs
+        .iter()
+        .filter(|input| path(pipeline, run, input).is_none());
+    said.map(|input| input.content).collect()
+}
+
+/// An open stage has no `reads`: whoever works there is given what was said so far.
+pub fn inputs(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Input> {
+    let ends = pipeline
+        .stage(&dispatch.stage)
+        .is_none_or(|stage| matches!(stage.work, Work::End(_)));
+    match dispatch.duty {
+        Duty::Open if ends => Vec::new(),
+        Duty::Open => said_so_far(pipeline, run),
+        Duty::Work | Duty::Review { .. } | Duty::Fix { .. } | Duty::Step { .. } => {
+            engine::inputs(pipeline, run, &dispatch.duty)
+        }
+    }
+}
+
+fn said_so_far(pipeline: &Pipeline, run: &Run) -> Vec<Input> {
+    let begun = begun_anew(pipeline, run);
+    let artifacts = &pipeline.definition().artifacts;
+    let said = run.artifacts.iter().filter(|(name, captured)| {
+        let spoken = artifacts
+            .get(name)
+            .is_some_and(|it| it.source == Source::Reply);
+        spoken && captured.dispatch >= begun
+    });
+    said.map(|(name, captured)| Input {
+        artifact: name.clone(),
+        step: None,
+        content: captured.content,
+    })
+    .collect()
+}
+
+/// The work with which a finished run last began again: what is older belongs to another task.
+fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
+    let stages = pipeline.definition().stages.iter();
+    let first = stages.filter_map(|stage| match &stage.work {
+        Work::End(work) => Some(&work.leaves),
+        _ => None,
+    });
+    let names = first.flatten().flat_map(|(_, names)| names);
+    names
+        .filter_map(|name| run.artifacts.get(name)?.dispatch)
+        .max()
+}
+
+/// Where each input lies, a line each.
+pub fn places(pipeline: &Pipeline, run: &Run, inputs: &[Input]) -> Vec<String> {
+    let place = |input: &Input| match path(pipeline, run, input) {
+        Some(path) => format!("{}: the file `{}`", title(input), line(&path)),
+        None => format!("{}: quoted below", title(input)),
+    };
+    inputs.iter().map(place).collect()
+}
+
+fn title(input: &Input) -> String {
+    let step = input.step.as_ref();
+    let step = step.map(|step: &StepId| format!(" of step {step}"));
+    format!("{}{}", input.artifact, step.unwrap_or_default())
+}
+
+fn path(pipeline: &Pipeline, run: &Run, input: &Input) -> Option<String> {
+    let artifact = pipeline.definition().artifacts.get(&input.artifact)?;
+    match &artifact.source {
+        Source::File(path) => Some(filled(run, path, input.step.as_ref())),
+        Source::Reply | Source::Answers => None,
+    }
+}
+
+/// What was only said, in its own words.
+pub fn texts(
+    pipeline: &Pipeline,
+    run: &Run,
+    inputs: &[Input],
+    contents: &BTreeMap<Hash, String>,
+) -> Vec<Quote> {
+    let said = inputs
+        .iter()
+        .filter(|input| path(pipeline, run, input).is_none());
+    let quote = |input: &Input| Quote {
+        title: format!("{}{}", title(input), origin(run, input)),
+        content: input.content,
+        text: contents
+            .get(&input.content)
+            .map_or_else(|| "(it is not at hand)".to_owned(), |text| words(text)),
+    };
+    said.map(quote).collect()
+}
+
+/// Whose words these are, as far as the run remembers.
+fn origin(run: &Run, input: &Input) -> String {
+    let captured = run.artifacts.get(&input.artifact);
+    let Some(dispatch) = captured.and_then(|captured| captured.dispatch) else {
+        return ", given by a person".to_owned();
+    };
+    let known = run.workers.values();
+    let known = known.filter(|known| known.dispatch == dispatch);
+    let agent = known.map(|known| &known.agent).next();
+    match agent {
+        Some(agent) => format!(", left by '{agent}' ({dispatch})"),
+        None => format!(", left by the work {dispatch}"),
+    }
+}
+
+/// A reply that was no JSON is kept inside of JSON; people and agents read what was said.
+fn words(content: &str) -> String {
+    let wrapped: Option<Value> = serde_json::from_str(content).ok();
+    let wrapped = wrapped.as_ref().and_then(Value::as_object);
+    let alone = wrapped.filter(|object| object.len() == 1);
+    let text = alone.and_then(|object| object.get("text")?.as_str());
+    safe(text.unwrap_or(content).trim())
+}

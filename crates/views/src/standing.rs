@@ -1,0 +1,288 @@
+//! Where a run stands and what comes next, written for the session that works on it.
+
+use engine::{
+    Act, AgentName, AgentPattern, Conversation, Next, NextDuty, Outcome, Pipeline, Questions, Run,
+    Source, Stage, Status, StepId, Work, WorkerId, WorkerSettings,
+};
+
+use crate::demand::demands;
+use crate::layout::cut;
+use crate::next::{duty_words, filled};
+use crate::safe::line;
+
+/// A session reads this at its start and after each compaction, so it is short.
+const MOST_LINES: usize = 12;
+const TASK_COLUMNS: usize = 160;
+/// Titles are written by agents.
+const TITLE_COLUMNS: usize = 100;
+/// The host's own program; whoever has another runner is started by us.
+const HOST: &str = "claude";
+/// A host puts no other number of options to a person.
+const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// At most twelve lines.
+pub fn standing(pipeline: &Pipeline, run: &Run) -> String {
+    let teller = Teller { pipeline, run };
+    let mut lines = teller.head();
+    lines.extend(teller.next());
+    lines.extend(teller.mirror());
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES - 1);
+        lines.push(format!("- … `gatewright next {}` shows the rest", run.id));
+    }
+    lines.join("\n")
+}
+
+struct Teller<'a> {
+    pipeline: &'a Pipeline,
+    run: &'a Run,
+}
+
+impl Teller<'_> {
+    fn head(&self) -> Vec<String> {
+        let status = engine::status(self.pipeline, self.run);
+        let status = match &status {
+            Status::Waiting(reason) => format!("waiting: {}", line(reason)),
+            other => other.word().to_owned(),
+        };
+        let (run, stage) = (&self.run.id, &self.run.position.stage);
+        let name = &self.pipeline.definition().name;
+        vec![
+            format!(
+                "Gatewright guards this session: run {run} of `{name}` is in stage `{stage}` \
+                 ({status})."
+            ),
+            format!("The task: {}", cut(&line(&self.run.task), TASK_COLUMNS)),
+            "What comes next:".to_owned(),
+        ]
+    }
+
+    fn next(&self) -> Vec<String> {
+        let legal = engine::next(self.pipeline, self.run);
+        legal.iter().flat_map(|next| self.way(next)).collect()
+    }
+
+    fn way(&self, next: &Next) -> Vec<String> {
+        let run = &self.run.id;
+        let told = match next {
+            Next::Agent { agent, duty, .. } => self.agent(agent, duty),
+            Next::Session { .. } => return self.session(),
+            Next::AnyOf { agents } => self.any_of(agents),
+            Next::Under { agent, step } => waiting_for(agent, step.as_ref()),
+            Next::Check { stage } => {
+                format!("run `gatewright check {run}`: it runs the commands of {stage}")
+            }
+            Next::Plan { stage } => {
+                format!("run `gatewright next {run}`: it plans the steps of {stage}")
+            }
+            Next::Answer { question, choices } => self.question(question, choices),
+            Next::Answers { .. } => self.questions(),
+            Next::Finish => self.finish(),
+            Next::Decide { why, .. } => format!(
+                "a person decides ({}): tell them, and end your turn; `gatewright next {run}` shows \
+                 them how",
+                line(why)
+            ),
+            Next::TakeUp => "the run is queued: end your turn".to_owned(),
+            Next::Nothing => "nothing: the run is over".to_owned(),
+        };
+        vec![format!("- {told}")]
+    }
+
+    fn stage(&self) -> Option<&Stage> {
+        self.pipeline.stage(&self.run.position.stage)
+    }
+
+    fn agent(&self, agent: &AgentName, duty: &NextDuty) -> String {
+        let settings = self.stage().and_then(|stage| settings(stage, duty));
+        let runner = settings.and_then(|settings| settings.runner.as_ref());
+        if runner.is_some_and(|runner| runner.as_str() != HOST) {
+            let (run, does) = (&self.run.id, line(&duty_words(duty)));
+            return format!("run `gatewright step {run}`: it starts '{agent}', which {does}");
+        }
+        let model = settings.and_then(|settings| settings.model.as_ref());
+        let model = model.map(|model| format!(" and model \"{}\"", line(model)));
+        let model = model.unwrap_or_default();
+        let call = format!("call the Agent tool with subagent_type \"{agent}\"{model}");
+        let told = match duty {
+            NextDuty::Work => String::new(),
+            NextDuty::Review { .. } | NextDuty::Fix { .. } => format!(": it {}", duty_words(duty)),
+            NextDuty::Step { step, title } => {
+                let title = cut(&line(title), TITLE_COLUMNS);
+                format!(
+                    " for step {step} ({title}); the first line of its prompt is `step: {step}`"
+                )
+            }
+        };
+        match self.known(agent, duty, settings) {
+            Some(worker) => {
+                let goes_on = format!("SendMessage to {worker}, so that '{agent}' goes on");
+                format!("{goes_on}{told}; if it is gone, {call}")
+            }
+            None => format!("{call}{told}"),
+        }
+    }
+
+    /// The worker whose conversation goes on, if the run remembers one.
+    fn known(
+        &self,
+        agent: &AgentName,
+        duty: &NextDuty,
+        settings: Option<&WorkerSettings>,
+    ) -> Option<&WorkerId> {
+        let same = settings.is_some_and(|settings| settings.conversation == Conversation::Same);
+        let goes_on = match duty {
+            NextDuty::Fix { .. } => true,
+            NextDuty::Work => same,
+            // Of two reviewers of one name, and of the workers of steps, the run tells none apart.
+            NextDuty::Review { .. } => same && self.reviews_once(agent),
+            NextDuty::Step { .. } => false,
+        };
+        let known = self.run.workers.iter();
+        let known = known.filter(|(_, known)| known.agent.is_same(agent.as_str()));
+        let latest = known.max_by_key(|(_, known)| known.dispatch);
+        latest.filter(|_| goes_on).map(|(worker, _)| worker)
+    }
+
+    fn reviews_once(&self, agent: &AgentName) -> bool {
+        let panel = match self.stage().map(|stage| &stage.work) {
+            Some(Work::Review(work)) => work.panel.as_slice(),
+            _ => &[],
+        };
+        panel.iter().filter(|member| member.agent == *agent).count() == 1
+    }
+
+    fn session(&self) -> Vec<String> {
+        let Some(Work::Agent(work)) = self.stage().map(|stage| &stage.work) else {
+            return Vec::new();
+        };
+        let demands = demands(self.pipeline.definition(), self.run, &work.leaves, None);
+        let first = match demands.is_empty() {
+            true => "- do the work of this stage yourself, then end your turn".to_owned(),
+            false => {
+                "- do the work of this stage yourself, and leave this before you end your turn:"
+                    .to_owned()
+            }
+        };
+        let demands = demands.into_iter().map(|demand| format!("  - {demand}"));
+        [first].into_iter().chain(demands).collect()
+    }
+
+    /// Groups mean nothing to a session: it is told their members.
+    fn any_of(&self, agents: &[AgentPattern]) -> String {
+        let definition = self.pipeline.definition();
+        let names = agents
+            .iter()
+            .flat_map(|pattern| match definition.group(pattern) {
+                Some(members) => members.as_slice(),
+                None => std::slice::from_ref(pattern),
+            });
+        let names: Vec<String> = names
+            .map(|name| format!("\"{}\"", line(name.as_str())))
+            .collect();
+        let over = engine::is_over(self.pipeline, self.run);
+        let over = if over {
+            "the run is over; for a new task "
+        } else {
+            ""
+        };
+        match names.as_slice() {
+            [only] => format!("{over}call the Agent tool with subagent_type {only}"),
+            several => format!(
+                "{over}call the Agent tool with one of these as subagent_type: {}",
+                several.join(", ")
+            ),
+        }
+    }
+
+    fn question(&self, question: &str, choices: &[Outcome]) -> String {
+        let question = line(question);
+        let words: Vec<String> = choices
+            .iter()
+            .map(|choice| format!("\"{choice}\""))
+            .collect();
+        let words = words.join(", ");
+        match OPTIONS.contains(&choices.len()) {
+            true => format!(
+                "ask the person with AskUserQuestion: the question exactly \"{question}\", the options \
+                 exactly {words}"
+            ),
+            false => format!(
+                "the person answers \"{question}\" with {words}: show them `gatewright next {}`, and \
+                 end your turn",
+                self.run.id
+            ),
+        }
+    }
+
+    /// The worker wrote its questions down, and they are put to the person as they stand.
+    fn questions(&self) -> String {
+        let from = self.stage().and_then(|stage| match &stage.work {
+            Work::Ask(ask) => match &ask.questions {
+                Questions::From { field, .. } => Some(field),
+                Questions::Choice => None,
+            },
+            _ => None,
+        });
+        let place = from.and_then(|field| {
+            let artifact = self.pipeline.definition().artifacts.get(&field.artifact)?;
+            let Source::File(path) = &artifact.source else {
+                return None;
+            };
+            let path = filled(self.run, path, None);
+            Some(format!(" (`{}` in `{}`)", line(&field.field), line(&path)))
+        });
+        let place = place.unwrap_or_default();
+        format!(
+            "ask the person each question of the worker{place} with AskUserQuestion, the question \
+             and its options exactly as they are written"
+        )
+    }
+
+    fn finish(&self) -> String {
+        let commands = &self.pipeline.definition().commands;
+        let typed = commands.iter().find(|(_, act)| **act == Act::Finish);
+        match typed {
+            Some((command, _)) => {
+                format!("when all is done, a person ends the stage by typing `/{command}`")
+            }
+            None => "when all is done, a person ends the stage: tell them".to_owned(),
+        }
+    }
+
+    /// The host's own list shows the steps to people; the run stays the truth.
+    fn mirror(&self) -> Option<String> {
+        let Work::Steps(work) = &self.stage()?.work else {
+            return None;
+        };
+        self.run.graphs.get(&self.run.position.stage)?;
+        let limit = work.max_parallel.as_ref();
+        let limit = limit.and_then(|limit| engine::amount(limit, self.run));
+        let limit = limit.map(|limit| format!("At most {limit} at once. "));
+        Some(format!(
+            "{}Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`; \
+             this run decides what is done.",
+            limit.unwrap_or_default()
+        ))
+    }
+}
+
+fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
+    match (&stage.work, duty) {
+        (Work::Agent(work), _) => Some(&work.settings),
+        (Work::Steps(work), _) => Some(&work.settings),
+        (Work::Review(work), NextDuty::Review { reviewer, .. }) => work
+            .panel
+            .get(*reviewer as usize)
+            .map(|member| &member.settings),
+        (Work::Review(work), NextDuty::Fix { .. }) => Some(&work.owner_settings),
+        _ => None,
+    }
+}
+
+fn waiting_for(agent: &AgentName, step: Option<&StepId>) -> String {
+    let step = step
+        .map(|step| format!(" on step {step}"))
+        .unwrap_or_default();
+    format!("wait for '{agent}', which is at work{step}")
+}
