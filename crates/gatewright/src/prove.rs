@@ -6,6 +6,7 @@
 mod exchange;
 mod folder;
 mod gates;
+mod heard;
 mod leaving;
 mod lines;
 mod made;

@@ -31,6 +31,7 @@ use std::process::Command;
 
 pub use headless::{Headless, Running};
 pub use program::{VERSION, program};
+pub(crate) use program::targets;
 pub use session::Session;
 
 use crate::model::Model;

@@ -8,6 +8,7 @@
 )]
 
 pub mod claude;
+pub mod codex;
 pub mod detour;
 pub mod model;
 mod processes;

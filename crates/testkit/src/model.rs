@@ -11,11 +11,11 @@
 //! assert!(model.told("GO-MAIN").contains("WRITTEN"));
 //! ```
 
-mod answer;
+pub(crate) mod answer;
 mod request;
 mod script;
 mod stage;
-mod wire;
+pub(crate) mod wire;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;

@@ -2,8 +2,9 @@
 
 use engine::Rule;
 
+use super::heard::Heard;
 use super::process::Got;
-use super::wire::{Heard, Sent};
+use super::wire::Sent;
 
 /// One question to the hook, and its answer.
 #[derive(Clone, Debug)]

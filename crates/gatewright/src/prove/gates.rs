@@ -13,10 +13,11 @@ mod steps;
 use engine::{AgentName, Next, Rule, StageName, Work};
 
 use super::exchange::{Exchange, Expected};
+use super::heard::Heard;
 use super::scene::{Moment, Scene};
 use super::travel::{Moments, Plan};
 use super::trouble::{Tried, Trouble, broken};
-use super::wire::{Heard, Sent};
+use super::wire::Sent;
 use crate::failure::Failure;
 use crate::scenario::{Route, Routes, examples};
 

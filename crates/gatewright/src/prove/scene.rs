@@ -11,10 +11,11 @@ use store::Backend as _;
 
 use super::exchange::{Exchange, Expected, mismatch};
 use super::folder::{Folder, Kept};
+use super::heard::{Heard, heard};
 use super::lines::Lines;
 use super::process::{self, Ended, Got, Listener};
 use super::trouble::{Tried, broken};
-use super::wire::{Heard, Pen, Sent, heard};
+use super::wire::{Pen, Sent};
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::enrolment;

@@ -3,6 +3,7 @@
 mod doors;
 mod failing;
 mod flow;
+mod kinds;
 mod people;
 mod places;
 mod sessions;

@@ -11,5 +11,6 @@ mod conversations;
 mod ending;
 mod fixture;
 mod outcomes;
+mod real;
 mod scripts;
 mod surroundings;

@@ -24,7 +24,7 @@ pub fn program() -> PathBuf {
 }
 
 /// The target folder of this build, and the one of the repository: one installation does for both.
-fn targets() -> [PathBuf; 2] {
+pub(crate) fn targets() -> [PathBuf; 2] {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.ancestors().nth(2).unwrap_or(here);
     let own = root.join("target");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::script::{Block, Speech};
 
 /// What goes back over the wire.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub content_type: &'static str,
     pub body: String,

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use super::answer::Answer;
 
 /// One request as it came over the wire.
-pub(super) struct Incoming {
+pub(crate) struct Incoming {
     pub method: String,
     /// Without the query.
     pub path: String,
@@ -15,7 +15,7 @@ pub(super) struct Incoming {
 }
 
 /// One connection, which carries one request after another.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     reader: BufReader<TcpStream>,
     writer: TcpStream,
 }

@@ -1,0 +1,12 @@
+//! Proofs of guards: every built-in pipeline holds, and whatever is broken is named.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod broken;
+mod builtins;
+mod fixture;
+mod own;
+mod refused;

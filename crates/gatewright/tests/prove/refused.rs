@@ -1,0 +1,70 @@
+//! What is not proved, and why.
+
+use testkit::Project;
+
+use crate::fixture::{PROGRAM, TINY, says};
+
+#[test]
+fn a_project_without_a_pipeline_is_told_what_to_do() {
+    let ran = Project::new(PROGRAM).run(["prove-guards"]);
+    says(ran, 3, &["no pipeline is installed", "gatewright init"]);
+}
+
+#[test]
+fn a_pipeline_that_is_not_there_is_told() {
+    let ran = Project::new(PROGRAM).run(["prove-guards", "ansibel"]);
+    says(ran, 3, &["ansibel", "ansible"]);
+}
+
+#[test]
+fn a_pipeline_with_mistakes_is_not_proved() {
+    let project = Project::new(PROGRAM);
+    project.write("p.toml", TINY.replace("\"asking\"", "\"nowhere\""));
+    says(project.run(["prove-guards", "p.toml"]), 1, &["nowhere"]);
+}
+
+#[test]
+fn an_advisory_pipeline_has_nothing_to_prove() {
+    let project = Project::new(PROGRAM);
+    project.write(
+        "p.toml",
+        TINY.replace("start = ", "mode = \"advisory\"\nstart = "),
+    );
+    says(
+        project.run(["prove-guards", "p.toml"]),
+        1,
+        &["advisory", "nothing to prove"],
+    );
+}
+
+#[test]
+fn hooks_that_are_switched_off_guard_nothing() {
+    let project = Project::new(PROGRAM);
+    project.write(".claude/settings.json", "{ \"disableAllHooks\": true }");
+    let ran = project.run(["prove-guards", "phases"]);
+    says(ran, 1, &["settings.json switches all hooks off"]);
+}
+
+#[test]
+fn an_agent_is_refused() {
+    let project = Project::new(PROGRAM);
+    let mut command = project.command(["prove-guards", "phases"]);
+    let output = command.env("CLAUDECODE", "1").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("GW-R66"), "{told}");
+}
+
+#[test]
+fn a_new_user_installs_and_proves() {
+    let project = Project::new(PROGRAM);
+    project.run(["init", "phases", "--yes"]).succeeds();
+    let ran = project.run(["prove-guards"]).succeeds();
+    for words in [
+        "The guards of phases",
+        "settings.local.json",
+        "Every guard held",
+    ] {
+        assert!(ran.stdout.contains(words), "does not say {words:?}\n{ran}");
+    }
+}
