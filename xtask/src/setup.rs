@@ -6,6 +6,8 @@ mod codex;
 
 use std::process::Command;
 
+pub use claude::VERSION as CLAUDE_VERSION;
+
 use agent::Agent;
 
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use crate::battery;
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::setup;
-use crate::workspace::{cargo, succeed};
+use crate::workspace::{cargo, read, succeed};
 
 const HELP: &str = "\
 Usage: cargo xtask test [--set-up]
@@ -135,7 +135,20 @@ fn lints() -> Result<(), Failure> {
 }
 
 fn tests() -> Result<(), Failure> {
-    succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))?;
+    let list = ["--", "--list", "--format=terse"];
+    let mut list_scenarios = cargo();
+    list_scenarios
+        .args(["test", "--package=gatewright", "--test=host", "--quiet"])
+        .args(list);
+    let listed = read(&mut list_scenarios)?;
+    let scenarios = listed.lines().filter(|line| line.ends_with(": test"));
+    say(format_args!(
+        "{} scenarios ran inside the real Claude Code {}",
+        scenarios.count(),
+        setup::CLAUDE_VERSION
+    ));
+    Ok(())
 }
 
 /// The README's first command, word for word: a person types nothing else.

@@ -13,12 +13,29 @@ use crate::rule::Rule;
 use crate::run::{Duty, Graph, Member, MemberState, Reach, Run, Standing, Status, Turn};
 use crate::stage::{
     AgentWork, Conversation, EndWork, Leaves, OpenWork, ReviewWork, Stage, StepsWork, Work, Worker,
-    Writes,
+    WorkerSettings, Writes,
 };
 use crate::status::status;
 
 /// The name under which the main session itself works.
 pub const SESSION: &str = "session";
+
+/// The runner whose workers a session starts itself.
+pub const HOST: &str = "claude";
+
+/// How the worker with this duty is started, where its stage says so.
+pub(crate) fn settings<'a>(stage: &'a Stage, duty: &Duty) -> Option<&'a WorkerSettings> {
+    match (&stage.work, duty) {
+        (Work::Agent(work), Duty::Work) => Some(&work.settings),
+        (Work::Steps(work), Duty::Step { .. }) => Some(&work.settings),
+        (Work::Review(work), Duty::Review { reviewer }) => {
+            let member = work.panel.get(*reviewer as usize)?;
+            Some(&member.settings)
+        }
+        (Work::Review(work), Duty::Fix { .. }) => Some(&work.owner_settings),
+        _ => None,
+    }
+}
 
 /// A piece of work that may begin now.
 #[derive(Clone, Debug, PartialEq, Eq)]

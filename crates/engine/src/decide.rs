@@ -33,7 +33,7 @@ use crate::entry::{Entry, Fact};
 use crate::event::{Event, Happening, Who};
 use crate::evidence::Evidence;
 use crate::names::{Hash, Time};
-use crate::next::next;
+use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::Run;
@@ -312,11 +312,20 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Whoever is refused does not know the pipeline's groups, so their members are named.
     pub fn refusal(&self, rule: Rule, reason: String) -> Refusal {
+        let definition = self.pipeline.definition();
+        let named = |next: Next| match next {
+            Next::AnyOf { agents } => Next::AnyOf {
+                agents: definition.members(&agents),
+            },
+            other => other,
+        };
+        let next = next(self.pipeline, &self.run);
         Refusal {
             rule,
             reason,
-            next: next(self.pipeline, &self.run),
+            next: next.into_iter().map(named).collect(),
         }
     }
 

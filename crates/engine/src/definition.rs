@@ -223,6 +223,15 @@ impl Definition {
         self.groups.get(&name)
     }
 
+    /// The same list with the members of each group in its place.
+    pub fn members(&self, list: &[AgentPattern]) -> Vec<AgentPattern> {
+        let each = list.iter().flat_map(|pattern| match self.group(pattern) {
+            Some(members) => members.clone(),
+            None => Vec::from([pattern.clone()]),
+        });
+        each.collect()
+    }
+
     /// Every limit that the definition sets.
     pub fn amounts(&self) -> Vec<&Amount> {
         let budget = [

@@ -33,7 +33,7 @@ mod status;
 
 pub use amount::{amount, counter_limit, round_limit};
 pub use apply::{Damage, apply, replay};
-pub use assign::{SESSION, session_works};
+pub use assign::{HOST, SESSION, session_works};
 pub use caller::{Held, held, may_act};
 pub use decide::{begin, decide, fork, may_check};
 pub use decision::{Decision, Refusal, Reply};

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
@@ -20,6 +21,14 @@ pub struct Enrolled {
     pub session: SessionId,
     pub run: RunId,
     pub process: Option<Process>,
+}
+
+/// Is everything that happened in a session in its journal?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    Whole,
+    /// Something could neither be recorded nor kept for later.
+    Gap,
 }
 
 /// A project in which pipelines were installed.
@@ -89,6 +98,44 @@ pub fn enrol(state: &State, enrolled: &Enrolled) -> io::Result<()> {
         "process": process,
     });
     state::write_durably(&session_file(state, &enrolled.session), &value.to_string())
+}
+
+/// The permissions of a session's file, which say whether its record is whole. They can be changed
+/// also where a full disk takes nothing more.
+const WHOLE: u32 = 0o600;
+const GAP: u32 = 0o400;
+
+pub fn record(state: &State, session: &SessionId) -> io::Result<Record> {
+    let mode = fs::metadata(session_file(state, session))?
+        .permissions()
+        .mode();
+    Ok(match mode & 0o777 {
+        GAP => Record::Gap,
+        _ => Record::Whole,
+    })
+}
+
+pub fn mark(state: &State, session: &SessionId, record: Record) -> io::Result<()> {
+    let mode = match record {
+        Record::Whole => WHOLE,
+        Record::Gap => GAP,
+    };
+    let path = session_file(state, session);
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Forgets the sessions of runs that are gone.
+pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
+    let listed = fs::read_dir(state.folder().join(SESSIONS));
+    let paths = listed.into_iter().flatten().filter_map(Result::ok);
+    for path in paths.map(|entry| entry.path()) {
+        let enrolled = read(&path).ok().flatten();
+        let enrolled = enrolled.as_ref().and_then(parse_session);
+        if enrolled.is_some_and(|enrolled| !is_there(&enrolled.run)) {
+            // What cannot be removed now is removed the next time.
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 pub fn withdraw(state: &State, session: &SessionId) -> io::Result<()> {
@@ -271,6 +318,29 @@ mod tests {
         withdraw(&state, &one.session).unwrap();
         withdraw(&state, &one.session).unwrap();
         assert_eq!(of_session(&state, &one.session).unwrap(), None);
+    }
+
+    #[test]
+    fn a_gap_is_remembered_until_it_is_closed() {
+        let (_folder, state) = state();
+        let one = enrolled("one", 1);
+        enrol(&state, &one).unwrap();
+        assert_eq!(record(&state, &one.session).unwrap(), Record::Whole);
+        mark(&state, &one.session, Record::Gap).unwrap();
+        assert_eq!(record(&state, &one.session).unwrap(), Record::Gap);
+        assert_eq!(of_session(&state, &one.session).unwrap(), Some(one.clone()));
+        mark(&state, &one.session, Record::Whole).unwrap();
+        assert_eq!(record(&state, &one.session).unwrap(), Record::Whole);
+    }
+
+    #[test]
+    fn sessions_go_with_their_runs() {
+        let (_folder, state) = state();
+        enrol(&state, &enrolled("one", 1)).unwrap();
+        forget(&state, |run| run.as_str() == "r-1");
+        assert!(is_enrolled(&state, &enrolled("one", 1).session));
+        forget(&state, |_| false);
+        assert!(!is_enrolled(&state, &enrolled("one", 1).session));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Rule;
+use hosts::Unreadable;
 use hosts::claude::{self, Answer, Bytes, Event, Stake};
 
 use crate::enrolment;
@@ -122,7 +123,10 @@ fn in_time(named: Option<Event>, input: Input, environment: Environment, known: 
 fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known: &Known) -> Bytes {
     let (event, payload) = match input.payload(named) {
         Ok(read) => read,
-        Err(unreadable) => return known.undecided(&unreadable.to_string()),
+        Err(unreadable) => {
+            unread(named, input, &environment, &unreadable);
+            return known.undecided(&unreadable.to_string());
+        }
     };
     let stake = guarded::stake(&payload, &environment);
     known.learn(|facts| {
@@ -132,6 +136,14 @@ fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known
     match guarded::answer(event, &payload, input, environment) {
         Ok(answer) => claude::write(event, &answer),
         Err(failure) => known.undecided(&told(&failure)),
+    }
+}
+
+/// What could not be read is marked, too: nobody judged it.
+fn unread(named: Option<Event>, input: &Input, environment: &Environment, why: &Unreadable) {
+    if let (Ok(state), Some(session)) = (State::find(environment), &input.session) {
+        let event = named.unwrap_or(Event::Other);
+        spool::keep(&state, event, session, &why.to_string());
     }
 }
 

@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use headless::{Headless, Running};
-pub use program::{VERSION, program};
 pub(crate) use program::targets;
+pub use program::{VERSION, program};
 pub use session::Session;
 
 use crate::model::Model;

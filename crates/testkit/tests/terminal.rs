@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use testkit::Project;
 use testkit::terminal::Terminal;
@@ -89,21 +90,21 @@ fn what_leaves_the_screen_is_kept() {
 #[test]
 fn a_terminal_that_goes_takes_everything_with_it() {
     let project = Project::new("sh");
-    let line = "setsid sh -c 'echo $$ > far; exec sleep 60' & echo $$ > near; sleep 60";
+    let line = "setsid sh -c 'echo $$ > far; exec sleep 600' & echo $$ > near; sleep 600";
     let terminal = open(&project, line);
-    let pids = ["near", "far"].map(|name| {
-        loop {
-            let text = fs::read_to_string(project.path().join(name)).unwrap_or_default();
-            if text.ends_with('\n') {
-                break text.trim().parse::<u32>().unwrap();
-            }
-        }
-    });
+    let read = |name| fs::read_to_string(project.path().join(name)).unwrap_or_default();
+    wait_until(|| read("near").ends_with('\n') && read("far").ends_with('\n'));
+    let processes = ["near", "far"].map(|name| read(name).trim().parse().unwrap());
+    assert!(processes.into_iter().all(is_alive));
     drop(terminal);
-    for pid in pids {
-        while is_alive(pid) {
-            std::thread::yield_now();
-        }
+    wait_until(|| !processes.into_iter().any(is_alive));
+}
+
+fn wait_until(holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "waited in vain");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -170,14 +170,9 @@ impl Teller<'_> {
 
     /// Groups mean nothing to a session: it is told their members.
     fn any_of(&self, agents: &[AgentPattern]) -> String {
-        let definition = self.pipeline.definition();
-        let names = agents
-            .iter()
-            .flat_map(|pattern| match definition.group(pattern) {
-                Some(members) => members.as_slice(),
-                None => std::slice::from_ref(pattern),
-            });
+        let names = self.pipeline.definition().members(agents);
         let names: Vec<String> = names
+            .iter()
             .map(|name| format!("\"{}\"", line(name.as_str())))
             .collect();
         let over = engine::is_over(self.pipeline, self.run);

@@ -47,7 +47,7 @@ impl Stand {
         self.folder.path().join("live/state")
     }
 
-    fn project(&self) -> PathBuf {
+    pub fn project(&self) -> PathBuf {
         self.folder.path().join("live/project")
     }
 

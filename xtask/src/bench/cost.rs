@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use super::subject::Subject;
 use crate::battery::points;
@@ -11,6 +12,9 @@ use crate::workspace::{is_installed, scratch};
 
 /// Rounds that no timing takes, so that each process has work of its own to do.
 const COUNTED: [usize; 2] = [1_000_001, 1_000_002];
+
+/// How often we look whether a trace is whole, a hundredth of a second apart.
+const PATIENCE: usize = 1_000;
 
 /// Nothing where the tool that counts it is not installed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +29,11 @@ pub struct Calls {
     pub syncs: usize,
 }
 
+/// Peers start further programs, and long ones: nobody counts for them.
 pub fn of(subject: &Subject) -> Result<Cost, Failure> {
+    if subject.kind.is_peer() {
+        return Ok(Cost::default());
+    }
     let folder = scratch("cost")?;
     let file = folder.path().join("out");
     let instructions = match is_installed("valgrind") {
@@ -44,9 +52,9 @@ pub fn of(subject: &Subject) -> Result<Cost, Failure> {
 
 fn count_instructions(subject: &Subject, file: &Path) -> Result<u64, Failure> {
     let out = format!("--callgrind-out-file={}", file.display());
-    let mut command = subject.under(&["valgrind", "--tool=callgrind", &out], COUNTED[0]);
-    let output = command
-        .stderr(Stdio::piped())
+    let starter = ["valgrind", "--tool=callgrind", &out];
+    let output = subject
+        .ready(&starter, COUNTED[0])?
         .output()
         .map_err(Failure::program("valgrind"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -63,19 +71,44 @@ fn collected(said: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
+/// With `-D` strace is no parent of the process: a hook looks who its parent is.
 fn count_calls(subject: &Subject, file: &Path) -> Result<Calls, Failure> {
     let name = file.to_string_lossy();
-    let mut command = subject.under(&["strace", "-qq", "-o", &name], COUNTED[1]);
-    command.status().map_err(Failure::program("strace"))?;
-    let trace = fs::read_to_string(file).map_err(Failure::file("read", file))?;
-    let points = points(&trace);
-    let syncs = points
+    let starter = ["strace", "-D", "-f", "-qq", "-o", &name];
+    let mut process = subject.ready(&starter, COUNTED[1])?;
+    process.run().map_err(Failure::program("strace"))?;
+    let calls = calls(&written(file)?);
+    let syncs = calls
         .iter()
-        .filter(|point| ["fsync", "fdatasync"].contains(&point.call.as_str()));
+        .filter(|call| ["fsync", "fdatasync"].contains(&call.as_str()));
     Ok(Calls {
-        all: points.len(),
+        all: calls.len(),
         syncs: syncs.count(),
     })
+}
+
+/// The whole trace. Whoever watched the process writes on when it has ended.
+fn written(file: &Path) -> Result<String, Failure> {
+    for _ in 0..PATIENCE {
+        let trace = fs::read_to_string(file).map_err(Failure::file("read", file))?;
+        if trace.contains("exit_group(") {
+            return Ok(trace);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Err(Failure::no("strace did not see the end of the process"))
+}
+
+/// The calls of a trace in which the number of a process stands before each.
+fn calls(trace: &str) -> Vec<String> {
+    let without_number = |line: &str| match line.split_once(char::is_whitespace) {
+        Some((number, call)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{}\n", call.trim_start())
+        }
+        _ => format!("{line}\n"),
+    };
+    let trace: String = trace.lines().map(without_number).collect();
+    points(&trace).into_iter().map(|point| point.call).collect()
 }
 
 #[cfg(test)]
@@ -87,5 +120,17 @@ mod tests {
         let said = "==7== Events    : Ir\n==7== Collected : 163264\n==7== \n";
         assert_eq!(collected(said), Some(163_264));
         assert_eq!(collected("==7== Events    : Ir\n"), None);
+    }
+
+    #[test]
+    fn calls_are_counted_in_every_thread() {
+        let trace = "\
+7 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
+7 clone3({flags=CLONE_VM}, 88 <unfinished ...>
+8     fdatasync(3) = 0
+7 <... clone3 resumed>) = 8
+7 exit_group(0) = ?
+";
+        assert_eq!(calls(trace), ["clone3", "fdatasync", "exit_group"]);
     }
 }

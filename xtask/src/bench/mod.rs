@@ -1,39 +1,64 @@
 //! `cargo xtask bench`: times the real program against a process that does nothing, in one run of the machine.
 
+mod commands;
 mod cost;
+mod crowd;
+mod floors;
+mod goals;
 mod history;
+mod hooks;
+mod payload;
+mod peers;
 mod report;
 mod rounds;
+mod seat;
 mod subject;
 
-use crate::dist;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::dist::{self, Program};
 use crate::failure::Failure;
 use crate::output::{complain, say};
+use floors::Floors;
+use peers::Peers;
+use report::Report;
+use subject::Subject;
 
 const HELP: &str = "\
-Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…]
+Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…] [--program PATH]
 
 Times one process at a time, all kinds in turn in every round, and prints the median of each as a
 ratio to a static process that does nothing:
 
-  no-op      that process
-  append     the same, appending one line to a file and syncing it
-  decide     gatewright next RUN --json: reads the run and says what may happen now
-  advance    gatewright checkpoint RUN NAME: one more entry, durable
+  no-op           that process
+  append          the same, appending one line to a file and syncing it
+  decide          gatewright next RUN --json: reads the run and says what may happen now
+  advance         gatewright checkpoint RUN NAME: one more entry, durable
+  hook elsewhere  a tool call in a session that holds no run, in a project without a pipeline
+  hook decides    a shell's call in a session that holds a run: judged, and nothing is written
+  hook admits     the call of an agent in such a session: admitted, durable
+  hook advances   the end of an agent in such a session: judged, durable
+  hook on a Write a Write call in such a session, with 2 KB and with 2 MB of text
+  bash+jq, Python hooks of peers with the same behaviour on one JSON file, written for the
+                  comparison (xtask/bench/peers), with 10 and 100,000 entries of history
 
-The last two on runs with 10, 10,000 and 1,000,000 entries behind them. Instructions are counted
-where valgrind is installed, system calls and syncs where strace is.
+Ours on runs with 10, 10,000 and 1,000,000 entries behind them. Then 64 hooks at once end 64 agents
+of one run, ten times, and every end must be there once. In the end stands which goals are met.
+Instructions are counted where valgrind is installed, system calls and syncs where strace is.
 
 Options:
   --json             Print one JSON object instead of the table
-  --rounds N         How often each is timed (200)
-  --histories N,N,…  How many entries the runs have (10,10000,1000000)";
+  --rounds N         How often each is timed (200); peers with a long history once in 20
+  --histories N,N,…  How many entries the runs have (10,10000,1000000)
+  --program PATH     Time this program instead of the one that `cargo xtask dist` builds";
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     json: bool,
     rounds: usize,
     histories: Vec<usize>,
+    program: Option<PathBuf>,
 }
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -45,36 +70,68 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     let options = parse(arguments)?;
-    let program = dist::build()?;
-    let floors = subject::Floors::build()?;
-    let mut subjects = floors.subjects();
-    // Peers (the same work by a shell script or an interpreter) join this list.
-    for entries in &options.histories {
-        complain(format_args!("bench: a history of {entries} entries"));
-        subjects.extend(subject::ours(&program.path, *entries)?);
-    }
-    complain(format_args!(
-        "bench: {} rounds of {} processes",
-        options.rounds,
-        subjects.len()
-    ));
-    let times = rounds::take(&subjects, options.rounds)?;
-    let costs = subjects
-        .iter()
-        .map(cost::of)
-        .collect::<Result<Vec<_>, _>>()?;
-    let rows = report::rows(&subjects, &times, &costs);
-    let table = report::Report {
-        program,
-        rounds: options.rounds,
-        rows,
-    };
+    let report = measure(&options)?;
     say(if options.json {
-        table.json().to_string()
+        report.json().to_string()
     } else {
-        table.text()
+        report.text()
     });
-    Ok(())
+    match &report.crowd {
+        Some(crowd) if crowd.lost + crowd.doubled > 0 => {
+            Err(Failure::no("a crowd of hooks lost or doubled events"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn measure(options: &Options) -> Result<Report, Failure> {
+    let program = program(options)?;
+    let floors = Floors::build()?;
+    let peers = peers::all()?;
+    let Peers {
+        missing, versions, ..
+    } = peers;
+    let mut subjects = floors.subjects();
+    subjects.extend(ours(&program, &options.histories)?);
+    subjects.extend(peers.subjects);
+    let (rounds, processes) = (options.rounds, subjects.len());
+    complain(format_args!(
+        "bench: {rounds} rounds of {processes} processes"
+    ));
+    let times = rounds::take(&subjects, rounds)?;
+    let costs = subjects.iter().map(cost::of);
+    let costs = costs.collect::<Result<Vec<_>, _>>()?;
+    let rows = report::rows(&subjects, &times, &costs);
+    complain("bench: a crowd of hooks");
+    let crowd = Some(crowd::gather(&program.path)?);
+    Ok(Report {
+        program,
+        rounds,
+        rows,
+        missing,
+        versions,
+        crowd,
+    })
+}
+
+fn program(options: &Options) -> Result<Program, Failure> {
+    let Some(path) = options.program.clone() else {
+        return dist::build();
+    };
+    let metadata = fs::metadata(&path).map_err(Failure::file("look at", &path))?;
+    let bytes = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+    Ok(Program { path, bytes })
+}
+
+fn ours(program: &Program, histories: &[usize]) -> Result<Vec<Subject>, Failure> {
+    let mut subjects = vec![hooks::elsewhere(&program.path)?];
+    for entries in histories {
+        complain(format_args!("bench: a history of {entries} entries"));
+        subjects.extend(commands::subjects(&program.path, *entries)?);
+        subjects.extend(hooks::enrolled(&program.path, *entries)?);
+    }
+    subjects.extend(hooks::writes(&program.path)?);
+    Ok(subjects)
 }
 
 fn parse(arguments: &[String]) -> Result<Options, Failure> {
@@ -82,17 +139,23 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
         json: false,
         rounds: 200,
         histories: vec![10, 10_000, 1_000_000],
+        program: None,
     };
-    let mut rest = arguments.iter();
+    let mut rest = arguments.iter().map(String::as_str);
     while let Some(argument) = rest.next() {
-        match argument.as_str() {
+        match argument {
             "--json" => options.json = true,
-            "--rounds" => options.rounds = number(rest.next().map(String::as_str))?,
+            "--rounds" => options.rounds = number(rest.next())?,
             "--histories" => {
-                let list = rest.next().map_or("", String::as_str).split(',');
+                let list = rest.next().unwrap_or_default().split(',');
                 options.histories = list
                     .map(|one| number(Some(one)))
                     .collect::<Result<_, _>>()?;
+            }
+            "--program" => {
+                let path = rest.next();
+                let path = path.ok_or_else(|| Failure::usage("--program needs a path", HELP))?;
+                options.program = Some(PathBuf::from(path));
             }
             unknown => {
                 return Err(Failure::usage(
@@ -127,14 +190,17 @@ mod tests {
             json: false,
             rounds: 200,
             histories: vec![10, 10_000, 1_000_000],
+            program: None,
         };
         assert_eq!(parsed(""), Ok(all));
         let few = Options {
             json: true,
             rounds: 5,
             histories: vec![10, 20],
+            program: Some("a".into()),
         };
-        assert_eq!(parsed("--rounds 5 --json --histories 10,20"), Ok(few));
+        let line = "--rounds 5 --json --histories 10,20 --program a";
+        assert_eq!(parsed(line), Ok(few));
     }
 
     #[test]
@@ -145,6 +211,7 @@ mod tests {
             "--rounds x",
             "--histories",
             "--histories 1,,2",
+            "--program",
             "fast",
         ] {
             assert!(parsed(line).is_err(), "{line}");

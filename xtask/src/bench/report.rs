@@ -6,30 +6,44 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::cost::Cost;
+use super::crowd::Crowd;
+use super::goals::{self, growth, times};
+use super::peers::Missing;
 use super::rounds::{Times, percentile};
-use super::subject::{Kind, Subject};
+use super::subject::{Kind, Load, Subject};
 use crate::dist::Program;
 
 pub struct Report {
     pub program: Program,
     pub rounds: usize,
     pub rows: Vec<Row>,
+    /// What could not be measured.
+    pub missing: Vec<Missing>,
+    /// The interpreters of the peers.
+    pub versions: Vec<String>,
+    pub crowd: Option<Crowd>,
 }
 
 /// One subject, measured.
 pub struct Row {
     pub kind: Kind,
-    pub entries: usize,
+    pub load: Load,
     pub median: Duration,
     pub p99: Duration,
     pub cost: Cost,
+}
+
+impl Row {
+    pub fn seconds(&self) -> f64 {
+        self.median.as_secs_f64()
+    }
 }
 
 pub fn rows(subjects: &[Subject], times: &[Times], costs: &[Cost]) -> Vec<Row> {
     let measured = subjects.iter().zip(times).zip(costs);
     let row = |((subject, times), cost): ((&Subject, &Times), &Cost)| Row {
         kind: subject.kind,
-        entries: subject.entries,
+        load: subject.load,
         median: percentile(times, 50),
         p99: percentile(times, 99),
         cost: *cost,
@@ -37,12 +51,17 @@ pub fn rows(subjects: &[Subject], times: &[Times], costs: &[Cost]) -> Vec<Row> {
     measured.map(row).collect()
 }
 
+/// More digits than these would be noise.
+pub fn rounded(ratio: f64) -> f64 {
+    (ratio * 1000.0).round() / 1000.0
+}
+
 impl Report {
     pub fn text(&self) -> String {
         let mut text = format!(
-            "{:<8} {:>9} {:>10} {:>10} {:>8} {:>8} {:>13} {:>6} {:>6}\n",
+            "{:<16} {:>16} {:>10} {:>10} {:>8} {:>8} {:>13} {:>6} {:>6}\n",
             "process",
-            "entries",
+            "with",
             "p50 µs",
             "p99 µs",
             "×no-op",
@@ -54,35 +73,69 @@ impl Report {
         for row in &self.rows {
             text.push_str(&self.line(row));
         }
+        for missing in &self.missing {
+            let name = missing.kind.name();
+            let _ = writeln!(
+                text,
+                "{name:<16} {:>16} not measured: {}",
+                missing.load, missing.why
+            );
+        }
         for kind in [Kind::Decide, Kind::Advance] {
-            if let Some(growth) = self.growth(kind) {
+            if let Some(growth) = growth(&self.rows, kind) {
+                let name = kind.name();
                 let _ = writeln!(
                     text,
-                    "{} grows {growth:.2}× from the shortest to the longest history",
-                    kind.name()
+                    "{name} grows {growth:.2}× from the shortest to the longest history"
                 );
             }
         }
+        text.push_str(&self.crowd_line());
+        text.push('\n');
+        for goal in goals::all(&self.rows, self.crowd.as_ref()) {
+            text.push_str(&goal.line());
+        }
         let _ = write!(
             text,
-            "program: {} bytes, static; {} rounds",
-            self.program.bytes, self.rounds
+            "\nprogram: {} bytes, static; {} rounds; peers: {}",
+            self.program.bytes,
+            self.rounds,
+            self.versions.join(", ")
         );
         text
+    }
+
+    fn crowd_line(&self) -> String {
+        let Some(crowd) = &self.crowd else {
+            return String::new();
+        };
+        let complaint = crowd.complaint.as_ref();
+        let complaint = complaint.map(|complaint| format!("; one said: {complaint}"));
+        format!(
+            "{} hooks at once, {} events: {} lost, {} doubled; p50 {:.1?}, p99 {:.1?}{}\n",
+            crowd.members,
+            crowd.events,
+            crowd.lost,
+            crowd.doubled,
+            crowd.median,
+            crowd.p99,
+            complaint.unwrap_or_default()
+        )
     }
 
     fn line(&self, row: &Row) -> String {
         let shown = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), |n| n.to_string());
         let calls = row.cost.calls.map(|calls| calls.all as u64);
         let syncs = row.cost.calls.map(|calls| calls.syncs as u64);
+        let times = |floor| times(&self.rows, row, floor).unwrap_or(f64::NAN);
         format!(
-            "{:<8} {:>9} {:>10} {:>10} {:>8.2} {:>8.2} {:>13} {:>6} {:>6}\n",
+            "{:<16} {:>16} {:>10} {:>10} {:>8.2} {:>8.2} {:>13} {:>6} {:>6}\n",
             row.kind.name(),
-            row.entries,
+            row.load,
             row.median.as_micros(),
             row.p99.as_micros(),
-            self.ratio(row, Kind::Noop),
-            self.ratio(row, Kind::Append),
+            times(Kind::Noop),
+            times(Kind::Append),
             shown(row.cost.instructions),
             shown(calls),
             shown(syncs),
@@ -90,50 +143,59 @@ impl Report {
     }
 
     pub fn json(&self) -> Value {
-        let rows = self.rows.iter().map(|row| {
-            json!({
-                "process": row.kind.name(),
-                "entries": row.entries,
-                "p50_us": row.median.as_micros() as u64,
-                "p99_us": row.p99.as_micros() as u64,
-                "times_noop": rounded(self.ratio(row, Kind::Noop)),
-                "times_append": rounded(self.ratio(row, Kind::Append)),
-                "instructions": row.cost.instructions,
-                "system_calls": row.cost.calls.map(|calls| calls.all),
-                "syncs": row.cost.calls.map(|calls| calls.syncs),
-            })
-        });
+        let rows: Vec<Value> = self.rows.iter().map(|row| self.row_json(row)).collect();
+        let missing: Vec<Value> = self.missing.iter().map(missing_json).collect();
+        let goals = goals::all(&self.rows, self.crowd.as_ref());
         json!({
             "rounds": self.rounds,
             "program_bytes": self.program.bytes,
-            "rows": rows.collect::<Vec<_>>(),
+            "peers": self.versions,
+            "rows": rows,
+            "not_measured": missing,
             "growth": {
-                "decide": self.growth(Kind::Decide).map(rounded),
-                "advance": self.growth(Kind::Advance).map(rounded),
+                "decide": growth(&self.rows, Kind::Decide).map(rounded),
+                "advance": growth(&self.rows, Kind::Advance).map(rounded),
             },
+            "crowd": self.crowd.as_ref().map(crowd_json),
+            "goals": goals.iter().map(goals::Goal::json).collect::<Vec<_>>(),
         })
     }
 
-    /// How many times as long as this floor.
-    fn ratio(&self, row: &Row, floor: Kind) -> f64 {
-        let floor = self.rows.iter().find(|row| row.kind == floor);
-        floor.map_or(f64::NAN, |floor| {
-            row.median.as_secs_f64() / floor.median.as_secs_f64()
+    fn row_json(&self, row: &Row) -> Value {
+        let times = |floor| times(&self.rows, row, floor).map(rounded);
+        json!({
+            "process": row.kind.name(),
+            "entries": row.load.entries(),
+            "payload_bytes": row.load.bytes(),
+            "p50_us": row.median.as_micros() as u64,
+            "p99_us": row.p99.as_micros() as u64,
+            "times_noop": times(Kind::Noop),
+            "times_append": times(Kind::Append),
+            "instructions": row.cost.instructions,
+            "system_calls": row.cost.calls.map(|calls| calls.all),
+            "syncs": row.cost.calls.map(|calls| calls.syncs),
         })
-    }
-
-    /// How many times as long with the longest history as with the shortest.
-    fn growth(&self, kind: Kind) -> Option<f64> {
-        let of_kind = || self.rows.iter().filter(|row| row.kind == kind);
-        let shortest = of_kind().min_by_key(|row| row.entries)?;
-        let longest = of_kind().max_by_key(|row| row.entries)?;
-        Some(longest.median.as_secs_f64() / shortest.median.as_secs_f64())
     }
 }
 
-/// More digits than these would be noise.
-fn rounded(ratio: f64) -> f64 {
-    (ratio * 1000.0).round() / 1000.0
+fn missing_json(missing: &Missing) -> Value {
+    json!({
+        "process": missing.kind.name(),
+        "entries": missing.load.entries(),
+        "why": missing.why,
+    })
+}
+
+fn crowd_json(crowd: &Crowd) -> Value {
+    json!({
+        "members": crowd.members,
+        "events": crowd.events,
+        "lost": crowd.lost,
+        "doubled": crowd.doubled,
+        "p50_us": crowd.median.as_micros() as u64,
+        "p99_us": crowd.p99.as_micros() as u64,
+        "complaint": crowd.complaint,
+    })
 }
 
 #[cfg(test)]
@@ -141,12 +203,12 @@ mod tests {
     use super::*;
     use crate::bench::cost::Calls;
 
-    fn row(kind: Kind, entries: usize, median_us: u64) -> Row {
+    fn row(kind: Kind, load: Load, median_us: u64) -> Row {
         let calls = Some(Calls { all: 7, syncs: 1 });
         let median = Duration::from_micros(median_us);
         Row {
             kind,
-            entries,
+            load,
             median,
             p99: median * 2,
             cost: Cost {
@@ -158,10 +220,10 @@ mod tests {
 
     fn report() -> Report {
         let rows = vec![
-            row(Kind::Noop, 0, 100),
-            row(Kind::Append, 0, 200),
-            row(Kind::Decide, 10, 300),
-            row(Kind::Decide, 1000, 330),
+            row(Kind::Noop, Load::Nothing, 100),
+            row(Kind::Append, Load::Nothing, 200),
+            row(Kind::Decide, Load::Entries(10), 300),
+            row(Kind::Decide, Load::Entries(1000), 330),
         ];
         Report {
             program: Program {
@@ -170,6 +232,13 @@ mod tests {
             },
             rounds: 3,
             rows,
+            missing: vec![Missing {
+                kind: Kind::PythonCheck,
+                load: Load::Entries(10),
+                why: "install it".to_owned(),
+            }],
+            versions: Vec::new(),
+            crowd: None,
         }
     }
 
@@ -190,17 +259,23 @@ mod tests {
     #[test]
     fn growth_is_from_the_shortest_to_the_longest_history() {
         let report = report();
-        assert_eq!(
-            report
-                .growth(Kind::Decide)
-                .map(|growth| (growth * 100.0).round()),
-            Some(110.0)
-        );
-        assert_eq!(report.growth(Kind::Advance), None);
+        let growth = |kind| growth(&report.rows, kind).map(rounded);
+        assert_eq!(growth(Kind::Decide), Some(1.1));
+        assert_eq!(growth(Kind::Advance), None);
         assert!(
             report.text().contains("decide grows 1.10×"),
             "{}",
             report.text()
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_said() {
+        let text = report().text();
+        let line = text.lines().find(|line| line.starts_with("Python check"));
+        assert!(
+            line.unwrap().ends_with("not measured: install it"),
+            "{text}"
         );
     }
 }

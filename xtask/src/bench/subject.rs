@@ -1,27 +1,30 @@
 //! What is timed: processes by name, each made anew for every round.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::rc::Rc;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
-use tempfile::TempDir;
-
-use super::history;
-use crate::battery;
-use crate::dist::{STATIC_FLAGS, triple};
 use crate::failure::Failure;
-use crate::workspace::{root, rustc, scratch, succeed};
 
-/// One kind of process.
+/// One kind of process under one load.
 pub struct Subject {
     pub kind: Kind,
-    /// How many entries the run has; 0 for a process that has no run.
-    pub entries: usize,
-    make: Box<Make>,
+    pub load: Load,
+    pub pace: Pace,
+    act: Box<dyn Act>,
 }
 
-/// Makes the process of a round: what starts it, and the round.
-type Make = dyn Fn(&[&str], usize) -> Command;
+/// What makes the processes of a subject.
+pub trait Act {
+    /// The process of this round, started by a program that watches it if one is named.
+    fn process(&self, starter: &[&str], round: usize) -> Process;
+
+    /// What must have happened before that process. Nobody times this.
+    fn prepare(&self, round: usize) -> Result<(), Failure> {
+        let _ = round;
+        Ok(())
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -29,6 +32,15 @@ pub enum Kind {
     Append,
     Decide,
     Advance,
+    HookElsewhere,
+    HookDecides,
+    HookAdmits,
+    HookAdvances,
+    HookWrites,
+    ShellCheck,
+    ShellAdvance,
+    PythonCheck,
+    PythonAdvance,
 }
 
 impl Kind {
@@ -38,112 +50,166 @@ impl Kind {
             Self::Append => "append",
             Self::Decide => "decide",
             Self::Advance => "advance",
+            Self::HookElsewhere => "hook elsewhere",
+            Self::HookDecides => "hook decides",
+            Self::HookAdmits => "hook admits",
+            Self::HookAdvances => "hook advances",
+            Self::HookWrites => "hook on a Write",
+            Self::ShellCheck => "bash+jq check",
+            Self::ShellAdvance => "bash+jq advance",
+            Self::PythonCheck => "Python check",
+            Self::PythonAdvance => "Python advance",
         }
     }
+
+    pub fn is_peer(self) -> bool {
+        match self {
+            Self::ShellCheck | Self::ShellAdvance | Self::PythonCheck | Self::PythonAdvance => true,
+            Self::Noop
+            | Self::Append
+            | Self::Decide
+            | Self::Advance
+            | Self::HookElsewhere
+            | Self::HookDecides
+            | Self::HookAdmits
+            | Self::HookAdvances
+            | Self::HookWrites => false,
+        }
+    }
+}
+
+/// How much a process has to deal with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    Nothing,
+    /// So many entries of a journal or a history.
+    Entries(usize),
+    /// A payload of about so many bytes.
+    Bytes(usize),
+}
+
+impl Load {
+    pub fn entries(self) -> Option<usize> {
+        match self {
+            Self::Entries(entries) => Some(entries),
+            Self::Nothing | Self::Bytes(_) => None,
+        }
+    }
+
+    pub fn bytes(self) -> Option<usize> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Nothing | Self::Entries(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Nothing => String::new(),
+            Self::Entries(entries) => format!("{entries} entries"),
+            Self::Bytes(bytes) => format!("{bytes} bytes"),
+        };
+        f.pad(&text)
+    }
+}
+
+/// How often a process is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    EveryRound,
+    /// For a process that takes a second.
+    Seldom,
 }
 
 impl Subject {
-    /// The process of this round, silent.
-    pub fn command(&self, round: usize) -> Command {
-        self.under(&[], round)
-    }
-
-    /// The same, started by a program that watches it.
-    pub fn under(&self, starter: &[&str], round: usize) -> Command {
-        let mut command = (self.make)(starter, round);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command
-    }
-}
-
-/// The processes that are compared with, compiled with the same flags as the program.
-pub struct Floors {
-    folder: TempDir,
-}
-
-impl Floors {
-    pub fn build() -> Result<Self, Failure> {
-        let folder = scratch("floors")?;
-        let triple = triple()?;
-        for name in ["noop", "append"] {
-            let source = root().join("xtask/bench").join(name).with_extension("rs");
-            let mut command = rustc();
-            command.args([
-                "--edition=2024",
-                "-O",
-                "-C",
-                "panic=abort",
-                "--target",
-                &triple,
-            ]);
-            command
-                .args(STATIC_FLAGS)
-                .arg("-o")
-                .arg(folder.path().join(name))
-                .arg(source);
-            succeed(&mut command)?;
+    pub fn new(kind: Kind, load: Load, act: impl Act + 'static) -> Self {
+        let act = Box::new(act);
+        Self {
+            kind,
+            load,
+            pace: Pace::EveryRound,
+            act,
         }
-        Ok(Self { folder })
     }
 
-    pub fn subjects(&self) -> Vec<Subject> {
-        let noop = self.folder.path().join("noop");
-        let append = self.folder.path().join("append");
-        let journal = self.folder.path().join("journal");
-        vec![
-            floor(Kind::Noop, noop, None),
-            floor(Kind::Append, append, Some(journal)),
-        ]
+    pub fn seldom(self) -> Self {
+        Self {
+            pace: Pace::Seldom,
+            ..self
+        }
+    }
+
+    /// The process of this round, when all that comes before it has been done.
+    pub fn ready(&self, starter: &[&str], round: usize) -> Result<Process, Failure> {
+        self.act.prepare(round)?;
+        Ok(self.act.process(starter, round))
     }
 }
 
-fn floor(kind: Kind, program: PathBuf, argument: Option<PathBuf>) -> Subject {
-    let make = move |starter: &[&str], _: usize| {
-        let mut command = match starter.split_first() {
-            None => Command::new(&program),
-            Some((starter, options)) => {
-                let mut command = Command::new(starter);
-                command.args(options).arg(&program);
-                command
-            }
+/// A process that can be started, with what it reads.
+#[derive(Debug)]
+pub struct Process {
+    pub command: Command,
+    pub input: Vec<u8>,
+}
+
+impl Process {
+    pub fn without_input(command: Command) -> Self {
+        Self {
+            command,
+            input: Vec::new(),
+        }
+    }
+
+    /// Runs it to its end, and nobody listens.
+    pub fn run(&mut self) -> io::Result<ExitStatus> {
+        self.command.stdout(Stdio::null()).stderr(Stdio::null());
+        self.fed()?.wait()
+    }
+
+    /// Runs it to its end, and hears what it says.
+    pub fn output(&mut self) -> io::Result<Output> {
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.fed()?.wait_with_output()
+    }
+
+    /// Hosts hand a payload over in a pipe.
+    fn fed(&mut self) -> io::Result<Child> {
+        if self.input.is_empty() {
+            return self.command.stdin(Stdio::null()).spawn();
+        }
+        let mut child = self.command.stdin(Stdio::piped()).spawn()?;
+        if let Some(mut pipe) = child.stdin.take() {
+            // Whoever has heard enough may end before everything is said.
+            let _ = pipe.write_all(&self.input);
+        }
+        Ok(child)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_reads_what_it_is_given() {
+        for input in ["", "a payload"] {
+            let mut process = Process {
+                command: Command::new("cat"),
+                input: input.into(),
+            };
+            assert_eq!(process.output().unwrap().stdout, input.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_process_that_does_not_listen_is_no_failure() {
+        let mut process = Process {
+            command: Command::new("true"),
+            input: vec![b' '; 1 << 20],
         };
-        command.args(&argument);
-        command
-    };
-    Subject {
-        kind,
-        entries: 0,
-        make: Box::new(make),
+        assert!(process.run().unwrap().success());
     }
-}
-
-/// Our own program on a run with so many entries behind it.
-pub fn ours(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure> {
-    let stand = battery::started(program)?;
-    history::grow(&stand, entries)?;
-    let decide = Rc::new(stand);
-    let advance = Rc::clone(&decide);
-    let next =
-        move |starter: &[&str], _: usize| decide.under(starter, &["next", battery::RUN, "--json"]);
-    let checkpoint = move |starter: &[&str], round: usize| {
-        advance.under(
-            starter,
-            &["checkpoint", battery::RUN, &format!("round-{round}")],
-        )
-    };
-    Ok(vec![
-        Subject {
-            kind: Kind::Decide,
-            entries,
-            make: Box::new(next),
-        },
-        Subject {
-            kind: Kind::Advance,
-            entries,
-            make: Box::new(checkpoint),
-        },
-    ])
 }

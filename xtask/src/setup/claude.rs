@@ -3,7 +3,8 @@
 use super::agent::{Agent, Package};
 
 /// The version that the tests are written for. The test kit looks for the same.
-const VERSION: &str = include_str!("../../../crates/testkit/src/claude/version.txt").trim_ascii();
+pub const VERSION: &str =
+    include_str!("../../../crates/testkit/src/claude/version.txt").trim_ascii();
 
 /// The platform's own package: the one without a platform needs a newer Node than many have, and npm
 /// then takes an older version without a word.

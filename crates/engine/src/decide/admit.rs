@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use super::{Draft, Verdict, binding, guard};
 use crate::amount::amount;
-use crate::assign::{Assignment, assign, spelled};
+use crate::assign::{Assignment, HOST, assign, settings, spelled};
 use crate::decision::Reply;
 use crate::definition::Amount;
 use crate::entry::Fact;
@@ -36,7 +36,8 @@ pub(super) fn requested(
     }
     let agent = spelled(draft.pipeline, &draft.run, request.agent);
     let what = format!("begin '{agent}'");
-    if let Some(asker) = asker.filter(|asker| !binding::is_admitted(&draft.run, &asker.id)) {
+    let asking = asker.map(|asker| (asker, draft.run.work_of(&asker.id).map(|open| open.id)));
+    if let Some((asker, None)) = asking {
         let reason = binding::stranger(asker);
         return draft.refuse(Rule::Unadmitted, &what, reason);
     }
@@ -52,11 +53,17 @@ pub(super) fn requested(
         Ok(assignment) => assignment,
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
+    if let Some(reason) = run_elsewhere(draft, &agent, &assignment) {
+        return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
+    }
     if let Some(reason) = still_beginning(draft, &agent, &assignment, request) {
         return draft.refuse(Rule::StillBeginning, &what, reason);
     }
     if let Err(verdict) = within_budget(draft, &what) {
         return verdict;
+    }
+    if let Some((_, Some(asking))) = asking {
+        guard::seen_at_work(draft, asking);
     }
     let found = Found {
         artifacts: lying_there(draft),
@@ -73,6 +80,16 @@ fn allowed() -> Verdict {
         rule: Rule::AgentInTurn,
         reply: Reply::Allow,
     }
+}
+
+/// A session starts agents of its host. One that is to be run by another program would be played.
+fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) -> Option<String> {
+    draft.by.session()?;
+    let runner = settings(draft.stage()?, &assignment.duty)?
+        .runner
+        .as_ref()?;
+    (runner.as_str() != HOST)
+        .then(|| format!("'{agent}' is run by {runner}, not by the session: run `gatewright step`"))
 }
 
 /// Hosts say that an agent begins, and not which call began it. While one is still beginning, the

@@ -45,10 +45,18 @@ pub(super) fn requested(
     if let Some(reason) = denied(draft, dispatch, tool) {
         return draft.refuse(Rule::ToolDenied, &what, reason);
     }
-    if let Some(dispatch) = dispatch.filter(|id| !has_worked(draft, *id)) {
-        draft.record(Rule::ToolFree, Fact::Worked { dispatch });
+    if let Some(dispatch) = dispatch {
+        seen_at_work(draft, dispatch);
     }
     free()
+}
+
+/// The first tool of a worker is the witness that it works.
+pub(super) fn seen_at_work(draft: &mut Draft<'_>, dispatch: DispatchId) {
+    let open = draft.run.dispatches.get(&dispatch);
+    if open.is_some_and(|open| !open.worked) {
+        draft.record(Rule::ToolFree, Fact::Worked { dispatch });
+    }
 }
 
 /// A run that is over guards nothing, unless it can begin again.
@@ -73,10 +81,6 @@ fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
     let open = draft.run.work_of(&actor.id);
     open.map(|open| open.id)
         .ok_or_else(|| format!("{}: end your turn", binding::stranger(actor)))
-}
-
-fn has_worked(draft: &Draft<'_>, id: DispatchId) -> bool {
-    draft.run.dispatches.get(&id).is_none_or(|open| open.worked)
 }
 
 fn shut(door: &Door) -> (Rule, String) {

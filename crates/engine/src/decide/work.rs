@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Draft;
 use super::moving::listed;
+use crate::definition::Source;
 use crate::entry::WorkResult;
 use crate::event::Ending;
 use crate::evidence::Seen;
@@ -76,11 +77,32 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
             Err(unfit) => judged.warnings.push(unfit.reason),
         }
     }
-    if !worked && judged.captured.is_empty() {
-        let reason = String::from("it used no tool and left nothing");
-        return Judged::fault(Rule::Hollow, Fault::Hollow, reason);
+    match hollow(draft, dispatch, &judged.captured).filter(|_| !worked) {
+        Some(reason) => Judged::fault(Rule::Hollow, Fault::Hollow, String::from(reason)),
+        None => judged,
     }
-    judged
+}
+
+/// Why work without a tool is hollow: nothing was left, or only files. Every tool of a session's
+/// worker is seen, so it has written none of them.
+fn hollow(
+    draft: &Draft<'_>,
+    dispatch: &Dispatch,
+    captured: &[(ArtifactName, Hash)],
+) -> Option<&'static str> {
+    let artifacts = &draft.pipeline.definition().artifacts;
+    let is_file = |name: &ArtifactName| {
+        let declared = artifacts.get(name);
+        declared.is_some_and(|artifact| matches!(artifact.source, Source::File(_)))
+    };
+    let files = captured.iter().all(|(artifact, _)| is_file(artifact));
+    match captured {
+        [] => Some("it used no tool and left nothing"),
+        _ if files && dispatch.session.is_some() => {
+            Some("it used no tool, so what lies there is not its own")
+        }
+        _ => None,
+    }
 }
 
 fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {

@@ -85,10 +85,14 @@ impl Arriving<'_> {
     fn answer(&self, context: &Context, state: &State) -> Result<Option<Answer>, Failure> {
         match &self.payload.what {
             What::SessionStarted { source } => self.started(context, state, *source),
-            What::CommandTyped { name, arguments } => match self.starts(name) {
-                Some(pipeline) => self.typed(context, pipeline, arguments).map(Some),
-                None => self.always_on(context),
-            },
+            // The host tells of a command twice: as the prompt that it is, and when it is expanded.
+            What::CommandTyped { name, arguments } if self.event == Event::UserPromptExpansion => {
+                match self.starts(name) {
+                    Some(pipeline) => self.typed(context, pipeline, arguments).map(Some),
+                    None => self.always_on(context),
+                }
+            }
+            What::CommandTyped { .. } => self.always_on(context),
             What::PromptSubmitted
             | What::AgentRequested { .. }
             | What::SkillRequested { .. }
@@ -101,7 +105,12 @@ impl Arriving<'_> {
     /// The pipeline that this slash command starts.
     fn starts(&self, name: &CommandName) -> Option<&InstalledPipeline> {
         let mut pipelines = self.installed.pipelines.iter();
-        pipelines.find(|pipeline| pipeline.commands.get(name) == Some(&Act::Start))
+        pipelines.find(|pipeline| {
+            let plugin = format!("{}:", pipeline.name);
+            let bare = name.as_str().strip_prefix(&plugin).unwrap_or(name.as_str());
+            let bare = CommandName::parse(bare).ok();
+            bare.and_then(|bare| pipeline.commands.get(&bare)) == Some(&Act::Start)
+        })
     }
 
     fn started(

@@ -1,11 +1,10 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
 use engine::{Act, CommandName, Happening, ParamName};
-use hosts::Payload;
-use hosts::claude::{Answer, Event};
+use hosts::claude::Answer;
 
 use super::guarded::Guarded;
-use super::{answer, event, skill};
+use super::{answer, skill};
 use crate::commands::answer::chosen;
 use crate::context::Context;
 use crate::definition::{self, Trouble};
@@ -17,8 +16,6 @@ const NO_REASON: &str = "typed as a command, without a reason";
 
 pub fn typed(
     guarded: &mut Guarded<'_, '_>,
-    event: Event,
-    payload: &Payload,
     name: &CommandName,
     arguments: &str,
 ) -> Result<Answer, Failure> {
@@ -31,16 +28,7 @@ pub fn typed(
     let act = definition.commands.get(bare.as_ref().unwrap_or(name));
     match act.cloned() {
         Some(act) => act_on(guarded, &act, arguments),
-        None if event == Event::UserPromptExpansion => forked(guarded, name),
-        // A prompt like any other.
-        None => event::answer(
-            guarded,
-            event,
-            &Payload {
-                what: hosts::What::PromptSubmitted,
-                ..payload.clone()
-            },
-        ),
+        None => forked(guarded, name),
     }
 }
 

@@ -1,8 +1,8 @@
 //! What each kind of payload means for the run, and what is said to it.
 
 use engine::{
-    Actor, AgentName, Answer as Given, CallId, Door, Ending, Fault, Happening, Reply, StepId,
-    Usage, WorkRef, WorkerId,
+    Actor, AgentName, CallId, Door, Ending, Fault, Happening, Reply, StepId, Usage, WorkRef,
+    WorkerId,
 };
 use hosts::claude::{Answer, Event, Verdict};
 use hosts::{Ended, Payload, Source, What};
@@ -21,9 +21,11 @@ pub fn answer(
         What::SessionStarted { source } => started(guarded, *source),
         What::SessionEnded { cleared } => ended(guarded, *cleared),
         What::PromptSubmitted => prompted(guarded),
-        What::CommandTyped { name, arguments } => {
-            command::typed(guarded, event, payload, name, arguments)
+        // The host tells of a command twice: as the prompt that it is, and when it is expanded.
+        What::CommandTyped { name, arguments } if event == Event::UserPromptExpansion => {
+            command::typed(guarded, name, arguments)
         }
+        What::CommandTyped { .. } => prompted(guarded),
         What::StopRequested { background_work } => stop(guarded, *background_work),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
         What::TurnFailed { reason } => {
@@ -298,9 +300,4 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
             ..answered
         },
     })
-}
-
-/// A person's answer, as the engine takes it.
-pub fn choice(word: engine::Outcome) -> Happening {
-    Happening::Answered(Given::Choice(word))
 }

@@ -58,7 +58,7 @@ pub fn answer(
         // The file names a run that never began, or that is gone.
         Ok(None) => return Ok(Answer::nothing()),
         Err(failure) => {
-            spool::keep(&state, event, &session, &payload.what);
+            spool::keep(&state, event, &session, &spool::word(&payload.what));
             return Err(failure);
         }
     };
@@ -84,7 +84,7 @@ pub fn answer(
     spool::drain(&mut guarded)?;
     let answered = event::answer(&mut guarded, event, payload);
     if answered.is_err() {
-        spool::keep(&state, event, &guarded.session, &payload.what);
+        spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
     }
     answered
 }

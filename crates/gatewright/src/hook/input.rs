@@ -42,7 +42,7 @@ impl Input {
 /// `hook [claude] [EVENT]`: the host and the event that `init` wrote into the settings.
 pub fn named_event(arguments: &[OsString]) -> Option<Event> {
     let words = arguments.iter().filter_map(|word| word.to_str());
-    let event = words.filter(|word| *word != "claude").last()?;
+    let event = words.rev().find(|word| *word != "claude")?;
     Some(Event::parse(event))
 }
 

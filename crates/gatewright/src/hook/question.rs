@@ -1,10 +1,10 @@
 //! A person's answers to the host's own questions, where they answer what the run asks.
 
-use engine::{AskWork, Outcome, Question, Questions, Work};
+use engine::{Answer as Given, AskWork, Happening, Outcome, Question, Questions, Work};
 use hosts::claude::Answer;
 
+use super::answer;
 use super::guarded::Guarded;
-use super::{answer, event};
 use crate::commands::answer as answers;
 use crate::drive::Deed;
 use crate::failure::Failure;
@@ -37,7 +37,10 @@ pub fn answered(
     };
     let person = guarded.person();
     let driven = guarded.tell_by(&person, &mut |desk, opened, _| match &choice {
-        Some(choice) => Ok(Deed::from(event::choice(choice.clone()))),
+        Some(choice) => {
+            let given = Given::Choice(choice.clone());
+            Ok(Deed::from(Happening::Answered(given)))
+        }
         None => answers::answered(desk, opened, &texts),
     })?;
     Ok(answer::told(&driven))

@@ -9,6 +9,7 @@ use hosts::claude::Event;
 use serde_json::{Value, json};
 
 use super::guarded::Guarded;
+use crate::enrolment::{self, Record};
 use crate::failure::Failure;
 use crate::state::{self, State};
 use crate::{chance, clock};
@@ -20,24 +21,30 @@ fn folder(state: &State) -> PathBuf {
     state.folder().join("spool")
 }
 
-/// Keeps a line about an event that the store did not take. Where not even that can be written, the
-/// host's own record is all that there is.
-pub fn keep(state: &State, event: Event, session: &SessionId, what: &What) {
-    let told = json!({
-        "session": session.as_str(),
-        "at": clock::now().0,
-        "what": format!("{} ({})", event.word(), word(what)),
-    });
-    let Ok(name) = chance::key() else { return };
-    let name = format!("{:020}-{}", clock::now().0, name.as_str());
-    let kept = fs::read_dir(folder(state)).map_or(0, Iterator::count);
-    if kept < MOST_KEPT {
-        let _ = state::write_durably(&folder(state).join(name), &told.to_string());
+/// Keeps a line about an event that nobody judged. Where not even that can be written, the session's
+/// own file is marked, and no agent begins until the gap is in the journal.
+pub fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
+    if write(state, event, session, what).is_none() {
+        // A file system that takes not even this takes no run either.
+        let _ = enrolment::mark(state, session, Record::Gap);
     }
 }
 
+fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option<()> {
+    let told = json!({
+        "session": session.as_str(),
+        "what": format!("{} ({what})", event.word()),
+    });
+    let name = format!("{:020}-{}", clock::now().0, chance::key().ok()?.as_str());
+    let kept = fs::read_dir(folder(state)).map_or(0, Iterator::count);
+    if kept >= MOST_KEPT {
+        return None;
+    }
+    state::write_durably(&folder(state).join(name), &told.to_string()).ok()
+}
+
 /// What an event was about, for a person who reads the history.
-fn word(what: &What) -> String {
+pub fn word(what: &What) -> String {
     match what {
         What::AgentRequested { agent, .. } => match agent {
             Ok(agent) => format!("'{agent}' was asked for"),
@@ -55,6 +62,7 @@ fn word(what: &What) -> String {
 
 /// Tells the run what was kept for this session. Each becomes an entry that marks the run.
 pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
+    close_gap(guarded)?;
     let Ok(listed) = fs::read_dir(folder(&guarded.desk.state)) else {
         return Ok(());
     };
@@ -70,13 +78,28 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         if session != guarded.session.as_str() {
             continue;
         }
-        let key = guarded.key.take();
-        let told = guarded.tell(Happening::Unevaluated { what });
-        guarded.key = key;
-        told?;
+        tell(guarded, what)?;
         fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
     }
     Ok(())
+}
+
+/// What was lost is said to be lost, before anything else can happen.
+fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
+    let (state, session) = (guarded.desk.state.clone(), guarded.session.clone());
+    let failed = || Failure::file("look at", state.folder());
+    if enrolment::record(&state, &session).map_err(failed())? == Record::Whole {
+        return Ok(());
+    }
+    tell(guarded, "an event that could not even be kept".to_owned())?;
+    enrolment::mark(&state, &session, Record::Whole).map_err(failed())
+}
+
+fn tell(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {
+    let key = guarded.key.take();
+    let told = guarded.tell(Happening::Unevaluated { what });
+    guarded.key = key;
+    told.map(drop)
 }
 
 fn read(path: &std::path::Path) -> Option<(String, String)> {

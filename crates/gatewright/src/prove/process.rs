@@ -58,6 +58,21 @@ pub fn command(line: &Line) -> Command {
     }
 }
 
+/// The same as somebody's own command in a shell, which stays between us and the hook.
+pub fn by_shell(line: &Line) -> Command {
+    let mut command = Command::new("/bin/sh");
+    match line {
+        Line::Exec { program, arguments } => {
+            command.args(["-c", "\"$0\" \"$@\"; exit $?", program]);
+            command.args(arguments);
+        }
+        Line::Shell(line) => {
+            command.args(["-c", "/bin/sh -c \"$0\"; exit $?", line]);
+        }
+    }
+    command
+}
+
 /// Runs it to its end, or to ours.
 pub fn run(
     mut command: Command,
@@ -176,6 +191,27 @@ mod tests {
         );
         let got = shell("kill -9 $$", b"", Listener::Here);
         assert_eq!(got.ended, Ended::Signal(9));
+    }
+
+    #[test]
+    fn a_shell_hands_on_what_it_is_given() {
+        for line in [
+            Line::Shell("/bin/cat; exit 3".to_owned()),
+            Line::Exec {
+                program: "/bin/sh".to_owned(),
+                arguments: ["-c", "/bin/cat; exit 3"].map(str::to_owned).to_vec(),
+            },
+        ] {
+            let nothing = BTreeMap::new();
+            let got = run(
+                by_shell(&line),
+                Path::new("/"),
+                &nothing,
+                b"x",
+                Listener::Here,
+            );
+            assert_eq!((got.ended, got.stdout), (Ended::Code(3), b"x".to_vec()));
+        }
     }
 
     #[test]

@@ -48,6 +48,21 @@ pub struct Scene {
     first: Option<Moment>,
 }
 
+/// How the hook is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner<'a> {
+    /// By the host, in the session that is played.
+    Usual,
+    /// By the host, in this session.
+    In(&'a str),
+    /// By a host that does not say in which session.
+    Nowhere,
+    /// By a host that does not listen.
+    Unheard,
+    /// By the shell of the session that is played, and not by its host.
+    Forged,
+}
+
 /// A moment to which the scene can return.
 #[derive(Clone)]
 pub struct Moment {
@@ -132,19 +147,12 @@ impl Scene {
 
     /// Asks the hook as the host would, and insists on the answer.
     pub fn hook(&mut self, sent: Sent, expected: Expected) -> Tried<Heard> {
-        let session = Some(self.pen.session.clone());
-        self.hook_in(session.as_deref(), sent, expected, Listener::Here)
+        self.hook_as(Manner::Usual, sent, expected)
     }
 
-    /// The same in another session's environment, or in none.
-    pub fn hook_in(
-        &mut self,
-        session: Option<&str>,
-        sent: Sent,
-        expected: Expected,
-        listener: Listener,
-    ) -> Tried<Heard> {
-        let got = self.ask(session, &sent, listener);
+    /// The same in another manner.
+    pub fn hook_as(&mut self, manner: Manner<'_>, sent: Sent, expected: Expected) -> Tried<Heard> {
+        let got = self.ask(manner, &sent);
         let heard = heard(sent.event, &got);
         let is_met = expected.is_met(&heard);
         let failed = format!("{}: {}", sent.what, mismatch(expected, &heard));
@@ -160,7 +168,7 @@ impl Scene {
         }
     }
 
-    fn ask(&mut self, session: Option<&str>, sent: &Sent, listener: Listener) -> Got {
+    fn ask(&mut self, manner: Manner<'_>, sent: &Sent) -> Got {
         self.forget();
         let line = match self.lines.at(sent.event) {
             Ok(line) if self.unanswered < MOST_UNANSWERED => line,
@@ -168,6 +176,11 @@ impl Scene {
             Err(reason) => return not_asked(reason),
         };
         let mut variables = self.variables.clone();
+        let session = match manner {
+            Manner::Usual | Manner::Unheard | Manner::Forged => Some(self.pen.session.as_str()),
+            Manner::In(session) => Some(session),
+            Manner::Nowhere => None,
+        };
         if let Some(session) = session {
             variables.insert("CLAUDE_CODE_SESSION_ID".into(), session.into());
         }
@@ -175,7 +188,14 @@ impl Scene {
             let file = self.folder.home().join("env");
             variables.insert("CLAUDE_ENV_FILE".into(), file.into());
         }
-        let (command, folder) = (process::command(&line), self.folder.project());
+        let (command, listener) = match manner {
+            Manner::Forged => (process::by_shell(&line), Listener::Here),
+            Manner::Unheard => (process::command(&line), Listener::Gone),
+            Manner::Usual | Manner::In(_) | Manner::Nowhere => {
+                (process::command(&line), Listener::Here)
+            }
+        };
+        let folder = self.folder.project();
         let got = process::run(command, &folder, &variables, &sent.bytes, listener);
         if got.ended == Ended::TimedOut {
             self.unanswered += 1;

@@ -12,7 +12,7 @@ use super::exchange::Expected;
 use super::folder;
 use super::made::{self, QUESTION};
 use super::process::Ended;
-use super::scene::{Moment, Scene};
+use super::scene::{Manner, Moment, Scene};
 use super::trouble::{Tried, broken, not_shown};
 use super::wire::Background;
 use super::work::{Done, Verdict};
@@ -295,6 +295,10 @@ impl Scene {
 
     /// A person answers the question of the present stage in the host's own dialogue.
     pub fn answers(&mut self, answer: &str) -> Tried<()> {
+        self.answer(Manner::Usual, answer)
+    }
+
+    pub fn answer(&mut self, manner: Manner<'_>, answer: &str) -> Tried<()> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let Some((stage, Work::Ask(ask))) = stage.map(|stage| (stage, &stage.work)) else {
@@ -306,8 +310,7 @@ impl Scene {
             Questions::From { .. } => QUESTION.1.to_owned(),
         };
         let sent = self.pen.answered(&question, &labels, answer);
-        self.hook(sent, Expected::Pass)?;
-        Ok(())
+        self.hook_as(manner, sent, Expected::Pass).map(drop)
     }
 
     /// A person ends an open stage: by a command of the pipeline, else as at their terminal.

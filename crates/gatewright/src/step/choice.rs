@@ -1,15 +1,12 @@
 //! Which worker: the one whose turn it is and whom its host cannot start.
 
 use engine::{
-    AgentName, ArtifactName, Driver, Next, NextDuty, Pipeline, Refusal, Rule, Run, Stage,
+    AgentName, ArtifactName, Driver, HOST, Next, NextDuty, Pipeline, Refusal, Rule, Run, Stage,
     StageName, Status, StepId, Work, WorkerSettings,
 };
 use hosts::worker::Program;
 
 use crate::failure::Failure;
-
-/// The host's own workers: the session calls them with its Agent tool.
-const HOST: &str = "claude";
 
 /// A script of the definition.
 const COMMAND: &str = "command";

@@ -185,6 +185,32 @@ fn a_damaged_store_refuses_agents_and_lets_ordinary_tools_pass() {
 }
 
 #[test]
+fn a_session_without_a_run_does_not_open_the_store() {
+    let seat = Seat::installed();
+    let state = seat.project.state();
+    // Whoever opened this would have something to say.
+    std::fs::write(state.join("gatewright.db"), b"no database").expect("written");
+    for event in [
+        "PostToolUse",
+        "Stop",
+        "SubagentStop",
+        "SessionEnd",
+        "StopFailure",
+    ] {
+        let payload =
+            json!({"hook_event_name": event, "session_id": "another", "tool_name": "Bash"});
+        let mut command = seat.command(event);
+        command.env("CLAUDE_CODE_SESSION_ID", "another");
+        let ran = fed(command, payload.to_string().as_bytes());
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (Some(0), "", ""),
+            "{event}"
+        );
+    }
+}
+
+#[test]
 fn what_could_not_be_recorded_is_marked_later() {
     let seat = Seat::enrolled();
     let state = seat.project.state();

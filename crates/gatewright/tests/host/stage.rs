@@ -126,11 +126,6 @@ impl Stage {
         self.project.path().join(name)
     }
 
-    /// The shell line by which a session starts its run.
-    pub fn start_line(&self) -> String {
-        format!("{} start story --task 'a story'", program())
-    }
-
     /// Every entry of the newest run, as JSON.
     #[track_caller]
     pub fn journal(&self) -> Vec<Value> {

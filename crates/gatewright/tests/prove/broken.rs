@@ -14,11 +14,15 @@ fn mutated(text: &str) -> Project {
     project
 }
 
-/// A hook that says nothing about payloads with these words, and is ours for all others.
-fn deaf_to(words: &str) -> Project {
+/// A hook that says nothing about payloads with one of these words, and is ours for all others.
+fn deaf_to(words: &[&str]) -> Project {
+    let patterns: Vec<String> = words.iter().map(|words| format!("*'{words}'*")).collect();
+    // The hook must be the host's own child, so the shell becomes it.
     mutated(&format!(
-        "#!/bin/sh\ninput=$(cat)\ncase $input in *'{words}'*) exit 0;; esac\n\
-         printf '%s' \"$input\" | exec '{PROGRAM}' \"$@\"\n"
+        "#!/bin/sh\ncat > \"$HOME/input\"\n\
+         case $(cat \"$HOME/input\") in {}) exit 0;; esac\n\
+         exec '{PROGRAM}' \"$@\" < \"$HOME/input\"\n",
+        patterns.join("|")
     ))
 }
 
@@ -44,25 +48,72 @@ fn a_hook_that_does_not_guard_at_all_is_caught_at_every_gate() {
     }
 }
 
+/// Insists that just these cases do not hold, by how their lines begin. That the hooks call another
+/// program than the one that runs is noticed in each of them.
+#[track_caller]
+fn check(words: &[&str], expected: &[&str]) {
+    let mut told = broken(&proof(&deaf_to(words), "mine", 1));
+    told.retain(|told| told != "settings pass: another setting changes");
+    assert_eq!(told, expected, "{words:?}");
+}
+
 #[test]
-fn each_guard_that_is_taken_away_is_named() {
-    for (words, expected) in [
-        (r#""tool_name":"Workflow""#, "doors refusal"),
-        ("claude -p", "doors refusal"),
-        (r#""agent_type":"Explore""#, "admission refusal"),
-        (r#""command":"gatewright cancel"#, "people refusal"),
-        (r#""command":"gatewright answer"#, "asking refusal"),
-        ("echo x > note.md", "artifacts fault"),
-        ("innocent", "own files fault"),
-        (r#""hook_event_name":"ConfigChange""#, "settings refusal"),
-        (r#""hook_event_name":"Stop""#, "writing refusal"),
-        (r#""hook_event_name":"SubagentStop""#, "writing fault"),
-        ("somebody-else", "writing refusal"),
-    ] {
-        let proof = proof(&deaf_to(words), "mine", 1);
-        let gates = broken_gates(&proof);
-        assert!(gates.contains(&expected.to_owned()), "{words}: {gates:?}");
-    }
+fn each_guard_that_is_taken_away_is_named_and_no_other() {
+    check(
+        &[
+            r#""tool_name":"Workflow""#,
+            "claude -p",
+            r#""agent_type":"Explore""#,
+            r#""command":"gatewright cancel"#,
+            r#""command":"gatewright answer"#,
+            "echo x > note.md",
+            "innocent",
+            r#""hook_event_name":"ConfigChange""#,
+        ],
+        &[
+            "asking refusal: the session runs `gatewright answer no`",
+            "admission refusal: an agent that nobody admitted uses a tool",
+            "admission refusal: an agent that nobody admitted asks for another",
+            "doors refusal: a workflow would start agents",
+            "doors refusal: another agent program in the shell",
+            "own files fault: a link leads to the settings",
+            "artifacts fault: the session's shell writes note.md",
+            "people refusal: the session runs `gatewright cancel --reason enough`",
+            "settings refusal: the hooks are taken out of the settings",
+            "settings refusal: all hooks are switched off",
+            "settings fault: the settings are damaged",
+        ],
+    );
+}
+
+#[test]
+fn a_session_that_is_not_held_is_named() {
+    check(
+        &[r#""hook_event_name":"Stop""#],
+        &[
+            "writing refusal: the session stops before the work is done",
+            "writing fault: the session stops again and again: the run waits for a person",
+        ],
+    );
+}
+
+#[test]
+fn a_worker_that_is_not_sent_back_is_named() {
+    check(
+        &[r#""hook_event_name":"SubagentStop""#],
+        &[
+            "writing refusal: 'writer' leaves what lay there before",
+            "writing fault: 'writer' leaves nothing: sent back twice, then missing",
+        ],
+    );
+}
+
+#[test]
+fn an_agent_out_of_turn_that_is_let_through_is_named() {
+    check(
+        &[r#""subagent_type":"somebody-else""#],
+        &["writing refusal: 'somebody-else' is asked for"],
+    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod choosing;
 mod conversations;
 mod ending;
 mod fixture;
+mod guarded;
 mod outcomes;
 mod real;
 mod scripts;

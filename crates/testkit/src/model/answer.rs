@@ -40,7 +40,7 @@ impl Answer {
     }
 
     /// A message, in the form that the request asked for.
-    pub fn message(speech: &Speech, request: &Value) -> Self {
+    pub(super) fn message(speech: &Speech, request: &Value) -> Self {
         let message = message(speech, &request["model"]);
         if request["stream"] != true {
             return Self::json(200, &message);

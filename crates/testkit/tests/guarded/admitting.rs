@@ -1,6 +1,6 @@
 //! Who may begin: calls, names, and the ties between what a host numbers and what was admitted.
 
-use crate::pipelines::{FLOW, OPEN, WAVES};
+use crate::pipelines::{FLOW, OPEN, PANEL, WAVES};
 use crate::told::{check, tell};
 
 #[test]
@@ -112,6 +112,7 @@ fn nobody_is_called_session() {
             ("ask scout", "allow R10 | admitted d1 scout"),
             ("returned tools 1 call A", "done R30 | noted"),
             ("begins w1 scout", "done R41 | began d1 w1"),
+            ("tool Write by w1 scout", "allow R21 | worked d1"),
             ("lay map 2", ""),
             (
                 "stopping w1",
@@ -200,6 +201,7 @@ fn work_of_a_stage_that_was_left_is_another_kind_of_work() {
                 "allow R10 | admitted d2 alpha-writer",
             ),
             ("begins w2 alpha-writer", "done R41 | began d2 w2"),
+            ("tool Read by w2 alpha-writer", "allow R21 | worked d2"),
             ("lay verdict 1 APPROVED", ""),
             ("stopping w1", "done R31 | ended d1 late"),
             (
@@ -290,11 +292,11 @@ fn workers_admit_workers_only_where_they_were_admitted_themselves() {
             ("begins w1 helper-x", "done R41 | began d1 w1"),
             (
                 "ask helper-y call B by w1 helper-x",
-                "allow R10 | admitted d2 helper-y",
+                "allow R10 | worked d1, admitted d2 helper-y",
             ),
             ("ask stranger call C by w1 helper-x", "refuse R11 | refused"),
             ("begins w2 helper-y", "done R41 | began d2 w2"),
-            ("stopping w1", "refuse R36 | ended d1 hollow"),
+            ("stopping w1", "done R32 | ended d1 done"),
             ("ask helper-z call D by w1 helper-x", "refuse R22 | refused"),
         ],
     );
@@ -345,4 +347,38 @@ fn more_workers_than_are_remembered_can_be_at_work() {
     let lines: Vec<(&str, &str)> = begun.chain(last).collect();
     let world = tell(OPEN, &lines, &engine::decide).unwrap_or_else(|wrong| panic!("{wrong}"));
     assert_eq!(world.run.dispatches.len(), 78);
+}
+
+#[test]
+fn an_agent_of_another_program_is_not_played_by_the_session() {
+    let codex = PANEL.replace(
+        "{ agent = \"critic\", leaves = \"two\" }",
+        "{ agent = \"critic\", runner = \"codex\", leaves = \"two\" }",
+    );
+    check(
+        &codex,
+        &[
+            ("ask judge call A", "allow R10 | admitted d1 judge"),
+            ("lay one 1 approved", ""),
+            (
+                "returned call A tools 1",
+                "done R32 | captured one, ended d1 approved, reviewer approved",
+            ),
+            ("ask critic call B", "refuse R11 | refused"),
+            ("begins w2 critic", "refuse R22 | refused"),
+            (
+                "engine: ask critic call step-1",
+                "allow R10 | admitted d2 critic",
+            ),
+            // A session that stops has not lost what is not its own.
+            ("stop", "allow R90"),
+            ("begins w2 critic", "refuse R22 | refused"),
+            ("returned call step-1 tools 1", "done R30 | noted"),
+            ("lay two 1 approved", ""),
+            (
+                "engine: returned call step-1 tools 1",
+                "done R32 | captured two, ended d2 approved, reviewer approved, gate reviewing, to over",
+            ),
+        ],
+    );
 }

@@ -207,6 +207,7 @@ fn a_message_that_came_too_late_does_not_end_the_work_that_it_began() {
                 "done R41 | admitted d2 alpha-writer",
             ),
             ("notified call A tools 1 w1", "done R42"),
+            ("tool Write by w1 alpha-writer", "allow R21 | worked d2"),
             ("lay draft 1", ""),
             (
                 "stopping w1",

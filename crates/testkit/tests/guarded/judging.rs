@@ -148,8 +148,38 @@ fn a_hollow_worker_is_not_sent_back() {
             ),
         ],
     );
-    // A file is something, whoever saw it made.
-    check(FLOW, &[ASKED, BEGUN, ("lay draft 1", ""), WRITTEN]);
+    // A file that it cannot have written is somebody else's, whatever is in it.
+    check(
+        FLOW,
+        &[
+            ASKED,
+            BEGUN,
+            ("lay draft 1", ""),
+            (
+                "stopping w1",
+                "refuse R36 | ended d1 hollow, retried hollow",
+            ),
+        ],
+    );
+    // The host counted tools that we did not see.
+    check(
+        FLOW,
+        &[
+            ASKED,
+            BEGUN,
+            ("lay draft 1", ""),
+            (
+                "returned call A tools 1 w1",
+                "done R32 | captured draft, ended d1 done, to judging",
+            ),
+        ],
+    );
+    // A reply wants no tool.
+    let replies = FLOW.replace(
+        "path   = \"out/draft.md\"\nformat = \"text\"",
+        "from = \"reply\"",
+    );
+    check(&replies, &[ASKED, BEGUN, ("lay draft 1", ""), WRITTEN]);
 }
 
 #[test]

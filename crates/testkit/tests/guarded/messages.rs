@@ -52,6 +52,7 @@ fn a_finished_worker_is_asked_for_anew() {
         ),
         ("ask judge call B", "allow R10 | admitted d2 judge"),
         ("begins w2 judge", "done R41 | began d2 w2"),
+        ("tool Read by w2 judge", "allow R21 | worked d2"),
         ("lay verdict 1 REWORK", ""),
         (
             "stopping w2",

@@ -3,9 +3,10 @@
 use crate::pipelines::OPEN;
 use crate::told::check;
 
-const NOTING: [(&str, &str); 5] = [
+const NOTING: [(&str, &str); 6] = [
     ("ask scout call A", "allow R10 | admitted d1 scout"),
     ("begins w1 scout", "done R41 | began d1 w1"),
+    ("tool Write by w1 scout", "allow R21 | worked d1"),
     ("lay map 1", ""),
     (
         "stopping w1",

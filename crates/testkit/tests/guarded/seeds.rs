@@ -133,6 +133,8 @@ fn hollow_workers_and_a_busy_session_complete_nothing() {
             ("tool Write touches draft", "refuse R24 | refused"),
             ("tool Bash touches draft", "refuse R24 | refused"),
             ("tool Write touches state", "refuse R23 | refused"),
+            // The session wrote it all the same, in words that nobody can read.
+            ("lay draft 1", ""),
             (
                 "stopping w1",
                 "refuse R36 | ended d1 hollow, retried hollow",
@@ -144,6 +146,7 @@ fn hollow_workers_and_a_busy_session_complete_nothing() {
                 "ask alpha-writer call C",
                 "allow R10 | admitted d2 alpha-writer",
             ),
+            ("lay draft 2", ""),
             (
                 "returned call C tools 0",
                 "refuse R36 | ended d2 hollow, retried hollow",
@@ -152,6 +155,7 @@ fn hollow_workers_and_a_busy_session_complete_nothing() {
                 "ask alpha-writer call D",
                 "allow R10 | admitted d3 alpha-writer",
             ),
+            ("lay draft 3", ""),
             (
                 "returned call D tools 0",
                 "refuse R36 | ended d3 hollow, stuck hollow",

@@ -164,6 +164,7 @@ fn a_session_that_ended_leaves_its_run_to_the_next() {
 #[test]
 fn a_takeover_keeps_what_the_run_has_come_to() {
     told(&[
+        ("tool Write by w1 alpha-writer", "allow R21 | worked d1"),
         ("lay draft 1", ""),
         (
             "stopping w1",
@@ -179,6 +180,7 @@ fn a_takeover_keeps_what_the_run_has_come_to() {
         ("# in judging, running", ""),
         ("s2: ask judge call C", "allow R10 | admitted d3 judge"),
         ("s2: begins w3 judge", "done R41 | began d3 w3"),
+        ("s2: tool Read by w3 judge", "allow R21 | worked d3"),
         ("lay verdict 1 APPROVED", ""),
         (
             "s2: stopping w3",

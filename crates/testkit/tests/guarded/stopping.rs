@@ -91,6 +91,7 @@ fn background_work_lets_the_session_stop_and_is_not_lost() {
             ("stop background", "allow R90"),
             ("stop background", "allow R90"),
             ("stop background", "allow R90"),
+            ("tool Write by w1 alpha-writer", "allow R21 | worked d1"),
             ("lay draft 1", ""),
             (
                 "stopping w1",

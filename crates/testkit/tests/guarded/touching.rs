@@ -97,6 +97,7 @@ fn a_run_that_can_begin_again_is_guarded_at_its_end() {
             ("person: skip done", "refuse R68 | refused"),
             ("ask scout call A", "allow R10 | admitted d1 scout"),
             ("begins w1 scout", "done R41 | began d1 w1"),
+            ("tool Write by w1 scout", "allow R21 | worked d1"),
             ("lay map 1", ""),
             (
                 "stopping w1",

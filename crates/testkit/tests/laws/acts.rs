@@ -256,6 +256,21 @@ pub fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
     words
 }
 
+/// Is this reviewer run by another program than the session? Then `step` begins and ends its work.
+fn runs_elsewhere(pipeline: &Pipeline, agent: &str) -> bool {
+    let stages = pipeline.definition().stages.iter();
+    let mut panels = stages.filter_map(|stage| match &stage.work {
+        Work::Review(work) => Some(&work.panel),
+        _ => None,
+    });
+    panels.any(|panel| {
+        panel.iter().any(|member| {
+            let runner = member.settings.runner.as_ref();
+            member.agent.as_str() == agent && runner.is_some_and(|it| it.as_str() != engine::HOST)
+        })
+    })
+}
+
 /// The event of an act and what a look at the world shows; none where the act is no event.
 pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
     if let Act::Hosted(hosted) = act {
@@ -263,6 +278,9 @@ pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Ev
     }
     let what = happening(world, act)?;
     let by = match act {
+        Act::Request { agent, .. } | Act::End { agent, .. } if runs_elsewhere(pipeline, agent) => {
+            Who::Engine
+        }
         Act::Request {
             session: number, ..
         }

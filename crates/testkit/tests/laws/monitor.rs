@@ -207,8 +207,8 @@ impl Monitor<'_> {
         let run = &scene.before.run;
         match run.dispatches.get(dispatch) {
             Some(open) => {
-                let mine = open.session.as_ref().map(|id| Who::Session(id.clone()));
-                open.visit == run.position.visit && mine.as_ref() == Some(&scene.event.by)
+                let mine = open.session.clone().map_or(Who::Engine, Who::Session);
+                open.visit == run.position.visit && mine == scene.event.by
             }
             // Only the session's own work is admitted when it ends.
             None => matches!(&scene.event.what, Happening::AgentEnded {

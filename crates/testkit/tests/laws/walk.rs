@@ -180,8 +180,11 @@ fn told(way: &[Act], law: &str) -> String {
 /// Takes away what grows for ever and decides nothing: times, visits and numbers of dispatches.
 fn normal(world: World, scope: Scope) -> World {
     let World { mut run, tree } = world;
-    if scope == Scope::Hosted {
-        hosted::normal(&mut run);
+    match (scope, &mut run.session) {
+        (Scope::Hosted, _) => hosted::normal(&mut run),
+        // Nobody looks for the process here.
+        (_, Some(binding)) => binding.process = None,
+        (_, None) => {}
     }
     let visit = run.position.visit;
     run.position.visit = 2;

@@ -258,9 +258,13 @@ fn a_page_opens_with_what_was_not_guarded_or_judged() {
     ]
     .map(entry);
     let numbered: Vec<(u64, &Entry)> = (7..).zip(&entries).collect();
+    let run = engine::Run {
+        unjudged: 1,
+        ..bypassed()
+    };
     let page = summary(
         &pipeline(),
-        &bypassed(),
+        &run,
         &numbered,
         AROUND,
         Verification::NotRun,

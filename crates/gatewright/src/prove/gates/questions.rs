@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::exchange::Expected;
 use super::super::made::QUESTION;
 use super::super::process::Ended;
-use super::super::scene::Scene;
+use super::super::scene::{Manner, Scene};
 use super::super::travel::Check;
 use super::super::trouble::{Tried, insist, not_shown};
 use super::agents::onward;
@@ -68,6 +68,10 @@ pub fn ask(
         Questions::Choice => choices.next().map_or(String::new(), ToString::to_string),
         Questions::From { .. } => format!("{}=yes", QUESTION.0),
     };
+    let answered = match questions {
+        Questions::Choice => choice.as_str(),
+        Questions::From { .. } => "yes",
+    };
     let line = format!("gatewright answer {choice}");
     bench.case(
         Column::Refusal,
@@ -92,6 +96,10 @@ pub fn ask(
             })
         },
     )?;
+    let what = "the session's shell tells the hook of an answer";
+    bench.case(Column::Refusal, what, |scene| {
+        scene.stays(|scene| scene.answer(Manner::Forged, answered))
+    })?;
     bench.case(
         Column::Fault,
         "a person answers another question",

@@ -4,10 +4,10 @@ use engine::{BindingState, Rule};
 use hosts::claude::{Event, LARGEST_INPUT};
 
 use super::super::exchange::Expected;
-use super::super::process::Listener;
-use super::super::scene::Scene;
+use super::super::scene::{Manner, Scene};
 use super::super::trouble::{Tried, insist};
 use super::super::wire::{Background, Pen};
+use super::super::work::Verdict;
 use super::{Bench, Column, Gate};
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
                 true => Expected::Pass,
                 false => Expected::Told(Rule::HeldElsewhere),
             };
-            scene.hook_in(Some(OTHER), sent, expected, Listener::Here)?;
+            scene.hook_as(Manner::In(OTHER), sent, expected)?;
             is_held(scene)
         },
     )?;
@@ -45,7 +45,7 @@ pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
                 let pen = other(scene);
                 let worker = scene.worker("Explore", None);
                 for sent in [pen.agent(&worker), pen.stop(Background::Nobody)] {
-                    scene.hook_in(Some(OTHER), sent, Expected::Silence, Listener::Here)?;
+                    scene.hook_as(Manner::In(OTHER), sent, Expected::Silence)?;
                 }
                 Ok(())
             },
@@ -62,11 +62,27 @@ pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             scene.stays(|scene| {
                 let sent = other(scene).agent_stops(&worker, Some("Done."));
                 scene
-                    .hook_in(Some(OTHER), sent, Expected::Silence, Listener::Here)
+                    .hook_as(Manner::In(OTHER), sent, Expected::Silence)
                     .map(drop)
             })
         },
     )?;
+    let what = "the session's shell tells of an end itself: nothing moves";
+    bench.case(Column::Fault, what, |scene| {
+        let Some(agent) = scene.in_turn()? else {
+            return Ok(());
+        };
+        let worker = scene.begins(&agent, None)?;
+        let done = scene.does(&worker, &Verdict::Well)?;
+        scene.stays(|scene| {
+            let sent = scene.pen.agent_stops(&worker, done.reply.as_deref());
+            scene.hook_as(Manner::Forged, sent, Expected::Silence)?;
+            let returned = scene.pen.agent_returned(&worker, done.reply.as_deref(), 1);
+            scene
+                .hook_as(Manner::Forged, returned, Expected::Silence)
+                .map(drop)
+        })
+    })?;
     Ok(bench.gate("sessions", "sessions that do not hold the run"))
 }
 
@@ -103,17 +119,16 @@ pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         let bytes = b"{\"hook_event_name\":\"Stop\"}".to_vec();
         let sent = Pen::raw(Event::Stop, "without a session", bytes);
         scene.stays(|scene| {
-            let answered = scene.hook_in(None, sent, Expected::Silence, Listener::Here);
+            let answered = scene.hook_as(Manner::Nowhere, sent, Expected::Silence);
             answered.map(drop)
         })
     })?;
     let what = "nobody listens to the answer: it ends as ever";
     bench.case(Column::Fault, what, |scene| {
         let stranger = scene.worker("somebody-else", None);
-        let (sent, session) = (scene.pen.agent(&stranger), scene.pen.session.clone());
+        let sent = scene.pen.agent(&stranger);
         scene.stays(|scene| {
-            let session = Some(session.as_str());
-            let answered = scene.hook_in(session, sent, Expected::Answer, Listener::Gone);
+            let answered = scene.hook_as(Manner::Unheard, sent, Expected::Answer);
             answered.map(drop)
         })
     })?;
@@ -135,7 +150,7 @@ fn unreadable(bench: &mut Bench<'_>, own: &str, what: &str, text: &str) -> Resul
         format!("the same elsewhere: {what}"),
         |scene| {
             let sent = sent(OTHER);
-            let answered = scene.hook_in(Some(OTHER), sent, Expected::Silence, Listener::Here);
+            let answered = scene.hook_as(Manner::In(OTHER), sent, Expected::Silence);
             answered.map(drop)
         },
     )

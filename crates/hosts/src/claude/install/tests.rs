@@ -119,6 +119,7 @@ fn a_shape_that_has_nothing_empty_is_given_back_byte_for_byte() {
 fn nothing_and_space_count_as_no_settings() {
     for text in ["", "\n", "  \r\n"] {
         assert!(settings(&installed(text)).is_complete(&path(), PROGRAM));
+        assert!(installed(text).ends_with("\n}\n"));
     }
 }
 
@@ -168,6 +169,29 @@ fn hooks_from_another_place_are_replaced_where_they_stand() {
     );
 }
 
+/// The gate of the tools as it must stand in a file.
+fn gate() -> Value {
+    json!({
+        "type": "command",
+        "command": PROGRAM,
+        "args": ["hook", "claude", "PreToolUse"],
+        "timeout": 10,
+        "onFailure": "block",
+    })
+}
+
+/// The groups before a tool that call us, without others' hooks.
+fn gates(text: &str) -> Vec<Value> {
+    let root: Value = serde_json::from_str(text).unwrap();
+    let mut groups = root["hooks"]["PreToolUse"].as_array().unwrap().clone();
+    for group in &mut groups {
+        let hooks = group["hooks"].as_array_mut().unwrap();
+        hooks.retain(|hook| hook["command"] == PROGRAM);
+    }
+    groups.retain(|group| group["hooks"] != json!([]));
+    groups
+}
+
 /// A hook of ours that does not hold, and what is left of others' things around it.
 #[test]
 fn hooks_that_do_not_hold_are_mended() {
@@ -198,6 +222,7 @@ fn hooks_that_do_not_hold_are_mended() {
         let new = installed(&text);
         let written = settings(&new);
         assert!(written.is_complete(&path(), PROGRAM), "{text}\n{new}");
+        assert_eq!(gates(&new), [json!({"hooks": [gate()]})], "{text}\n{new}");
         assert_eq!(new.contains("./other"), text.contains("./other"), "{text}");
         assert!(!new.contains("MessageDisplay"), "{text}");
     }
