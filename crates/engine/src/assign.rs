@@ -64,14 +64,8 @@ pub fn session_works(pipeline: &Pipeline, run: &Run) -> bool {
     )
 }
 
-/// The agent as the pipeline writes its name. Hosts read names without case, dashes and underscores,
-/// and put the name of a plugin before those that it brings; ours is called like its pipeline.
+/// The agent as the pipeline writes its name. Hosts read names without case, dashes and underscores.
 pub(crate) fn spelled(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> AgentName {
-    let bare = agent
-        .as_str()
-        .strip_prefix(pipeline.definition().name.as_str())
-        .and_then(|rest| AgentName::parse(rest.strip_prefix(':')?).ok());
-    let agent = bare.as_ref().unwrap_or(agent);
     let known = names(pipeline, run).find(|name| agent.is_same(name));
     let known = known.and_then(|name| AgentName::parse(name).ok());
     known.unwrap_or_else(|| agent.clone())

@@ -36,7 +36,7 @@ use input::Input;
 
 /// After this we answer whatever has been found out. The host's own limit is longer, and what follows
 /// from it is not ours to say.
-const DEADLINE: Duration = Duration::from_secs(8);
+const DEADLINE: Duration = Duration::from_secs(claude::install::DEADLINE_SECONDS);
 
 /// Answers the host that started this process.
 pub fn run(arguments: &[OsString]) -> ExitCode {

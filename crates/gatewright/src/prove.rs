@@ -3,6 +3,7 @@
 //! The hook is run as the host runs it, in a copy that goes when the proof is over. There is no
 //! model, and no command of the pipeline is run.
 
+mod elsewhere;
 mod exchange;
 mod folder;
 mod gates;

@@ -17,6 +17,7 @@ mod pipeline;
 mod player;
 mod read;
 mod report;
+mod runner;
 pub mod step;
 #[cfg(test)]
 mod tests;
@@ -30,3 +31,4 @@ pub use generate::{Generated, Leg, Route, Routes, examples, generate};
 pub use pipeline::Beside;
 pub use read::File;
 pub use report::Report;
+pub use runner::is_run_elsewhere;

@@ -1,6 +1,7 @@
 //! Starting a run: whoever asks for it, a person's command or a session, it begins here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use engine::{
     Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
@@ -66,11 +67,13 @@ pub enum Begun {
 /// Starts the run.
 pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<Begun, Trouble> {
     let root = desk.project()?.root.clone();
-    let sources = definition::find(starting.pipeline, &desk.context.folder, &root)?;
+    let installed = installed(desk, starting.pipeline, &root)?;
+    let word = installed.as_deref().unwrap_or(starting.pipeline);
+    let sources = definition::find(word, &desk.context.folder, &root)?;
     let compiled = definition::compile(&sources)?;
     is_new(desk, starting.id.as_ref())?;
     let definition = compiled.pipeline.definition();
-    let files = trust::pinned(desk, starting.pipeline, &sources, definition)?;
+    let files = trust::pinned(desk, word, &sources, definition)?;
     let free_id = starting.id.is_none();
     let holder = starting.holder.clone();
     let beginning = beginning(desk, files.hash(), &compiled.pipeline, starting)?;
@@ -82,6 +85,21 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
         holder,
     };
     Ok(beginner.begin(desk, beginning)?)
+}
+
+/// The file that `init` made of this pipeline. A person put it there to be edited, so it goes before
+/// the program's own of the same name.
+fn installed(desk: &Desk<'_>, word: &str, root: &Path) -> Result<Option<String>, Failure> {
+    let installed = enrolment::of_project(&desk.state, &desk.project()?.key)
+        .map_err(Failure::file("read from", desk.state.folder()))?;
+    let pipelines = installed.into_iter().flat_map(|it| it.pipelines);
+    let mut files = pipelines
+        .filter(|it| it.name.as_str() == word)
+        .filter_map(|it| it.file);
+    let file = files.next().map(|file| root.join(file));
+    Ok(file
+        .filter(|file| file.is_file())
+        .map(|file| file.to_string_lossy().into_owned()))
 }
 
 /// That an id is taken is told before anything about the run that has it.

@@ -55,7 +55,9 @@ pub fn step(
         dispatch.agent,
         dispatch.id
     ));
-    let driven = Work::new(desk, &order, &claim, dispatch.clone())?.run(admitted.opened)?;
+    let mut driven = Work::new(desk, &order, &claim, dispatch.clone())?.run(admitted.opened)?;
+    // Whoever reads what came of it wants to know who it was.
+    driven.entries.splice(0..0, admitted.entries);
     Ok(counted(driven, &dispatch))
 }
 

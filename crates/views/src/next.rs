@@ -3,13 +3,14 @@
 mod render;
 
 use engine::{
-    AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
+    AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, HOST, Hash, Next,
     NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId,
 };
 use serde_json::Value;
 
 use crate::paint::Paint;
 use crate::safe::Outside;
+use crate::standing::settings;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
@@ -191,13 +192,16 @@ impl Teller<'_> {
         let flag = step
             .map(|step| format!(" --step {step}"))
             .unwrap_or_default();
+        let ours = self.is_ours(duty);
+        let step_command = ours.then(|| self.command("step", &flag));
+        let report = self.report(&format!(" --agent {agent}{flag}"));
         WayOn {
-            commands: self.report(&format!(" --agent {agent}{flag}")),
+            commands: step_command.into_iter().chain(report).collect(),
             reads: self.papers(reads, step),
             leaves: self.papers(leaves, step),
             ..plain(
                 Actor::Agent(agent.clone()),
-                &format!("'{agent}' {}{}", duty_words(duty), self.caller()),
+                &format!("'{agent}' {}{}", duty_words(duty), self.caller(ours)),
             )
         }
     }
@@ -219,12 +223,21 @@ impl Teller<'_> {
         }
     }
 
+    /// Is this worker run by another program than the session's own?
+    fn is_ours(&self, duty: &NextDuty) -> bool {
+        let mut stages = self.definition.stages.iter();
+        let stage = stages.find(|stage| stage.name == self.run.position.stage);
+        let settings = stage.and_then(|stage| settings(stage, duty));
+        let runner = settings.and_then(|settings| settings.runner.as_ref());
+        runner.is_some_and(|runner| runner.as_str() != HOST)
+    }
+
     /// Who begins an agent's work, where it is not the person who reports it.
-    fn caller(&self) -> &'static str {
+    fn caller(&self, ours: bool) -> &'static str {
         match self.run.driver {
             Driver::ByHand => "",
-            Driver::Guarded => " (the session calls it)",
-            Driver::Headless => " (gatewright starts it)",
+            Driver::Guarded if !ours => " (the session calls it)",
+            Driver::Guarded | Driver::Headless => " (gatewright starts it)",
         }
     }
 

@@ -1,8 +1,8 @@
 //! Where a run stands and what comes next, written for the session that works on it.
 
 use engine::{
-    Act, AgentName, AgentPattern, Conversation, Next, NextDuty, Outcome, Pipeline, Questions, Run,
-    Source, Stage, Status, StepId, Work, WorkerId, WorkerSettings,
+    Act, AgentName, AgentPattern, Conversation, HOST, Next, NextDuty, Outcome, Pipeline, Questions,
+    Run, Source, Stage, Status, StepId, Work, WorkerId, WorkerSettings,
 };
 
 use crate::demand::demands;
@@ -15,8 +15,6 @@ const MOST_LINES: usize = 12;
 const TASK_COLUMNS: usize = 160;
 /// Titles are written by agents.
 const TITLE_COLUMNS: usize = 100;
-/// The host's own program; whoever has another runner is started by us.
-const HOST: &str = "claude";
 /// A host puts no other number of options to a person.
 const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
@@ -262,7 +260,8 @@ impl Teller<'_> {
     }
 }
 
-fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
+/// How the worker with this duty is started.
+pub(crate) fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
     match (&stage.work, duty) {
         (Work::Agent(work), _) => Some(&work.settings),
         (Work::Steps(work), _) => Some(&work.settings),

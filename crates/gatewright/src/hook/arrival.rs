@@ -37,7 +37,8 @@ pub fn unenrolled(
     if named.is_some_and(|event| !may_concern(event)) {
         return None;
     }
-    let project = Project::find(input.project.as_deref()?).ok()?;
+    let is_installed = |key: &str| enrolment::of_project(state, key).is_ok_and(|it| it.is_some());
+    let project = Project::find_among(input.project.as_deref()?, is_installed).ok()?;
     let installed = enrolment::of_project(state, &project.key).ok()??;
     let (event, payload) = input.payload(named).ok()?;
     let arriving = Arriving {
@@ -105,12 +106,7 @@ impl Arriving<'_> {
     /// The pipeline that this slash command starts.
     fn starts(&self, name: &CommandName) -> Option<&InstalledPipeline> {
         let mut pipelines = self.installed.pipelines.iter();
-        pipelines.find(|pipeline| {
-            let plugin = format!("{}:", pipeline.name);
-            let bare = name.as_str().strip_prefix(&plugin).unwrap_or(name.as_str());
-            let bare = CommandName::parse(bare).ok();
-            bare.and_then(|bare| pipeline.commands.get(&bare)) == Some(&Act::Start)
-        })
+        pipelines.find(|pipeline| pipeline.commands.get(name) == Some(&Act::Start))
     }
 
     fn started(

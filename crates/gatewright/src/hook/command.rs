@@ -19,13 +19,7 @@ pub fn typed(
     name: &CommandName,
     arguments: &str,
 ) -> Result<Answer, Failure> {
-    let definition = guarded.opened.pipeline.definition();
-    // A plugin's commands have its name before theirs, and ours is called like its pipeline.
-    let bare = name
-        .as_str()
-        .strip_prefix(definition.name.as_str())
-        .and_then(|rest| CommandName::parse(rest.strip_prefix(':')?).ok());
-    let act = definition.commands.get(bare.as_ref().unwrap_or(name));
+    let act = guarded.opened.pipeline.definition().commands.get(name);
     match act.cloned() {
         Some(act) => act_on(guarded, &act, arguments),
         None => forked(guarded, name),

@@ -162,7 +162,11 @@ fn hooks_that_are_gone_are_noticed() {
     prepared(&place.context).perform().unwrap();
     assert_eq!(gone(), None);
     let installed = fs::read_to_string(&local).unwrap();
+    let program = Program::of_process(&place.context.environment)
+        .unwrap()
+        .path;
     for (from, to, expected) in [
+        (program.as_str(), "/elsewhere/gatewright", "SessionStart"),
         ("\"PreToolUse\"", "\"PreToolUsed\"", "PreToolUse"),
         (
             "\"PostToolUse\": [{",
@@ -177,7 +181,7 @@ fn hooks_that_are_gone_are_noticed() {
         ("{\n", "{\n  // no JSON\n", "SessionStart"),
         (", \"onFailure\": \"block\"", "", "UserPromptExpansion"),
     ] {
-        fs::write(&local, installed.replacen(from, to, 9)).unwrap();
+        fs::write(&local, installed.replacen(from, to, 99)).unwrap();
         let how = gone().unwrap();
         assert!(how.contains(expected), "{how}");
     }

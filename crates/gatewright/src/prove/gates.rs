@@ -3,6 +3,7 @@
 mod agents;
 mod doors;
 mod files;
+mod payloads;
 mod people;
 mod questions;
 mod reviews;
@@ -10,14 +11,14 @@ mod sessions;
 mod stages;
 mod steps;
 
-use engine::{AgentName, Next, Rule, StageName, Work};
+use engine::{AgentName, Next, NextDuty, Rule, StageName, Work};
 
 use super::exchange::{Exchange, Expected};
 use super::heard::Heard;
 use super::scene::{Moment, Scene};
 use super::travel::{Moments, Plan};
 use super::trouble::{Tried, Trouble, broken};
-use super::wire::Sent;
+use super::wire::{Sent, Worker};
 use crate::failure::Failure;
 use crate::scenario::{Route, Routes, examples};
 
@@ -99,6 +100,30 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
+    /// One call, which must be refused by one of these rules.
+    pub fn refuses(
+        &mut self,
+        what: impl Into<String>,
+        rules: &'static [Rule],
+        sent: impl FnOnce(&mut Scene) -> Sent,
+    ) -> Result<(), Failure> {
+        self.answers(Column::Refusal, what, Expected::Refusal(rules), sent)
+    }
+
+    /// One call, which must be answered so.
+    pub fn answers(
+        &mut self,
+        column: Column,
+        what: impl Into<String>,
+        expected: Expected,
+        sent: impl FnOnce(&mut Scene) -> Sent,
+    ) -> Result<(), Failure> {
+        self.case(column, what, |scene| {
+            let sent = sent(scene);
+            scene.hook(sent, expected).map(drop)
+        })
+    }
+
     /// The scene as every case finds it.
     pub fn fresh(&mut self) -> Result<&mut Scene, Failure> {
         self.scene.restore(&self.moment)?;
@@ -165,7 +190,7 @@ fn general(scene: &mut Scene, home: Option<Moment>) -> Result<Vec<Gate>, Failure
         people::commands,
         people::settings,
         sessions::sessions,
-        sessions::payloads,
+        payloads::payloads,
     ];
     let gates = tries
         .into_iter()
@@ -221,6 +246,25 @@ impl Scene {
         let leaves = |agent: &&AgentName| self.must_leave(&self.leaves_of(&run, agent.as_str()));
         let chosen = welcome.iter().find(leaves).or(welcome.first());
         Ok(chosen.cloned())
+    }
+
+    /// The agent that may work now begins, with its step where it has one.
+    pub fn begins_in_turn(&mut self) -> Tried<Option<Worker>> {
+        let run = self.now()?;
+        let next = engine::next(&self.pipeline, &run).into_iter();
+        let step = next.into_iter().find_map(|next| match next {
+            Next::Agent {
+                agent,
+                duty: NextDuty::Step { step, .. },
+                ..
+            } => Some((agent, step)),
+            _ => None,
+        });
+        match (step, self.in_turn()?) {
+            (Some((agent, step)), _) => self.begins(&agent, Some(&step)).map(Some),
+            (None, Some(agent)) => self.begins(&agent, None).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Insists on a refusal that also says what comes next.

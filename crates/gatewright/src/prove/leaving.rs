@@ -66,12 +66,13 @@ impl Scene {
     fn write(&mut self, worker: Option<&Worker>, path: &str, text: &str) -> Tried<u64> {
         let file = self.path(path);
         let input = json!({ "file_path": file.to_string_lossy(), "content": text });
-        let denies = self.denies("Write")?;
-        if !denies {
+        let is_elsewhere = worker.is_some_and(|worker| worker.dispatch.is_some());
+        let is_seen = !is_elsewhere && !self.denies("Write")?;
+        if is_seen {
             self.hook(self.pen.tool(worker, "Write", &input), Expected::Pass)?;
         }
         folder::write(&file, text.as_bytes())?;
-        Ok(u64::from(!denies))
+        Ok(u64::from(is_seen))
     }
 
     fn made_up(&mut self, name: &ArtifactName, word: Option<&str>) -> Tried<String> {

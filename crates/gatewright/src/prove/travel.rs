@@ -16,8 +16,6 @@ use super::scene::{Manner, Moment, Scene};
 use super::trouble::{Tried, broken, not_shown};
 use super::wire::Background;
 use super::work::{Done, Verdict};
-use crate::desk::Desk;
-use crate::drive::{self, Deed};
 use crate::failure::Failure;
 use crate::scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
 use crate::scenario::{Leg, Route};
@@ -175,25 +173,25 @@ impl Scene {
         if agent.as_str() == SESSION {
             return self.session_works(how);
         }
-        let worker = self.begins(&agent, step.as_ref())?;
+        let mut worker = self.begins(&agent, step.as_ref())?;
         match how {
             How::Well => {
-                let done = self.does(&worker, &Verdict::Well)?;
+                let done = self.does(&mut worker, &Verdict::Well)?;
                 self.ends(&worker, &done)
             }
             How::Outcome(outcome) => {
-                let done = self.does(&worker, &Verdict::Outcome(outcome.clone()))?;
+                let done = self.does(&mut worker, &Verdict::Outcome(outcome.clone()))?;
                 self.ends(&worker, &done)
             }
             How::Fault(Fault::Crashed) => self.crashes(&worker),
             How::Fault(Fault::Missing) => {
-                let tool_uses = self.uses_a_tool(&worker)?;
+                let tool_uses = self.uses_a_tool(&mut worker)?;
                 self.gives_up(&worker, tool_uses)
             }
             How::Fault(Fault::Hollow) => self.gives_up(&worker, 0),
             How::Fault(Fault::Strayed) => {
                 folder::write(&self.path(STRAY), b"strayed\n")?;
-                let tool_uses = self.uses_a_tool(&worker)?;
+                let tool_uses = self.uses_a_tool(&mut worker)?;
                 self.gives_up(&worker, tool_uses)
             }
             How::Fault(Fault::Timeout) | How::Says(_) | How::Leaves { .. } => {
@@ -209,8 +207,7 @@ impl Scene {
             tool_uses,
         };
         for _ in 0..MOST_ENDS {
-            let stops = self.pen.agent_stops(worker, None);
-            self.hook(stops, Expected::Answer)?;
+            self.stops(worker, None, Expected::Answer)?;
             if self.now()?.dispatches.is_empty() {
                 break;
             }
@@ -324,21 +321,15 @@ impl Scene {
                 self.hook(self.pen.command(&name, ""), Expected::Pass)?;
                 Ok(())
             }
-            None => self.told_directly(Happening::FinishAsked),
+            None => self.told_by_person(Happening::FinishAsked),
         }
     }
 
-    /// What a person does elsewhere, and no hook sees.
-    fn told_directly(&self, what: Happening) -> Tried<()> {
-        let opened = self.opened()?;
+    /// What a person does at a terminal, where no hook sees it.
+    fn told_by_person(&self, what: Happening) -> Tried<()> {
         let session = SessionId::parse(&self.pen.session)
             .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
-        let mut desk = Desk::for_writing(&self.context)?;
-        let by = Who::Through(session);
-        let mut make = |_: &Desk<'_>, _: &crate::desk::Opened, _| Ok(Deed::from(what.clone()));
-        drive::witness(&mut desk, opened, (&by, None), &mut make)?;
-        self.forget();
-        Ok(())
+        self.told(&Who::Through(session), what, None).map(drop)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::StepId;
+use engine::{DispatchId, StepId};
 use hosts::claude::Event;
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,10 @@ pub struct Worker {
     pub call: String,
     pub id: String,
     pub step: Option<StepId>,
+    /// Its dispatch, where another program than the host runs it.
+    pub dispatch: Option<DispatchId>,
+    /// Such a worker was seen to use a tool.
+    pub has_worked: bool,
 }
 
 /// Writes the payloads of one session.

@@ -34,11 +34,16 @@ impl Scene {
             call: format!("toolu_prove_{number}"),
             id: format!("aprove{number}"),
             step: step.cloned(),
+            dispatch: None,
+            has_worked: false,
         }
     }
 
     /// Asks for an agent, and begins it when the hook does not object.
     pub fn begins(&mut self, agent: &AgentName, step: Option<&StepId>) -> Tried<Worker> {
+        if self.is_elsewhere(agent)? {
+            return self.begins_elsewhere(agent, step);
+        }
         let worker = self.worker(agent.as_str(), step);
         self.hook(self.pen.agent(&worker), Expected::Pass)?;
         self.hook(self.pen.agent_began(&worker), Expected::Pass)?;
@@ -46,7 +51,11 @@ impl Scene {
     }
 
     /// The worker uses a tool that its stage lets it use; nothing, where that is none.
-    pub fn uses_a_tool(&mut self, worker: &Worker) -> Tried<u64> {
+    pub fn uses_a_tool(&mut self, worker: &mut Worker) -> Tried<u64> {
+        if worker.dispatch.is_some() {
+            worker.has_worked = true;
+            return Ok(1);
+        }
         let Some(tool) = self.free_tool()? else {
             return Ok(0);
         };
@@ -82,14 +91,15 @@ impl Scene {
     }
 
     /// The worker does its work: it changes what it may change, and leaves what it must leave.
-    pub fn does(&mut self, worker: &Worker, verdict: &Verdict) -> Tried<Done> {
+    pub fn does(&mut self, worker: &mut Worker, verdict: &Verdict) -> Tried<Done> {
         let changed = self.change()?;
-        let left = self.leave(Some(worker), verdict)?;
+        let left = self.leave(Some(&*worker), verdict)?;
         let tool_uses = match left.tool_uses {
             0 => self.uses_a_tool(worker)?,
             some => some,
         };
-        if let Some(path) = changed.filter(|_| self.is_restricted()) {
+        let is_watched = worker.dispatch.is_none() && self.is_restricted();
+        if let Some(path) = changed.filter(|_| is_watched) {
             let input = json!({ "file_path": path });
             let used = self.pen.tool_used(Some(worker), "Write", &input);
             self.hook(used, Expected::Pass)?;
@@ -107,22 +117,39 @@ impl Scene {
         stage.is_some_and(|stage| matches!(stage.writes, Writes::Only(_)))
     }
 
+    /// The worker wants to end.
+    pub fn stops(&mut self, worker: &Worker, reply: Option<&str>, expected: Expected) -> Tried<()> {
+        match worker.dispatch {
+            Some(dispatch) => self.stops_elsewhere(worker, dispatch, reply, expected),
+            None => self
+                .hook(self.pen.agent_stops(worker, reply), expected)
+                .map(drop),
+        }
+    }
+
     /// The worker ends, and the host tells it twice, as it does.
     pub fn ends(&mut self, worker: &Worker, done: &Done) -> Tried<()> {
-        let stops = self.pen.agent_stops(worker, done.reply.as_deref());
-        self.hook(stops, Expected::Pass)?;
+        self.stops(worker, done.reply.as_deref(), Expected::Pass)?;
         self.returns(worker, done)
     }
 
+    /// The host tells that a worker has ended.
     pub fn returns(&mut self, worker: &Worker, done: &Done) -> Tried<()> {
+        if worker.dispatch.is_some() {
+            return Ok(());
+        }
         let reply = done.reply.as_deref();
         let returned = self.pen.agent_returned(worker, reply, done.tool_uses);
         self.hook(returned, Expected::Answer).map(drop)
     }
 
     pub fn crashes(&mut self, worker: &Worker) -> Tried<()> {
-        self.hook(self.pen.agent_failed(worker), Expected::Answer)
-            .map(drop)
+        match worker.dispatch {
+            Some(dispatch) => self.crashes_elsewhere(worker, dispatch),
+            None => self
+                .hook(self.pen.agent_failed(worker), Expected::Answer)
+                .map(drop),
+        }
     }
 
     /// Insists that the run is where this says.

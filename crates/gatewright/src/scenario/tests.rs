@@ -4,6 +4,7 @@ mod expectations;
 mod files;
 mod generated;
 mod mistakes;
+mod routes;
 mod unplayable;
 mod wording;
 

@@ -7,12 +7,13 @@ use engine::{
 
 use super::leaving::{Leaving, unplayable};
 use super::player::{Played, Player, parsed, person};
+use super::runner::is_run_elsewhere;
 use super::step::{Begins, By, How, Left, Subject};
 
 impl Player<'_> {
     pub(super) fn begin(&mut self, by: &By, subject: &Subject) -> Played<Decision> {
         let (agent, step) = self.worker(subject)?;
-        let who = self.who(by, self.host());
+        let who = self.who(by, self.starter(&agent));
         let asked = self.plainly(who.clone(), requested(agent.clone(), step))?;
         if asked.reply == Reply::Allow && who.session().is_some() && self.has_begun_a_step() {
             self.seen_to_begin(who, agent)?;
@@ -77,6 +78,7 @@ impl Player<'_> {
     ) -> Played<Decision> {
         let open = self.open_work(by, &agent, step.as_ref()).cloned();
         let is_session = agent.as_str() == SESSION;
+        let starter = self.starter(&agent);
         let what = Happening::AgentEnded {
             work: WorkRef::Agent { agent, step },
             ending: ending(how),
@@ -84,7 +86,7 @@ impl Player<'_> {
         };
         let event = Event {
             at: self.world.now,
-            by: self.who(by, self.host()),
+            by: self.who(by, starter),
             what,
         };
         let evidence = match open.is_some() || is_session {
@@ -155,7 +157,7 @@ impl Player<'_> {
         let what = requested(agent.clone(), step.cloned());
         let event = Event {
             at: self.world.now,
-            by: self.who(by, self.host()),
+            by: self.who(by, self.starter(agent)),
             what,
         };
         let needs = engine::needs(self.pipeline, self.running()?, &event);
@@ -166,8 +168,17 @@ impl Player<'_> {
         Ok(())
     }
 
+    /// Who starts this agent and tells of its end: the host, or our own side where the host cannot.
+    fn starter(&self, agent: &AgentName) -> Who {
+        let run = self.run.as_ref();
+        match run.is_some_and(|run| is_run_elsewhere(self.pipeline, run, agent)) {
+            true if self.driver == Driver::Guarded => Who::Engine,
+            true | false => self.host(),
+        }
+    }
+
     fn open_work(&self, by: &By, agent: &AgentName, step: Option<&StepId>) -> Option<&Dispatch> {
-        let session = self.who(by, self.host()).session().cloned();
+        let session = self.who(by, self.starter(agent)).session().cloned();
         self.run.as_ref()?.dispatches.values().find(|open| {
             let its_step = match &open.duty {
                 Duty::Step { step } => Some(step),

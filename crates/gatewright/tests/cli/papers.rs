@@ -1,94 +1,181 @@
-//! What the papers tell people to type works, in the order in which they tell it.
+//! What the papers tell people to type works, in the order in which they tell it, and what they
+//! quote is what is said.
+//!
+//! Each page is played in a project of its own, in which the pipeline of the README lies. The words
+//! behind a fence say how:
+//!
+//! - `afresh`: what follows is played in a new project;
+//! - `sh`: run it; `exit=1` is the code that it ends with, `types=yes` what a person types then,
+//!   `given=run` has a run by hand begun before;
+//! - `file=NAME`: a file of the project;
+//! - `session=NAME`: a session is played here by its hooks, and the block quotes from it;
+//! - `hook=EVENT`: a payload of such a session, and `answer=CODE` what the hook then printed;
+//! - `said`: the block quotes what was said before;
+//! - `because=REASON`: a command stands there that no test runs.
 
+mod page;
+mod session;
+mod stories;
+
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use testkit::Project;
+use serde_json::Value;
+use testkit::{Project, Ran};
 
 use crate::fixture::PROGRAM;
+use page::{Block, Page, pages, root};
+use session::Session;
 
-/// A fenced block of a page: the words behind the fence, and what stands in it.
-struct Block {
-    words: Vec<String>,
-    text: String,
-    line: usize,
+/// Why a command may stand in a page and be run by no test.
+const REASONS: [&str; 4] = [
+    // It starts Claude Code, or is typed in it.
+    "claude-code",
+    // Words in capitals stand for others.
+    "shape",
+    // It is run by the tests of the whole repository, or builds it.
+    "development",
+    // It needs a program or an account that the machine of a test need not have.
+    "elsewhere",
+];
+
+/// A page while it is played.
+struct Play {
+    project: Project,
+    /// All that was printed and said so far.
+    heard: String,
+    /// What the latest hook answered.
+    answered: Option<Ran>,
 }
 
-impl Block {
-    fn is(&self, language: &str) -> bool {
-        self.words.first().is_some_and(|word| word == language)
-    }
-
-    fn value(&self, key: &str) -> Option<&str> {
-        self.words
-            .iter()
-            .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
-    }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for (number, line) in page.lines().enumerate() {
-        match (line.strip_prefix("```"), open.take()) {
-            (Some(words), None) => {
-                let words = words.split_whitespace().map(str::to_owned).collect();
-                open = Some(Block {
-                    words,
-                    text: String::new(),
-                    line: number + 1,
-                });
-            }
-            (Some(_), Some(block)) => blocks.push(block),
-            (None, Some(block)) => {
-                open = Some(Block {
-                    text: format!("{}{line}\n", block.text),
-                    ..block
-                });
-            }
-            (None, None) => {}
+impl Play {
+    fn new() -> Self {
+        let project = Project::new(PROGRAM);
+        project.write("greeting.toml", greeting());
+        Self {
+            project,
+            heard: String::new(),
+            answered: None,
         }
     }
-    blocks
+
+    /// Plays a block; tells whether anything was run.
+    fn block(&mut self, block: &Block) -> Result<bool, String> {
+        if let Some(file) = block.value("file") {
+            self.project.write(file, &block.text);
+        }
+        if let Some(story) = block.value("session") {
+            let heard = stories::play(story, &self.project);
+            self.heard.push_str(&heard);
+        }
+        if let Some(event) = block.value("hook") {
+            let session = Session::new(&self.project, stories::SESSION);
+            self.answered = Some(session.fed(event, block.text.trim_end()));
+        }
+        if let Some(code) = block.value("answer") {
+            self.is_answered(code, block)?;
+        }
+        if block.is("said") || block.value("session").is_some() {
+            self.is_said(&block.text)?;
+        }
+        match block.is("sh") && block.value("because").is_none() {
+            true => self.run(block).map(|()| true),
+            false => Ok(block.value("session").or(block.value("hook")).is_some()),
+        }
+    }
+
+    /// The hook ended with this code and printed what stands in the block.
+    fn is_answered(&self, code: &str, block: &Block) -> Result<(), String> {
+        let ran = self.answered.as_ref().expect("a payload stands before");
+        let printed = [ran.stdout.as_str(), ran.stderr.as_str()].concat();
+        let same = match block.is("json") && !printed.is_empty() {
+            true => value(&printed).is_some() && value(&printed) == value(&block.text),
+            false => masked(printed.trim()) == masked(block.text.trim()),
+        };
+        match same && ran.code.unwrap_or(-1).to_string() == code {
+            true => Ok(()),
+            false => Err(ran.to_string()),
+        }
+    }
+
+    fn run(&mut self, block: &Block) -> Result<(), String> {
+        if block.value("given") == Some("run") {
+            self.project.trust("greeting.toml");
+            let words = ["start", "greeting.toml", "--task", "x", "--by-hand"];
+            self.project.run(words).succeeds();
+        }
+        let text = as_installed(&block.text);
+        let (code, told) = match block.value("types") {
+            Some(typed) => at_a_terminal(&self.project, &text, typed),
+            None => shell(&self.project, &text),
+        };
+        self.heard.push_str(&told);
+        let wanted = block.value("exit").unwrap_or("0");
+        match code.to_string() == wanted {
+            true => Ok(()),
+            false => Err(format!("exit code {code}\n{text}\n{told}")),
+        }
+    }
+
+    /// Every line of the quotation was said. Ids and times are others each time.
+    fn is_said(&self, quoted: &str) -> Result<(), String> {
+        let heard = colourless(&self.heard)
+            .replace(self.project.path().to_str().unwrap(), "/home/ada/hello")
+            .replace(PROGRAM, "gatewright");
+        let heard: BTreeSet<String> = heard.lines().map(masked).collect();
+        let missing = quoted.lines().map(masked).find(|line| {
+            let line = line.trim_end();
+            !line.is_empty() && line != "…" && !heard.iter().any(|told| told.contains(line))
+        });
+        match missing {
+            None => Ok(()),
+            Some(line) => Err(format!("nobody said: {line}\n{}", self.heard)),
+        }
+    }
+}
+
+fn value(text: &str) -> Option<Value> {
+    serde_json::from_str(&masked(text)).ok()
+}
+
+/// The pipeline of the README, which other pages take up.
+fn greeting() -> String {
+    let blocks = Page::read("README.md").blocks();
+    let greeting = blocks
+        .iter()
+        .find(|block| block.value("file") == Some("greeting.toml"));
+    greeting.expect("the README has a pipeline").text.clone()
+}
+
+/// What a terminal shows, without the marks for its colours.
+fn colourless(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
+    rest.fold(first, |text, part| text + part)
+}
+
+/// The line with every run's id and every time made alike.
+fn masked(line: &str) -> String {
+    let words = line.split_inclusive(|c: char| c.is_whitespace() || "`'\"();,".contains(c));
+    words.map(masked_word).collect()
+}
+
+fn masked_word(word: &str) -> String {
+    let is_id = |text: &str| text.len() == 6 && text.chars().all(|c| c.is_ascii_alphanumeric());
+    let (bare, end) = word.split_at(word.trim_end_matches([' ', '`', '\'', ')', ';', ',']).len());
+    let is_time = bare.len() == 20 && bare.starts_with("20") && bare.ends_with('Z');
+    match bare.strip_prefix("r-") {
+        Some(id) if is_id(id) => format!("r-······{end}"),
+        _ if is_time => format!("time{end}"),
+        _ => word.to_owned(),
+    }
 }
 
 /// From the source tree one types `cargo run --release --`; here the program is already built.
 fn as_installed(text: &str) -> String {
     text.replace("cargo run --release --", "gatewright")
-}
-
-fn play(name: &str) -> usize {
-    let page = fs::read_to_string(root().join(name)).unwrap();
-    let project = Project::new(PROGRAM);
-    let mut played = 0;
-    for block in blocks(&page) {
-        if let Some(file) = block.value("file") {
-            project.write(file, &block.text);
-        }
-        if !block.is("sh") || block.text.trim() == "cargo xtask test" {
-            continue;
-        }
-        let wanted = block.value("exit").unwrap_or("0");
-        let text = as_installed(&block.text);
-        let ran = match block.value("types") {
-            Some(typed) => at_a_terminal(&project, &text, typed),
-            None => shell(&project, &text),
-        };
-        assert_eq!(
-            ran.0.to_string(),
-            wanted,
-            "{name}:{}\n{}\n{}",
-            block.line,
-            block.text,
-            ran.1
-        );
-        played += 1;
-    }
-    played
 }
 
 /// A person types a line, and then the word that they are asked for.
@@ -110,9 +197,73 @@ fn shell(project: &Project, script: &str) -> (i32, String) {
     )
 }
 
+/// Plays a page; tells how many of its blocks were run.
+fn play(page: &Page) -> usize {
+    let (mut played, mut play) = (0, Play::new());
+    for block in page.blocks() {
+        if block.is("afresh") {
+            play = Play::new();
+        }
+        match play.block(&block) {
+            Ok(ran) => played += usize::from(ran),
+            Err(fault) => panic!("{}:{}\n{fault}", page.name, block.line),
+        }
+    }
+    played
+}
+
 #[test]
-fn the_tour_of_the_readme_works_as_it_is_told() {
-    assert!(play("README.md") >= 8, "the tour has lost its commands");
+fn the_tours_of_the_readme_work_as_they_are_told() {
+    let played = play(&Page::read("README.md"));
+    assert!(played >= 12, "the tours have lost their commands: {played}");
+}
+
+#[test]
+fn every_command_of_the_other_pages_works_as_it_is_told() {
+    let mut pages = pages();
+    pages.retain(|page| page.name != "README.md");
+    let played: usize = pages.iter().map(play).sum();
+    assert!(played >= 10, "the pages have lost their commands: {played}");
+}
+
+#[test]
+fn a_command_that_no_test_runs_says_why() {
+    for page in pages() {
+        for block in page.blocks() {
+            let lines = block.text.lines().map(|line| line.trim_start_matches("$ "));
+            let commands = lines.filter(|line| {
+                let word = line.split_whitespace().next();
+                matches!(word, Some("gatewright" | "claude" | "cargo"))
+            });
+            let told = block
+                .value("because")
+                .is_some_and(|reason| REASONS.contains(&reason));
+            let run = block.is("sh") || block.is("said") || block.value("session").is_some();
+            let (name, line) = (&page.name, block.line);
+            assert!(told || run || commands.count() == 0, "{name}:{line}");
+        }
+    }
+}
+
+#[test]
+fn every_command_that_the_papers_name_is_there() {
+    let pages = pages();
+    let named: BTreeSet<&str> = pages.iter().flat_map(Page::commands).collect();
+    assert!(named.len() > 20, "{named:?}");
+    let project = Project::new(PROGRAM);
+    // What hosts call is looked for before the parser is built.
+    for word in named.iter().filter(|word| **word != "hook") {
+        let ran = project.run([word, "--help"]);
+        assert_eq!(ran.code, Some(0), "`gatewright {word}` is no command");
+    }
+}
+
+#[test]
+fn every_link_of_the_papers_leads_somewhere() {
+    let mut all = pages();
+    all.extend(["CHANGELOG.md", "docs/cli.md", "docs/rules.md"].map(Page::read));
+    let broken: Vec<String> = all.iter().filter_map(Page::broken_link).collect();
+    assert!(broken.is_empty(), "{broken:?}");
 }
 
 #[test]
@@ -125,8 +276,8 @@ fn the_test_command_of_the_readme_is_what_the_checks_run() {
 
 #[test]
 fn every_example_of_the_language_page_is_toml() {
-    let page = fs::read_to_string(root().join("docs/language.md")).unwrap();
-    let examples: Vec<Block> = blocks(&page)
+    let examples = Page::read("docs/language.md").blocks();
+    let examples: Vec<Block> = examples
         .into_iter()
         .filter(|block| block.is("toml"))
         .collect();

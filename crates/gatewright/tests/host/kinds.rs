@@ -57,7 +57,9 @@ fn steps_of_one_agent_are_named_and_begin_one_after_the_other() {
                     agent_in_foreground("writer", "GO-UNNAMED"),
                     agent_in_foreground("critic", "step: join\nGO-EARLY"),
                     both,
-                    agent_in_foreground("writer", "step: right\nGO-AGAIN"),
+                    // Whichever was refused is asked for again; the other one is done.
+                    agent_in_foreground("writer", "step: left\nGO-LEFT"),
+                    agent_in_foreground("writer", "step: right\nGO-RIGHT"),
                     agent_in_foreground("critic", "step: join\nGO-JOIN"),
                     say("END"),
                 ],
@@ -68,10 +70,6 @@ fn steps_of_one_agent_are_named_and_begin_one_after_the_other() {
             Actor::new(
                 "GO-RIGHT",
                 [leave("parts/right.txt", "right"), say("RIGHT")],
-            ),
-            Actor::new(
-                "GO-AGAIN",
-                [leave("parts/right.txt", "right again"), say("RIGHT")],
             ),
             Actor::new(
                 "GO-JOIN",

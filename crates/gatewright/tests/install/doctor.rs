@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::Value;
 use testkit::{Project, Ran};
 
-use crate::fixture::{LOCAL, PROGRAM, SHARED, init, project};
+use crate::fixture::{Deed, LOCAL, PROGRAM, SHARED, init, project};
 
 /// The findings as lines: level, topic, words.
 fn examine(project: &Project) -> (Ran, Vec<String>) {
@@ -52,7 +52,7 @@ fn a_fresh_installation_holds() {
 }
 
 /// What somebody does to an installation, and the red line that follows.
-const BROKEN: [(&str, fn(&Project), &str); 15] = [
+const BROKEN: [(&str, Deed, &str); 15] = [
     (
         "hooks removed",
         |it| drop(it.write(LOCAL, "{}")),

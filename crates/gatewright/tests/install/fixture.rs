@@ -11,6 +11,9 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
 pub const LOCAL: &str = ".claude/settings.local.json";
 pub const SHARED: &str = ".claude/settings.json";
 
+/// Something that somebody does to a project.
+pub type Deed = fn(&Project);
+
 pub fn project() -> Project {
     Project::with_git(PROGRAM)
 }

@@ -3,7 +3,7 @@
 use testkit::claude::{Claude, program};
 use testkit::model::{Actor, Model, bash, say};
 
-use crate::fixture::{LOCAL, PROGRAM, SHARED, init, project};
+use crate::fixture::{LOCAL, init, project};
 
 fn model() -> Model {
     Model::start([Actor::new(
@@ -60,7 +60,6 @@ fn shared_hooks_lock_nobody_out_and_hold_where_the_program_is() {
             model.told("GO-MAIN")
         );
     }
-    assert!(!SHARED.is_empty());
 }
 
 #[test]
@@ -94,5 +93,4 @@ fn the_doctor_tries_the_host_itself() {
     );
     let ran = doctor().exits(1);
     assert!(ran.stdout.contains("did not call us"), "{ran}");
-    assert!(PROGRAM.starts_with('/'));
 }

@@ -1,7 +1,6 @@
 //! Installing into projects of every shape, taking it back, and the doctor who looks at it.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     reason = "a test that cannot be set up has failed"
 )]

@@ -76,16 +76,20 @@ fn the_shared_line_hands_on_what_the_program_says() {
 
 #[test]
 fn hooks_move_from_this_machine_to_everybody() {
-    let project = project();
     let mine = "{\n  \"model\": \"opus\"\n}\n";
-    project.write(LOCAL, mine);
-    let before = tree(&project.path());
-    init(&project, &[]).succeeds();
-    init(&project, &["--shared"]).succeeds();
-    assert_eq!(project.read(LOCAL), mine);
-    assert!(project.read(SHARED).contains("exec gatewright hook"));
-    uninit(&project).succeeds();
-    assert_eq!(tree(&project.path()), before);
+    for before in [Some(mine), Some("{ }"), None] {
+        let project = project();
+        if let Some(text) = before {
+            project.write(LOCAL, text);
+        }
+        let files = tree(&project.path());
+        init(&project, &[]).succeeds();
+        init(&project, &["--shared"]).succeeds();
+        assert!(!project.read(LOCAL).contains("hook"), "{before:?}");
+        assert!(project.read(SHARED).contains("exec gatewright hook"));
+        uninit(&project).succeeds();
+        assert_eq!(tree(&project.path()), files, "{before:?}");
+    }
 }
 
 #[test]

@@ -37,6 +37,11 @@ format  = "json"
 schema  = "verdict.json"
 outcome = { field = "review.status", values = ["approved", "needs_changes", "needs_clarification"] }
 
+[artifacts.judgement]
+path    = "judgement.json"
+format  = "json"
+outcome = { field = "status", values = ["passed", "failed"] }
+
 [artifacts.loose]
 path   = "loose.txt"
 format = "text"
@@ -86,9 +91,17 @@ on.no  = "stopped"
 review = "tidier"
 panel  = [{ agent = "reader", leaves = "verdict" }]
 rounds = 3
-on.approved            = "complete"
+on.approved            = "judging"
 on.needs_clarification = "asking"
 on.exceeded            = "stopped"
+
+[stages.judging]
+agent     = "judge"
+runner    = "codex"
+leaves    = ["judgement"]
+writes    = []
+on.passed = "complete"
+on.failed = "asking"
 
 [stages.complete]
 end = "completed"
@@ -145,6 +158,15 @@ fn the_guards_of_an_odd_pipeline_hold_and_its_commands_are_not_run() {
         ("looking", "'thinker' leaves nothing"),
         ("reviewing", "«NOT APPROVED»"),
         ("reviewing", "files change while 'reader' reviews"),
+        (
+            "judging",
+            "the session plays 'judge', which another program is to run",
+        ),
+        (
+            "judging",
+            "'judge' leaves nothing: sent back twice, then missing",
+        ),
+        ("judging", "a file is changed that it may not change"),
     ] {
         let gates = proof["gates"].as_array().unwrap();
         let gate = gates.iter().find(|one| one["gate"] == gate).unwrap();

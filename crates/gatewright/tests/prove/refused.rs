@@ -1,4 +1,4 @@
-//! What is not proved, and why.
+//! What is not proved, and why; and what a new user sees.
 
 use testkit::Project;
 
@@ -67,4 +67,27 @@ fn a_new_user_installs_and_proves() {
     ] {
         assert!(ran.stdout.contains(words), "does not say {words:?}\n{ran}");
     }
+}
+
+#[test]
+fn hooks_that_are_called_by_name_go_through_a_shell() {
+    let project = Project::new(PROGRAM);
+    let folder = std::path::Path::new(PROGRAM).parent().unwrap();
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let search = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&search));
+    let search = std::env::join_paths(search).unwrap();
+    let run = |words: &[&str]| {
+        let output = project
+            .command(words)
+            .env("PATH", &search)
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{words:?}: {told}");
+        told
+    };
+    run(&["init", "phases", "--yes", "--shared"]);
+    let told = run(&["prove-guards"]);
+    assert!(told.contains("/.claude/settings.json"), "{told}");
+    assert!(told.contains("Every guard held"), "{told}");
 }

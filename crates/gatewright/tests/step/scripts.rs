@@ -110,3 +110,22 @@ fn a_script_says_what_runs_it_and_has_a_name() {
     assert!(ran.stderr.contains("name it with `prompt`"), "{ran}");
     assert_eq!(nameless.history("admitted").len(), 0);
 }
+
+/// No name of a program tells that a script acts for an agent, so we do.
+#[test]
+fn a_script_is_an_agent_for_what_it_starts() {
+    let world = World::unstarted(SCRIPTED);
+    let program = env!("CARGO_BIN_EXE_gatewright");
+    let state = world.project.state_home();
+    let cancels = format!(
+        "XDG_STATE_HOME='{}' '{program}' cancel r-test --reason 'I say so' > said 2>&1",
+        state.display()
+    );
+    let script = format!("#!/bin/sh\n{cancels}\necho '{{\"status\": \"good\"}}'\n");
+    world.project.write("count.sh", script);
+    world.start().succeeds();
+    world.step().succeeds();
+    let said = world.project.read("said");
+    assert!(said.contains("GW-R66"), "{said}");
+    assert_eq!(world.stage(), "complete");
+}

@@ -119,22 +119,6 @@ fn an_agent_may_ask_for_a_step() {
 }
 
 #[test]
-fn the_worker_itself_is_an_agent_for_what_it_starts() {
-    let world = World::with(REVIEW);
-    let program = env!("CARGO_BIN_EXE_gatewright");
-    let state = world.project.state_home();
-    let cancels = format!(
-        "XDG_STATE_HOME='{}' '{program}' cancel r-test --reason 'I say so' > \"$here/said\" 2>&1",
-        state.display()
-    );
-    world.codex(&[cancels.as_str(), &well(APPROVES)].join("\n"));
-    world.step().succeeds();
-    let said = world.noted("said");
-    assert!(said.contains("GW-R66"), "{said}");
-    assert_eq!(world.stage(), "complete");
-}
-
-#[test]
 fn the_words_of_the_definition_are_those_that_were_trusted() {
     let world = World::with(REVIEW);
     world.codex(&well(APPROVES));

@@ -11,8 +11,16 @@ pub const UNNAMED: &str = "general-purpose";
 /// the last four. Of NFKC we do the full-width forms. Whatever else is not ASCII is no name here: it
 /// is told back and refused, which is the safe side of a name that the host might still resolve.
 pub fn agent(raw: &str) -> Result<AgentName, String> {
-    AgentName::parse(&plain(raw)).map_err(|_| raw.to_owned())
+    AgentName::parse(bare(&plain(raw))).map_err(|_| raw.to_owned())
 }
+
+/// The host puts a plugin's name before what it brings. Ours brings the agents and commands of
+/// pipelines, which know them by their own names.
+pub fn bare(name: &str) -> &str {
+    name.strip_prefix(OUR_PLUGIN).unwrap_or(name)
+}
+
+const OUR_PLUGIN: &str = "gatewright:";
 
 /// The agent that works, as the host tells. A worker whose name we cannot write down must not pass for
 /// the session itself, so it gets one that no pipeline uses.
@@ -76,6 +84,20 @@ fn bracketed(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_our_plugin_brings_is_known_by_its_own_name() {
+        for (raw, expected) in [
+            ("gatewright:writer", "writer"),
+            ("Gatewright:writer", "Gatewright:writer"),
+            ("other:writer", "other:writer"),
+        ] {
+            assert_eq!(
+                agent(raw).map(|name| name.to_string()),
+                Ok(expected.to_owned())
+            );
+        }
+    }
 
     #[test]
     fn a_name_is_read_as_the_host_reads_it() {

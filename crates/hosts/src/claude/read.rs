@@ -133,7 +133,7 @@ fn typed_command(prompt: &str) -> Option<What> {
     let line = prompt.trim().strip_prefix('/')?;
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     Some(What::CommandTyped {
-        name: CommandName::parse(name).ok()?,
+        name: CommandName::parse(name::bare(name)).ok()?,
         arguments: arguments.trim().to_owned(),
     })
 }
@@ -145,7 +145,7 @@ fn prompt_expanded(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     if kind.is_some_and(|kind| kind != "slash_command") {
         return Ok(What::Ignored);
     }
-    let Ok(name) = CommandName::parse(command.trim_start_matches('/')) else {
+    let Ok(name) = CommandName::parse(name::bare(command.trim_start_matches('/'))) else {
         return Ok(What::Ignored);
     };
     let arguments = owned(envelope.command_args).unwrap_or_default();

@@ -54,7 +54,7 @@ pub fn walk(
     let mut walked = Walked::default();
     let mut seen = HashSet::new();
     let mut queue = VecDeque::new();
-    arrive(&mut seen, &mut queue, world, marks, Vec::new());
+    arrive(&mut seen, &mut queue, world, marks, Vec::new);
     while let Some((world, marks, way)) = queue.pop_front() {
         walked.states += 1;
         walked.stages.insert(world.run.position.stage.to_string());
@@ -78,8 +78,8 @@ pub fn walk(
                     .map_err(|law| format!("{}  {act:?}\n", told(&way, &law)))?
             };
             if let Some((after, marks)) = next {
-                let way = way.iter().cloned().chain([act]).collect();
-                arrive(&mut seen, &mut queue, normal(after, scope), marks, way);
+                let further = || way.iter().cloned().chain([act]).collect();
+                arrive(&mut seen, &mut queue, normal(after, scope), marks, further);
             }
         }
     }
@@ -92,14 +92,14 @@ pub fn states(pipeline: &Pipeline, params: &Params, scope: Scope, most: usize) -
     let mut seen = HashSet::new();
     let mut queue = VecDeque::new();
     let mut ways = Vec::new();
-    arrive(&mut seen, &mut queue, world, Marks::default(), Vec::new());
+    arrive(&mut seen, &mut queue, world, Marks::default(), Vec::new);
     while let Some((world, marks, way)) = queue.pop_front() {
         for act in acts(pipeline, &world, scope) {
             let Some((event, evidence)) = event(pipeline, &world, &act) else {
                 continue;
             };
             let decision = engine::decide(pipeline, &world.run, &event, &evidence);
-            let further = way.iter().cloned().chain([act]).collect();
+            let further = || way.iter().cloned().chain([act]).collect();
             let after = normal(world.after(&decision), scope);
             arrive(&mut seen, &mut queue, after, marks.clone(), further);
         }
@@ -118,10 +118,10 @@ fn arrive(
     queue: &mut Queue,
     world: World,
     marks: Marks,
-    way: Vec<Act>,
+    way: impl FnOnce() -> Vec<Act>,
 ) {
     if seen.insert(fingerprint(&world, &marks)) {
-        queue.push_back((world, marks, way));
+        queue.push_back((world, marks, way()));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The next steps of runs that were made by hand.
 
+use std::collections::BTreeMap;
+
 use engine::*;
 use expect_test::{Expect, expect};
 
@@ -72,6 +74,43 @@ fn the_next_step_by_stage() {
         r-7f3 is in abandoned
 
         the run is over; nothing is left to do
+    "#]],
+    );
+}
+
+#[test]
+fn a_worker_of_another_program_is_started_by_a_command() {
+    let mut run = run_in("reviewing");
+    let panel = Panel {
+        round: 2,
+        turn: Turn::Reviewing { reviewer: 1 },
+        approvals: BTreeMap::new(),
+    };
+    run.panels.insert(stage_name("reviewing"), panel);
+    check_next(
+        &run,
+        expect![[r#"
+        r-7f3 is in reviewing
+
+        'codex-reviewer' reviews as number 2 in round 2 of 3
+          type      gatewright step r-7f3
+                    gatewright report r-7f3 --agent codex-reviewer
+          leave     second_verdict (bundle) in .work/second.md
+                      with source_agent, timestamp
+                      whose status is CHANGE (needs_changes) or OK (approved)
+    "#]],
+    );
+    run.driver = Driver::Guarded;
+    check_next(
+        &run,
+        expect![[r#"
+        r-7f3 is in reviewing
+
+        'codex-reviewer' reviews as number 2 in round 2 of 3 (gatewright starts it)
+          type      gatewright step r-7f3
+          leave     second_verdict (bundle) in .work/second.md
+                      with source_agent, timestamp
+                      whose status is CHANGE (needs_changes) or OK (approved)
     "#]],
     );
 }

@@ -262,13 +262,7 @@ fn a_page_opens_with_what_was_not_guarded_or_judged() {
         unjudged: 1,
         ..bypassed()
     };
-    let page = summary(
-        &pipeline(),
-        &run,
-        &numbered,
-        AROUND,
-        Verification::NotRun,
-    );
+    let page = summary(&pipeline(), &run, &numbered, AROUND, Verification::NotRun);
     let (top, rest) = page.split_once("## Asked").unwrap();
     for said in [
         "| session | s-1 holds the run (process 4242) |",

@@ -3,8 +3,7 @@
 use engine::{AgentName, Fault, Rule, Stage};
 
 use super::super::exchange::Expected;
-use super::super::scene::Scene;
-use super::super::trouble::{Tried, insist, not_shown};
+use super::super::trouble::{insist, not_shown};
 use super::super::wire::Background;
 use super::super::work::{Done, Verdict};
 use super::stages::not_done;
@@ -26,8 +25,10 @@ pub fn agent(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
     let Ok(Some(agent)) = bench.fresh()?.in_turn() else {
         return Ok(());
     };
-    if matches!(stage.work, engine::Work::Agent(_)) {
-        twice(bench, &agent)?;
+    match bench.fresh()?.is_elsewhere(&agent) {
+        Ok(true) => played(bench, &agent)?,
+        Ok(false) if matches!(stage.work, engine::Work::Agent(_)) => twice(bench, &agent)?,
+        Ok(false) | Err(_) => {}
     }
     endings(bench, stage, &agent)
 }
@@ -49,6 +50,14 @@ pub fn onward(bench: &mut Bench<'_>, there: &There<'_>) -> Result<(), Failure> {
     bench.case(Column::Pass, what, |scene| match &legs {
         Some(legs) => legs.iter().try_for_each(|leg| scene.play(leg)),
         None => not_shown("no way that could be played leads on"),
+    })
+}
+
+/// The session plays an agent that another program is to run.
+pub fn played(bench: &mut Bench<'_>, agent: &AgentName) -> Result<(), Failure> {
+    let what = format!("the session plays '{agent}', which another program is to run");
+    bench.case(Column::Refusal, what, |scene| {
+        scene.stays(|scene| scene.is_not_played(agent))
     })
 }
 
@@ -74,24 +83,18 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
     if has_verdict {
         let what = format!("'{agent}' says «{NO_VERDICT}»");
         bench.case(Column::Refusal, what, |scene| {
-            let worker = scene.begins(agent, None)?;
-            let done = scene.does(&worker, &Verdict::Word(NO_VERDICT.to_owned()))?;
-            scene.stays(|scene| {
-                let stops = scene.pen.agent_stops(&worker, done.reply.as_deref());
-                scene.hook(stops, Expected::GoOn(UNFIT)).map(drop)
-            })
+            let mut worker = scene.begins(agent, None)?;
+            let done = scene.does(&mut worker, &Verdict::Word(NO_VERDICT.to_owned()))?;
+            scene.stays(|scene| scene.stops(&worker, done.reply.as_deref(), Expected::GoOn(UNFIT)))
         })?;
     }
     if bench.scene.has_file(&leaves) {
         let what = format!("'{agent}' leaves what lay there before");
         bench.case(Column::Refusal, what, |scene| {
             scene.litter(&leaves)?;
-            let worker = scene.begins(agent, None)?;
-            scene.uses_a_tool(&worker)?;
-            scene.stays(|scene| {
-                let stops = scene.pen.agent_stops(&worker, Some("Done."));
-                scene.hook(stops, Expected::GoOn(UNFIT)).map(drop)
-            })
+            let mut worker = scene.begins(agent, None)?;
+            scene.uses_a_tool(&mut worker)?;
+            scene.stays(|scene| scene.stops(&worker, Some("Done."), Expected::GoOn(UNFIT)))
         })?;
     }
     match bench.scene.must_leave(&leaves) {
@@ -104,19 +107,18 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
 fn missing(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Result<(), Failure> {
     let what = format!("'{agent}' leaves nothing: sent back twice, then missing");
     bench.case(Column::Fault, what, |scene| {
-        let worker = scene.begins(agent, None)?;
-        let tool_uses = scene.uses_a_tool(&worker)?;
-        let before = place(scene)?;
+        let mut worker = scene.begins(agent, None)?;
+        let tool_uses = scene.uses_a_tool(&mut worker)?;
+        let visit = scene.now()?.position.visit;
         if tool_uses > 0 {
             for _ in 0..2 {
-                let stops = scene.pen.agent_stops(&worker, None);
-                scene.hook(stops, Expected::GoOn(UNFIT))?;
+                scene.stops(&worker, None, Expected::GoOn(UNFIT))?;
             }
         }
-        scene.hook(scene.pen.agent_stops(&worker, None), Expected::Pass)?;
+        scene.stops(&worker, None, Expected::Pass)?;
         let reply = None;
         scene.returns(&worker, &Done { reply, tool_uses })?;
-        not_done(scene, stage, Fault::Missing, before)
+        not_done(scene, stage, Fault::Missing, visit)
     })
 }
 
@@ -124,11 +126,8 @@ fn hollow(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Result<(),
     let what = format!("'{agent}' ends and has done nothing: hollow");
     bench.case(Column::Fault, what, |scene| {
         let worker = scene.begins(agent, None)?;
-        let before = place(scene)?;
-        scene.hook(
-            scene.pen.agent_stops(&worker, Some("Done.")),
-            Expected::Pass,
-        )?;
+        let visit = scene.now()?.position.visit;
+        scene.stops(&worker, Some("Done."), Expected::Pass)?;
         let reply = Some("Done.".to_owned());
         scene.returns(
             &worker,
@@ -137,13 +136,8 @@ fn hollow(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Result<(),
                 tool_uses: 0,
             },
         )?;
-        not_done(scene, stage, Fault::Hollow, before)
+        not_done(scene, stage, Fault::Hollow, visit)
     })
-}
-
-fn place(scene: &Scene) -> Tried<(u32, u32)> {
-    let position = scene.now()?.position;
-    Ok((position.visit, position.retries))
 }
 
 /// The session's own work: judged when it stops or turns to something else.

@@ -7,113 +7,69 @@ use super::super::exchange::Expected;
 use super::{Bench, Column, Gate};
 use crate::failure::Failure;
 
+/// Agents of the host that no pipeline of ours names.
+const STRANGER: &str = "Explore";
+
 pub fn unadmitted(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    bench.case(
-        Column::Refusal,
-        "an agent that nobody admitted uses a tool",
-        |scene| {
-            let stranger = scene.worker("Explore", None);
-            let input = scene.input_of("Write");
-            let sent = scene.pen.tool(Some(&stranger), "Write", &input);
-            scene
-                .hook(sent, Expected::Refusal(&[Rule::Unadmitted]))
-                .map(drop)
-        },
-    )?;
-    bench.case(
-        Column::Refusal,
-        "an agent that nobody admitted asks for another",
-        |scene| {
-            let stranger = scene.worker("Explore", None);
-            let mut fields: serde_json::Value =
-                serde_json::from_slice(&scene.pen.agent(&stranger).bytes).unwrap_or_default();
-            fields["agent_id"] = stranger.id.clone().into();
-            fields["agent_type"] = "Explore".into();
-            let mut sent = scene.pen.agent(&stranger);
-            sent.bytes = fields.to_string().into_bytes();
-            sent.what.push_str(" by 'Explore'");
-            scene
-                .hook(sent, Expected::Refusal(&[Rule::Unadmitted]))
-                .map(drop)
-        },
-    )?;
+    let rules = &[Rule::Unadmitted];
+    let what = "an agent that nobody admitted uses a tool";
+    bench.refuses(what, rules, |scene| {
+        let stranger = scene.worker(STRANGER, None);
+        let input = scene.input_of("Write");
+        scene.pen.tool(Some(&stranger), "Write", &input)
+    })?;
+    let what = "an agent that nobody admitted asks for another";
+    bench.refuses(what, rules, |scene| {
+        let stranger = scene.worker(STRANGER, None);
+        let input = json!({ "description": "x", "prompt": "x", "subagent_type": STRANGER });
+        scene.pen.tool(Some(&stranger), "Agent", &input)
+    })?;
     if let Ok(Some(agent)) = bench.fresh()?.in_turn() {
-        bench.case(
-            Column::Pass,
-            format!("'{agent}' was admitted and uses a tool"),
-            |scene| {
-                let worker = scene.begins(&agent, None)?;
-                scene.uses_a_tool(&worker).map(drop)
-            },
-        )?;
+        let what = format!("'{agent}' was admitted and uses a tool");
+        bench.case(Column::Pass, what, |scene| {
+            let mut worker = scene.begins(&agent, None)?;
+            scene.uses_a_tool(&mut worker).map(drop)
+        })?;
     }
-    bench.case(
-        Column::Fault,
-        "an agent ends that nobody admitted: nothing moves",
-        |scene| {
-            scene.stays(|scene| {
-                let stranger = scene.worker("Explore", None);
-                scene.hook(scene.pen.agent_began(&stranger), Expected::Answer)?;
-                scene.hook(
-                    scene.pen.agent_stops(&stranger, Some("Done.")),
-                    Expected::Pass,
-                )?;
-                let returned = scene.pen.agent_returned(&stranger, Some("Done."), 3);
-                scene.hook(returned, Expected::Answer).map(drop)
-            })
-        },
-    )?;
+    let what = "an agent ends that nobody admitted: nothing moves";
+    bench.case(Column::Fault, what, |scene| {
+        scene.stays(|scene| {
+            let stranger = scene.worker(STRANGER, None);
+            scene.hook(scene.pen.agent_began(&stranger), Expected::Answer)?;
+            scene.stops(&stranger, Some("Done."), Expected::Pass)?;
+            let returned = scene.pen.agent_returned(&stranger, Some("Done."), 3);
+            scene.hook(returned, Expected::Answer).map(drop)
+        })
+    })?;
     Ok(bench.gate("admission", "tools of agents that nobody admitted"))
 }
 
 pub fn other_doors(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    bench.case(Column::Refusal, "a workflow would start agents", |scene| {
+    let rules = &[Rule::OtherDoor];
+    bench.refuses("a workflow would start agents", rules, |scene| {
         let input = json!({ "script": "return await agent('do it')" });
-        let sent = scene.pen.tool(None, "Workflow", &input);
-        scene
-            .hook(sent, Expected::Refusal(&[Rule::OtherDoor]))
-            .map(drop)
+        scene.pen.tool(None, "Workflow", &input)
     })?;
-    bench.case(
-        Column::Refusal,
-        "another agent program in the shell",
-        |scene| {
-            let input = json!({ "command": "claude -p 'do it'" });
-            let sent = scene.pen.tool(None, "Bash", &input);
-            scene
-                .hook(sent, Expected::Refusal(&[Rule::OtherDoor]))
-                .map(drop)
-        },
-    )?;
-    bench.case(
-        Column::Refusal,
-        "a message to somebody who does not work here",
-        |scene| {
-            let input = json!({ "to": "astranger", "summary": "x", "message": "go on" });
-            let sent = scene.pen.tool(None, "SendMessage", &input);
-            scene
-                .hook(sent, Expected::Refusal(&[Rule::Unadmitted]))
-                .map(drop)
-        },
-    )?;
+    bench.refuses("another agent program in the shell", rules, |scene| {
+        let input = json!({ "command": "claude -p 'do it'" });
+        scene.pen.tool(None, "Bash", &input)
+    })?;
+    let what = "a message to somebody who does not work here";
+    bench.refuses(what, &[Rule::Unadmitted], |scene| {
+        let input = json!({ "to": "astranger", "summary": "x", "message": "go on" });
+        scene.pen.tool(None, "SendMessage", &input)
+    })?;
     if let Ok(Some(tool)) = bench.fresh()?.free_tool() {
-        bench.case(Column::Pass, "an ordinary tool", |scene| {
-            let input = scene.input_of(tool);
-            scene
-                .hook(scene.pen.tool(None, tool, &input), Expected::Pass)
-                .map(drop)
+        let what = "an ordinary tool";
+        bench.answers(Column::Pass, what, Expected::Pass, |scene| {
+            scene.pen.tool(None, tool, &scene.input_of(tool))
         })?;
     }
-    bench.case(
-        Column::Fault,
-        "an agent is asked for whose name is none",
-        |scene| {
-            let nobody = scene.worker("?", None);
-            let rules = &[Rule::AgentOutOfTurn];
-            scene
-                .hook(scene.pen.agent(&nobody), Expected::Refusal(rules))
-                .map(drop)
-        },
-    )?;
+    let what = "an agent is asked for whose name is none";
+    let refused = Expected::Refusal(&[Rule::AgentOutOfTurn]);
+    bench.answers(Column::Fault, what, refused, |scene| {
+        let nobody = scene.worker("?", None);
+        scene.pen.agent(&nobody)
+    })?;
     Ok(bench.gate("doors", "other ways to start an agent"))
 }

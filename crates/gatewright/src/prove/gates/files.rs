@@ -7,16 +7,16 @@ use serde_json::json;
 
 use super::super::exchange::Expected;
 use super::super::scene::Scene;
-use super::super::trouble::Tried;
+use super::super::wire::{Sent, Worker};
 use super::{Bench, Column, Gate};
 use crate::failure::Failure;
 
 const OWN: &[Rule] = &[Rule::OwnFiles];
+const FOREIGN: &[Rule] = &[Rule::ArtifactOwner];
 
 pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let scene = bench.fresh()?;
     let state = scene.folder.state_home().join("gatewright");
-    let program = scene.lines.program().to_owned();
     let files = [
         (
             "the settings with the hooks",
@@ -25,48 +25,39 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         ("the shared settings", scene.path(".claude/settings.json")),
         ("the pipeline", scene.path(".gatewright/mine.toml")),
         ("the state of runs", state.join("sessions/x")),
-        ("this program", program.into()),
+        ("this program", scene.lines.program().into()),
     ];
     for (what, path) in &files {
-        bench.case(
-            Column::Refusal,
-            format!("{what} would be written"),
-            |scene| write(scene, path, Expected::Refusal(OWN)),
-        )?;
+        let what = format!("{what} would be written");
+        bench.refuses(what, OWN, |scene| write(scene, None, path))?;
     }
-    bench.case(
-        Column::Refusal,
-        "the shell would remove the settings",
-        |scene| {
-            let input = json!({ "command": "rm -f .claude/settings.local.json" });
-            scene
-                .hook(scene.pen.tool(None, "Bash", &input), Expected::Refusal(OWN))
-                .map(drop)
-        },
-    )?;
+    let what = "the shell would remove the settings";
+    bench.refuses(what, OWN, |scene| {
+        shell(scene, "rm -f .claude/settings.local.json")
+    })?;
     if matches!(bench.fresh()?.denies("Write"), Ok(false)) {
-        bench.case(Column::Pass, "an ordinary file is written", |scene| {
-            let path = scene.path("notes.txt");
-            write(scene, &path, Expected::Pass)
+        let what = "an ordinary file is written";
+        bench.answers(Column::Pass, what, Expected::Pass, |scene| {
+            write(scene, None, &scene.path("notes.txt"))
         })?;
     }
     bench.case(Column::Fault, "a link leads to the settings", |scene| {
         let link = scene.path("innocent");
-        let target = scene.path(".claude");
-        std::os::unix::fs::symlink(target, &link).map_err(Failure::file("make", &link))?;
-        write(
-            scene,
-            &link.join("settings.local.json"),
-            Expected::Refusal(OWN),
-        )
+        std::os::unix::fs::symlink(scene.path(".claude"), &link)
+            .map_err(Failure::file("make", &link))?;
+        let sent = write(scene, None, &link.join("settings.local.json"));
+        scene.hook(sent, Expected::Refusal(OWN)).map(drop)
     })?;
     Ok(bench.gate("own files", "what the run rests on"))
 }
 
-fn write(scene: &mut Scene, path: &Path, expected: Expected) -> Tried<()> {
+fn write(scene: &Scene, worker: Option<&Worker>, path: &Path) -> Sent {
     let input = json!({ "file_path": path.to_string_lossy(), "content": "x" });
-    let sent = scene.pen.tool(None, "Write", &input);
-    scene.hook(sent, expected).map(drop)
+    scene.pen.tool(worker, "Write", &input)
+}
+
+fn shell(scene: &Scene, line: &str) -> Sent {
+    scene.pen.tool(None, "Bash", &json!({ "command": line }))
 }
 
 /// The artifact of the agent in turn, where it is a file.
@@ -77,41 +68,25 @@ pub fn artifacts(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         return Ok(gate(bench));
     };
     let leaves = scene.leaves_of(&run, agent.as_str());
-    let paths = leaves
-        .all()
-        .into_iter()
-        .filter_map(|name| scene.path_of(&run, name, None).ok()?);
-    let Some(path) = paths.into_iter().next() else {
+    let names = leaves.all().into_iter();
+    let mut paths = names.filter_map(|name| scene.path_of(&run, name, None).ok()?);
+    let Some(path) = paths.next() else {
         return Ok(gate(bench));
     };
-    bench.case(
-        Column::Refusal,
-        format!("the session writes {path}"),
-        |scene| {
-            let file = scene.path(&path);
-            write(scene, &file, Expected::Refusal(&[Rule::ArtifactOwner]))
-        },
-    )?;
-    bench.case(Column::Pass, format!("'{agent}' writes {path}"), |scene| {
-        let worker = scene.begins(&agent, None)?;
-        let input = json!({ "file_path": scene.path(&path).to_string_lossy(), "content": "x" });
-        scene
-            .hook(
-                scene.pen.tool(Some(&worker), "Write", &input),
-                Expected::Pass,
-            )
-            .map(drop)
+    let what = format!("the session writes {path}");
+    bench.refuses(what, FOREIGN, |scene| {
+        write(scene, None, &scene.path(&path))
     })?;
-    bench.case(
-        Column::Fault,
-        format!("the session's shell writes {path}"),
-        |scene| {
-            let input = json!({ "command": format!("echo x > {path}") });
-            let expected = Expected::Refusal(&[Rule::ArtifactOwner]);
-            scene
-                .hook(scene.pen.tool(None, "Bash", &input), expected)
-                .map(drop)
-        },
-    )?;
+    if matches!(bench.fresh()?.denies("Write"), Ok(false)) {
+        bench.case(Column::Pass, format!("'{agent}' writes {path}"), |scene| {
+            let worker = scene.begins(&agent, None)?;
+            let sent = write(scene, Some(&worker), &scene.path(&path));
+            scene.hook(sent, Expected::Pass).map(drop)
+        })?;
+    }
+    let what = format!("the session's shell writes {path}");
+    bench.answers(Column::Fault, what, Expected::Refusal(FOREIGN), |scene| {
+        shell(scene, &format!("echo x > {path}"))
+    })?;
     Ok(gate(bench))
 }

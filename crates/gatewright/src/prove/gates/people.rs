@@ -8,6 +8,7 @@ use super::super::folder;
 use super::super::process::Ended;
 use super::super::scene::Scene;
 use super::super::trouble::{Tried, insist};
+use super::super::wire::Sent;
 use super::{Bench, Column, Gate};
 use crate::failure::Failure;
 
@@ -17,26 +18,19 @@ pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         "gatewright bypass --for 30m --reason hurry",
         "gatewright skip --reason later",
     ] {
-        bench.case(
-            Column::Refusal,
-            format!("the session runs `{line}`"),
-            |scene| bash(scene, line, Expected::Refusal(&[Rule::PersonOnly])),
-        )?;
+        let what = format!("the session runs `{line}`");
+        bench.refuses(what, &[Rule::PersonOnly], |scene| bash(scene, line))?;
     }
     if matches!(bench.fresh()?.denies("Bash"), Ok(false)) {
-        let status = "gatewright status";
-        bench.case(
-            Column::Pass,
-            format!("the session runs `{status}`"),
-            |scene| bash(scene, status, Expected::Pass),
-        )?;
+        let line = "gatewright status";
+        let what = format!("the session runs `{line}`");
+        bench.answers(Column::Pass, what, Expected::Pass, |scene| {
+            bash(scene, line)
+        })?;
     }
-    let definition = bench.fresh()?.pipeline.definition();
-    let mut typed = definition.commands.iter();
-    let cancel = typed
-        .find(|(_, act)| **act == Act::Cancel)
-        .map(|(name, _)| name.to_string());
-    if let Some(name) = cancel {
+    let mut typed = bench.fresh()?.pipeline.definition().commands.iter();
+    let cancel = typed.find(|(_, act)| **act == Act::Cancel);
+    if let Some(name) = cancel.map(|(name, _)| name.to_string()) {
         bench.case(Column::Pass, format!("a person types /{name}"), |scene| {
             scene.pen.prompt += 1;
             scene.hook(scene.pen.command(&name, "enough"), Expected::Pass)?;
@@ -49,17 +43,14 @@ pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     bench.case(Column::Fault, what, |scene| {
         let run = scene.now()?.id;
         let got = scene.command(&["cancel", run.as_str(), "--reason", "enough"]);
-        insist(got.ended != Ended::Code(0) && !is_cancelled(scene)?, || {
-            "the run was cancelled".to_owned()
-        })
+        let refused = got.ended != Ended::Code(0) && !is_cancelled(scene)?;
+        insist(refused, || "the run was cancelled".to_owned())
     })?;
     Ok(bench.gate("people", "commands that are a person's"))
 }
 
-fn bash(scene: &mut Scene, line: &str, expected: Expected) -> Tried<()> {
-    let input = json!({ "command": line });
-    let sent = scene.pen.tool(None, "Bash", &input);
-    scene.hook(sent, expected).map(drop)
+fn bash(scene: &Scene, line: &str) -> Sent {
+    scene.pen.tool(None, "Bash", &json!({ "command": line }))
 }
 
 fn is_cancelled(scene: &Scene) -> Tried<bool> {
@@ -67,27 +58,21 @@ fn is_cancelled(scene: &Scene) -> Tried<bool> {
 }
 
 pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    const GONE: Expected = Expected::Refusal(&[]);
-    for (column, what, text, expected) in [
+    let off = "{ \"disableAllHooks\": true }\n";
+    for (column, what, text) in [
         (
             Column::Refusal,
             "the hooks are taken out of the settings",
             "{}\n",
-            GONE,
         ),
-        (
-            Column::Refusal,
-            "all hooks are switched off",
-            "{ \"disableAllHooks\": true }\n",
-            GONE,
-        ),
-        (Column::Fault, "the settings are damaged", "{", GONE),
+        (Column::Refusal, "all hooks are switched off", off),
+        (Column::Fault, "the settings are damaged", "{"),
     ] {
         bench.case(column, what, |scene| {
             for file in scene.settings_files() {
                 folder::write(&file, text.as_bytes())?;
             }
-            changed(scene, expected)
+            changed(scene, Expected::Refusal(&[]))
         })?;
     }
     bench.case(Column::Pass, "another setting changes", |scene| {

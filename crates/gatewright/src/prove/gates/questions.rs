@@ -1,14 +1,14 @@
 //! Checks, which we run ourselves, and questions, which a person answers.
 
-use engine::{Questions, Rule, Stage};
+use engine::{Fault, Outcome, Questions, Rule, Stage};
 use serde_json::json;
 
 use super::super::exchange::Expected;
 use super::super::made::QUESTION;
 use super::super::process::Ended;
-use super::super::scene::{Manner, Scene};
+use super::super::scene::Manner;
 use super::super::travel::Check;
-use super::super::trouble::{Tried, insist, not_shown};
+use super::super::trouble::{insist, not_shown};
 use super::agents::onward;
 use super::{Bench, Column, There};
 use crate::failure::Failure;
@@ -49,7 +49,7 @@ pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
         "files change while it runs: it counts for nothing",
         |scene| {
             scene.stays(|scene| scene.check(Check::ChangesTree))?;
-            insist(scene.now()?.gates.get(&stage.name).is_none(), || {
+            insist(!scene.now()?.gates.contains_key(&stage.name), || {
                 "it counts".to_owned()
             })
         },
@@ -63,59 +63,50 @@ pub fn ask(
     there: &There<'_>,
 ) -> Result<(), Failure> {
     onward(bench, there)?;
-    let mut choices = stage.on.keys();
-    let choice = match questions {
-        Questions::Choice => choices.next().map_or(String::new(), ToString::to_string),
-        Questions::From { .. } => format!("{}=yes", QUESTION.0),
+    let timeout = Fault::Timeout.word();
+    let mut choices = stage.on.keys().map(Outcome::as_str);
+    let choice = choices
+        .find(|choice| *choice != timeout)
+        .unwrap_or_default();
+    let (word, answer) = match questions {
+        Questions::Choice => (choice.to_owned(), choice),
+        Questions::From { .. } => (format!("{}=yes", QUESTION.0), "yes"),
     };
-    let answered = match questions {
-        Questions::Choice => choice.as_str(),
-        Questions::From { .. } => "yes",
-    };
-    let line = format!("gatewright answer {choice}");
-    bench.case(
-        Column::Refusal,
-        format!("the session runs `{line}`"),
-        |scene| {
-            let input = json!({ "command": line });
-            let sent = scene.pen.tool(None, "Bash", &input);
-            scene
-                .hook(sent, Expected::Refusal(&[Rule::PersonOnly]))
-                .map(drop)
-        },
-    )?;
-    bench.case(
-        Column::Refusal,
-        format!("an agent's shell runs `{line}` all the same"),
-        |scene| {
-            scene.stays(|scene| {
-                let got = scene.command(&["answer", &choice]);
-                insist(got.ended != Ended::Code(0), || {
-                    "the answer was taken".to_owned()
-                })
-            })
-        },
-    )?;
-    let what = "the session's shell tells the hook of an answer";
-    bench.case(Column::Refusal, what, |scene| {
-        scene.stays(|scene| scene.answer(Manner::Forged, answered))
+    by_agents(bench, &word, answer)?;
+    let what = "a person answers another question";
+    bench.case(Column::Fault, what, |scene| {
+        scene.stays(|scene| {
+            let sent = scene.pen.answered("Shall we have tea?", &[answer], answer);
+            scene.hook(sent, Expected::Pass).map(drop)
+        })
     })?;
-    bench.case(
-        Column::Fault,
-        "a person answers another question",
-        |scene| scene.stays(|scene| answers(scene, "Shall we have tea?", &choice)),
-    )?;
     if *questions == Questions::Choice {
-        bench.case(
-            Column::Fault,
-            "a person says something that is no choice",
-            |scene| scene.stays(|scene| scene.answers("perhaps")),
-        )?;
+        let what = "a person says something that is no choice";
+        bench.case(Column::Fault, what, |scene| {
+            scene.stays(|scene| scene.answers("perhaps"))
+        })?;
     }
     Ok(())
 }
 
-fn answers(scene: &mut Scene, question: &str, answer: &str) -> Tried<()> {
-    let sent = scene.pen.answered(question, &[answer], answer);
-    scene.hook(sent, Expected::Pass).map(drop)
+/// An agent answers in the place of a person.
+fn by_agents(bench: &mut Bench<'_>, word: &str, answer: &str) -> Result<(), Failure> {
+    let line = format!("gatewright answer {word}");
+    let what = format!("the session runs `{line}`");
+    bench.refuses(what, &[Rule::PersonOnly], |scene| {
+        scene.pen.tool(None, "Bash", &json!({ "command": line }))
+    })?;
+    let what = format!("an agent's shell runs `{line}` all the same");
+    bench.case(Column::Refusal, what, |scene| {
+        scene.stays(|scene| {
+            let got = scene.command(&["answer", word]);
+            insist(got.ended != Ended::Code(0), || {
+                "the answer was taken".to_owned()
+            })
+        })
+    })?;
+    let what = "the session's shell tells the hook of an answer";
+    bench.case(Column::Refusal, what, |scene| {
+        scene.stays(|scene| scene.answer(Manner::Forged, answer))
+    })
 }

@@ -8,7 +8,7 @@ use super::super::leaving::turn;
 use super::super::scene::Scene;
 use super::super::trouble::{Tried, insist, not_shown};
 use super::super::work::Verdict;
-use super::agents::{endings, onward};
+use super::agents::{endings, onward, played};
 use super::{Bench, Column, There};
 use crate::failure::Failure;
 
@@ -22,11 +22,14 @@ pub fn review(
     let Ok(Some(agent)) = bench.fresh()?.in_turn() else {
         return Ok(());
     };
+    if let Ok(true) = bench.fresh()?.is_elsewhere(&agent) {
+        played(bench, &agent)?;
+    }
     let what = format!("'{agent}' finds something: nothing is approved");
     bench.case(Column::Refusal, what, |scene| {
         scene.stays(|scene| {
-            let worker = scene.begins(&agent, None)?;
-            let done = scene.does(&worker, &verdict("needs_changes")?)?;
+            let mut worker = scene.begins(&agent, None)?;
+            let done = scene.does(&mut worker, &verdict("needs_changes")?)?;
             scene.ends(&worker, &done)
         })?;
         let turn = turn(&scene.now()?);
@@ -40,12 +43,11 @@ pub fn review(
     }
     let what = format!("files change while '{agent}' reviews: its approval counts for nothing");
     bench.case(Column::Fault, what, |scene| {
-        let worker = scene.begins(&agent, None)?;
+        let mut worker = scene.begins(&agent, None)?;
         folder::write(&scene.path("changed-meanwhile.txt"), b"by somebody\n")?;
         scene.stays(|scene| {
-            let done = scene.does(&worker, &verdict("approved")?)?;
-            let stops = scene.pen.agent_stops(&worker, done.reply.as_deref());
-            scene.hook(stops, Expected::Answer)?;
+            let done = scene.does(&mut worker, &verdict("approved")?)?;
+            scene.stops(&worker, done.reply.as_deref(), Expected::Answer)?;
             unapproved(scene)
         })
     })

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::folder;
 use super::super::scene::{Moment, Scene};
 use super::super::travel::{Moments, Plan, STRAY};
-use super::super::trouble::{Tried, insist};
+use super::super::trouble::{Tried, insist, not_shown};
 use super::super::wire::Background;
 use super::{Bench, Column, Gate, There, agents, questions, reach, reviews, steps, unreached};
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ pub fn gate(
         Ok(moment) => moment,
         Err(trouble) => return unreached(there.name.as_str(), about, trouble, scene),
     };
-    if home.is_none() && agent_may_work(stage) {
+    if home.is_none() && agent_may_work(scene, stage) {
         *home = Some(moment.clone());
     }
     let mut bench = Bench::new(scene, moment);
@@ -71,12 +71,15 @@ fn about(stage: &Stage) -> &'static str {
     }
 }
 
-fn agent_may_work(stage: &Stage) -> bool {
-    match &stage.work {
+/// May the host start an agent here?
+fn agent_may_work(scene: &Scene, stage: &Stage) -> bool {
+    let by_kind = match &stage.work {
         Work::Agent(work) => work.worker != Worker::Session,
         Work::Open(_) | Work::Review(_) => true,
         Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
-    }
+    };
+    let agent = scene.in_turn().ok().flatten();
+    by_kind && agent.is_some_and(|agent| matches!(scene.is_elsewhere(&agent), Ok(false)))
 }
 
 /// By which rules an agent is refused that has no business in the stage.
@@ -164,25 +167,26 @@ fn is_welcome(definition: &Definition, run: &Run, stage: &Stage, agent: &AgentNa
 fn tools(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
     // A call for an agent is judged by who it is, and not by its tool.
     const OTHERS: [&str; 5] = ["Agent", "Task", "Skill", "Workflow", "SendMessage"];
+    let scene = bench.fresh()?;
+    if let Ok(Some(agent)) = scene.in_turn()
+        && !matches!(scene.is_elsewhere(&agent), Ok(false))
+    {
+        // Another program's tools ask nobody, so it is not even started in such a stage.
+        return Ok(());
+    }
     for pattern in &stage.tools_deny {
         let tool = pattern.as_str().replace('*', "Thing");
         if OTHERS.contains(&tool.as_str()) {
             continue;
         }
-        bench.case(
-            Column::Refusal,
-            format!("the tool '{tool}' is used"),
-            |scene| {
-                let worker = match scene.in_turn()? {
-                    Some(agent) => Some(scene.begins(&agent, None)?),
-                    None => None,
-                };
-                let input = scene.input_of(&tool);
-                let sent = scene.pen.tool(worker.as_ref(), &tool, &input);
-                scene.hook(sent, Expected::Refusal(&[Rule::ToolDenied]))?;
-                Ok(())
-            },
-        )?;
+        let what = format!("the tool '{tool}' is used");
+        bench.case(Column::Refusal, what, |scene| {
+            let worker = scene.begins_in_turn()?;
+            let input = scene.input_of(&tool);
+            let sent = scene.pen.tool(worker.as_ref(), &tool, &input);
+            let refused = Expected::Refusal(&[Rule::ToolDenied]);
+            scene.hook(sent, refused).map(drop)
+        })?;
     }
     Ok(())
 }
@@ -194,7 +198,7 @@ fn writes(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
     };
     let by_agents = matches!(
         &stage.work,
-        Work::Agent(_) | Work::Open(_) | Work::Review(_)
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_)
     );
     let by_session = matches!(&stage.work, Work::Agent(work) if work.worker == Worker::Session);
     if !by_agents || by_session || globs.iter().any(|glob| glob.covers(STRAY)) {
@@ -204,20 +208,18 @@ fn writes(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
         Column::Fault,
         "a file is changed that it may not change",
         |scene| {
-            let Some(agent) = scene.in_turn()? else {
-                return super::super::trouble::not_shown("no agent is in turn");
+            let Some(worker) = scene.begins_in_turn()? else {
+                return not_shown("no agent is in turn");
             };
-            let worker = scene.begins(&agent, None)?;
             let path = scene.path(STRAY);
             folder::write(&path, b"strayed\n")?;
-            let input = json!({ "file_path": path.to_string_lossy() });
-            let used = scene.pen.tool_used(Some(&worker), "Write", &input);
-            scene.hook(used, Expected::Refusal(&[Rule::Strayed]))?;
+            if worker.dispatch.is_none() {
+                let input = json!({ "file_path": path.to_string_lossy() });
+                let used = scene.pen.tool_used(Some(&worker), "Write", &input);
+                scene.hook(used, Expected::Refusal(&[Rule::Strayed]))?;
+            }
             scene.stays(|scene| {
-                let stops = scene.pen.agent_stops(&worker, Some("Done."));
-                scene
-                    .hook(stops, Expected::GoOn(&[Rule::Strayed]))
-                    .map(drop)
+                scene.stops(&worker, Some("Done."), Expected::GoOn(&[Rule::Strayed]))
             })
         },
     )
@@ -276,7 +278,7 @@ fn held(scene: &mut Scene) -> Tried<()> {
 }
 
 /// Insists that work with this fault has not led on.
-pub fn not_done(scene: &mut Scene, stage: &Stage, fault: Fault, before: (u32, u32)) -> Tried<()> {
+pub fn not_done(scene: &Scene, stage: &Stage, fault: Fault, visit: u32) -> Tried<()> {
     let run = scene.now()?;
     insist(run.dispatches.is_empty(), || {
         "its work is still open".to_owned()
@@ -285,7 +287,6 @@ pub fn not_done(scene: &mut Scene, stage: &Stage, fault: Fault, before: (u32, u3
         .on
         .keys()
         .any(|outcome| outcome.as_str() == fault.word());
-    let (visit, _) = before;
     insist(handled || run.position.visit == visit, || {
         format!("the run went on to {}", run.position.stage)
     })

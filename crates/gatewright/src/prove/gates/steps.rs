@@ -122,8 +122,8 @@ fn join(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), F
     );
     bench.case(Column::Pass, what, |scene| {
         while let Some(step) = next(&scene.now()?, stage) {
-            let worker = scene.begins(&step.agent, Some(&step.id))?;
-            let done = scene.does(&worker, &Verdict::Well)?;
+            let mut worker = scene.begins(&step.agent, Some(&step.id))?;
+            let done = scene.does(&mut worker, &Verdict::Well)?;
             scene.is_in(&stage.name)?;
             scene.ends(&worker, &done)?;
             insist(is_done(&scene.now()?, stage, &step.id), || {
@@ -172,16 +172,16 @@ fn fault(bench: &mut Bench<'_>, stage: &Stage, member: &Member) -> Result<(), Fa
     };
     let what = format!("step {id} leaves nothing: {}", fault.word());
     bench.case(Column::Fault, what, |scene| {
-        let worker = scene.begins(agent, Some(id))?;
+        let mut worker = scene.begins(agent, Some(id))?;
         scene.stays(|scene| {
             let mut tool_uses = 0;
             if must_leave {
-                tool_uses = scene.uses_a_tool(&worker)?;
+                tool_uses = scene.uses_a_tool(&mut worker)?;
             }
             if tool_uses > 0 {
                 sent_back(scene, &worker)?;
             }
-            scene.hook(scene.pen.agent_stops(&worker, None), Expected::Pass)?;
+            scene.stops(&worker, None, Expected::Pass)?;
             let reply = None;
             scene.returns(&worker, &Done { reply, tool_uses })
         })?;
@@ -195,8 +195,7 @@ fn fault(bench: &mut Bench<'_>, stage: &Stage, member: &Member) -> Result<(), Fa
 
 fn sent_back(scene: &mut Scene, worker: &super::super::wire::Worker) -> Tried<()> {
     for _ in 0..2 {
-        let stops = scene.pen.agent_stops(worker, None);
-        scene.hook(stops, Expected::GoOn(UNFIT))?;
+        scene.stops(worker, None, Expected::GoOn(UNFIT))?;
     }
     match scene.now()?.dispatches.is_empty() {
         true => not_shown("its work is over already"),

@@ -1,4 +1,4 @@
-//! A page of the papers: its chapters, its fenced blocks, its links and the commands that it names.
+//! A page of the papers: its fenced blocks, its links and the commands that it names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,10 @@ pub struct Page {
 }
 
 /// A fenced block: the words behind the fence, and what stands in it.
-#[derive(Default)]
 pub struct Block {
     pub words: Vec<String>,
     pub text: String,
     pub line: usize,
-    /// How many `##` headings stand above it.
-    pub chapter: usize,
 }
 
 impl Block {
@@ -49,16 +46,14 @@ impl Page {
     pub fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
-        let mut chapter = 0;
         for (number, line) in self.text.lines().enumerate() {
             match (line.strip_prefix("```"), open.take()) {
                 (Some(words), None) => {
                     let words = words.split_whitespace().map(str::to_owned).collect();
                     open = Some(Block {
                         words,
+                        text: String::new(),
                         line: number + 1,
-                        chapter,
-                        ..Block::default()
                     });
                 }
                 (Some(_), Some(block)) => blocks.push(block),
@@ -67,7 +62,7 @@ impl Page {
                     block.text.push('\n');
                     open = Some(block);
                 }
-                (None, None) => chapter += usize::from(line.starts_with("## ")),
+                (None, None) => {}
             }
         }
         blocks

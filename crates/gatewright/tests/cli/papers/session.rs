@@ -2,15 +2,19 @@
 //! answer is what a session hears.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::Project;
+use testkit::{Project, Ran};
 
 pub struct Session<'p> {
     project: &'p Project,
     id: &'static str,
+    /// How many calls and prompts there were: each has a number of its own.
     calls: u32,
+    /// Which workers have begun, the latest last.
+    workers: Vec<(String, String)>,
     /// Everything that was said to the session, its workers and its person.
     pub heard: String,
 }
@@ -21,45 +25,65 @@ impl<'p> Session<'p> {
             project,
             id,
             calls: 0,
+            workers: Vec::new(),
             heard: String::new(),
         }
     }
 
-    /// The hook is a child of the host, and so it is of this test.
+    /// Runs the hook with this payload, to which the session is added.
     pub fn hook(&mut self, event: &str, mut payload: Value) -> String {
         payload["session_id"] = json!(self.id);
         payload["cwd"] = json!(self.project.path());
         payload["hook_event_name"] = json!(event);
+        let ran = self.fed(event, &payload.to_string());
+        let said = said(&ran.stdout);
+        self.heard.push_str(&said);
+        self.heard.push('\n');
+        said
+    }
+
+    /// Runs the hook with this input, as it was written for a reader. The hook is a child of the host,
+    /// and so it is of this test.
+    pub fn fed(&self, event: &str, input: &str) -> Ran {
+        let input = input
+            .replace("2f1fc5dc-…", self.id)
+            .replace("/home/ada/hello", self.project.path().to_str().unwrap());
         let mut command = self.project.child(["hook", "claude", event]);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", self.id)
             .env("CLAUDE_PID", std::process::id().to_string())
             .env("CLAUDE_PROJECT_DIR", self.project.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the hook can be started");
-        let mut input = child.stdin.take().expect("the input is a pipe");
-        let _ = input.write_all(payload.to_string().as_bytes());
-        drop(input);
-        let output = child.wait_with_output().expect("the hook ends");
-        let said = said(&String::from_utf8_lossy(&output.stdout));
-        self.heard.push_str(&said);
-        self.heard.push('\n');
-        said
+        let mut pipe = child.stdin.take().expect("the input is a pipe");
+        let _ = pipe.write_all(input.as_bytes());
+        drop(pipe);
+        Ran::from(child.wait_with_output().expect("the hook ends"))
     }
 
     pub fn starts(&mut self, source: &str) {
         self.hook("SessionStart", json!({ "source": source }));
     }
 
-    /// A person types this. Of a slash command the host tells twice, and it counts once.
+    /// A person types this. Of a slash command the host tells twice, under one number.
     pub fn types(&mut self, prompt: &str) {
         self.calls += 1;
         let id = format!("prompt-{}", self.calls);
-        self.hook(
-            "UserPromptSubmit",
-            json!({"prompt": prompt, "prompt_id": id}),
-        );
+        let payload = json!({"prompt": prompt, "prompt_id": id});
+        self.hook("UserPromptSubmit", payload.clone());
+        let Some(command) = prompt.strip_prefix('/') else {
+            return;
+        };
+        let (name, arguments) = command.split_once(' ').unwrap_or((command, ""));
+        let mut payload = payload;
+        payload["expansion_type"] = json!("slash_command");
+        payload["command_name"] = json!(name);
+        payload["command_args"] = json!(arguments);
+        self.hook("UserPromptExpansion", payload);
     }
 
     /// The session uses a tool, or asks to.
@@ -75,16 +99,26 @@ impl<'p> Session<'p> {
     }
 
     pub fn asks_for(&mut self, agent: &str) -> String {
-        let input = json!({"subagent_type": agent, "description": "a piece of work", "prompt": "go"});
+        let input =
+            json!({"subagent_type": agent, "description": "a piece of work", "prompt": "go"});
         self.uses("Agent", input)
     }
 
     /// An agent is asked for and begins; it is told what to do.
     pub fn begins(&mut self, agent: &str) {
         self.asks_for(agent);
-        let payload = json!({"agent_id": worker(agent), "agent_type": agent});
+        let worker = format!("a-{agent}-{}", self.calls);
+        self.workers.push((agent.to_owned(), worker));
+        let payload = json!({"agent_id": self.worker(agent), "agent_type": agent});
         self.hook("SubagentStart", payload);
         self.works(agent, "ls");
+    }
+
+    /// The latest worker of this name; one that never began has an id, too.
+    fn worker(&self, agent: &str) -> String {
+        let mut known = self.workers.iter().rev();
+        let known = known.find(|(name, _)| name == agent);
+        known.map_or_else(|| format!("a-{agent}"), |(_, worker)| worker.clone())
     }
 
     /// A worker runs a line in its shell.
@@ -92,7 +126,7 @@ impl<'p> Session<'p> {
         self.calls += 1;
         let mut payload = json!({
             "tool_name": "Bash", "tool_use_id": format!("call-{}", self.calls),
-            "tool_input": {"command": line}, "agent_id": worker(agent), "agent_type": agent,
+            "tool_input": {"command": line}, "agent_id": self.worker(agent), "agent_type": agent,
         });
         self.hook("PreToolUse", payload.clone());
         payload["tool_response"] = json!({});
@@ -102,7 +136,7 @@ impl<'p> Session<'p> {
     /// It wants to end, and says this last.
     pub fn ends(&mut self, agent: &str, reply: &str) {
         let payload = json!({
-            "agent_id": worker(agent), "agent_type": agent, "last_assistant_message": reply,
+            "agent_id": self.worker(agent), "agent_type": agent, "last_assistant_message": reply,
             "stop_hook_active": false, "background_tasks": [],
         });
         self.hook("SubagentStop", payload);
@@ -113,7 +147,7 @@ impl<'p> Session<'p> {
         let payload = json!({
             "tool_name": "Agent", "tool_use_id": "unnamed", "tool_input": {"subagent_type": agent},
             "tool_response": {
-                "status": "completed", "agentId": worker(agent), "totalToolUseCount": 1,
+                "status": "completed", "agentId": self.worker(agent), "totalToolUseCount": 1,
                 "content": [{"type": "text", "text": reply}],
             },
         });
@@ -149,18 +183,24 @@ impl<'p> Session<'p> {
         self.hook("PostToolUse", payload);
     }
 
+    /// A file that somebody leaves in the project.
     pub fn leaves(&mut self, path: &str, text: &str) {
         self.project.write(path, text);
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.project.path().join(name)
+    }
+
+    /// What a command of ours prints, which the session runs in its shell.
+    pub fn command<const N: usize>(&self, words: [&str; N]) -> String {
+        let ran = self.project.run(words);
+        format!("{}{}", ran.stdout, ran.stderr)
     }
 
     pub fn is_over(&mut self) {
         self.hook("SessionEnd", json!({"reason": "other"}));
     }
-}
-
-/// An id as the host gives them.
-fn worker(agent: &str) -> String {
-    format!("a-{agent}")
 }
 
 /// The texts of an answer, one after the other.

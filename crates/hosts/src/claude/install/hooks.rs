@@ -209,6 +209,7 @@ pub fn shell_word(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Event;
     use super::*;
 
     #[test]
@@ -263,6 +264,7 @@ mod tests {
     #[test]
     fn every_hook_has_time_to_answer_by_itself() {
         for registered in REGISTERED {
+            assert_ne!(Event::parse(registered.event), Event::Other);
             let ends_the_session = registered.event == "SessionEnd";
             assert!(
                 ends_the_session || registered.timeout_seconds > DEADLINE_SECONDS,

@@ -1,0 +1,141 @@
+//! Workers of other programs: they are told of as `gatewright step` tells of them, and no program is
+//! started.
+
+use engine::{
+    AgentName, DispatchId, Ending, Fault, Happening, Reply, Rule, StepId, Usage, Who, WorkRef,
+};
+use hosts::claude::Event;
+
+use super::exchange::{Exchange, Expected, mismatch};
+use super::heard::Heard;
+use super::process::{Ended, Got};
+use super::scene::Scene;
+use super::trouble::{Tried, broken};
+use super::wire::{Sent, Worker};
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed, Driven};
+use crate::scenario;
+
+impl Scene {
+    /// Is this agent's present work done by another program than the host?
+    pub fn is_elsewhere(&self, agent: &AgentName) -> Tried<bool> {
+        let run = self.now()?;
+        Ok(scenario::is_run_elsewhere(&self.pipeline, &run, agent))
+    }
+
+    /// Such a worker begins.
+    pub fn begins_elsewhere(&mut self, agent: &AgentName, step: Option<&StepId>) -> Tried<Worker> {
+        let mut worker = self.worker(agent.as_str(), step);
+        let what = Happening::AgentRequested {
+            agent: agent.clone(),
+            step: step.cloned(),
+            call: None,
+            worker: None,
+        };
+        let driven = self.told(&Who::Engine, what, None)?;
+        self.record(&worker, "begins", Expected::Pass, as_heard(&driven))?;
+        worker.dispatch = Some(driven.opened.run().last_dispatch);
+        Ok(worker)
+    }
+
+    /// Such a worker ends, and may be sent back.
+    pub fn stops_elsewhere(
+        &mut self,
+        worker: &Worker,
+        dispatch: DispatchId,
+        reply: Option<&str>,
+        expected: Expected,
+    ) -> Tried<()> {
+        let ending = Ending::Stopping {
+            worked: worker.has_worked,
+        };
+        let driven = self.ended(dispatch, ending, reply)?;
+        self.record(worker, "ends", expected, as_heard(&driven))
+    }
+
+    pub fn crashes_elsewhere(&mut self, worker: &Worker, dispatch: DispatchId) -> Tried<()> {
+        let ending = Ending::Fault {
+            fault: Fault::Crashed,
+            reason: "it was made to".to_owned(),
+        };
+        let driven = self.ended(dispatch, ending, None)?;
+        self.record(worker, "crashes", Expected::Answer, as_heard(&driven))
+    }
+
+    fn ended(&self, dispatch: DispatchId, ending: Ending, reply: Option<&str>) -> Tried<Driven> {
+        let what = Happening::AgentEnded {
+            work: WorkRef::Dispatch(dispatch),
+            ending,
+            usage: Usage::default(),
+        };
+        self.told(&Who::Engine, what, reply)
+    }
+
+    /// Tells the engine something that no hook sees.
+    pub fn told(&self, by: &Who, what: Happening, reply: Option<&str>) -> Tried<Driven> {
+        let opened = self.opened()?;
+        let mut desk = Desk::for_writing(&self.context)?;
+        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+            Ok(Deed {
+                reply: reply.map(str::to_owned),
+                ..Deed::from(what.clone())
+            })
+        };
+        let driven = drive::witness(&mut desk, opened, (by, None), &mut make)?;
+        self.forget();
+        Ok(driven)
+    }
+
+    fn record(
+        &mut self,
+        worker: &Worker,
+        does: &str,
+        expected: Expected,
+        heard: Heard,
+    ) -> Tried<()> {
+        let sent = Sent {
+            event: Event::Other,
+            what: format!("'{}' of another program {does}", worker.agent),
+            bytes: Vec::new(),
+        };
+        let failed = format!("{}: {}", sent.what, mismatch(expected, &heard));
+        let is_met = expected.is_met(&heard);
+        let got = Got {
+            ended: Ended::Code(0),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        };
+        self.exchanges.push(Exchange {
+            sent,
+            expected,
+            got,
+            heard,
+        });
+        match is_met {
+            true => Ok(()),
+            false => broken(failed),
+        }
+    }
+
+    /// The session calls such a worker itself, which would be somebody else under its name.
+    pub fn is_not_played(&mut self, agent: &AgentName) -> Tried<()> {
+        let worker = self.worker(agent.as_str(), None);
+        self.refused(self.pen.agent(&worker), &[Rule::AgentOutOfTurn])
+    }
+}
+
+/// What the reply would be to a worker of the host.
+fn as_heard(driven: &Driven) -> Heard {
+    let run = driven.opened.run();
+    match &driven.reply {
+        Reply::Hold(refusal) => Heard::GoOn(views::refusal_in(run, refusal)),
+        // Work that has failed is over: its worker is not told.
+        Reply::Refuse(_) if driven.entries.iter().any(|(_, entry)| ends(entry)) => Heard::Silence,
+        Reply::Refuse(refusal) => Heard::Refusal(views::refusal_in(run, refusal)),
+        Reply::Allow | Reply::Inject(_) | Reply::Done => Heard::Silence,
+    }
+}
+
+fn ends(entry: &engine::Entry) -> bool {
+    matches!(entry.fact, engine::Fact::Ended { .. })
+}

@@ -1,0 +1,33 @@
+//! Who starts a worker: the session, or `gatewright step`.
+
+use engine::{AgentName, HOST, Pipeline, Run, Turn, Work, WorkerSettings};
+
+/// Is the work that this agent would do now done by another program than the session's host?
+pub fn is_run_elsewhere(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> bool {
+    let settings = settings(pipeline, run, agent);
+    let runner = settings.and_then(|settings| settings.runner.as_ref());
+    runner.is_some_and(|runner| runner.as_str() != HOST)
+}
+
+fn settings<'a>(
+    pipeline: &'a Pipeline,
+    run: &Run,
+    agent: &AgentName,
+) -> Option<&'a WorkerSettings> {
+    let stage = pipeline.stage(&run.position.stage)?;
+    match &stage.work {
+        Work::Agent(work) => Some(&work.settings),
+        Work::Steps(work) => Some(&work.settings),
+        Work::Review(work) => match run.panels.get(&stage.name)?.turn {
+            Turn::Reviewing { reviewer } => {
+                let member = work.panel.get(reviewer as usize);
+                member
+                    .filter(|member| member.agent == *agent)
+                    .map(|member| &member.settings)
+            }
+            Turn::Fixing { .. } if work.owner == *agent => Some(&work.owner_settings),
+            Turn::Fixing { .. } | Turn::Spent => None,
+        },
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+    }
+}
