@@ -33,7 +33,7 @@ use crate::entry::{Entry, Fact};
 use crate::event::{Event, Happening, Who};
 use crate::evidence::Evidence;
 use crate::names::{Hash, Time};
-use crate::next::{Next, next};
+use crate::next::next;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::Run;
@@ -135,7 +135,9 @@ fn of_work(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
         }
         Happening::AgentBegan { worker } => binding::began(draft, worker),
         Happening::AgentLaunched { call, worker } => binding::launched(draft, call, worker),
-        Happening::MessageRequested { to, call } => binding::written_to(draft, to, call.as_ref()),
+        Happening::MessageRequested { to, call, worker } => {
+            binding::written_to(draft, to, call.as_ref(), worker.as_ref())
+        }
         Happening::AgentEnded {
             work,
             ending,
@@ -312,20 +314,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whoever is refused does not know the pipeline's groups, so their members are named.
     pub fn refusal(&self, rule: Rule, reason: String) -> Refusal {
-        let definition = self.pipeline.definition();
-        let named = |next: Next| match next {
-            Next::AnyOf { agents } => Next::AnyOf {
-                agents: definition.members(&agents),
-            },
-            other => other,
-        };
-        let next = next(self.pipeline, &self.run);
         Refusal {
             rule,
             reason,
-            next: next.into_iter().map(named).collect(),
+            next: next(self.pipeline, &self.run),
         }
     }
 

@@ -98,6 +98,8 @@ pub enum Happening {
     MessageRequested {
         to: WorkerId,
         call: Option<CallId>,
+        /// The worker that writes, where it is not the session itself.
+        worker: Option<Actor>,
     },
     AgentEnded {
         work: WorkRef,
@@ -239,6 +241,8 @@ pub enum Door {
     Workflow,
     /// A command line that starts this agent program.
     AgentProgram(String),
+    /// A command line that calls a hook, as only a host does.
+    HookCall,
     /// A command line with a command that is a person's.
     PersonsCommand(String),
     /// A call for an agent whose name is none.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::amount::round_limit;
 use crate::assign::is_ready;
 use crate::decide::choices;
+use crate::definition::Definition;
 use crate::event::Happening;
 use crate::names::{AgentName, ArtifactName, Hash, Outcome, StageName, StepId};
 use crate::pattern::AgentPattern;
@@ -108,7 +109,7 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
         Standing::OverBudget { what } => decide(&format!("the budget is used up: {what}")),
         Standing::Going | Standing::Abandoned => pipeline
             .stage(&run.position.stage)
-            .map(|stage| by_stage(run, stage))
+            .map(|stage| by_stage(pipeline.definition(), run, stage))
             .unwrap_or_default(),
     }
 }
@@ -137,10 +138,10 @@ fn skippable(pipeline: &Pipeline, run: &Run) -> Vec<Outcome> {
         .unwrap_or_default()
 }
 
-fn by_stage(run: &Run, stage: &Stage) -> Vec<Next> {
+fn by_stage(definition: &Definition, run: &Run, stage: &Stage) -> Vec<Next> {
     match &stage.work {
         Work::Agent(work) => agent(run, work),
-        Work::Open(work) => open(stage, work),
+        Work::Open(work) => open(definition, stage, work),
         Work::Check(_) => vec![Next::Check {
             stage: stage.name.clone(),
         }],
@@ -149,8 +150,8 @@ fn by_stage(run: &Run, stage: &Stage) -> Vec<Next> {
         Work::Steps(work) => steps(run, stage, work),
         Work::End(work) if work.after.is_empty() => vec![Next::Nothing],
         Work::End(work) => {
-            let agents = work.after.iter().map(|after| after.agent.clone()).collect();
-            vec![Next::AnyOf { agents }]
+            let after = work.after.iter().map(|after| after.agent.clone());
+            vec![any_of(definition, &after.collect::<Vec<_>>())]
         }
     }
 }
@@ -199,10 +200,15 @@ fn readable(run: &Run, reads: &Reads) -> Vec<ArtifactName> {
         .collect()
 }
 
-fn open(stage: &Stage, work: &OpenWork) -> Vec<Next> {
-    let mut next = vec![Next::AnyOf {
-        agents: work.allow.clone(),
-    }];
+/// Nobody outside knows the pipeline's groups, so their members are named.
+fn any_of(definition: &Definition, agents: &[AgentPattern]) -> Next {
+    Next::AnyOf {
+        agents: definition.members(agents),
+    }
+}
+
+fn open(definition: &Definition, stage: &Stage, work: &OpenWork) -> Vec<Next> {
+    let mut next = vec![any_of(definition, &work.allow)];
     if stage.on.keys().any(|outcome| outcome.as_str() == "finish") {
         next.push(Next::Finish);
     }

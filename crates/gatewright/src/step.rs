@@ -15,10 +15,11 @@ mod verdict;
 mod work;
 
 use engine::{
-    Dispatch, Ending, Fact, Fault, Happening, Refusal, Reply, Rule, StepId, Usage, Who, WorkRef,
-    WorkResult,
+    Dispatch, Ending, Fact, Fault, Happening, Refusal, Reply, Rule, Standing, StepId, Usage, Who,
+    WorkRef, WorkResult,
 };
 
+use crate::clock;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
@@ -36,6 +37,9 @@ pub fn step(
     say: &mut dyn FnMut(&str),
 ) -> Result<Driven, Failure> {
     desk.project_of(&opened)?;
+    if let Some(refusal) = refused_anyway(desk, &opened, wanted)? {
+        return Ok(Driven::refused(opened, refusal));
+    }
     let opened = drive::take_up(desk, opened)?;
     let opened = drive::prepare(desk, opened)?;
     let choice = match choice::choose(&opened.pipeline, opened.run(), wanted)? {
@@ -59,6 +63,20 @@ pub fn step(
     // Whoever reads what came of it wants to know who it was.
     driven.entries.splice(0..0, admitted.entries);
     Ok(counted(driven, &dispatch))
+}
+
+/// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
+fn refused_anyway(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    wanted: Option<&StepId>,
+) -> Result<Option<Refusal>, Failure> {
+    if opened.run().standing != Standing::Queued {
+        return Ok(None);
+    }
+    let taken = drive::as_taken_up(opened, &desk.context.who(), clock::now());
+    let choice = choice::choose(&taken.pipeline, taken.run(), wanted)?;
+    Ok(choice.err())
 }
 
 fn ours(opened: &Opened, claim: &Claim) -> Option<Dispatch> {

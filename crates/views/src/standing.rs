@@ -168,8 +168,7 @@ impl Teller<'_> {
 
     /// Groups mean nothing to a session: it is told their members.
     fn any_of(&self, agents: &[AgentPattern]) -> String {
-        let names = self.pipeline.definition().members(agents);
-        let names: Vec<String> = names
+        let names: Vec<String> = agents
             .iter()
             .map(|name| format!("\"{}\"", line(name.as_str())))
             .collect();

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Draft, Verdict, binding, guard};
+use super::{Draft, Verdict, guard};
 use crate::amount::amount;
 use crate::assign::{Assignment, HOST, assign, settings, spelled};
 use crate::decision::Reply;
@@ -36,11 +36,11 @@ pub(super) fn requested(
     }
     let agent = spelled(draft.pipeline, &draft.run, request.agent);
     let what = format!("begin '{agent}'");
-    let asking = asker.map(|asker| (asker, draft.run.work_of(&asker.id).map(|open| open.id)));
-    if let Some((asker, None)) = asking {
-        let reason = binding::stranger(asker);
-        return draft.refuse(Rule::Unadmitted, &what, reason);
-    }
+    let asking = match asker.map(|asker| guard::at_work(draft, asker)) {
+        Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
+        Some(Ok(asking)) => Some(asking),
+        None => None,
+    };
     if draft.run.knows_call(request.call) {
         // The host asks again about a call that was admitted.
         return allowed();
@@ -62,7 +62,7 @@ pub(super) fn requested(
     if let Err(verdict) = within_budget(draft, &what) {
         return verdict;
     }
-    if let Some((_, Some(asking))) = asking {
+    if let Some(asking) = asking {
         guard::seen_at_work(draft, asking);
     }
     let found = Found {

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Draft, Verdict, admit};
+use super::{Draft, Verdict, admit, guard};
 use crate::assign::spelled;
 use crate::decision::Reply;
 use crate::entry::Fact;
@@ -31,7 +31,7 @@ pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
     )
 }
 
-pub(super) fn is_admitted(run: &Run, worker: &WorkerId) -> bool {
+fn is_admitted(run: &Run, worker: &WorkerId) -> bool {
     run.work_of(worker).is_some()
 }
 
@@ -110,9 +110,18 @@ pub(super) fn launched(draft: &mut Draft<'_>, call: &CallId, worker: &WorkerId) 
 }
 
 /// A message lets a worker work on. One whose work is over is asked for anew.
-pub(super) fn written_to(draft: &mut Draft<'_>, to: &WorkerId, call: Option<&CallId>) -> Verdict {
+pub(super) fn written_to(
+    draft: &mut Draft<'_>,
+    to: &WorkerId,
+    call: Option<&CallId>,
+    writer: Option<&Actor>,
+) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
+    }
+    let what = format!("write to '{to}'");
+    if let Some(Err(reason)) = writer.map(|writer| guard::at_work(draft, writer)) {
+        return draft.refuse(Rule::Unadmitted, &what, reason);
     }
     if is_admitted(&draft.run, to) {
         return Verdict {
@@ -122,7 +131,7 @@ pub(super) fn written_to(draft: &mut Draft<'_>, to: &WorkerId, call: Option<&Cal
     }
     let Some(known) = draft.run.workers.get(to) else {
         let reason = format!("nobody in this run is called '{to}'");
-        return draft.refuse(Rule::Unadmitted, &format!("write to '{to}'"), reason);
+        return draft.refuse(Rule::Unadmitted, &what, reason);
     };
     let agent = known.agent.clone();
     let request = admit::Request {
@@ -131,5 +140,5 @@ pub(super) fn written_to(draft: &mut Draft<'_>, to: &WorkerId, call: Option<&Cal
         call,
         resumed: Some(to),
     };
-    admit::requested(draft, &request, None)
+    admit::requested(draft, &request, writer)
 }

@@ -74,7 +74,7 @@ fn free() -> Verdict {
 }
 
 /// The open work of this worker. Its beginning may not have been seen.
-fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
+pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
     if draft.run.work_of(&actor.id).is_none() {
         binding::tie(draft, actor);
     }
@@ -92,6 +92,10 @@ fn shut(door: &Door) -> (Rule, String) {
         Door::AgentProgram(program) => (
             Rule::OtherDoor,
             format!("'{program}' would work outside this run: call an agent with Agent"),
+        ),
+        Door::HookCall => (
+            Rule::OwnFiles,
+            String::from("hooks are called by the host of a session, and by nobody else"),
         ),
         Door::PersonsCommand(command) => (
             Rule::PersonOnly,

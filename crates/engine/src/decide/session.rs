@@ -141,10 +141,8 @@ pub(super) fn remarked(draft: &mut Draft<'_>, message: &str) -> Verdict {
     Verdict::done(Rule::Remarked)
 }
 
+/// It is told late, so whoever tells it may not hold the run any more.
 pub(super) fn unevaluated(draft: &mut Draft<'_>, what: &str) -> Verdict {
-    if let Err(verdict) = draft.bound() {
-        return verdict;
-    }
     let what = what.to_string();
     draft.record(Rule::Unevaluated, Fact::Unevaluated { what });
     Verdict::done(Rule::Unevaluated)

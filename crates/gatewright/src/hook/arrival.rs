@@ -11,7 +11,7 @@ use hosts::claude::{self, Answer, Bytes, Event, Verdict};
 use hosts::{Payload, Source, What};
 use store::{Backend as _, RunSummary};
 
-use super::guarded::Guarded;
+use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::{answer, command, event};
 use crate::context::Context;
@@ -49,7 +49,11 @@ pub fn unenrolled(
     };
     let context = Context::at(environment, project.root);
     match arriving.answer(&context, state) {
-        Ok(answer) => Some(claude::write(event, &answer?)),
+        Ok(answer) => {
+            let answer = answer?;
+            guarded::see(state, event);
+            Some(claude::write(event, &answer))
+        }
         // The session is nobody's, so nothing is refused; but nothing is hidden either.
         Err(failure) => Some(claude::write(event, &noticed(&failure))),
     }

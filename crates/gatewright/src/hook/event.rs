@@ -1,8 +1,8 @@
 //! What each kind of payload means for the run, and what is said to it.
 
 use engine::{
-    Actor, AgentName, CallId, Door, Ending, Fault, Happening, Reply, StepId, Usage, WorkRef,
-    WorkerId,
+    Actor, AgentName, CallId, CommandName, Door, Ending, Fault, Happening, Reply, StepId, Usage,
+    WorkRef, WorkerId,
 };
 use hosts::claude::{Answer, Event, Verdict};
 use hosts::{Ended, Payload, Source, What};
@@ -25,6 +25,7 @@ pub fn answer(
         What::CommandTyped { name, arguments } if event == Event::UserPromptExpansion => {
             command::typed(guarded, name, arguments)
         }
+        What::CommandTyped { name, .. } if is_command(guarded, name) => Ok(Answer::nothing()),
         What::CommandTyped { .. } => prompted(guarded),
         What::StopRequested { background_work } => stop(guarded, *background_work),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
@@ -41,6 +42,12 @@ pub fn answer(
         What::Ignored => Ok(Answer::nothing()),
         what => agents(guarded, payload, what),
     }
+}
+
+/// What a command of the pipeline comes to is told when it is expanded.
+fn is_command(guarded: &Guarded<'_, '_>, name: &CommandName) -> bool {
+    let definition = guarded.opened.pipeline.definition();
+    definition.commands.contains_key(name)
 }
 
 /// What agents ask for and do.
@@ -72,8 +79,8 @@ fn agents(
         What::WorkflowRequested { actor } => tool(guarded, "Workflow", actor, Some(Door::Workflow)),
         What::MessageRequested { to, call, actor } => match WorkerId::parse(to) {
             Ok(to) if to.as_str() != "main" => {
-                let call = call.clone();
-                said(guarded, Happening::MessageRequested { to, call })
+                let (call, worker) = (call.clone(), actor.clone());
+                said(guarded, Happening::MessageRequested { to, call, worker })
             }
             Ok(_) | Err(_) => tool(guarded, "SendMessage", actor, None),
         },

@@ -1,11 +1,13 @@
 //! The path of one event in a session that holds a run.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use engine::{Fact, Happening, Life, Rule, SessionId, Who};
 use hosts::claude::{Answer, Event, Stake};
 use hosts::{Payload, What};
+use rustix::fs::FileType;
 use store::{Backend as _, Key};
 
 use super::input::Input;
@@ -16,6 +18,7 @@ use crate::drive::{self, Deed, Driven, MakeDeed};
 use crate::enrolment::{self, Enrolled};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::state::State;
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -125,7 +128,17 @@ fn is_from_host(enrolled: &Enrolled, what: &What) -> bool {
     };
     let parent = rustix::process::getppid().map(|id| id.as_raw_pid().unsigned_abs());
     let comes_anew = matches!(what, What::SessionStarted { .. });
+    if is_written_to_a_file() {
+        return false;
+    }
     parent == Some(holder.id) || (comes_anew && evidence::process::life(&holder) == Life::Gone)
+}
+
+/// A host listens to its hooks; the output of its shell goes into a file. A shell that gives its place
+/// to us with `exec` is told from the host by that.
+fn is_written_to_a_file() -> bool {
+    let stdout = rustix::fs::fstat(std::io::stdout());
+    stdout.is_ok_and(|stdout| FileType::from_raw_mode(stdout.st_mode) == FileType::RegularFile)
 }
 
 fn no_session() -> Failure {
@@ -155,11 +168,12 @@ fn is_released(opened: &Opened) -> bool {
 }
 
 /// Leaves a sign of life of this kind of event, which `doctor` reads. Nothing depends on it.
-fn see(state: &crate::state::State, event: Event) {
+pub fn see(state: &State, event: Event) {
     let folder = state.folder().join("seen");
     let path = folder.join(event.word());
     let touched = fs::File::create(&path);
-    if touched.is_err() && fs::create_dir(&folder).is_ok() {
+    let made = || fs::DirBuilder::new().mode(0o700).create(&folder);
+    if touched.is_err() && made().is_ok() {
         let _ = fs::File::create(&path);
     }
 }

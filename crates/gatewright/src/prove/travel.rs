@@ -34,6 +34,14 @@ pub enum Check {
 #[derive(Default)]
 pub struct Moments(BTreeMap<String, Moment>);
 
+impl Moments {
+    fn keep(&mut self, key: String, scene: &mut Scene) -> Result<Moment, Failure> {
+        let moment = scene.keep()?;
+        self.0.insert(key, moment.clone());
+        Ok(moment)
+    }
+}
+
 impl Scene {
     /// Goes to the end of a route; what was seen of it before is not played again.
     pub fn travel(
@@ -47,22 +55,21 @@ impl Scene {
             let moment = moments.0.get(&key(&route.legs[..length]))?;
             Some((length, moment.clone()))
         });
-        let start = match known {
+        let (start, mut moment) = match known {
             Some((length, moment)) => {
                 self.restore(&moment)?;
-                length
+                (length, moment)
             }
             None => {
                 self.begin(&route.beginning, plan)?;
-                moments.0.insert(key(&[]), self.keep()?);
-                0
+                (0, moments.keep(key(&[]), self)?)
             }
         };
         for (place, leg) in route.legs.iter().enumerate().skip(start) {
             self.play(leg)?;
-            moments.0.insert(key(&route.legs[..=place]), self.keep()?);
+            moment = moments.keep(key(&route.legs[..=place]), self)?;
         }
-        Ok(self.keep()?)
+        Ok(moment)
     }
 
     /// Plays one step, and insists that it leads where the engine says.

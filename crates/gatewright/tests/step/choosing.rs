@@ -116,6 +116,20 @@ end = "completed"
     );
 }
 
+#[test]
+fn a_queued_run_is_taken_up_by_a_step_and_by_no_refusal() {
+    for (runner, status) in [("codex", "completed"), ("claude", "queued")] {
+        let world = World::unstarted(&REVIEW.replace("\"codex\"", &format!("\"{runner}\"")));
+        world.project.trust("pipeline.toml");
+        world
+            .run("start pipeline.toml --task try --by-hand --id r-test --queue")
+            .succeeds();
+        world.codex(&well(APPROVES));
+        world.run("step r-test");
+        assert_eq!(world.facts("status r-test")["status"], status, "{runner}");
+    }
+}
+
 const STEPS: &str = r#"
 name  = "parts"
 about = "Work in parts."

@@ -26,10 +26,11 @@ fn works_on(id: &str) -> String {
     [
         began(id).as_str(),
         WORKED,
-        "setsid sh -c 'echo $$ > \"$0/child\"; exec sleep 300' \"$here\" &",
+        "setsid sh -c 'echo $$ > \"$0/child\"; exec sleep 100' \"$here\" &",
         "while [ ! -s \"$here/child\" ]; do sleep 0.01; done",
         "echo $$ > \"$here/worker.tmp\"; mv \"$here/worker.tmp\" \"$here/worker\"",
         "wait",
+        "touch \"$here/over\"",
     ]
     .join("\n")
 }
@@ -49,6 +50,8 @@ fn workers_are_gone(world: &World) {
         assert!(!process.is_empty(), "there was no {name}");
         wait_until("its processes are gone", || is_gone(&process));
     }
+    let over = world.programs().join("over");
+    assert!(!over.exists(), "the worker ended by itself");
 }
 
 /// A step whose worker is at work.

@@ -94,7 +94,7 @@ fn quoted(word: &str) -> String {
 
 /// Commands of ours that agents may use. Every other one is a person's; whether `init` and `start` are
 /// allowed depends on what is there, which they judge themselves.
-const FOR_AGENTS: [&str; 22] = [
+const FOR_AGENTS: [&str; 21] = [
     "status",
     "list",
     "next",
@@ -106,7 +106,6 @@ const FOR_AGENTS: [&str; 22] = [
     "step",
     "report",
     "statusline",
-    "hook",
     "demo",
     "start",
     "init",
@@ -134,6 +133,9 @@ fn persons_command(arguments: &[String]) -> Option<Door> {
             word => break word,
         }
     };
+    if word == "hook" {
+        return Some(Door::HookCall);
+    }
     (!FOR_AGENTS.contains(&word)).then(|| Door::PersonsCommand(word.to_owned()))
 }
 

@@ -318,7 +318,6 @@ fn only_the_session_that_holds_the_run_is_heard() {
         "s2: prompt",
         "s2: leaves",
         "s2: remark hello",
-        "s2: unevaluated a prompt",
     ] {
         check(FLOW, &[(line, "done R04")]);
     }

@@ -162,3 +162,19 @@ fn a_helper_may_be_written_to_as_long_as_it_may_be_called() {
         ],
     );
 }
+
+#[test]
+fn only_those_who_were_admitted_write_to_others() {
+    told(&[
+        ("write w1 call M by w9 Explore", "refuse R22 | refused"),
+        ("write w1 call M by w1 alpha-writer", "allow R29"),
+        (
+            "failed w1",
+            "refuse R37 | ended d1 crashed, retried crashed",
+        ),
+        // Nobody begins work through somebody who does nothing here.
+        ("write w1 call M by w9 Explore", "refuse R22 | refused"),
+        ("write w1 call M by w1 alpha-writer", "refuse R22 | refused"),
+        ("write w1 call M", "allow R10 | admitted d2 alpha-writer"),
+    ]);
+}

@@ -116,6 +116,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
         },
         "write" => Happening::MessageRequested {
             call: words.call(),
+            worker: words.actor(),
             to: worker(words.next()),
         },
         "tool" => tool(words),

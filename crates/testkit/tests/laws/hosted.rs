@@ -321,6 +321,7 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Writes { to, call } => Happening::MessageRequested {
             to: worker_id(to),
             call: Some(call_id(call)),
+            worker: None,
         },
         Hosted::Uses { worker, agent } => Happening::ToolRequested {
             tool: "Read".into(),

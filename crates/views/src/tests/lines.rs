@@ -95,7 +95,7 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
         (
             run_in("gathering"),
             "no",
-            "GW-R11 refused: no; run r-7f3 is in gathering; next: any of 'gatherer', 'language', or a person ends the stage",
+            "GW-R11 refused: no; run r-7f3 is in gathering; next: any of 'gatherer', 'bash-*', 'python-*', or a person ends the stage",
         ),
         (
             run_in("approving"),

@@ -21,14 +21,14 @@ fn the_next_step_by_stage() {
     check_next(
         &run_in("gathering"),
         expect![[r#"
-        r-7f3 is in gathering
+            r-7f3 is in gathering
 
-        any of these agents may work: gatherer, language
-          type      gatewright report r-7f3 --agent AGENT
+            any of these agents may work: gatherer, bash-*, python-*
+              type      gatewright report r-7f3 --agent AGENT
 
-        a person ends the stage
-          type      gatewright finish r-7f3
-    "#]],
+            a person ends the stage
+              type      gatewright finish r-7f3
+        "#]],
     );
     check_next(
         &run_in("approving"),
