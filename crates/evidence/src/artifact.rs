@@ -30,7 +30,8 @@ pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
         (Some(Given::Bytes(bytes)), _) => within(bytes.clone(), artifact),
         (Some(Given::File(path)), _) => read_given(path, artifact)?,
         (None, Source::File(path)) => read(path, need, artifact, looking)?,
-        (None, Source::Reply) => match looking.reply {
+        // Nothing said is nothing left.
+        (None, Source::Reply) => match looking.reply.filter(|reply| !reply.trim().is_empty()) {
             Some(reply) => within(reply_bytes(reply, &artifact.format), artifact),
             None => Found::Absent,
         },

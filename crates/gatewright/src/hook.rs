@@ -43,8 +43,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let known = Known::default();
     let bytes = answered(&known, || hook(arguments, &known));
-    output::reply(&bytes);
-    ExitCode::from(bytes.code)
+    ExitCode::from(output::reply(&bytes))
 }
 
 /// A panic is a fault of ours, and its answer is that of everything that cannot be judged.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use rustix::fs::FileType;
 use serde_json::Value;
 use views::{Paint, Style};
 
@@ -39,13 +40,24 @@ struct Stream {
     closed: bool,
 }
 
-/// Gives a host its answer. Whoever does not listen any more gets none: the exit code is left.
-pub fn reply(bytes: &hosts::claude::Bytes) {
+/// Gives a host its answer, and says with which code. Whoever listens no more gets the code alone.
+pub fn reply(bytes: &hosts::claude::Bytes) -> u8 {
     let mut stdout = io::stdout().lock();
-    let _ = stdout
+    let heard = stdout
         .write_all(&bytes.stdout)
         .and_then(|()| stdout.flush());
     let _ = io::stderr().lock().write_all(&bytes.stderr);
+    match heard {
+        Ok(()) => bytes.code,
+        Err(_) => bytes.unheard,
+    }
+}
+
+/// Does what we print go into a file?
+pub fn is_a_file() -> bool {
+    let stdout = rustix::fs::fstat(io::stdout());
+    let kind = stdout.map(|stdout| FileType::from_raw_mode(stdout.st_mode));
+    kind == Ok(FileType::RegularFile)
 }
 
 impl Output {

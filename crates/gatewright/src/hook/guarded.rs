@@ -7,7 +7,6 @@ use std::time::Duration;
 use engine::{Fact, Happening, Life, Rule, SessionId, Who};
 use hosts::claude::{Answer, Event, Stake};
 use hosts::{Payload, What};
-use rustix::fs::FileType;
 use store::{Backend as _, Key};
 
 use super::input::Input;
@@ -18,6 +17,7 @@ use crate::drive::{self, Deed, Driven, MakeDeed};
 use crate::enrolment::{self, Enrolled};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::output;
 use crate::state::State;
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
@@ -128,17 +128,12 @@ fn is_from_host(enrolled: &Enrolled, what: &What) -> bool {
     };
     let parent = rustix::process::getppid().map(|id| id.as_raw_pid().unsigned_abs());
     let comes_anew = matches!(what, What::SessionStarted { .. });
-    if is_written_to_a_file() {
+    // A host listens to its hooks; what its shell prints goes into a file. A shell that gives its
+    // place to us with `exec` is told from the host by that.
+    if output::is_a_file() {
         return false;
     }
     parent == Some(holder.id) || (comes_anew && evidence::process::life(&holder) == Life::Gone)
-}
-
-/// A host listens to its hooks; the output of its shell goes into a file. A shell that gives its place
-/// to us with `exec` is told from the host by that.
-fn is_written_to_a_file() -> bool {
-    let stdout = rustix::fs::fstat(std::io::stdout());
-    stdout.is_ok_and(|stdout| FileType::from_raw_mode(stdout.st_mode) == FileType::RegularFile)
 }
 
 fn no_session() -> Failure {

@@ -52,6 +52,8 @@ pub struct Bytes {
     pub stderr: Vec<u8>,
     /// 0 or 2.
     pub code: u8,
+    /// The code if the host takes our words no more: a no is said by it alone.
+    pub unheard: u8,
 }
 
 /// What hangs on a call that could not be judged.
@@ -88,6 +90,7 @@ pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
             stdout: Vec::new(),
             stderr: line(reason),
             code: 0,
+            unheard: 0,
         },
     }
 }
@@ -175,7 +178,7 @@ fn spoken(event: Event, context: Option<&str>, answer: &Answer) -> Bytes {
 fn denied(reason: &str, answer: &Answer) -> Bytes {
     let (reason, context) = (cut(reason), answer.context.as_deref().map(cut));
     let notice = notice(Event::PreToolUse, answer);
-    object(&Output {
+    a_no(&Output {
         system_message: notice.as_deref(),
         hook_specific_output: Some(Specific {
             hook_event_name: Event::PreToolUse.word(),
@@ -189,7 +192,7 @@ fn denied(reason: &str, answer: &Answer) -> Bytes {
 
 fn stopped(event: Event, reason: &str, context: Option<&str>, answer: &Answer) -> Bytes {
     let (context, notice) = (context.map(cut), notice(event, answer));
-    object(&Output {
+    a_no(&Output {
         decision: Some("block"),
         reason: Some(&cut(reason)),
         system_message: notice.as_deref(),
@@ -217,6 +220,14 @@ fn blocked(reason: &str) -> Bytes {
         stdout: Vec::new(),
         stderr: line(reason),
         code: 2,
+        unheard: 2,
+    }
+}
+
+fn a_no(output: &Output<'_>) -> Bytes {
+    Bytes {
+        unheard: 2,
+        ..object(output)
     }
 }
 
@@ -230,6 +241,7 @@ fn object(output: &Output<'_>) -> Bytes {
             stdout,
             stderr: Vec::new(),
             code: 0,
+            unheard: 0,
         },
         // Texts always become JSON. Should they not, a refusal must not become an allow.
         Some(Err(_)) => blocked("gatewright could not write its answer"),
@@ -237,6 +249,7 @@ fn object(output: &Output<'_>) -> Bytes {
             stdout: Vec::new(),
             stderr: Vec::new(),
             code: 0,
+            unheard: 0,
         },
     }
 }
