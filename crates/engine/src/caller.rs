@@ -1,6 +1,5 @@
 //! Who may give a command that is a person's.
 
-use alloc::format;
 use alloc::string::String;
 
 use crate::event::Who;
@@ -32,7 +31,9 @@ pub fn may_act(by: &Who, held: Held) -> Result<(), String> {
         (Who::Unattended(_), Held::Session) => Err(String::from(
             "a session holds the run: only a person at a terminal can do this now",
         )),
-        (Who::Agent(sign), _) => Err(format!("only a person can do this, and {sign}")),
-        (Who::Session(_) | Who::Engine, _) => Err(String::from("only a person can do this")),
+        // How an agent was told from a person stands in the journal, and nowhere else.
+        (Who::Agent(_) | Who::Session(_) | Who::Engine, _) => {
+            Err(String::from("only a person can do this, and not an agent"))
+        }
     }
 }

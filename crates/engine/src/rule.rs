@@ -39,6 +39,7 @@ rules! {
     Fork, "GW-R05", "a fork goes on from a recorded point of another run";
     TakeUp, "GW-R06", "a queued run is taken up once";
     SessionOver, "GW-R07", "the workers of a session end with it, and may begin again";
+    NeverBegan, "GW-R08", "work that never began is dropped when a person speaks next";
 
     AgentInTurn, "GW-R10", "the stage's own agent may work";
     AgentOutOfTurn, "GW-R11", "only the agents of the present stage may work";

@@ -83,7 +83,9 @@ pub fn is_anybody_enrolled(state: &State) -> bool {
 pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {
     match read(&session_file(state, session))? {
         None => Ok(None),
-        Some(value) => parse_session(&value).map(Some).ok_or_else(damaged),
+        Some(value) => parse_session(&value)
+            .map(Some)
+            .ok_or_else(|| damaged(&session_file(state, session))),
     }
 }
 
@@ -162,7 +164,9 @@ pub fn of_process(state: &State, process: &Process) -> Option<Enrolled> {
 pub fn of_project(state: &State, project: &str) -> io::Result<Option<Installed>> {
     match read(&project_file(state, project))? {
         None => Ok(None),
-        Some(value) => parse_project(&value).map(Some).ok_or_else(damaged),
+        Some(value) => parse_project(&value)
+            .map(Some)
+            .ok_or_else(|| damaged(&project_file(state, project))),
     }
 }
 
@@ -181,17 +185,15 @@ fn read(path: &Path) -> io::Result<Option<Value>> {
     match fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .map_err(|_| damaged()),
+            .map_err(|_| damaged(path)),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(cause),
     }
 }
 
-fn damaged() -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidData,
-        "a file of the state folder is damaged",
-    )
+fn damaged(path: &Path) -> io::Error {
+    let message = format!("{} is damaged: remove it and begin anew", path.display());
+    io::Error::new(ErrorKind::InvalidData, message)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -10,6 +10,7 @@ pub mod briefing;
 mod command;
 mod event;
 mod guarded;
+mod host;
 mod input;
 mod question;
 mod skill;
@@ -23,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use engine::Rule;
+use engine::{Rule, SessionId};
 use hosts::Unreadable;
 use hosts::claude::{self, Answer, Bytes, Event, Stake};
 
@@ -104,7 +105,7 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
 fn in_time(named: Option<Event>, input: Input, environment: Environment, known: &Known) -> Bytes {
     known.learn(|facts| facts.enrolled = true);
     let (sender, receiver) = mpsc::sync_channel(1);
-    let shared = known.clone();
+    let (shared, session) = (known.clone(), input.session.clone());
     let work = move || {
         let bytes = answered(&shared, || enrolled(named, &input, environment, &shared));
         // Whoever waited may have given up.
@@ -113,9 +114,19 @@ fn in_time(named: Option<Event>, input: Input, environment: Environment, known: 
     if thread::Builder::new().spawn(work).is_err() {
         return known.undecided("the system gives us no thread");
     }
-    receiver
-        .recv_timeout(DEADLINE)
-        .unwrap_or_else(|_| known.undecided("it took too long"))
+    receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
+        late(named, session.as_ref());
+        known.undecided("it took too long")
+    })
+}
+
+/// What took too long is marked: nobody judged it in time.
+fn late(named: Option<Event>, session: Option<&SessionId>) {
+    let state = State::find(&Environment::new(std::env::vars_os()));
+    if let (Ok(state), Some(session)) = (state, session) {
+        let event = named.unwrap_or(Event::Other);
+        spool::keep(&state, event, session, "it took too long");
+    }
 }
 
 /// Whatever happens now has an answer.
@@ -132,10 +143,20 @@ fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known
         facts.event = Some(event);
         facts.stake = Some(stake);
     });
-    match guarded::answer(event, &payload, input, environment) {
-        Ok(answer) => claude::write(event, &answer),
+    match guarded::answer(event, &payload, input, environment.clone()) {
+        Ok(Some(answer)) => claude::write(event, &answer),
+        // The run is over, or was never there: the session is as free as any other.
+        Ok(None) => freed(event, input, environment),
         Err(failure) => known.undecided(&told(&failure)),
     }
+}
+
+fn freed(event: Event, input: &Input, environment: Environment) -> Bytes {
+    let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
+        return nothing(event);
+    };
+    arrival::unenrolled(Some(event), input, environment, &state, session)
+        .unwrap_or_else(|| nothing(event))
 }
 
 /// What could not be read is marked, too: nobody judged it.

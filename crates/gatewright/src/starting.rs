@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use engine::{
     Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
@@ -27,6 +28,8 @@ pub struct Starting<'a> {
     pub steps: Vec<Step>,
     pub id: Option<RunId>,
     pub queued: bool,
+    /// How long others may keep us from beginning.
+    pub patience: Duration,
     pub by: Who,
     pub holder: Holder,
 }
@@ -74,7 +77,7 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
     is_new(desk, starting.id.as_ref())?;
     let definition = compiled.pipeline.definition();
     let files = trust::pinned(desk, word, &sources, definition)?;
-    let free_id = starting.id.is_none();
+    let (free_id, patience) = (starting.id.is_none(), starting.patience);
     let holder = starting.holder.clone();
     let beginning = beginning(desk, files.hash(), &compiled.pipeline, starting)?;
     let beginner = Beginner {
@@ -82,6 +85,7 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
         files: &files,
         pipeline: &compiled.pipeline,
         free_id,
+        patience,
         holder,
     };
     Ok(beginner.begin(desk, beginning)?)
@@ -144,6 +148,7 @@ struct Beginner<'a> {
     files: &'a Files,
     pipeline: &'a Pipeline,
     free_id: bool,
+    patience: Duration,
     holder: Holder,
 }
 
@@ -155,7 +160,7 @@ impl Beginner<'_> {
             worktree: desk.worktree()?,
         };
         let pipeline = self.pipeline;
-        let _turn = desk.state.wait_to_start()?;
+        let _turn = desk.state.wait_to_start(self.patience)?;
         for _ in 0..MOST_IDS {
             let decision = engine::begin(pipeline, &beginning);
             if let Reply::Refuse(refusal) = decision.reply {

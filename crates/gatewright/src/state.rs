@@ -53,8 +53,8 @@ impl State {
     /// Waits for the turn to begin a run, so that two that collide are not begun at once.
     ///
     /// Invariant: the store has been opened for writing before, so the folder is there and ours.
-    pub fn wait_to_start(&self) -> Result<Turn, Failure> {
-        Turn::wait(&self.folder.join("starting.lock"))
+    pub fn wait_to_start(&self, patience: Duration) -> Result<Turn, Failure> {
+        Turn::wait_for(&self.folder.join("starting.lock"), patience)
     }
 
     /// Waits for the turn to look at a run and change it. Of many who come at once each then looks

@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use crate::failure::Failure;
 
 /// How long a process waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(15);
+pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Nobody else has the same turn while this is held. The end of the process ends it, too.
 #[derive(Debug)]

@@ -73,10 +73,11 @@ fn prove(seat: &Seat) -> Result<(), Failure> {
         grows(&Payload::shell())?,
         grows(&Payload::agent_requested(&worker))?,
         grows(&Payload::agent_began(&worker))?,
-        grows(&Payload::tool_used(&worker))?,
+        grows(&Payload::tool_requested(&worker))?,
         grows(&Payload::agent_stopping(&worker))?,
     ];
-    match found == [false, true, true, true, true] {
+    let ended_well = seat.ended(1)?.len() == 1;
+    match ended_well && found == [false, true, true, true, true] {
         true => Ok(()),
         false => Err(Failure::no(format!(
             "the hooks of the bench do not do what they should: {found:?}"
@@ -124,7 +125,7 @@ impl Act for Admits {
         if let Some(before) = self.open.replace(Some(round)) {
             let worker = worker(ADMITTED, before);
             self.seat.send(&Payload::agent_began(&worker))?;
-            self.seat.send(&Payload::tool_used(&worker))?;
+            self.seat.send(&Payload::tool_requested(&worker))?;
             self.seat.send(&Payload::agent_stopping(&worker))?;
         }
         Ok(())

@@ -53,12 +53,12 @@ impl Payload {
         Self::new("SubagentStart", worker.members())
     }
 
-    pub fn tool_used(worker: &Worker) -> Self {
-        let about = format!(
-            r#"{},"tool_name":"Write","tool_input":{{"file_path":"a.txt","content":"a"}},"tool_response":{{"type":"create"}}"#,
-            worker.members()
-        );
-        Self::new("PostToolUse", about)
+    /// An agent asks for a tool: it is seen to work.
+    pub fn tool_requested(worker: &Worker) -> Self {
+        let input = r#"{"file_path":"a.txt","content":"a"}"#;
+        let members = worker.members();
+        let about = format!(r#"{members},"tool_name":"Write","tool_input":{input}"#);
+        Self::new("PreToolUse", about)
     }
 
     pub fn agent_stopping(worker: &Worker) -> Self {
@@ -103,7 +103,7 @@ mod tests {
             Payload::write("/project", 2_000),
             Payload::agent_requested(&worker),
             Payload::agent_began(&worker),
-            Payload::tool_used(&worker),
+            Payload::tool_requested(&worker),
             Payload::agent_stopping(&worker),
         ] {
             let text = payload.text("a-session", "/project");

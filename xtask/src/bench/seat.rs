@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use serde_json::Value;
+
 use super::history;
 use super::payload::{Payload, Worker};
 use super::subject::Process;
@@ -59,7 +61,7 @@ impl Seat {
             run: String::new(),
         };
         seat.send(&Payload::session_started())?;
-        seat.run = seat.listed("id")?;
+        seat.run = seat.listed("run")?;
         for (number, agent) in WAY.into_iter().enumerate() {
             let worker = Worker { agent, number };
             seat.send(&Payload::agent_requested(&worker))?;
@@ -118,32 +120,37 @@ impl Seat {
     pub fn set_to_work(&self, worker: &Worker) -> Result<(), Failure> {
         self.send(&Payload::agent_requested(worker))?;
         self.send(&Payload::agent_began(worker))?;
-        self.send(&Payload::tool_used(worker))?;
+        self.send(&Payload::tool_requested(worker))?;
         Ok(())
     }
 
     /// How many entries the run has.
     pub fn version(&self) -> Result<u64, Failure> {
-        let version = self.listed("version")?.parse();
-        version.map_err(|_| Failure::no("`list --json` tells no version"))
+        let version = self.entries(&["--last", "1"])?[0]["entry"].as_u64();
+        version.ok_or_else(|| Failure::no("`history --last 1 --json` shows no entry"))
     }
 
-    /// The pieces of work that have ended, each as often as it has.
-    pub fn ended(&self) -> Result<Vec<String>, Failure> {
-        let told = self.stand.ask(&["history", &self.run])?;
-        let entries = told["entries"].as_array();
-        let facts = entries.into_iter().flatten().map(|entry| &entry["fact"]);
-        let ended = facts.filter(|fact| fact["kind"] == "ended");
+    /// The pieces of work that have ended well, of the last so many entries, each as often as it has.
+    pub fn ended(&self, last: usize) -> Result<Vec<String>, Failure> {
+        let entries = self.entries(&["--last", &last.to_string()])?;
+        let entries = entries.as_array().into_iter().flatten();
+        let ended = entries
+            .map(|entry| &entry["fact"])
+            .filter(|fact| fact["kind"] == "ended" && fact["result"]["kind"] == "outcome");
         Ok(ended.map(|fact| fact["dispatch"].to_string()).collect())
+    }
+
+    fn entries(&self, options: &[&str]) -> Result<Value, Failure> {
+        let words = [&["history", &self.run], options].concat();
+        let mut told = self.stand.ask(&words)?;
+        Ok(told["entries"].take())
     }
 
     /// What the list of runs says about the only run.
     fn listed(&self, member: &str) -> Result<String, Failure> {
         let listed = self.stand.ask(&["list"])?;
-        let value = &listed["runs"][0][member];
-        match value.as_str() {
-            Some(text) => Ok(text.to_owned()),
-            None => Ok(value.to_string()),
-        }
+        let told = listed["runs"][0][member].as_str();
+        let missing = || Failure::no(format!("`list --json` shows no {member}"));
+        told.map(str::to_owned).ok_or_else(missing)
     }
 }

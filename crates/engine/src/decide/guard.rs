@@ -93,6 +93,10 @@ fn shut(door: &Door) -> (Rule, String) {
             Rule::OtherDoor,
             format!("'{program}' would work outside this run: call an agent with Agent"),
         ),
+        Door::TooLong => (
+            Rule::OtherDoor,
+            String::from("a command line as long as this is not read: write a file, and use that"),
+        ),
         Door::HookCall => (
             Rule::OwnFiles,
             String::from("hooks are called by the host of a session, and by nobody else"),

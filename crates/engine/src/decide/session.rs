@@ -100,9 +100,27 @@ fn drop_work(draft: &mut Draft<'_>, session: &SessionId) {
 }
 
 pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
-    match draft.bound() {
-        Ok(()) => inject(draft, Rule::Inject),
-        Err(verdict) => verdict,
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    forget_unbegun(draft);
+    inject(draft, Rule::Inject)
+}
+
+/// A person speaks: what was asked for before and never began was broken off by them.
+fn forget_unbegun(draft: &mut Draft<'_>) {
+    let session = draft.by.session().cloned();
+    let open = draft.run.dispatches.values();
+    let unbegun = open.filter(|open| {
+        session.is_some() && open.session == session && open.worker.is_none() && !open.worked
+    });
+    for dispatch in unbegun.map(|open| open.id).collect::<Vec<_>>() {
+        let fact = Fact::Ended {
+            dispatch,
+            result: WorkResult::Dropped,
+            usage: Usage::default(),
+        };
+        draft.record(Rule::NeverBegan, fact);
     }
 }
 

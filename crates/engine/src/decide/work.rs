@@ -199,7 +199,9 @@ fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Resul
         }
         Some(Seen::Valid { .. }) => Err(Unfit {
             rule: Rule::ArtifactOld,
-            reason: format!("{artifact} was there before and has not changed: write it anew"),
+            reason: format!(
+                "{artifact} was there before and has not changed: write it anew, so that it differs"
+            ),
         }),
         Some(Seen::Invalid { reason, .. }) => Err(Unfit {
             rule: Rule::ArtifactMissing,

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::{Format, Output};
 use crate::starting::{self, Begun, Holder, Starting};
+use crate::turn::PATIENCE;
 use crate::{params, running, steps, task, tell};
 
 /// Start a run of a pipeline for a task
@@ -120,6 +121,7 @@ impl Start {
             steps: self.steps(desk.context)?,
             id: self.id.clone(),
             queued: self.queue,
+            patience: PATIENCE,
             by: desk.context.who(),
             holder,
         };

@@ -13,10 +13,11 @@ use store::{Backend as _, RunSummary};
 
 use super::guarded::{self, Guarded};
 use super::input::Input;
-use super::{answer, command, event};
+use super::{answer, command, event, host};
 use crate::context::Context;
 use crate::definition::Trouble;
 use crate::desk::Desk;
+use crate::drive::Driven;
 use crate::enrolment::{self, Enrolled, Installed, InstalledPipeline};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -120,17 +121,15 @@ impl Arriving<'_> {
         source: Source,
     ) -> Result<Option<Answer>, Failure> {
         let heir = match source {
-            Source::Clear => {
-                host_process(context).and_then(|process| enrolment::of_process(state, &process))
-            }
+            Source::Clear => host_process(context)
+                .filter(host::is_called_by)
+                .and_then(|process| enrolment::of_process(state, &process)),
             Source::Startup | Source::Resume | Source::Compact | Source::Fork => None,
         };
         if let Some(before) = heir {
-            let taken = self.take_over(context, &before.run, Some(&before.session), source)?;
-            if let Some(answer) = taken {
-                enrolment::withdraw(state, &before.session)
-                    .map_err(Failure::file("write to", state.folder()))?;
-                return Ok(Some(answer));
+            let taken = self.take_over(context, &before.run, Some(&before.session))?;
+            if taken.is_some() {
+                return Ok(taken);
             }
         }
         let vacant = match source {
@@ -139,7 +138,7 @@ impl Arriving<'_> {
             Source::Fork | Source::Compact => Vacant::None,
         };
         match vacant {
-            Vacant::Run(run) => self.take_over(context, &run, None, source),
+            Vacant::Run(run) => self.take_over(context, &run, None),
             Vacant::Several(runs) => Ok(Some(several(&runs))),
             Vacant::None => self.always_on(context),
         }
@@ -182,7 +181,6 @@ impl Arriving<'_> {
         context: &Context,
         run: &RunId,
         heir_of: Option<&SessionId>,
-        source: Source,
     ) -> Result<Option<Answer>, Failure> {
         let mut desk = Desk::for_writing(context)?;
         desk.store.set_patience(PATIENCE);
@@ -190,13 +188,30 @@ impl Arriving<'_> {
             return Ok(None);
         };
         let opened = desk.opened(stored)?;
+        if guarded::is_released(&opened) {
+            return Ok(None);
+        }
+        let before = opened.run().session.as_ref().map(|it| it.session.clone());
         let mut guarded = Guarded {
             desk: &mut desk,
             session: self.session.clone(),
             opened,
             key: None,
         };
-        attach(&mut guarded, heir_of, source).map(Some)
+        let answer = attach(&mut guarded, heir_of)?;
+        self.succeed(&guarded, before)?;
+        Ok(Some(answer))
+    }
+
+    /// The session that held the run before is as free as any other.
+    fn succeed(&self, guarded: &Guarded<'_, '_>, before: Option<SessionId>) -> Result<(), Failure> {
+        let holds = guarded.opened.run().session.as_ref();
+        let holds = holds.is_some_and(|holder| holder.session == *self.session);
+        match before.filter(|before| holds && before != self.session) {
+            Some(before) => enrolment::withdraw(&guarded.desk.state, &before)
+                .map_err(Failure::file("write to", guarded.desk.state.folder())),
+            None => Ok(()),
+        }
     }
 
     fn always(&self) -> Option<&InstalledPipeline> {
@@ -244,6 +259,7 @@ impl Arriving<'_> {
             steps: Vec::new(),
             id: None,
             queued: false,
+            patience: PATIENCE,
             by,
             holder: Holder::Session {
                 session: self.session.clone(),
@@ -274,7 +290,7 @@ impl Arriving<'_> {
             key: None,
         };
         match &self.payload.what {
-            What::SessionStarted { source } => attach(&mut guarded, None, *source),
+            What::SessionStarted { .. } => attach(&mut guarded, None),
             What::CommandTyped { .. } => Ok(begun(&guarded)),
             _ => event::answer(&mut guarded, self.event, self.payload),
         }
@@ -322,40 +338,57 @@ fn host_process(context: &Context) -> Option<engine::Process> {
 pub fn attach(
     guarded: &mut Guarded<'_, '_>,
     heir_of: Option<&SessionId>,
-    source: Source,
 ) -> Result<Answer, Failure> {
     let process = host_process(guarded.desk.context);
-    let session = guarded.session.clone();
-    let enrolled = Enrolled {
-        session: session.clone(),
-        run: guarded.opened.run().id.clone(),
-        process,
-    };
-    let driven = guarded.tell(Happening::SessionStarted {
-        session,
-        process,
-        heir_of: heir_of.cloned(),
-    })?;
-    if let Reply::Refuse(refusal) = &driven.reply {
-        let line = views::refusal_in(driven.opened.run(), refusal);
+    let driven = bind(guarded, process, heir_of)?;
+    if let Reply::Refuse(_) = &driven.reply {
+        let run = driven.opened.run();
         return Ok(Answer {
-            notice: Some(format!("gatewright: {line}")),
+            notice: Some(format!(
+                "gatewright: another session is at work on run {}; this one is not guarded",
+                run.id
+            )),
             ..Answer::nothing()
         });
     }
-    // Invariant: the file is durable before the host hears that the session is bound.
-    enrolment::enrol(&guarded.desk.state, &enrolled)
-        .map_err(Failure::file("write to", guarded.desk.state.folder()))?;
     give_run_id(guarded);
     let standing = views::standing(&driven.opened.pipeline, driven.opened.run());
-    let context = match (&driven.reply, source) {
-        (Reply::Inject(text), _) => format!("{text}\n\n{standing}"),
+    let context = match &driven.reply {
+        Reply::Inject(text) => format!("{text}\n\n{standing}"),
         _ => standing,
     };
     Ok(Answer {
         context: Some(context),
         ..Answer::nothing()
     })
+}
+
+/// Binds the session in this process to the run.
+pub fn bind(
+    guarded: &mut Guarded<'_, '_>,
+    process: Option<engine::Process>,
+    heir_of: Option<&SessionId>,
+) -> Result<Driven, Failure> {
+    let session = guarded.session.clone();
+    let enrolled = Enrolled {
+        session: session.clone(),
+        run: guarded.opened.run().id.clone(),
+        process,
+    };
+    let key = guarded.key.take();
+    let driven = guarded.tell(Happening::SessionStarted {
+        session,
+        process,
+        heir_of: heir_of.cloned(),
+    });
+    guarded.key = key;
+    let driven = driven?;
+    if !matches!(driven.reply, Reply::Refuse(_)) {
+        // Invariant: the file is durable before the host hears that the session is bound.
+        enrolment::enrol(&guarded.desk.state, &enrolled)
+            .map_err(Failure::file("write to", guarded.desk.state.folder()))?;
+    }
+    Ok(driven)
 }
 
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {

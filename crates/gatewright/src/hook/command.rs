@@ -47,11 +47,20 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
         Meant::Happening(what) => Ok(Deed::from(what)),
         Meant::Nothing(why) => Err(Failure::no(why)),
     });
+    // A person typed it, and a person is told.
     Ok(match answered {
-        Ok(driven) => answer::told(&driven),
-        // A person typed it, and a person is told. Nothing was changed.
+        Ok(driven) => {
+            let run = driven.opened.run();
+            let stands = || format!("run {} is in {}", run.id, run.position.stage);
+            let notice = answer::objection(&driven).unwrap_or_else(stands);
+            Answer {
+                notice: Some(format!("gatewright: {notice}")),
+                ..answer::told(&driven)
+            }
+        }
         Err(failure) if failure.kind == Kind::Yours => Answer {
             context: Some(failure.to_string()),
+            notice: Some(format!("gatewright: {failure}")),
             ..Answer::nothing()
         },
         Err(failure) => return Err(failure),

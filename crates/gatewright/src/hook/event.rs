@@ -5,7 +5,7 @@ use engine::{
     WorkRef, WorkerId,
 };
 use hosts::claude::{Answer, Event, Verdict};
-use hosts::{Ended, Payload, Source, What};
+use hosts::{Ended, Payload, What};
 
 use super::guarded::{Guarded, was_abandoned};
 use super::{answer, arrival, briefing, command, question, skill, touch};
@@ -18,7 +18,8 @@ pub fn answer(
     payload: &Payload,
 ) -> Result<Answer, Failure> {
     match &payload.what {
-        What::SessionStarted { source } => started(guarded, *source),
+        // A session that is enrolled goes on: after a break, a compaction, or in another process.
+        What::SessionStarted { .. } => arrival::attach(guarded, None),
         What::SessionEnded { cleared } => ended(guarded, *cleared),
         What::PromptSubmitted => prompted(guarded),
         // The host tells of a command twice: as the prompt that it is, and when it is expanded.
@@ -77,19 +78,35 @@ fn agents(
             None => tool(guarded, "Skill", actor, None),
         },
         What::WorkflowRequested { actor } => tool(guarded, "Workflow", actor, Some(Door::Workflow)),
-        What::MessageRequested { to, call, actor } => match WorkerId::parse(to) {
-            Ok(to) if to.as_str() != "main" => {
-                let (call, worker) = (call.clone(), actor.clone());
-                said(guarded, Happening::MessageRequested { to, call, worker })
-            }
-            Ok(_) | Err(_) => tool(guarded, "SendMessage", actor, None),
-        },
+        What::MessageRequested { to, call, actor } => message(guarded, to, call, actor),
         What::ToolRequested { .. } => touching(guarded, payload, what),
         What::ToolUsed { tool, actor } if touch::may_write(tool) => {
             let worker = actor.clone();
             said(guarded, Happening::ToolUsed { worker })
         }
         what => progress(guarded, what),
+    }
+}
+
+/// A message is a tool like any other, and may begin work besides.
+fn message(
+    guarded: &mut Guarded<'_, '_>,
+    to: &str,
+    call: &Option<CallId>,
+    actor: &Option<Actor>,
+) -> Result<Answer, Failure> {
+    let key = guarded.key.take();
+    let asked = tool(guarded, "SendMessage", actor, None);
+    guarded.key = key;
+    let asked = asked?;
+    let to = WorkerId::parse(to.trim()).ok();
+    match (to.filter(|to| to.as_str() != "main"), &asked.verdict) {
+        (Some(to), Verdict::Allow | Verdict::Nothing) => {
+            let call = call.clone();
+            let worker = actor.clone();
+            said(guarded, Happening::MessageRequested { to, call, worker })
+        }
+        _ => Ok(asked),
     }
 }
 
@@ -153,6 +170,10 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
                 _ => Answer::nothing(),
             })
         }
+        // Shells end, too.
+        What::AgentNotified { call, worker, .. } if !is_known(guarded, call, worker) => {
+            Ok(Answer::nothing())
+        }
         What::AgentReturned {
             call,
             worker,
@@ -187,6 +208,17 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
         }
         _ => Ok(Answer::nothing()),
     }
+}
+
+/// Has the run heard of this call or worker?
+fn is_known(guarded: &Guarded<'_, '_>, call: &Option<CallId>, worker: &Option<WorkerId>) -> bool {
+    let run = guarded.opened.run();
+    let knows = |worker: &WorkerId| run.workers.contains_key(worker);
+    let called = run
+        .dispatches
+        .values()
+        .any(|open| call.is_some() && open.call == *call);
+    called || worker.as_ref().is_some_and(knows)
 }
 
 fn host_work(call: &Option<CallId>, worker: &Option<WorkerId>) -> WorkRef {
@@ -256,11 +288,6 @@ fn tool(
             door,
         },
     )
-}
-
-/// A session that is enrolled goes on: after a break, a compaction, or in another process.
-fn started(guarded: &mut Guarded<'_, '_>, source: Source) -> Result<Answer, Failure> {
-    arrival::attach(guarded, None, source)
 }
 
 /// A conversation that is cleared has an heir in the same process, who goes on with its workers.

@@ -4,20 +4,20 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
-use engine::{Fact, Happening, Life, Rule, SessionId, Who};
-use hosts::claude::{Answer, Event, Stake};
+use engine::{BindingState, Fact, Happening, Rule, SessionId, Who};
+use hosts::claude::{Answer, Event, Stake, Verdict};
 use hosts::{Payload, What};
 use store::{Backend as _, Key};
 
+use super::host::{self, Caller};
 use super::input::Input;
-use super::{answer, event, spool, touch};
+use super::{answer, arrival, event, spool, touch};
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven, MakeDeed};
 use crate::enrolment::{self, Enrolled};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::output;
 use crate::state::State;
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
@@ -32,15 +32,16 @@ pub struct Guarded<'d, 'c> {
     pub key: Option<Key>,
 }
 
-/// The answer to this payload. A failure means that nobody could decide.
+/// The answer to this payload; none where the session holds no run any more. A failure means that
+/// nobody could decide.
 pub fn answer(
     event: Event,
     payload: &Payload,
     input: &Input,
     environment: Environment,
-) -> Result<Answer, Failure> {
+) -> Result<Option<Answer>, Failure> {
     if payload.what == What::Ignored {
-        return Ok(Answer::nothing());
+        return Ok(Some(Answer::nothing()));
     }
     let folder = input
         .project
@@ -52,23 +53,22 @@ pub fn answer(
     let enrolled = enrolment::of_session(&state, &session)
         .map_err(Failure::file("read from", state.folder()))?;
     let Some(enrolled) = enrolled else {
-        return Ok(Answer::nothing());
+        return Ok(None);
     };
     see(&state, event);
     let opened = open(&context, &enrolled);
     let (mut desk, opened) = match opened {
         Ok(Some(opened)) => opened,
         // The file names a run that never began, or that is gone.
-        Ok(None) => return Ok(Answer::nothing()),
+        Ok(None) => return Ok(None),
         Err(failure) => {
             spool::keep(&state, event, &session, &spool::word(&payload.what));
             return Err(failure);
         }
     };
     if is_released(&opened) {
-        return Ok(Answer::nothing());
+        return Ok(None);
     }
-    let forged = is_moving(&payload.what) && !is_from_host(&enrolled, &payload.what);
     let key = key(event, &session, payload);
     let mut guarded = Guarded {
         desk: &mut desk,
@@ -76,64 +76,65 @@ pub fn answer(
         opened,
         key,
     };
-    if forged {
-        let message = format!(
-            "a call of {} did not come from the session's host",
-            event.word()
-        );
-        guarded.tell(Happening::Remarked { message })?;
-        return Ok(Answer::nothing());
+    if let Some(answer) = unbound(&mut guarded, &enrolled, event, &payload.what)? {
+        return Ok(Some(answer));
     }
     spool::drain(&mut guarded)?;
     let answered = event::answer(&mut guarded, event, payload);
     if answered.is_err() {
         spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
     }
-    answered
+    answered.map(Some)
 }
 
-/// Could this move the run? What only asks may be asked by anybody: the answer harms nobody.
-fn is_moving(what: &What) -> bool {
-    match what {
-        What::SessionStarted { .. }
-        | What::SessionEnded { .. }
-        | What::CommandTyped { .. }
-        | What::QuestionAnswered { .. }
-        | What::AgentLaunched { .. }
-        | What::AgentReturned { .. }
-        | What::AgentFailed { .. }
-        | What::AgentNotified { .. }
-        | What::AgentBegan { .. }
-        | What::AgentStopping { .. } => true,
-        What::PromptSubmitted
-        | What::AgentRequested { .. }
-        | What::SkillRequested { .. }
-        | What::WorkflowRequested { .. }
-        | What::MessageRequested { .. }
-        | What::ToolRequested { .. }
-        | What::TodosMarked { .. }
-        | What::ToolUsed { .. }
-        | What::StopRequested { .. }
-        | What::TurnFailed { .. }
-        | What::ConfigChanged { .. }
-        | What::Ignored => false,
+/// Sees to it that the session holds the run in the process that calls, and answers whoever is not
+/// its host.
+fn unbound(
+    guarded: &mut Guarded<'_, '_>,
+    enrolled: &Enrolled,
+    event: Event,
+    what: &What,
+) -> Result<Option<Answer>, Failure> {
+    let caller = enrolled.process.map(|holder| host::caller(&holder));
+    let comes_or_goes = matches!(
+        what,
+        What::SessionStarted { .. } | What::SessionEnded { .. }
+    );
+    match caller {
+        Some(Caller::Stranger) => return stranger(guarded, event).map(Some),
+        Some(Caller::Successor(process)) if !comes_or_goes => {
+            arrival::bind(guarded, Some(process), None)?;
+        }
+        Some(Caller::Host | Caller::Successor(_)) | None => {}
     }
+    let binding = guarded.opened.run().session.as_ref();
+    let let_go = binding.is_some_and(|binding| {
+        binding.session == guarded.session && binding.state == BindingState::Ended
+    });
+    if let_go && !comes_or_goes {
+        arrival::bind(guarded, enrolled.process, None)?;
+    }
+    Ok(None)
 }
 
-/// Hosts start their hooks themselves; between a session's shell and us there is that shell. A
-/// session that goes on in another process says so, when its earlier one is gone.
-fn is_from_host(enrolled: &Enrolled, what: &What) -> bool {
-    let Some(holder) = enrolled.process else {
-        return true;
-    };
-    let parent = rustix::process::getppid().map(|id| id.as_raw_pid().unsigned_abs());
-    let comes_anew = matches!(what, What::SessionStarted { .. });
-    // A host listens to its hooks; what its shell prints goes into a file. A shell that gives its
-    // place to us with `exec` is told from the host by that.
-    if output::is_a_file() {
-        return false;
-    }
-    parent == Some(holder.id) || (comes_anew && evidence::process::life(&holder) == Life::Gone)
+/// A call that did not come from the host moves nothing and lets nothing through.
+fn stranger(guarded: &mut Guarded<'_, '_>, event: Event) -> Result<Answer, Failure> {
+    let message = format!(
+        "a call of {} did not come from the session's host",
+        event.word()
+    );
+    guarded.tell(Happening::Remarked { message })?;
+    let reason = "GW-R02 refused: another process holds this session; go on there, or end it";
+    Ok(match event {
+        Event::PreToolUse => Answer {
+            verdict: Verdict::Refuse(reason.to_owned()),
+            ..Answer::nothing()
+        },
+        _ => Answer {
+            notice: Some(format!("gatewright: {reason}")),
+            ..Answer::nothing()
+        },
+    })
 }
 
 fn no_session() -> Failure {
@@ -154,7 +155,7 @@ fn open<'c>(
 }
 
 /// A run that is over and cannot begin again guards nothing any more.
-fn is_released(opened: &Opened) -> bool {
+pub fn is_released(opened: &Opened) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     let restarts = stage.is_some_and(|stage| !stage.after().is_empty());

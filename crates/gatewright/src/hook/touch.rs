@@ -116,11 +116,11 @@ impl Places {
         if let Some(state) = state {
             add(state.folder().to_owned(), Touch::State);
         }
-        let settings = [
-            worktree.map(|root| root.join(".claude")),
-            environment.claude_folder(),
-        ];
-        for folder in settings.into_iter().flatten() {
+        let roots = [worktree, environment.project.as_deref()];
+        let roots = roots.into_iter().flatten();
+        let own = roots.map(|root| Some(root.join(".claude")));
+        let settings = own.chain([environment.claude_folder()]);
+        for folder in settings.flatten() {
             add(folder.join("settings.json"), Touch::Settings);
             add(folder.join("settings.local.json"), Touch::Settings);
             // What stands here is submitted later as if a person had typed it.

@@ -81,7 +81,18 @@ pub fn look(environment: &Environment, project: &Project) -> Vec<Place> {
     let main = main_root(project).map(|root| (Scope::Main, root.join(LOCAL)));
     let own = [(Scope::Shared, SHARED), (Scope::Local, LOCAL)];
     let own = own.map(|(scope, name)| (scope, project.root.join(name)));
-    let all = managed.into_iter().chain(user).chain(main).chain(own);
+    // The host reads the settings of the folder in which it was started, too.
+    let started = environment
+        .project
+        .as_ref()
+        .filter(|root| **root != project.root);
+    let started = started.map(|root| (Scope::Shared, root.join(SHARED)));
+    let all = managed
+        .into_iter()
+        .chain(user)
+        .chain(main)
+        .chain(own)
+        .chain(started);
     all.map(|(scope, path)| Place::look(scope, path)).collect()
 }
 

@@ -20,8 +20,14 @@ const DEEPEST: usize = 6;
 /// The first door that a text for a shell plainly opens: an agent program that it runs, or a command of
 /// ours that is a person's.
 pub fn of_command(command: &str) -> Option<Door> {
-    door(command, DEEPEST)
+    match command.len() >= LONGEST_COMMAND - 3 {
+        true => Some(Door::TooLong),
+        false => door(command, DEEPEST),
+    }
 }
+
+/// What is longer is cut by whoever reads it, at a character.
+pub const LONGEST_COMMAND: usize = 64 * 1024;
 
 /// Does a text for a shell plainly change one of these paths, something beneath it, or the folder that
 /// holds it? Reading stays free.

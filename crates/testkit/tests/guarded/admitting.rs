@@ -104,6 +104,17 @@ fn another_spelling_is_no_way_around_what_an_agent_must_leave() {
 }
 
 #[test]
+fn a_name_that_another_stage_knows_is_known_here_as_well() {
+    let open = OPEN
+        .replace("\"helper-*\"", "\"*\"")
+        .replace("agent   = \"session\"", "agent = \"closing-agent\"");
+    for name in ["closing-agent", "ClosingAgent", "closing_agent"] {
+        let asked = format!("ask {name} call A");
+        check(&open, &[(&asked, "allow R10 | admitted d1 closing-agent")]);
+    }
+}
+
+#[test]
 fn nobody_is_called_session() {
     check(
         OPEN,
@@ -239,6 +250,18 @@ fn the_host_that_tells_which_call_began_whom_is_believed() {
             ("launched w2 call B", "done R41"),
         ],
     );
+    // Told after one had taken the other's work, and before the other had begun.
+    check(
+        OPEN,
+        &[
+            ("ask helper-x call A", "allow R10 | admitted d1 helper-x"),
+            ("ask helper-x call B", "allow R10 | admitted d2 helper-x"),
+            ("begins w2 helper-x", "done R41 | began d1 w2"),
+            ("launched w2 call B", "done R41 | began d2 w2"),
+            ("begins w1 helper-x", "done R41 | began d1 w1"),
+            ("launched w1 call A", "done R41"),
+        ],
+    );
     // Somebody whom nobody called was faster, and loses what was never its own.
     check(
         FLOW,
@@ -369,8 +392,10 @@ fn an_agent_of_another_program_is_not_played_by_the_session() {
                 "engine: ask critic call step-1",
                 "allow R10 | admitted d2 critic",
             ),
-            // A session that stops has not lost what is not its own.
+            // A session that stops or comes again has not lost what is not its own.
             ("stop", "allow R90"),
+            ("prompt", "done R95"),
+            ("arrives process 101", "done R02 | attached s1"),
             ("begins w2 critic", "refuse R22 | refused"),
             ("returned call step-1 tools 1", "done R30 | noted"),
             ("lay two 1 approved", ""),

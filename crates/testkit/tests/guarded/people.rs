@@ -169,3 +169,11 @@ fn a_person_finishes_an_open_stage_and_an_agent_does_not() {
         ],
     );
 }
+
+#[test]
+fn a_person_gives_a_reason_for_what_cannot_be_undone() {
+    for command in ["skip done", "cancel", "reset", "bypass 60", "restore"] {
+        let line = format!("person: {command} silently");
+        check(FLOW, &[(&line, "refuse R66 | refused")]);
+    }
+}

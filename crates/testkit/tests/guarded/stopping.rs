@@ -230,3 +230,29 @@ fn a_run_past_its_time_lets_the_session_stop() {
         ],
     );
 }
+
+#[test]
+fn what_never_began_is_forgotten_when_a_person_speaks() {
+    check(
+        FLOW,
+        &[
+            (
+                "ask alpha-writer call A",
+                "allow R10 | admitted d1 alpha-writer",
+            ),
+            // A person broke the turn off: neither an end nor a stop was told.
+            ("prompt", "inject R95 | ended d1 dropped"),
+            (
+                "ask alpha-writer call B",
+                "allow R10 | admitted d2 alpha-writer",
+            ),
+            ("begins w2 alpha-writer", "done R41 | began d2 w2"),
+            ("prompt", "inject R95"),
+            ("tool Read by w2 alpha-writer", "allow R21 | worked d2"),
+            (
+                "failed w2",
+                "refuse R37 | ended d2 crashed, retried crashed",
+            ),
+        ],
+    );
+}

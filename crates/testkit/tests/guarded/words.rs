@@ -189,6 +189,8 @@ fn door(word: &str) -> Door {
     match word {
         "workflow" => Door::Workflow,
         "claude" => Door::AgentProgram("claude -p".into()),
+        "hook" => Door::HookCall,
+        "long" => Door::TooLong,
         "reset" => Door::PersonsCommand("gatewright reset".into()),
         name => Door::NoName(name.into()),
     }
@@ -242,7 +244,8 @@ fn session_pauses(words: &mut Words<'_>) -> Happening {
 
 /// What only people may ask for.
 fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
-    let reason = || String::from("because");
+    let silent = words.has("silently");
+    let reason = || String::from(if silent { " " } else { "because" });
     match verb {
         "answer" => match words.next() {
             "continue" if !words.has("choice") => Happening::Answered(Answer::Continue),

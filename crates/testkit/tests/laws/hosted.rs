@@ -43,6 +43,7 @@ pub enum Hosted {
     /// The session itself turns to something else.
     Pauses(Left),
     Stops(Background),
+    Prompts,
     Comes(Arrival),
     Leaves,
 }
@@ -109,6 +110,7 @@ pub fn hosted(pipeline: &Pipeline, world: &World) -> Vec<Hosted> {
     let mut all = vec![
         Hosted::Stops(Background::Working),
         Hosted::Stops(Background::Idle),
+        Hosted::Prompts,
         Hosted::Leaves,
     ];
     all.extend(
@@ -340,6 +342,7 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Stops(background) => Happening::StopRequested {
             background_work: *background == Background::Working,
         },
+        Hosted::Prompts => Happening::PromptSubmitted,
         Hosted::Comes(arrival) => Happening::SessionStarted {
             session: by,
             process: Some(process(holder, *arrival)),

@@ -2,6 +2,7 @@
 
 use engine::{Actor, AgentName, StepId, WorkerId};
 
+use super::super::doors::LONGEST_COMMAND;
 use super::super::wire::{
     self, AgentResponse, Answers, Block, Envelope, Question, QuestionResponse, Raw, Todo, ToolInput,
 };
@@ -10,7 +11,6 @@ use super::{actor, call, needed_text, owned};
 use crate::payload::{Background, Unreadable, What};
 
 /// The most of a shell's text that is looked at.
-const LONGEST_COMMAND: usize = 64 * 1024;
 
 pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     let tool = needed_text("tool_name", envelope.tool_name)?;

@@ -1,0 +1,67 @@
+//! Did the host call us, or somebody who plays it?
+//!
+//! A host starts its hooks itself, and talks to them through a socket of its own. Between a session's
+//! shell and us there is that shell; one that gives its place to us with `exec` has no such socket.
+
+use std::fs;
+
+use engine::{Life, Process};
+use evidence::process;
+
+use crate::output;
+
+/// Who called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// The process that holds the session.
+    Host,
+    /// Another process; the one that held the session is gone.
+    Successor(Process),
+    /// Another process, while the holder lives.
+    Stranger,
+}
+
+/// Who calls, in a session that this process holds.
+pub fn caller(holder: &Process) -> Caller {
+    if is_called_by(holder) {
+        return Caller::Host;
+    }
+    match parent() {
+        Some(parent) if process::life(holder) == Life::Gone && is_called_by(&parent) => {
+            Caller::Successor(parent)
+        }
+        Some(_) | None => Caller::Stranger,
+    }
+}
+
+/// Did this very process call us?
+pub fn is_called_by(holder: &Process) -> bool {
+    parent() == Some(*holder) && is_heard_by(holder)
+}
+
+fn parent() -> Option<Process> {
+    let parent = rustix::process::getppid()?;
+    process::find(parent.as_raw_pid().unsigned_abs())
+}
+
+/// Does this process talk with us? Claude Code does so through a socket; of other programs we know
+/// only that they listen, and write nothing into a file.
+fn is_heard_by(holder: &Process) -> bool {
+    let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
+    match name.is_ok_and(|name| name.trim_end() == "claude") {
+        true => peer() == Some(holder.id),
+        false => !output::is_a_file(),
+    }
+}
+
+/// The process at the other end of our input.
+#[cfg(target_os = "linux")]
+fn peer() -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(std::io::stdin()).ok()?;
+    Some(peer.pid.as_raw_pid().unsigned_abs())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peer() -> Option<u32> {
+    None
+}
