@@ -45,6 +45,13 @@ impl Teller<'_> {
         };
         let (run, stage) = (&self.run.id, &self.run.position.stage);
         let name = &self.pipeline.definition().name;
+        let here = self.pipeline.stage(stage);
+        let goes_on = here.is_some_and(|stage| !stage.after().is_empty());
+        if engine::is_over(self.pipeline, self.run) && !goes_on {
+            return vec![format!(
+                "Run {run} of `{name}` is over ({status}); Gatewright guards nothing here any more."
+            )];
+        }
         vec![
             format!(
                 "Gatewright guards this session: run {run} of `{name}` is in stage `{stage}` \

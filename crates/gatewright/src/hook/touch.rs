@@ -44,7 +44,12 @@ pub fn look(
     command: Option<&str>,
 ) -> Looked {
     let worktree = Path::new(&opened.stored.worktree);
-    let places = Places::new(&desk.context.environment, Some(&desk.state), Some(worktree));
+    let mut places = Places::new(&desk.context.environment, Some(&desk.state), Some(worktree));
+    let given = opened.pipeline.definition().gives.iter();
+    let given = given.map(|file| worktree.join(".claude").join(file));
+    places
+        .places
+        .extend(given.map(|path| (resolved(&path), Touch::Definition)));
     let artifacts = artifacts(opened, worktree);
     let folder = folder_of(payload, worktree);
     let mut touches: Vec<Touch> = Vec::new();
@@ -62,7 +67,7 @@ pub fn look(
         touches.extend(places.named_in(&folder, command));
         let named = artifacts
             .iter()
-            .filter(|(own, _)| names(&folder, command, worktree, own));
+            .filter(|(own, _)| names(&folder, command, own));
         touches.extend(named.map(|(_, touch)| touch.clone()));
     }
     Looked {
@@ -99,8 +104,8 @@ pub fn is_protected(
 
 fn folder_of(payload: &Payload, worktree: &Path) -> PathBuf {
     match &payload.cwd {
-        Some(folder) => PathBuf::from(folder),
-        None => worktree.to_owned(),
+        Some(folder) => resolved(Path::new(folder)),
+        None => resolved(worktree),
     }
 }
 
@@ -145,25 +150,8 @@ impl Places {
 
     fn named_in(&self, folder: &Path, command: &str) -> Option<Touch> {
         let mut places = self.places.iter();
-        let found = places.find(|(place, _)| {
-            let short = short_name(place);
-            let names = [place.to_str(), short.as_deref()];
-            let names: Vec<&str> = names.into_iter().flatten().collect();
-            mentions(folder, command, &names)
-        });
+        let found = places.find(|(place, _)| names(folder, command, place));
         found.map(|(_, touch)| touch.clone())
-    }
-}
-
-/// How people write one of our paths from inside the project, as `.claude/settings.json`.
-fn short_name(place: &Path) -> Option<String> {
-    let name = place.file_name()?.to_str()?;
-    match name {
-        ".gatewright" => Some(".gatewright".to_owned()),
-        "settings.json" | "settings.local.json" | "scheduled_tasks.json" => {
-            Some(format!(".claude/{name}"))
-        }
-        _ => None,
     }
 }
 
@@ -206,20 +194,12 @@ fn paths_of(
     }
 }
 
-fn names(folder: &Path, command: &str, worktree: &Path, path: &Path) -> bool {
-    let inside = path
-        .strip_prefix(resolved(worktree))
-        .ok()
-        .and_then(Path::to_str);
-    let names: Vec<&str> = [path.to_str(), inside].into_iter().flatten().collect();
-    mentions(folder, command, &names)
-}
-
-fn mentions(folder: &Path, command: &str, names: &[&str]) -> bool {
-    match folder.to_str() {
-        Some(folder) => doors::mentions_from(folder, command, names),
-        None => doors::mentions(command, names),
-    }
+/// Does a text for a shell that runs in this folder plainly change this path?
+fn names(folder: &Path, command: &str, path: &Path) -> bool {
+    let (Some(folder), Some(path)) = (folder.to_str(), path.to_str()) else {
+        return false;
+    };
+    doors::mentions_from(folder, command, &[path])
 }
 
 /// The path with every link followed as far as it exists; the rest is taken by its words.

@@ -104,3 +104,45 @@ fn a_question_of_the_run_is_put_to_the_person_by_the_host() {
         .unwrap_or_default();
     assert!(by.contains("person"), "{by}");
 }
+
+#[test]
+fn after_a_run_the_session_is_free_and_may_begin_another() {
+    let stage = Stage::story([
+        Actor::new(
+            "GO-MAIN",
+            [
+                say("ONE"),
+                say("TWO"),
+                say("THREE"),
+                say("FOUR"),
+                say("FIVE"),
+                agent_in_foreground("critic", "GO-FREE"),
+                say("SIX"),
+                say("SEVEN"),
+                agent_in_foreground("critic", "GO-EARLY"),
+                say("EIGHT"),
+                say("NINE"),
+                say("TEN"),
+                say("ELEVEN"),
+                say("TWELVE"),
+            ],
+        ),
+        Actor::new("GO-FREE", [bash("echo free > free.txt"), say("FREE")]),
+        Actor::new("GO-EARLY", [bash("echo early > early.txt"), say("NEVER")]),
+    ]);
+    let session = stage.claude().open();
+    session.say("/story about a fox");
+    session.wait_for("it waits for you");
+    session.say("/cancel-story enough");
+    session.wait_for("FIVE");
+    // Nothing is guarded now.
+    session.say("GO-MAIN: and now freely");
+    session.wait_for("SEVEN");
+    assert_eq!(stage.project.read("free.txt"), "free\n");
+    // And here everything is again.
+    session.say("/story about a wolf");
+    let refused = "'critic' may not work in writing";
+    stage.model.wait_until_told("GO-MAIN", refused);
+    assert_eq!(stage.runs().len(), 2, "{}", stage.history());
+    assert!(!stage.path("early.txt").exists());
+}

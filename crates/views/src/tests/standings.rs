@@ -306,9 +306,7 @@ fn open_stages_checks_and_ends() {
     check(
         &guarded("abandoned"),
         expect![[r#"
-            Gatewright guards this session: run r-7f3 of `showcase` is in stage `abandoned` (cancelled).
-            The task: Write the role web
-            What comes next:
+            Run r-7f3 of `showcase` is over (cancelled); Gatewright guards nothing here any more.
             - nothing: the run is over"#]],
     );
 }

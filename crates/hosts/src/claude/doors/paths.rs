@@ -81,6 +81,11 @@ impl Path {
         }
     }
 
+    /// Is this the other one, or a folder around it?
+    pub fn is_around(&self, other: &Self) -> bool {
+        self.base == other.base && other.parts.starts_with(&self.parts)
+    }
+
     /// How many parts lead out of the folder in which it begins.
     fn above(&self) -> usize {
         self.parts.iter().take_while(|part| *part == "..").count()

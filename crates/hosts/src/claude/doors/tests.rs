@@ -415,3 +415,35 @@ fn long_and_broken_texts_end() {
         mentions(&text, &PROTECTED);
     }
 }
+
+#[test]
+fn the_folder_in_which_one_works_is_free() {
+    let protected = ["/home/dev/project/.claude/settings.json"];
+    let check = |command: &str, expected: bool| {
+        let found = mentions_from("/home/dev/project", command, &protected);
+        assert_eq!(found, expected, "{command}");
+    };
+    for command in [
+        "mv a.txt .",
+        "mv sub/* .",
+        "git checkout -- .",
+        "git restore --staged .",
+        "find . -name '*.tmp' -delete",
+        "chmod -R u+w .",
+        "echo x > /tmp/.claude-notes/settings.json",
+        "echo x > sub/.claude/settings.json",
+    ] {
+        check(command, false);
+    }
+    for command in [
+        "mv .claude elsewhere",
+        "git checkout -- .claude",
+        "find .claude -name '*.json' -delete",
+        "chmod -R a-w .claude",
+        "cd .claude && echo x > settings.json",
+        "mv x.json .claude/settings.json",
+        "rm -rf /home/dev/project",
+    ] {
+        check(command, true);
+    }
+}

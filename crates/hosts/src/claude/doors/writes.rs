@@ -70,6 +70,8 @@ const LONGEST_PIPE: usize = 4;
 /// What is protected, and where the text has gone with `cd`.
 struct Look<'p> {
     protected: &'p [Path],
+    /// Where the text begins, and where it has gone.
+    start: Path,
     folder: Path,
 }
 
@@ -77,6 +79,7 @@ pub fn mentions(folder: &str, command: &str, protected: &[&str]) -> bool {
     let protected: Vec<_> = protected.iter().map(|path| Path::parse(path)).collect();
     let mut look = Look {
         protected: &protected,
+        start: Path::parse(folder),
         folder: Path::parse(folder),
     };
     look.text(command, DEEPEST)
@@ -125,6 +128,16 @@ impl Look<'_> {
         words.into_iter().any(|word| self.changes(word, reach))
     }
 
+    /// The same for commands that pick what they change out of a folder. The folder in which the text
+    /// begins, or one around it, is everybody's to work in.
+    fn any_picks<'w>(&self, words: impl IntoIterator<Item = &'w String>, reach: Reach) -> bool {
+        let words = words.into_iter().filter(|word| {
+            let path = Path::parse(word).within(&self.folder);
+            !path.is_around(&self.start)
+        });
+        self.any_changes(words, reach)
+    }
+
     fn program(&mut self, name: &str, arguments: &[String]) -> bool {
         let option = |wanted: &[&str]| values(arguments, wanted);
         match name {
@@ -134,7 +147,7 @@ impl Look<'_> {
             }
             "dd" => self.any_changes(&keyed(arguments, "of="), Reach::Itself),
             "git" => self.git(arguments),
-            "find" => changes_found(arguments) && self.any_changes(arguments, Reach::Whole),
+            "find" => changes_found(arguments) && self.any_picks(arguments, Reach::Whole),
             "sed" | "gsed" | "perl" | "ruby" | "yq" if is_in_place(arguments) => {
                 self.any_changes(arguments, Reach::Itself)
             }
@@ -146,7 +159,8 @@ impl Look<'_> {
             "sort" => self.any_changes(&option(&["-o", "--output"]), Reach::Itself),
             "tar" => self.any_changes(&option(&["-C", "--directory"]), Reach::Itself),
             "unzip" => self.any_changes(&option(&["-d"]), Reach::Itself),
-            "mv" | "ln" => self.copied(arguments) || self.any_changes(arguments, Reach::Whole),
+            "mv" | "ln" => self.copied(arguments) || self.any_picks(arguments, Reach::Whole),
+            "chmod" | "chown" | "chgrp" | "setfacl" => self.any_picks(arguments, reach(arguments)),
             _ if COPIERS.contains(&name) => self.copied(arguments),
             _ if CHANGERS.contains(&name) => self.any_changes(arguments, reach(arguments)),
             _ => false,
@@ -182,7 +196,7 @@ impl Look<'_> {
         let word = arguments.iter().find(|word| !word.starts_with('-'));
         let changes = ["checkout", "restore", "rm", "mv", "clean", "update-index"];
         word.is_some_and(|word| changes.contains(&word.as_str()))
-            && self.any_changes(arguments, Reach::Whole)
+            && self.any_picks(arguments, Reach::Whole)
     }
 
     /// `… | xargs rm`: the names come through the pipe.
