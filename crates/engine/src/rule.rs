@@ -122,8 +122,8 @@ rules! {
     Inject, "GW-R95", "a stage may give the session its text";
     OutcomeTaken, "GW-R96", "an outcome leads where the definition says";
     CounterFull, "GW-R97", "a counter that is full leads to its `then`";
-    Remarked, "GW-R99", "what a session does may be worth a line";
-    Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
-    Unevaluated, "GW-R100", "what nobody judged is marked";
     Interrupted, "GW-R98", "an escalation returns to where it interrupted";
+    Remarked, "GW-R99", "what a session does may be worth a line";
+    Unevaluated, "GW-R100", "what nobody judged is marked";
+    Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
 }

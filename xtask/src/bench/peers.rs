@@ -1,7 +1,7 @@
 //! Peers: hooks of the same behaviour in bash with jq and in Python, written for the comparison.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
@@ -138,10 +138,10 @@ impl Language {
         ]
     }
 
-    fn subjects(&self, interpreter: &PathBuf) -> Result<Vec<Subject>, Failure> {
+    fn subjects(&self, interpreter: &Path) -> Result<Vec<Subject>, Failure> {
         let subject = |(script, entries): (Script, usize)| {
             let peer = Peer {
-                interpreter: interpreter.clone(),
+                interpreter: interpreter.to_path_buf(),
                 script: root().join("xtask/bench/peers").join(script.file),
                 state: state(entries)?,
                 payload: payload(script.kind),

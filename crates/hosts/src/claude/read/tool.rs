@@ -10,8 +10,6 @@ use super::super::{Event, name, question};
 use super::{actor, call, needed_text, owned};
 use crate::payload::{Background, Unreadable, What};
 
-/// The most of a shell's text that is looked at.
-
 pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     let tool = needed_text("tool_name", envelope.tool_name)?;
     let nothing = ToolInput::default();
