@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A peer for the bench: may this agent begin now? A state machine in one JSON file, read with jq.
-# Reads the payload of PreToolUse; ends with 0 for yes and 2 for no.
+# Reads the payload of PreToolUse; ends with 0 for yes and 2 for no. What is not JSON counts as IDLE.
 
 set -uo pipefail
 
@@ -8,6 +8,19 @@ state_file="${PIPELINE_STATE_DIR}/pipeline-state.json"
 
 log() {
     TZ=UTC printf '[%(%Y-%m-%dT%H:%M:%SZ)T] [check-subagent-allowed] %s\n' -1 "$1" >&2
+}
+
+read_tool_input() {
+    jq -r '.tool_input.subagent_type // "general-purpose"'
+}
+
+load_current_state() {
+    if ! jq empty "${state_file}" 2>/dev/null; then
+        log "warning: ${state_file} is no JSON"
+        echo IDLE
+        return
+    fi
+    jq -r '.state // "IDLE"' "${state_file}"
 }
 
 is_utility_agent() {
@@ -28,8 +41,8 @@ is_agent_allowed() {
     esac
 }
 
-agent=$(jq -r '.tool_input.subagent_type // "general-purpose"') || exit 0
-state=$(jq -r '.state // "IDLE"' "${state_file}" 2>/dev/null) || state=IDLE
+agent=$(read_tool_input) || exit 0
+state=$(load_current_state)
 
 if is_agent_allowed "${agent}" "${state}"; then
     log "approved ${agent} in ${state}"

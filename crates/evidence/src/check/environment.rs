@@ -101,17 +101,35 @@ pub fn search(given: &[PathBuf], root: &Path) -> Search {
 /// Why a folder is not searched: one in the project is the agent's, and one that anybody can write
 /// to is anybody's.
 fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
-    let is_open = |folder: &Path| {
-        std::fs::metadata(folder).is_ok_and(|metadata| metadata.mode() & 0o002 != 0)
-    };
     let has_colon = folder.as_os_str().as_encoded_bytes().contains(&b':');
     match () {
         () if !folder.is_absolute() => Some("relative"),
         () if has_colon => Some("it holds a colon"),
         () if real.starts_with(root) => Some("inside the project"),
-        () if real.ancestors().any(is_open) => Some("anybody can write there or above"),
+        () if is_anybodys(real) => Some("anybody can write there or above"),
         () => None,
     }
+}
+
+/// Can somebody else put something in its place, or into it? In a folder like `/tmp` everybody may
+/// make their own things, and not touch those of others.
+fn is_anybodys(real: &Path) -> bool {
+    const OTHERS_WRITE: u32 = 0o002;
+    const KEPT_APART: u32 = 0o1000;
+    let us = rustix::process::getuid().as_raw();
+    let mut below_is_ours = false;
+    for folder in real.ancestors() {
+        let Ok(metadata) = std::fs::metadata(folder) else {
+            return true;
+        };
+        let is_open = metadata.mode() & OTHERS_WRITE != 0;
+        let is_kept_apart = metadata.mode() & KEPT_APART != 0;
+        if is_open && !(is_kept_apart && below_is_ours) {
+            return true;
+        }
+        below_is_ours = metadata.uid() == 0 || metadata.uid() == us;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -148,5 +166,24 @@ mod tests {
                 "/usr/lib inside the project"
             ]
         );
+    }
+
+    #[test]
+    fn a_folder_of_ours_among_everybodys_is_ours() {
+        use std::fs::{Permissions, set_permissions};
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let around = tempfile::tempdir().unwrap();
+        let inner = around.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        for (mode, around_is_anybodys, inner_is_anybodys) in [
+            (0o700, false, false),
+            (0o777, true, true),
+            (0o1777, true, false),
+        ] {
+            set_permissions(around.path(), Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_anybodys(around.path()), around_is_anybodys, "{mode:o}");
+            assert_eq!(is_anybodys(&inner), inner_is_anybodys, "{mode:o}");
+        }
     }
 }

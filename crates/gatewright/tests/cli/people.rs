@@ -117,15 +117,7 @@ fn what_an_agent_tried_stands_in_the_history() {
     ] {
         let before = entries(&project, RUN);
         let ran = by_agent(&project, line);
-        says_one_line(
-            ran,
-            1,
-            &[
-                "GW-R66",
-                "only a person",
-                "the environment is that of claude",
-            ],
-        );
+        says_one_line(ran, 1, &["GW-R66", "only a person"]);
         assert_eq!(entries(&project, RUN), before + 1, "{line}");
         let history = history(&project);
         let last = history.trim_end().lines().last().unwrap();

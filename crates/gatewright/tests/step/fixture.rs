@@ -157,12 +157,13 @@ cat > "$here/{name}.prompt.$count"
     }
 }
 
-/// A folder in which programs are looked for: nobody else can write to it, nor to one above it.
+/// A folder in which programs are looked for: nobody else can write to it, nor put something in its
+/// place.
 fn programs() -> TempDir {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let open = |folder: &Path| {
         let mode = fs::metadata(folder).unwrap().permissions().mode();
-        mode & 0o002 != 0
+        mode & 0o002 != 0 && mode & 0o1000 == 0
     };
     let open: Vec<PathBuf> = folder
         .path()
