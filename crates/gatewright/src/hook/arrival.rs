@@ -345,7 +345,8 @@ pub fn attach(
         let run = driven.opened.run();
         return Ok(Answer {
             notice: Some(format!(
-                "gatewright: another session is at work on run {}; this one is not guarded",
+                "gatewright: {} another session is at work on run {}; this one is not guarded",
+                driven.rule.code(),
                 run.id
             )),
             ..Answer::nothing()

@@ -130,10 +130,12 @@ fn stranger(guarded: &mut Guarded<'_, '_>, event: Event) -> Result<Answer, Failu
             verdict: Verdict::Refuse(reason.to_owned()),
             ..Answer::nothing()
         },
-        _ => Answer {
+        // The person at the other process is told.
+        Event::SessionStart | Event::UserPromptSubmit | Event::UserPromptExpansion => Answer {
             notice: Some(format!("gatewright: {reason}")),
             ..Answer::nothing()
         },
+        _ => Answer::nothing(),
     })
 }
 
