@@ -1,5 +1,8 @@
 //! `gatewright doctor`: does the installation hold, and what does it not stop?
 
+use engine::Held;
+
+use crate::caller::refusal;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,6 +24,7 @@ pub struct Doctor {
 
 impl Doctor {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "doctor", Held::Nobody)?;
         let trial = match self.live {
             true => Trial::WithHost,
             false => Trial::Without,

@@ -43,7 +43,10 @@ pub fn text(desk: &Desk<'_>, opened: &Opened, dispatch: &Dispatch) -> Result<Str
         contents: &contents,
         earlier: earlier.as_deref(),
     };
-    Ok(views::briefing(pipeline, run, dispatch, &handed))
+    let text = views::briefing(pipeline, run, dispatch, &handed);
+    // An agent may work in a folder of its own.
+    let worktree = views::line(&opened.stored.worktree);
+    Ok(format!("{text}\n\nPaths are meant from {worktree}."))
 }
 
 /// The end of the journal. Only a second attempt has a reason to look for.

@@ -129,6 +129,7 @@ pub fn assurance() -> Vec<Finding> {
             .to_owned(),
         "not stopped: an agent program that is started without these settings".to_owned(),
         "not stopped: whoever replaces the program gatewright itself".to_owned(),
+        "not stopped: a script that takes care to look like a person, or like a host".to_owned(),
     ];
     lines.map(|line| Topic::Assurance.fine(line)).into()
 }
