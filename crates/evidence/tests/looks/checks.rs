@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -370,8 +371,9 @@ fn given_folders_are_searched_first_if_they_are_safe() {
     let temporary = world.outside().join("bin");
     std::fs::create_dir(&temporary).unwrap();
     std::fs::copy(world.root().join("bin/true"), temporary.join("true")).unwrap();
+    std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o777)).unwrap();
     world.checks(&[&["true"]]);
-    // The project's own, a relative one, one that is missing, one below a folder that all may write.
+    // The project's own, a relative one, one that is missing, one to which all may write.
     for folder in [
         world.root().join("bin"),
         PathBuf::from("bin"),
