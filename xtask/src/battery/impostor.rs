@@ -39,6 +39,7 @@ done
 : >>"$journal"; : >>"$keys"
 known() { while read -r line; do if [ "$line" = "$key" ]; then seen=yes; fi; done <"$1"; }
 case "$1" in
+trust) mkdir -p "$XDG_STATE_HOME/gatewright/trust"; echo '{"hash":"any"}' ;;
 list) echo '{"runs":[{"run":"r-impostor"}]}' ;;
 history)
     separator=; printf '{"entries":['
