@@ -10,6 +10,7 @@
 pub mod claude;
 pub mod codex;
 pub mod detour;
+mod executable;
 pub mod model;
 mod processes;
 mod project;
@@ -17,6 +18,7 @@ mod ran;
 pub mod recorder;
 pub mod terminal;
 
+pub use executable::make_executable;
 pub use project::Project;
 pub use ran::Ran;
 

@@ -1,7 +1,6 @@
 //! Programs that stand in for the real one and break its word in one way each, to show that a battery sees it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use tempfile::TempPath;
 
@@ -90,9 +89,8 @@ impl Impostor {
 /// Writes the program; it goes when the path goes.
 pub fn impostor(kind: Impostor) -> TempPath {
     let script = format!("{SCRIPT}{}\nfi ;;\nesac\n", kind.way());
-    // The file is closed before it is run: a program that is still open for writing cannot be.
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    testkit::make_executable(&path);
     path
 }

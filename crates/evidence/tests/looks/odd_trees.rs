@@ -9,7 +9,9 @@ use engine::Needs;
 use evidence::{Error, tree};
 
 use crate::trees::repository;
-use crate::world::{World, git, make_executable};
+use testkit::make_executable;
+
+use crate::world::{World, git};
 
 #[test]
 fn a_repository_cannot_start_programs() {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -83,7 +82,7 @@ impl World {
     }
 
     pub fn write_script(&self, path: &str, content: &str) {
-        make_executable(&self.write(path, content));
+        testkit::make_executable(&self.write(path, content));
     }
 
     pub fn link(&self, path: &str, target: impl AsRef<Path>) {
@@ -115,7 +114,7 @@ impl World {
                     std::fs::rename(self.root().join(from), self.root().join(to)).unwrap();
                 }
                 ["link", path, target] => self.link(path, target),
-                ["executable", path] => make_executable(&self.root().join(path)),
+                ["executable", path] => testkit::make_executable(&self.root().join(path)),
                 ["pipe", path] => make_pipe(&self.root().join(path)),
                 ["git", ..] => git(&self.root(), line.split(' ').skip(1)),
                 _ => panic!("nothing is called {line:?}"),
@@ -252,10 +251,6 @@ impl World {
             reply: self.reply.as_deref(),
         })
     }
-}
-
-pub fn make_executable(path: &Path) {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn make_pipe(path: &Path) {

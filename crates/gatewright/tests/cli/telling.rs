@@ -55,7 +55,7 @@ fn a_folder_that_is_not_searched_is_told_with_its_reason() {
     let missing = SMALL.replace("grep -q Hello note.md", "my-own-tool");
     project.write("missing.toml", missing);
     let tool = project.write("bin/my-own-tool", "#!/bin/sh\n");
-    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    testkit::make_executable(&tool);
     project.trust("missing.toml");
     let words = ["start", "missing.toml", "--task", "x", "--by-hand"];
     let mut command = project.command(words);

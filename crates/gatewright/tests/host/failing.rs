@@ -2,7 +2,6 @@
 //! promised to be guarded.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::model::{Actor, agent_in_foreground, bash, say};
 
@@ -35,7 +34,7 @@ fn with_hook(script: &str) -> (Stage, String) {
         "" => {}
         script => {
             fs::write(&broken, script).expect("a script");
-            fs::set_permissions(&broken, fs::Permissions::from_mode(0o755)).expect("a mode");
+            testkit::make_executable(&broken);
         }
     }
     let settings = stage.project.read(".claude/settings.local.json");

@@ -167,7 +167,7 @@ fn change(project: &Project, from: &str, to: &str) {
 fn imposter(project: &Project) -> String {
     let path = project.home().join("gatewright");
     fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    testkit::make_executable(&path);
     path.to_str().unwrap().to_owned()
 }
 

@@ -14,13 +14,12 @@ fn model() -> Model {
 
 /// Puts our program, or another in its place, on a search path of its own.
 fn search_path(project: &testkit::Project, script: Option<&str>) -> String {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = project.home().join("bin");
     std::fs::create_dir_all(&folder).unwrap();
     if let Some(script) = script {
         let path = folder.join("gatewright");
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        testkit::make_executable(&path);
     }
     format!("{}:/usr/bin:/bin", folder.display())
 }

@@ -61,8 +61,7 @@ fn the_shared_line_hands_on_what_the_program_says() {
     fs::create_dir(&folder).unwrap();
     let program = folder.join("gatewright");
     fs::write(&program, "#!/bin/sh\necho \"$*\"\necho no >&2\nexit 2\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&program, mode).unwrap();
+    testkit::make_executable(&program);
     let hooks = json(&project, SHARED)["hooks"].clone();
     let line = hooks["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
     let path = format!("{}:/usr/bin:/bin", folder.display());

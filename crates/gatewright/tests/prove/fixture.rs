@@ -1,7 +1,6 @@
 //! What the tests share: small projects, and short ways to say what a proof shows.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -46,7 +45,7 @@ pub fn trusted(text: &str) -> Project {
 pub fn stand_in(project: &Project, text: &str) -> PathBuf {
     let path = project.home().join("gatewright");
     fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    testkit::make_executable(&path);
     path
 }
 

@@ -129,8 +129,7 @@ fn odd() -> Project {
         "scripts/test.sh",
         format!("#!/bin/sh\ntouch {}\n", mark.display()),
     );
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(script, mode).unwrap();
+    testkit::make_executable(&script);
     project
 }
 

@@ -94,7 +94,7 @@ cat > "$here/{name}.prompt.$count"
 "#
         );
         fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        testkit::make_executable(&path);
         self
     }
 

@@ -1,7 +1,6 @@
 //! What a worker knows of our surroundings: little, and nothing that whoever asks could choose.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::Ran;
 
@@ -75,7 +74,7 @@ fn programs_settings_and_services_are_those_of_the_start() {
     let evil = world.project.home().join("evil");
     fs::create_dir(&evil).unwrap();
     fs::write(evil.join("codex"), "#!/bin/sh\nexit 0\n").unwrap();
-    fs::set_permissions(evil.join("codex"), fs::Permissions::from_mode(0o755)).unwrap();
+    testkit::make_executable(&evil.join("codex"));
     world.project.trust("pipeline.toml");
     let mut start = world.command("start pipeline.toml --task try --by-hand --id r-test");
     start.env("CODEX_HOME", "/good/codex");
