@@ -17,7 +17,11 @@ pub struct Context {
     state: Option<PathBuf>,
     /// Who typed it does not change while the command runs, so it is found out once.
     who: OnceCell<Who>,
+    /// Done before what may take long, where somebody waits.
+    before_delay: Option<Box<BeforeDelay>>,
 }
+
+type BeforeDelay = dyn Fn(&Environment);
 
 impl Context {
     /// The context of this process.
@@ -31,6 +35,7 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
+            before_delay: None,
         })
     }
 
@@ -41,6 +46,22 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
+            before_delay: None,
+        }
+    }
+
+    /// The same where somebody waits who must hear something in time.
+    pub fn hurried(self, before_delay: impl Fn(&Environment) + 'static) -> Self {
+        Self {
+            before_delay: Some(Box::new(before_delay)),
+            ..self
+        }
+    }
+
+    /// Whoever waits is told that what comes now may take long.
+    pub fn expect_delay(&self) {
+        if let Some(before_delay) = &self.before_delay {
+            before_delay(&self.environment);
         }
     }
 
@@ -52,6 +73,7 @@ impl Context {
             folder,
             state: Some(state),
             who: OnceCell::from(Who::Unattended(who::user(&self.environment))),
+            before_delay: None,
         }
     }
 

@@ -3,8 +3,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
-use engine::{ArtifactName, Hash, Needs, Pipeline, Run, RunId, Standing, Time};
+use engine::{
+    ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Source, Standing, Time,
+};
 use evidence::{Given, Looked, Looking, Project};
 use store::{Access, Backend, Sqlite, StoredRun};
 
@@ -25,7 +28,8 @@ pub struct Desk<'a> {
 #[derive(Clone)]
 pub struct Opened {
     pub stored: StoredRun,
-    pub pipeline: Pipeline,
+    /// Shared, since a run is looked at more often than its pipeline changes, which is never.
+    pub pipeline: Rc<Pipeline>,
 }
 
 impl Opened {
@@ -74,6 +78,11 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// The process ends now, and with it all that is open: taking it apart first would cost time.
+    pub fn leave(self) {
+        self.store.leave();
+    }
+
     /// The project of the folder that the command was typed in. It is looked for when it is needed:
     /// whoever names a run by its id does not need it.
     pub fn project(&self) -> Result<&Project, Failure> {
@@ -95,7 +104,7 @@ impl<'a> Desk<'a> {
 
     /// The run with its pipeline.
     pub fn opened(&mut self, stored: StoredRun) -> Result<Opened, Failure> {
-        let pipeline = self.pipeline(stored.run.definition)?;
+        let pipeline = Rc::new(self.pipeline(stored.run.definition)?);
         Ok(Opened { stored, pipeline })
     }
 
@@ -144,6 +153,9 @@ impl<'a> Desk<'a> {
         given: &BTreeMap<ArtifactName, Given>,
         reply: Option<&str>,
     ) -> Result<Looked, Failure> {
+        if may_take_long(needs, opened) {
+            self.context.expect_delay();
+        }
         match *needs == Needs::default() {
             true => Ok(Looked::default()),
             false => self.looking(opened, given, |looking| {
@@ -199,7 +211,7 @@ impl<'a> Desk<'a> {
         look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
         let subject = (
-            &opened.pipeline,
+            opened.pipeline.as_ref(),
             opened.run(),
             opened.stored.worktree.as_str(),
         );
@@ -227,6 +239,17 @@ impl<'a> Desk<'a> {
         };
         Ok(look(&looking)?)
     }
+}
+
+/// Files are read and checked for this, perhaps many of them. What an agent said is there already.
+fn may_take_long(needs: &Needs, opened: &Opened) -> bool {
+    let artifacts = &opened.pipeline.definition().artifacts;
+    let is_file = |need: &ArtifactNeed| {
+        let artifact = artifacts.get(&need.artifact);
+        artifact.is_some_and(|artifact| matches!(artifact.source, Source::File(_)))
+    };
+    let tree = needs.tree || needs.keep_tree || needs.changed_since.is_some();
+    tree || needs.artifacts.iter().any(is_file)
 }
 
 /// Without git, a folder is part of the nearest folder above that has runs.

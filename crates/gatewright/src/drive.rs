@@ -142,6 +142,7 @@ pub fn witness(
                 return Ok(told_again(opened, entries));
             }
             Attempt::Moved => {
+                desk.context.expect_delay();
                 turn = turn.or_else(|| desk.state.wait_shortly_to_change(&run, SHORT_PATIENCE));
                 opened = desk.read(&run)?;
             }

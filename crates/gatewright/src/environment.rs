@@ -94,9 +94,14 @@ fn absolute(value: &OsStr) -> Option<PathBuf> {
     path.is_absolute().then(|| path.to_owned())
 }
 
+/// In small or capital letters. Every process looks through all its variables, so this is done in place.
 fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_WORDS.iter().any(|word| name.contains(word))
+    let name = name.as_bytes();
+    let begins = |at: usize, word: &&str| {
+        let part = name.get(at..at + word.len());
+        part.is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    (0..name.len()).any(|at| SECRET_WORDS.iter().any(|word| begins(at, word)))
 }
 
 fn secret(value: &OsStr) -> Option<String> {

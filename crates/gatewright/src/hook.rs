@@ -13,49 +13,59 @@ mod guarded;
 mod host;
 mod input;
 mod question;
+mod resolve;
 mod skill;
 mod spool;
 mod touch;
+mod watch;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
-use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
-use std::time::Duration;
+use std::process::{self, ExitCode};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
-use hosts::Unreadable;
 use hosts::claude::{self, Answer, Bytes, Event, Stake};
+use hosts::{Payload, Unreadable};
 
+use crate::context::Context;
 use crate::enrolment;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::output;
 use crate::state::State;
 use input::Input;
+use watch::Voice;
 
 /// After this we answer whatever has been found out. The host's own limit is longer, and what follows
 /// from it is not ours to say.
 const DEADLINE: Duration = Duration::from_secs(claude::install::DEADLINE_SECONDS);
+
+/// What is said of a panic.
+const FAULT: &str = "gatewright has a fault of its own";
 
 /// Answers the host that started this process.
 pub fn run(arguments: &[OsString]) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let known = Known::default();
     let bytes = answered(&known, || hook(arguments, &known));
-    ExitCode::from(output::reply(&bytes))
+    ExitCode::from(known.voice.answer(&bytes))
 }
 
 /// A panic is a fault of ours, and its answer is that of everything that cannot be judged.
 fn answered(known: &Known, work: impl FnOnce() -> Bytes) -> Bytes {
     let answered = panic::catch_unwind(AssertUnwindSafe(work));
-    answered.unwrap_or_else(|_| known.undecided("gatewright has a fault of its own"))
+    answered.unwrap_or_else(|_| known.undecided(FAULT))
 }
 
 /// What is known when something goes wrong, and so what the answer must be.
 #[derive(Clone, Default)]
-struct Known(Arc<Mutex<Facts>>);
+struct Known {
+    facts: Arc<Mutex<Facts>>,
+    voice: Voice,
+}
 
 #[derive(Clone, Copy, Default)]
 struct Facts {
@@ -66,18 +76,34 @@ struct Facts {
 
 impl Known {
     fn learn(&self, learn: impl FnOnce(&mut Facts)) {
-        learn(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        learn(&mut self.facts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// The one place where a fault becomes an answer.
     fn undecided(&self, reason: &str) -> Bytes {
-        let facts = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let event = facts.event.unwrap_or(Event::Other);
         let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
         match facts.enrolled {
             true => claude::undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason),
             false => nothing(event),
         }
+    }
+
+    /// The answer of a hook that is still at work when its time is over, and the end of it. What took
+    /// too long is marked: nobody judged it in time.
+    fn give_up(&self, place: Option<(State, SessionId)>) {
+        let late = "it took too long";
+        let code = self.voice.answer(&self.undecided(late));
+        if let Some((state, session)) = place {
+            spool::keep(&state, self.event(), &session, late);
+        }
+        process::exit(code.into());
+    }
+
+    fn event(&self) -> Event {
+        let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        facts.event.unwrap_or(Event::Other)
     }
 }
 
@@ -94,43 +120,15 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         return nothing(named.unwrap_or(Event::Other));
     };
     match enrolment::is_enrolled(&state, session) {
-        true => in_time(named, input, environment, known),
+        true => enrolled(named, &input, environment, known),
         false => arrival::unenrolled(named, &input, environment, &state, session)
             .unwrap_or_else(|| nothing(named.unwrap_or(Event::Other))),
     }
 }
 
-/// A session that holds a run gets its answer before the host loses its patience: a tree may be
-/// large, and a disk slow.
-fn in_time(named: Option<Event>, input: Input, environment: Environment, known: &Known) -> Bytes {
-    known.learn(|facts| facts.enrolled = true);
-    let (sender, receiver) = mpsc::sync_channel(1);
-    let (shared, session) = (known.clone(), input.session.clone());
-    let work = move || {
-        let bytes = answered(&shared, || enrolled(named, &input, environment, &shared));
-        // Whoever waited may have given up.
-        let _ = sender.send(bytes);
-    };
-    if thread::Builder::new().spawn(work).is_err() {
-        return known.undecided("the system gives us no thread");
-    }
-    receiver.recv_timeout(DEADLINE).unwrap_or_else(|_| {
-        late(named, session.as_ref());
-        known.undecided("it took too long")
-    })
-}
-
-/// What took too long is marked: nobody judged it in time.
-fn late(named: Option<Event>, session: Option<&SessionId>) {
-    let state = State::find(&Environment::new(std::env::vars_os()));
-    if let (Ok(state), Some(session)) = (state, session) {
-        let event = named.unwrap_or(Event::Other);
-        spool::keep(&state, event, session, "it took too long");
-    }
-}
-
 /// Whatever happens now has an answer.
 fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known: &Known) -> Bytes {
+    known.learn(|facts| facts.enrolled = true);
     let (event, payload) = match input.payload(named) {
         Ok(read) => read,
         Err(unreadable) => {
@@ -138,16 +136,37 @@ fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known
             return known.undecided(&unreadable.to_string());
         }
     };
-    let stake = guarded::stake(&payload, &environment);
-    known.learn(|facts| {
-        facts.event = Some(event);
-        facts.stake = Some(stake);
-    });
-    match guarded::answer(event, &payload, input, environment.clone()) {
-        Ok(Some(answer)) => claude::write(event, &answer),
+    known.learn(|facts| facts.event = Some(event));
+    let payload = Rc::new(payload);
+    let context = Context::at(environment, guarded::folder(input, &payload));
+    let context = context.hurried(watched(known, input, &payload));
+    if input.is_long() {
+        context.expect_delay();
+    }
+    let work = || guarded::answer(event, &payload, input, &context);
+    let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(Some(answer))) => return claude::write(event, &answer),
         // The run is over, or was never there: the session is as free as any other.
-        Ok(None) => freed(event, input, environment),
-        Err(failure) => known.undecided(&told(&failure)),
+        Ok(Ok(None)) => return freed(event, input, context.environment),
+        Ok(Err(failure)) => told(&failure),
+        Err(_) => FAULT.to_owned(),
+    };
+    known.learn(|facts| facts.stake = Some(guarded::stake(&payload, &context.environment)));
+    known.undecided(&reason)
+}
+
+/// Before what may take long: a session that holds a run gets its answer before the host loses its
+/// patience. A tree may be large, a command long, and others may be at work on the same run.
+fn watched(known: &Known, input: &Input, payload: &Rc<Payload>) -> impl Fn(&Environment) + use<> {
+    let (known, payload, session) = (known.clone(), Rc::clone(payload), input.session.clone());
+    let (since, is_watched) = (Instant::now(), Cell::new(false));
+    move |environment| {
+        if !is_watched.replace(true) {
+            let (late, session) = (known.clone(), session.clone());
+            let state = State::find(environment).ok();
+            watch::begin(since, DEADLINE, move || late.give_up(state.zip(session)));
+            known.learn(|facts| facts.stake = Some(guarded::stake(&payload, environment)));
+        }
     }
 }
 

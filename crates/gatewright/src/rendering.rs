@@ -14,6 +14,7 @@ pub fn render(desk: &Desk<'_>, opened: &Opened) -> Vec<String> {
     if views.is_empty() {
         return Vec::new();
     }
+    desk.context.expect_delay();
     let told = |failure: Failure| vec![failure.to_string()];
     let journal = match journal(desk, opened) {
         Ok(journal) => journal,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use engine::{
@@ -173,7 +174,9 @@ impl Beginner<'_> {
             let decision = engine::begin(pipeline, &beginning);
             self.enrol(desk, &beginning.id)?;
             match self.store(desk, &home, &decision) {
-                Ok(stored) => return settled(desk, stored, pipeline.clone()).map(Begun::Run),
+                Ok(stored) => {
+                    return settled(desk, stored, Rc::new(pipeline.clone())).map(Begun::Run);
+                }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
                     beginning.id = chance::run_id()?;
                 }
@@ -253,7 +256,7 @@ fn begun(entries: &[Entry]) -> Result<Run, Failure> {
 pub fn settled(
     desk: &mut Desk<'_>,
     stored: StoredRun,
-    pipeline: Pipeline,
+    pipeline: Rc<Pipeline>,
 ) -> Result<Opened, Failure> {
     let run = &stored.run.id;
     if desk.state.search_path(run).is_none()

@@ -1,5 +1,7 @@
 //! `gatewright graph`: a pipeline drawn, with the present stage of a run if one is named.
 
+use std::rc::Rc;
+
 use engine::{Pipeline, Run};
 use serde_json::json;
 use views::diagram;
@@ -47,7 +49,7 @@ impl Graph {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let (pipeline, run) = match (&self.pipeline, &self.run) {
             (Some(word), _) => match find(context, word) {
-                Ok(pipeline) => (pipeline, None),
+                Ok(pipeline) => (Rc::new(pipeline), None),
                 Err(Trouble::Failed(failure)) => return Err(failure),
                 Err(Trouble::Rejected { text, problems }) => {
                     output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{BindingState, Fact, Happening, Rule, SessionId, Who};
@@ -32,22 +33,24 @@ pub struct Guarded<'d, 'c> {
     pub key: Option<Key>,
 }
 
+/// The folder in which the session works: as the host tells it, else as the payload does.
+pub fn folder(input: &Input, payload: &Payload) -> PathBuf {
+    let told = input.project.clone();
+    let folder = told.or_else(|| payload.cwd.clone().map(Into::into));
+    folder.unwrap_or_default()
+}
+
 /// The answer to this payload; none where the session holds no run any more. A failure means that
 /// nobody could decide.
 pub fn answer(
     event: Event,
     payload: &Payload,
     input: &Input,
-    environment: Environment,
+    context: &Context,
 ) -> Result<Option<Answer>, Failure> {
     if payload.what == What::Ignored {
         return Ok(Some(Answer::nothing()));
     }
-    let folder = input
-        .project
-        .clone()
-        .or_else(|| payload.cwd.clone().map(Into::into));
-    let context = Context::at(environment, folder.unwrap_or_default());
     let state = context.state()?;
     let session = input.session.clone().ok_or_else(no_session)?;
     let enrolled = enrolment::of_session(&state, &session)
@@ -56,7 +59,7 @@ pub fn answer(
         return Ok(None);
     };
     see(&state, event);
-    let opened = open(&context, &enrolled);
+    let opened = open(context, &enrolled);
     let (mut desk, opened) = match opened {
         Ok(Some(opened)) => opened,
         // The file names a run that never began, or that is gone.
@@ -84,6 +87,7 @@ pub fn answer(
     if answered.is_err() {
         spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
     }
+    desk.leave();
     answered.map(Some)
 }
 

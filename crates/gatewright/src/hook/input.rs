@@ -1,12 +1,14 @@
 //! What a host gives to a hook: arguments, the payload on stdin, and its environment.
 
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use engine::SessionId;
 use hosts::claude::{self, Event};
 use hosts::{Payload, Unreadable};
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 
 use crate::environment::Environment;
 
@@ -21,11 +23,7 @@ pub struct Input {
 
 impl Input {
     pub fn of_process(environment: &Environment) -> Self {
-        let mut bytes = Vec::new();
-        // One byte more than is read, so that what is too large is seen to be. What cannot be read
-        // is an empty payload, which has its answer.
-        let most = claude::LARGEST_INPUT as u64 + 1;
-        let _ = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
+        let bytes = all(rustix::stdio::stdin());
         let session = claude::session_of(&bytes).or_else(|| environment.session.clone());
         Self {
             bytes,
@@ -37,6 +35,36 @@ impl Input {
     pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), Unreadable> {
         claude::read(named, &self.bytes)
     }
+
+    /// May it take long to understand? A command can be written to be hard to read.
+    pub fn is_long(&self) -> bool {
+        self.bytes.len() > SHORT
+    }
+}
+
+/// What is read and judged in no time, whatever it says.
+const SHORT: usize = 4 * 1024;
+
+/// What a pipe holds at most, and so what one read of it brings.
+const PIPE: usize = 64 * 1024;
+
+/// Everything up to the end; of what is too large one byte too many, so that it is seen to be. What
+/// cannot be read is an empty payload, which has its answer.
+fn all(input: impl AsFd) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(PIPE);
+    while bytes.len() <= claude::LARGEST_INPUT {
+        match rustix::io::read(&input, spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => break,
+        }
+        // Most payloads are short, and to make room for more would touch all that is there.
+        if bytes.len() == bytes.capacity() {
+            bytes.reserve(bytes.len());
+        }
+    }
+    bytes.truncate(claude::LARGEST_INPUT + 1);
+    bytes
 }
 
 /// `hook [claude] [EVENT]`: the host and the event that `init` wrote into the settings.
@@ -49,6 +77,25 @@ pub fn named_event(arguments: &[OsString]) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Seek as _, Write as _};
+
+    #[test]
+    fn an_input_is_read_to_its_end_and_not_further_than_can_be_judged() {
+        let most = claude::LARGEST_INPUT;
+        for (length, expected) in [
+            (0, 0),
+            (391, 391),
+            (PIPE, PIPE),
+            (3 * PIPE + 1, 3 * PIPE + 1),
+            (most + 1, most + 1),
+            (most + PIPE, most + 1),
+        ] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&vec![b' '; length]).unwrap();
+            file.rewind().unwrap();
+            assert_eq!(all(&file).len(), expected, "{length}");
+        }
+    }
 
     #[test]
     fn the_event_is_named_after_the_host_or_not_at_all() {

@@ -71,6 +71,9 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         .map(|entry| entry.path())
         .collect();
     paths.sort();
+    if !paths.is_empty() {
+        guarded.desk.context.expect_delay();
+    }
     for path in paths {
         let Some((session, what)) = read(&path) else {
             continue;

@@ -3,12 +3,13 @@
 //! Files that a tool names are compared as resolved paths. A shell's text is only read for what it
 //! plainly says: whoever wants to hide it can, and `doctor` says so.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use engine::{Artifact, ArtifactName, CommandName, Door, Source, StepId, Touch};
 use hosts::Payload;
 use hosts::claude::doors;
 
+use super::resolve::Resolver;
 use crate::desk::{Desk, Opened};
 use crate::environment::Environment;
 use crate::state::State;
@@ -44,17 +45,16 @@ pub fn look(
     command: Option<&str>,
 ) -> Looked {
     let worktree = Path::new(&opened.stored.worktree);
-    let mut places = Places::new(&desk.context.environment, Some(&desk.state), Some(worktree));
-    let given = opened.pipeline.definition().gives.iter();
-    let given = given.map(|file| worktree.join(".claude").join(file));
-    places
-        .places
-        .extend(given.map(|path| (resolved(&path), Touch::Definition)));
-    let artifacts = artifacts(opened, worktree);
-    let folder = folder_of(payload, worktree);
+    let resolver = Resolver::default();
+    let places = match paths.is_empty() && command.is_none() {
+        true => Places::none(),
+        false => Places::of_run(&resolver, desk, opened, worktree),
+    };
+    let artifacts = artifacts(&resolver, opened, worktree);
+    let folder = folder_of(&resolver, payload, worktree);
     let mut touches: Vec<Touch> = Vec::new();
     for path in paths {
-        let path = resolved(&folder.join(path));
+        let path = resolver.resolved(&folder.join(path));
         touches.extend(places.touched(&path));
         touches.extend(
             artifacts
@@ -95,17 +95,21 @@ pub fn is_protected(
 ) -> bool {
     let state = State::find(environment).ok();
     let worktree = environment.project.as_deref();
-    let places = Places::new(environment, state.as_ref(), worktree);
-    let folder = folder_of(payload, worktree.unwrap_or(Path::new("/")));
-    let written = |path: &String| places.touched(&resolved(&folder.join(path))).is_some();
+    let resolver = Resolver::default();
+    let places = Places::new(&resolver, environment, state.as_ref(), worktree);
+    let folder = folder_of(&resolver, payload, worktree.unwrap_or(Path::new("/")));
+    let written = |path: &String| {
+        let path = resolver.resolved(&folder.join(path));
+        places.touched(&path).is_some()
+    };
     paths.iter().any(written)
         || command.is_some_and(|command| places.named_in(&folder, command).is_some())
 }
 
-fn folder_of(payload: &Payload, worktree: &Path) -> PathBuf {
+fn folder_of(resolver: &Resolver, payload: &Payload, worktree: &Path) -> PathBuf {
     match &payload.cwd {
-        Some(folder) => resolved(Path::new(folder)),
-        None => resolved(worktree),
+        Some(folder) => resolver.resolved(Path::new(folder)),
+        None => resolver.resolved(worktree),
     }
 }
 
@@ -115,9 +119,19 @@ struct Places {
 }
 
 impl Places {
-    fn new(environment: &Environment, state: Option<&State>, worktree: Option<&Path>) -> Self {
+    /// For whoever names no file.
+    fn none() -> Self {
+        Self { places: Vec::new() }
+    }
+
+    fn new(
+        resolver: &Resolver,
+        environment: &Environment,
+        state: Option<&State>,
+        worktree: Option<&Path>,
+    ) -> Self {
         let mut places = Vec::new();
-        let mut add = |path: PathBuf, touch: Touch| places.push((resolved(&path), touch));
+        let mut add = |path: PathBuf, touch: Touch| places.push((resolver.resolved(&path), touch));
         if let Some(state) = state {
             add(state.folder().to_owned(), Touch::State);
         }
@@ -140,6 +154,18 @@ impl Places {
         Self { places }
     }
 
+    /// The same with what the run's pipeline gave to the host.
+    fn of_run(resolver: &Resolver, desk: &Desk<'_>, opened: &Opened, worktree: &Path) -> Self {
+        let environment = &desk.context.environment;
+        let own = Self::new(resolver, environment, Some(&desk.state), Some(worktree));
+        let given = opened.pipeline.definition().gives.iter();
+        let given = given.map(|file| worktree.join(".claude").join(file));
+        let given = given.map(|path| (resolver.resolved(&path), Touch::Definition));
+        Self {
+            places: own.places.into_iter().chain(given).collect(),
+        }
+    }
+
     /// What this path belongs to. A folder above one of ours is ours as well: to move it is to
     /// move what it holds.
     fn touched(&self, path: &Path) -> Option<Touch> {
@@ -148,7 +174,13 @@ impl Places {
         found.map(|(_, touch)| touch.clone())
     }
 
+    /// Reading a shell's text takes time, so it is read for all places at once; only a text that
+    /// names one is read again.
     fn named_in(&self, folder: &Path, command: &str) -> Option<Touch> {
+        let all = self.places.iter().map(|(place, _)| place.as_path());
+        if !names_any(folder, command, all) {
+            return None;
+        }
         let mut places = self.places.iter();
         let found = places.find(|(place, _)| names(folder, command, place));
         found.map(|(_, touch)| touch.clone())
@@ -156,17 +188,17 @@ impl Places {
 }
 
 /// The paths of every artifact that is a file, as they are in this run.
-fn artifacts(opened: &Opened, worktree: &Path) -> Vec<(PathBuf, Touch)> {
+fn artifacts(resolver: &Resolver, opened: &Opened, worktree: &Path) -> Vec<(PathBuf, Touch)> {
     let definition = opened.pipeline.definition();
     let files = definition.artifacts.iter();
     files
-        .flat_map(|(name, artifact)| paths_of(opened, worktree, name, artifact))
+        .flat_map(|(name, artifact)| paths_of(resolver, (opened, worktree), name, artifact))
         .collect()
 }
 
 fn paths_of(
-    opened: &Opened,
-    worktree: &Path,
+    resolver: &Resolver,
+    (opened, worktree): (&Opened, &Path),
     name: &ArtifactName,
     artifact: &Artifact,
 ) -> Vec<(PathBuf, Touch)> {
@@ -180,7 +212,8 @@ fn paths_of(
             artifact: name.clone(),
             step: step.cloned(),
         };
-        Some((resolved(&worktree.join(path.as_str())), touch))
+        let path = worktree.join(path.as_str());
+        Some((resolver.resolved(&path), touch))
     };
     match template.contains("{step}") {
         false => path(None).into_iter().collect(),
@@ -196,43 +229,14 @@ fn paths_of(
 
 /// Does a text for a shell that runs in this folder plainly change this path?
 fn names(folder: &Path, command: &str, path: &Path) -> bool {
-    let (Some(folder), Some(path)) = (folder.to_str(), path.to_str()) else {
-        return false;
-    };
-    doors::mentions_from(folder, command, &[path])
+    names_any(folder, command, [path])
 }
 
-/// The path with every link followed as far as it exists; the rest is taken by its words.
-pub fn resolved(path: &Path) -> PathBuf {
-    let plain = plain(path);
-    for ancestor in plain.ancestors() {
-        if let Ok(real) = ancestor.canonicalize() {
-            return match plain.strip_prefix(ancestor) {
-                Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
-                _ => real,
-            };
-        }
-    }
-    plain
-}
-
-/// Without `.` and `..`. Whatever does not exist has no links to follow.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                // A link is followed before its parent is meant.
-                if let Ok(real) = plain.canonicalize() {
-                    plain = real;
-                }
-                plain.pop();
-            }
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
+fn names_any<'p>(folder: &Path, command: &str, paths: impl IntoIterator<Item = &'p Path>) -> bool {
+    let paths: Vec<&str> = paths.into_iter().filter_map(Path::to_str).collect();
+    folder
+        .to_str()
+        .is_some_and(|folder| doors::mentions_from(folder, command, &paths))
 }
 
 #[cfg(test)]
@@ -242,24 +246,6 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_are_followed_as_far_as_they_lead() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("real/inner")).unwrap();
-        symlink(root.join("real"), root.join("link")).unwrap();
-        symlink("real/new.txt", root.join("dangling")).unwrap();
-        for (path, expected) in [
-            ("real/a", "real/a"),
-            ("link/a", "real/a"),
-            ("link/absent/b", "real/absent/b"),
-            ("link/inner/../a", "real/a"),
-            ("real/./inner/../../link/a", "real/a"),
-        ] {
-            assert_eq!(resolved(&root.join(path)), root.join(expected), "{path}");
-        }
-    }
-
-    #[test]
     fn our_own_places_are_known_by_any_name() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -267,7 +253,8 @@ mod tests {
         symlink(root.join("project/.claude"), root.join("project/other")).unwrap();
         let state = State::new(root.join("state"));
         let project = root.join("project");
-        let places = Places::new(&Environment::default(), Some(&state), Some(&project));
+        let (resolver, environment) = (Resolver::default(), Environment::default());
+        let places = Places::new(&resolver, &environment, Some(&state), Some(&project));
         for (path, expected) in [
             ("state/store.db", Some(Touch::State)),
             ("project/.claude/settings.json", Some(Touch::Settings)),
@@ -277,7 +264,7 @@ mod tests {
             ("project/src/main.rs", None),
         ] {
             assert_eq!(
-                places.touched(&resolved(&root.join(path))),
+                places.touched(&resolver.resolved(&root.join(path))),
                 expected,
                 "{path}"
             );

@@ -1,4 +1,4 @@
-//! The hook as a process: what it does with bad input, and with very much of it at once.
+//! The hook as a process: what it does with bad input, with very much of it at once, and with too little time.
 #![expect(
     clippy::expect_used,
     reason = "a test that cannot be set up has failed"
@@ -6,4 +6,5 @@
 
 mod bad;
 mod seat;
+mod slow;
 mod storm;

@@ -31,18 +31,30 @@ pub struct Seat {
 impl Seat {
     /// A project in which the open pipeline is installed, and a session that holds a run of it.
     pub fn enrolled() -> Self {
-        let seat = Self::installed();
+        Self::installed().begun()
+    }
+
+    /// The same in a pipeline of the test's own, whose first stage is `working`.
+    pub fn enrolled_in(name: &str, pipeline: &str) -> Self {
+        Self::installed_as(name, pipeline).begun()
+    }
+
+    fn begun(self) -> Self {
         let begun = json!({"hook_event_name": "SessionStart", "source": "startup"});
-        let told = seat.hook("SessionStart", &begun).succeeds();
+        let told = self.hook("SessionStart", &begun).succeeds();
         assert!(told.stdout.contains("is in stage `working`"), "{told}");
-        seat
+        self
     }
 
     pub fn installed() -> Self {
+        Self::installed_as("open", OPEN)
+    }
+
+    fn installed_as(name: &str, pipeline: &str) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
-        project.write(".gatewright/open.toml", OPEN);
-        project.trust("open");
-        project.run(["init", "open", "--yes"]).succeeds();
+        project.write(format!(".gatewright/{name}.toml"), pipeline);
+        project.trust(name);
+        project.run(["init", name, "--yes"]).succeeds();
         Self { project }
     }
 

@@ -210,17 +210,28 @@ impl<'a> Visitor<'a> for Lossy {
     }
 }
 
-/// The session's id, without a look at what follows it. The host writes it first, so this also reads
-/// an input that is cut off or too long.
+/// Up to here an input is read to its end. Stopping early costs more: the reader works out the place
+/// of what it takes for an error.
+const SHORT: usize = 16 * 1024;
+
+/// The session's id, without a long look at what follows it. The host writes it first, so this also
+/// reads an input that is cut off or too long.
 pub fn first_session_id(input: &[u8]) -> Option<String> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(input);
+    let until = UntilSession {
+        found: &mut found,
+        is_short: input.len() <= SHORT,
+    };
     // The error with which the visitor stops says nothing.
-    let _ = deserializer.deserialize_map(UntilSession(&mut found));
+    let _ = deserializer.deserialize_map(until);
     found
 }
 
-struct UntilSession<'f>(&'f mut Option<String>);
+struct UntilSession<'f> {
+    found: &'f mut Option<String>,
+    is_short: bool,
+}
 
 impl<'a> Visitor<'a> for UntilSession<'_> {
     type Value = ();
@@ -231,11 +242,14 @@ impl<'a> Visitor<'a> for UntilSession<'_> {
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
         while let Some(key) = map.next_key::<Cow<'a, str>>()? {
-            if key == "session_id" {
-                *self.0 = Some(map.next_value::<String>()?);
-                return Err(M::Error::custom("found"));
+            if key == "session_id" && self.found.is_none() {
+                *self.found = Some(map.next_value::<String>()?);
+                if !self.is_short {
+                    return Err(M::Error::custom("found"));
+                }
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
-            map.next_value::<IgnoredAny>()?;
         }
         Ok(())
     }

@@ -42,11 +42,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const BUSY: Duration = Duration::from_secs(5);
 
 /// A cold process walks the whole log before it can read, so the log stays short: from this many
-/// pages (512 KiB) on, whoever closes the store copies them back into the database.
-const LONG_LOG: u32 = 128;
+/// pages (256 KiB) on, whoever closes the store copies them back into the database.
+const LONG_LOG: u32 = 64;
 
 /// A process that stays does so at this length (2 MiB), since it does not close for a long time.
-const VERY_LONG_LOG: u32 = 4 * LONG_LOG;
+const VERY_LONG_LOG: u32 = 8 * LONG_LOG;
 
 /// What the store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,13 @@ impl Sqlite {
 
     /// Closes the store. A log that has grown long is shortened now, when the reply is out.
     pub fn close(self) {}
+
+    /// The same for a process that ends now. The system closes what is open; SQLite would do no more
+    /// than that, since its log stays as it is, but would take its memory apart first.
+    pub fn leave(self) {
+        self.shorten_log(LONG_LOG);
+        std::mem::forget(self);
+    }
 
     fn reader(&self) -> Reader<'_> {
         Reader {

@@ -182,6 +182,9 @@ fn glob(part: &str) -> String {
 /// Does a part with wildcards fit a plain one? Backtracks to the last star alone, so it takes at most
 /// the product of both lengths.
 fn is_like(pattern: &str, text: &str) -> bool {
+    if !pattern.bytes().any(|byte| matches!(byte, b'*' | b'?')) {
+        return pattern == text;
+    }
     let (pattern, text): (Vec<_>, Vec<_>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut place, mut star) = (0, 0, None);
     while place < text.len() {
