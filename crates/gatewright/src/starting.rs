@@ -15,7 +15,7 @@ use crate::definition::{self, Trouble};
 use crate::desk::{Desk, Opened};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
-use crate::{chance, clock, collision, drive, params, rendering, step, trust};
+use crate::{chance, clock, collision, drive, params, rendering, trust, worker};
 
 /// How often another id is tried, when the one that chance gave is taken.
 const MOST_IDS: u32 = 8;
@@ -262,7 +262,7 @@ pub fn settled(
     if desk.state.search_path(run).is_none()
         && let Some(search) = &desk.context.environment.search_path
     {
-        step::keep(desk, run, pipeline.definition())?;
+        worker::keep(desk, run, pipeline.definition())?;
         desk.state.keep_search_path(run, search)?;
     }
     let opened = drive::prepare(desk, Opened { stored, pipeline })?;

@@ -3,17 +3,6 @@
 //! The dispatch is in the journal before the worker begins. While we live we hold a lock that is
 //! named in the dispatch, so whoever comes next sees whether the work is still going on.
 
-mod choice;
-mod claim;
-mod conversation;
-mod kept;
-mod leash;
-mod listener;
-mod order;
-mod process;
-mod verdict;
-mod work;
-
 use engine::{
     Dispatch, Ending, Fact, Fault, Happening, Refusal, Reply, Rule, Standing, StepId, Usage, Who,
     WorkRef, WorkResult,
@@ -23,11 +12,10 @@ use crate::clock;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
-use choice::Choice;
-use claim::Claim;
-pub use kept::{keep, keep_alike};
-pub use leash::hold;
-use work::Work;
+use crate::worker::choice::{self, Choice};
+use crate::worker::claim::{self, Claim};
+use crate::worker::order;
+use crate::worker::work::Work;
 
 /// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
 pub fn step(

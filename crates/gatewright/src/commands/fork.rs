@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
-use crate::{chance, clock, runs, step};
+use crate::{chance, clock, runs, worker};
 
 /// Begin a new run that goes on from an earlier point of another one
 ///
@@ -93,7 +93,7 @@ impl Fork {
 
 /// The checks of a fork look for programs where those of its origin do.
 fn search_alike(desk: &Desk<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
-    step::keep_alike(&desk.state, origin, fork)?;
+    worker::keep_alike(&desk.state, origin, fork)?;
     match desk.state.search_path(origin) {
         Some(search) => desk.state.keep_search_path(fork, &search),
         None => Ok(()),

@@ -1,7 +1,7 @@
 //! `gatewright leash`: waits for the end of a `step`, and ends its worker if nobody else has.
 
 use crate::exit::Exit;
-use crate::step;
+use crate::worker;
 
 /// Wait until the input ends, then end this process group
 #[derive(Debug, clap::Args)]
@@ -13,7 +13,7 @@ pub struct Leash {
 
 impl Leash {
     pub fn run(&self) -> Exit {
-        step::hold(self.group, &mut std::io::stdin());
+        worker::hold(self.group, &mut std::io::stdin());
         Exit::Success
     }
 }

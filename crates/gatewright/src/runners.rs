@@ -1,0 +1,1 @@
+//! What each runner can do, and what a pipeline asks of it.
