@@ -167,15 +167,21 @@ pub enum Fault {
     Timeout,
     /// The tree changed outside the stage's `writes`.
     Strayed,
+    /// Its changes do not go together with what others did meanwhile.
+    Conflict,
+    /// The service that it works with says: later.
+    Limited,
 }
 
 impl Fault {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Crashed,
         Self::Missing,
         Self::Hollow,
         Self::Timeout,
         Self::Strayed,
+        Self::Conflict,
+        Self::Limited,
     ];
 
     /// The word that `on` knows it by.
@@ -186,6 +192,8 @@ impl Fault {
             Self::Hollow => "hollow",
             Self::Timeout => "timeout",
             Self::Strayed => "strayed",
+            Self::Conflict => "conflict",
+            Self::Limited => "limited",
         }
     }
 

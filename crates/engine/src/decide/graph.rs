@@ -169,7 +169,7 @@ pub(super) fn step_failed(draft: &mut Draft<'_>, step: &StepId, fault: Fault, re
     let name = stage.name.clone();
     let spent = member_retries(&draft.run, &name, step);
     let (step, reason) = (step.clone(), reason.to_string());
-    let fact = if spent < retries(draft, stage, false) {
+    let fact = if spent < retries(draft, stage, fault, false) {
         Fact::StepRetried {
             stage: name,
             step,

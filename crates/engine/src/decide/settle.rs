@@ -22,6 +22,9 @@ use crate::status::is_over;
 /// Faults are tried again this often where the stage does not say otherwise.
 pub(super) const DEFAULT_RETRIES: u32 = 2;
 
+/// Nobody's fault: there is a longer wait between two tries instead.
+const LIMITED_RETRIES: u32 = 6;
+
 /// A worker without what it must leave is sent back this often before its attempt is spent.
 const MOST_SENT_BACK: u32 = 2;
 
@@ -253,7 +256,7 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
     let mendable = match fault {
         Fault::Missing => true,
         Fault::Strayed => judged.rule != Rule::StaleGate,
-        Fault::Crashed | Fault::Hollow | Fault::Timeout => false,
+        Fault::Crashed | Fault::Hollow | Fault::Timeout | Fault::Conflict | Fault::Limited => false,
     };
     let stopping = matches!(ending, Ending::Stopping { .. });
     (stopping && mendable && dispatch.sent_back < MOST_SENT_BACK).then(|| reason.clone())
@@ -394,7 +397,7 @@ fn fail(
 pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reason: &str) {
     let Some(stage) = draft.stage() else { return };
     let handled = edge(stage, fault.word());
-    if draft.run.position.retries < retries(draft, stage, handled.is_some()) {
+    if draft.run.position.retries < retries(draft, stage, fault, handled.is_some()) {
         let stage = stage.name.clone();
         draft.record(
             rule,
@@ -418,10 +421,11 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
 }
 
 /// How often a fault is tried again here.
-pub(super) fn retries(draft: &Draft<'_>, stage: &Stage, handled: bool) -> u32 {
+pub(super) fn retries(draft: &Draft<'_>, stage: &Stage, fault: Fault, handled: bool) -> u32 {
     match &stage.retry {
         Some(Retry { max, .. }) => amount(max, &draft.run).unwrap_or(DEFAULT_RETRIES),
         None if handled => 0,
+        None if fault == Fault::Limited => LIMITED_RETRIES,
         None => DEFAULT_RETRIES,
     }
 }

@@ -201,9 +201,9 @@ impl Scene {
                 let tool_uses = self.uses_a_tool(&mut worker)?;
                 self.gives_up(&worker, tool_uses)
             }
-            How::Fault(Fault::Timeout) | How::Says(_) | How::Leaves { .. } => {
-                not_shown("only a time limit leads there")
-            }
+            How::Fault(Fault::Timeout | Fault::Conflict | Fault::Limited)
+            | How::Says(_)
+            | How::Leaves { .. } => not_shown("only a headless run leads there"),
         }
     }
 

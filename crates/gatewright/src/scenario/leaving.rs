@@ -182,9 +182,14 @@ impl<'a> Leaving<'a> {
         };
         match self.how {
             How::Well | How::Outcome(_) | How::Says(_) | How::Fault(Fault::Strayed) => usual,
-            How::Fault(Fault::Crashed | Fault::Timeout | Fault::Missing | Fault::Hollow) => {
-                State::Untouched
-            }
+            How::Fault(
+                Fault::Crashed
+                | Fault::Timeout
+                | Fault::Missing
+                | Fault::Hollow
+                | Fault::Conflict
+                | Fault::Limited,
+            ) => State::Untouched,
             How::Leaves { state, artifact } if meant(artifact) => match state {
                 Left::Old | Left::Nothing => State::Untouched,
                 Left::Invalid => State::Broken,

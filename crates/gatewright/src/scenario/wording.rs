@@ -236,6 +236,8 @@ fn verb(how: &How) -> String {
         How::Fault(Fault::Missing) => String::from("leaves nothing"),
         How::Fault(Fault::Hollow) => String::from("is hollow"),
         How::Fault(Fault::Strayed) => String::from("strays"),
+        How::Fault(Fault::Conflict) => String::from("conflicts"),
+        How::Fault(Fault::Limited) => String::from("is limited"),
         How::Says(word) => format!("says {}", quote(word)),
         How::Leaves {
             state: Left::Nothing,

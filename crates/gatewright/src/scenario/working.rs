@@ -106,9 +106,13 @@ impl Player<'_> {
         let (agent, step) = self.worker(subject)?;
         let said = match how {
             How::Outcome(outcome) => Some(outcome.clone()),
-            How::Fault(fault @ (Fault::Crashed | Fault::Timeout | Fault::Strayed)) => {
-                Some(parsed(Outcome::parse(fault.word()))?)
-            }
+            How::Fault(
+                fault @ (Fault::Crashed
+                | Fault::Timeout
+                | Fault::Strayed
+                | Fault::Conflict
+                | Fault::Limited),
+            ) => Some(parsed(Outcome::parse(fault.word()))?),
             How::Well | How::Fault(_) | How::Says(_) | How::Leaves { .. } => None,
         };
         let what = Happening::Reported {

@@ -32,6 +32,8 @@ records! {
         Hollow = "hollow",
         Timeout = "timeout",
         Strayed = "strayed",
+        Conflict = "conflict",
+        Limited = "limited",
     }
     struct Captured { content, dispatch }
     struct Dispatch {

@@ -6,7 +6,7 @@ use engine::{Decision, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Sta
 
 use super::read::{Reader, RunRow};
 use super::salvage::Loss;
-use super::table::{Present, Table};
+use super::table::{Present, Row, Table};
 use crate::ledger::{self, Tip};
 use crate::line::Line;
 use crate::{Content, Error, Key, chain, record};
@@ -242,7 +242,7 @@ impl Rescue<'_> {
             status: &status,
             updated_at: at,
         };
-        self.fresh.set_run(number, &present)
+        self.fresh.set_run(number, &Row::of(&present))
     }
 }
 

@@ -5,6 +5,11 @@ pub(super) const RUN: &str = "
     SELECT r.number, r.version, r.head, r.state, r.project, r.worktree, r.pipeline, e.hash
     FROM runs r LEFT JOIN entries e ON e.place = (r.number << 32) + r.version
     WHERE r.id = ?1";
+/// The same without its state.
+pub(super) const TIP: &str = "
+    SELECT r.number, r.version, r.head, e.hash
+    FROM runs r LEFT JOIN entries e ON e.place = (r.number << 32) + r.version
+    WHERE r.id = ?1";
 pub(super) const NUMBER: &str = "SELECT number FROM runs WHERE id = ?1";
 pub(super) const BEGUN_BY: &str = "SELECT id FROM runs WHERE project = ?1 AND begun_by = ?2";
 pub(super) const KEYED: &str = "SELECT place FROM entries WHERE run = ?1 AND key = ?2";
@@ -64,6 +69,7 @@ pub(super) const SET_LEASE: &str = "
 #[cfg(test)]
 pub(super) const HOT: &[&str] = &[
     RUN,
+    TIP,
     NUMBER,
     BEGUN_BY,
     KEYED,

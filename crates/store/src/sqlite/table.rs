@@ -28,6 +28,39 @@ pub(super) struct Present<'a> {
     pub updated_at: Time,
 }
 
+/// What changes in a run's row with each decision, as it is stored.
+pub(super) struct Row {
+    stage: String,
+    status: &'static str,
+    reason: Option<String>,
+    overridden: bool,
+    updated_at: Time,
+    tip: Tip,
+    state: Vec<u8>,
+}
+
+impl Row {
+    pub fn of(present: &Present<'_>) -> Self {
+        let Present {
+            belongs,
+            run,
+            tip,
+            status,
+            updated_at,
+        } = present;
+        let (status, reason) = record::status_to_words(status);
+        Self {
+            stage: run.position.stage.as_str().to_owned(),
+            status,
+            reason: reason.map(str::to_owned),
+            overridden: !run.overrides.is_empty(),
+            updated_at: *updated_at,
+            tip: *tip,
+            state: record::state_to_bytes(run, *tip, *belongs),
+        }
+    }
+}
+
 impl Table<'_> {
     pub fn add_run(&self, present: &Present<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
         let Present {
@@ -63,30 +96,29 @@ impl Table<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    pub fn set_run(&self, number: i64, present: &Present<'_>) -> Result<(), Error> {
-        let Present {
-            belongs,
-            run,
-            tip,
+    pub fn set_run(&self, number: i64, row: &Row) -> Result<(), Error> {
+        let Row {
+            stage,
             status,
+            reason,
+            overridden,
             updated_at,
-        } = present;
-        let (status, reason) = record::status_to_words(status);
-        self.execute(
-            sql::SET_RUN,
-            params![
-                number,
-                run.position.stage.as_str(),
-                status,
-                reason,
-                !run.overrides.is_empty(),
-                signed(updated_at.0),
-                signed(tip.version),
-                tip.head.0,
-                record::state_to_bytes(run, *tip, *belongs),
-            ],
-        )?;
-        Ok(())
+            tip,
+            state,
+        } = row;
+        let (at, version) = (signed(updated_at.0), signed(tip.version));
+        let values = params![
+            number,
+            stage,
+            status,
+            reason,
+            overridden,
+            at,
+            version,
+            tip.head.0,
+            state
+        ];
+        self.execute(sql::SET_RUN, values).map(drop)
     }
 
     pub fn add_lines(&self, run: i64, lines: &[Line]) -> Result<(), Error> {

@@ -37,7 +37,7 @@ enum Verb {
     Says,
 }
 
-const VERBS: [(&str, Verb); 9] = [
+const VERBS: [(&str, Verb); 11] = [
     ("begins", Verb::Begins),
     ("ends", Verb::Ends),
     ("works", Verb::Works),
@@ -46,6 +46,8 @@ const VERBS: [(&str, Verb); 9] = [
     ("leaves", Verb::Leaves),
     ("is hollow", Verb::Fault(Fault::Hollow)),
     ("strays", Verb::Fault(Fault::Strayed)),
+    ("conflicts", Verb::Fault(Fault::Conflict)),
+    ("is limited", Verb::Fault(Fault::Limited)),
     ("says", Verb::Says),
 ];
 
