@@ -249,6 +249,8 @@ pub enum Door {
     PersonsCommand(String),
     /// A call for an agent whose name is none.
     NoName(String),
+    /// A worker of ours calls an agent of its own, whose work is part of its work.
+    OwnAgent(AgentName),
 }
 
 /// How an end names the work that ended.

@@ -113,6 +113,10 @@ check_rules! {
     ProofFails, "GW-L260", Error, "what `prove` claims is true";
     ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";
 
+    UnknownRunner, "GW-L265", Error, "a runner is one that is known";
+    NoScript, "GW-L266", Error, "the runner `command` has a script, which says what runs it";
+    RunnerCannot, "GW-L267", Error, "a runner can do what its pipeline asks of it";
+
     UnusedArtifact, "GW-L270", Warning, "an artifact is left or read somewhere";
     UnusedCounter, "GW-L271", Warning, "a counter is counted somewhere";
     UnusedGroup, "GW-L272", Warning, "a group is used somewhere";
@@ -120,4 +124,5 @@ check_rules! {
     GroupShadowsAgent, "GW-L274", Warning, "a group and an agent do not share a name";
     NothingProved, "GW-L275", Warning, "a pipeline states its promise with `prove`";
     ResumeWithoutReset, "GW-L276", Warning, "an escalation that continues sets its counter back";
+    PartlyCounted, "GW-L277", Warning, "a budget counts what every runner uses";
 }

@@ -84,6 +84,13 @@ impl Git {
     }
 
     fn ask(&self, root: &Path, git_dir: &Path, words: &[&str]) -> Result<Output, Error> {
+        let mut command = self.command(root, git_dir);
+        command.args(words).output().map_err(Error::GitStart)
+    }
+
+    /// Git for this worktree of this repository, where the repository's settings start nothing but
+    /// what the words that follow ask for: filters and merge drivers are for the caller to avoid.
+    pub fn command(&self, root: &Path, git_dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(root).env_clear().stdin(Stdio::null());
         for name in ["HOME", "XDG_CONFIG_HOME"] {
@@ -104,7 +111,7 @@ impl Git {
         command
             .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        command.args(words).output().map_err(Error::GitStart)
+        command
     }
 }
 

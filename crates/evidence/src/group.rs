@@ -82,6 +82,14 @@ pub fn kill(leader: u32) {
     }
 }
 
+/// Ends a process that may lead no group, with all that descends from it.
+pub fn end(process: u32) {
+    kill(process);
+    if let Some(process) = pid(process) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
 fn pid(id: u32) -> Option<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw)
 }

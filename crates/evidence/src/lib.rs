@@ -4,7 +4,9 @@
 //! What is wrong with an agent's work is part of the answer; an `Error` means that we could not look.
 
 pub mod artifact;
+pub mod beneath;
 pub mod check;
+pub mod git;
 pub mod group;
 pub mod process;
 pub mod questions;
@@ -12,11 +14,9 @@ pub mod steps;
 pub mod text;
 pub mod tree;
 
-mod beneath;
 mod bundle;
 mod document;
 mod error;
-mod git;
 mod path;
 mod placeholder;
 mod project;
@@ -34,6 +34,7 @@ pub use error::Error;
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
 pub use replace::replace;
+pub use repository::Repository;
 
 /// Captured copies by their content hash. The store has them.
 pub trait Contents {

@@ -14,7 +14,7 @@ pub struct Project {
     /// The project's identity: git's common folder, or the folder itself.
     pub key: String,
     /// The repository that lists the files.
-    pub(crate) repository: Option<Repository>,
+    pub repository: Option<Repository>,
 }
 
 impl Project {

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::beneath::{self, Folder, Refused};
 use crate::path::PathShape;
-use crate::{Error, Looking, hash};
+use crate::{Error, Looking, Project, hash};
 
 use cache::{Cache, Stamp};
 use listing::Listing;
@@ -47,6 +47,12 @@ pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
         hash: hash(&manifest),
         manifest,
     })
+}
+
+/// The paths of the files that git tracks or does not ignore, of nested repositories too; sorted.
+/// A tracked file that was deleted is among them.
+pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
+    listing::list(project).map(|listing| listing.files)
 }
 
 /// The paths that do not count: views and artifacts, of whatever run or step.

@@ -4,10 +4,10 @@ use clap::{Parser, Subcommand};
 use store::Key;
 
 use crate::commands::{
-    answer, bypass, cancel, check, checkpoint, completions, demo, doctor, exit_codes, export,
-    finish, fork, gc, graph, history, init, leash, lint, list, man, next, pipelines, prove_guards,
-    report, reset, restore, retry, schema, skip, start, status, statusline, step, test, trust,
-    uninit, verify, why,
+    answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
+    export, finish, fork, gc, graph, history, init, leash, lint, list, man, next, pipelines,
+    prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip, start, status,
+    statusline, step, test, trust, uninit, verify, why, worker,
 };
 use crate::exit::Exit;
 use crate::key::LONGEST;
@@ -71,6 +71,11 @@ pub enum Command {
     ProveGuards(prove_guards::ProveGuards),
     Trust(trust::Trust),
     Start(start::Start),
+    Run(run::Run),
+    Resume(resume::Resume),
+    Recover(recover::Recover),
+    Worker(worker::Worker),
+    DryRun(dry_run::DryRun),
     List(list::List),
     Status(status::Status),
     Next(next::Next),

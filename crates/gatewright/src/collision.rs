@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Definition, Run, Source, StepId};
+use engine::{Definition, Run, Source, Status, StepId};
 use evidence::{InsidePath, artifact_path};
-use store::Backend;
+use store::{Backend, RunSummary};
 
 use crate::desk::Desk;
 use crate::failure::Failure;
@@ -22,7 +22,9 @@ pub fn refuse(
     let active = active
         .into_iter()
         .filter(|other| other.worktree == worktree);
-    for other in active.filter(runs::is_active) {
+    // A queued run has begun nothing: it is looked at when it is taken up.
+    let begun = |other: &RunSummary| other.status != Status::Queued && other.id != run.id;
+    for other in active.filter(runs::is_active).filter(begun) {
         let Some(stored) = desk.store.run(&other.id)? else {
             continue;
         };

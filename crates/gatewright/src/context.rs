@@ -23,7 +23,36 @@ pub struct Context {
 
 type BeforeDelay = dyn Fn(&Environment);
 
+/// All of a context that another thread can take along.
+#[derive(Clone)]
+pub struct Whereabouts {
+    environment: Environment,
+    folder: PathBuf,
+    state: Option<PathBuf>,
+}
+
+impl Whereabouts {
+    /// The same context again, for whoever writes in our name.
+    pub fn context(&self) -> Context {
+        Context {
+            environment: self.environment.clone(),
+            folder: self.folder.clone(),
+            state: self.state.clone(),
+            who: OnceCell::from(Who::Engine),
+            before_delay: None,
+        }
+    }
+}
+
 impl Context {
+    pub fn whereabouts(&self) -> Whereabouts {
+        Whereabouts {
+            environment: self.environment.clone(),
+            folder: self.folder.clone(),
+            state: self.state.clone(),
+        }
+    }
+
     /// The context of this process.
     pub fn of_process(environment: Environment) -> Result<Self, Failure> {
         let folder = std::env::current_dir().map_err(|cause| {

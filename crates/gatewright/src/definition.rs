@@ -12,6 +12,7 @@ use store::Files;
 use views::Paint;
 
 use crate::failure::Failure;
+use crate::runners;
 
 /// What a definition and all that it refers to may have together.
 const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
@@ -245,10 +246,35 @@ fn beside_itself(folder: &Path) -> &Path {
 
 /// Checks a definition.
 pub fn compile(sources: &Sources) -> Result<Compiled, Trouble> {
-    language::compile(sources).map_err(|problems| {
-        let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
-        Trouble::Rejected { text, problems }
-    })
+    compile_for(sources, runners::DEFAULT)
+}
+
+/// Checks a definition for runs in which this runner starts whom the definition gives none.
+pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble> {
+    let mut compiled = compile_pinned(sources)?;
+    let definition = compiled.pipeline.definition();
+    let found = runners::problems(definition, &sources.files, runner);
+    let problems = language::located(sources, found);
+    compiled.warnings.extend(problems);
+    let mut problems = compiled.warnings.iter();
+    let is_refused = problems.any(|problem| problem.severity == Severity::Error);
+    compiled
+        .warnings
+        .sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
+    match is_refused {
+        true => Err(rejected(sources, compiled.warnings)),
+        false => Ok(compiled),
+    }
+}
+
+/// Checks a definition to which a run is pinned. What its runners cannot do was told at the start.
+pub fn compile_pinned(sources: &Sources) -> Result<Compiled, Trouble> {
+    language::compile(sources).map_err(|problems| rejected(sources, problems))
+}
+
+fn rejected(sources: &Sources, problems: Vec<Diagnostic>) -> Trouble {
+    let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
+    Trouble::Rejected { text, problems }
 }
 
 /// The bytes to which a run is pinned. Where the file lay does not count, only what it is called.

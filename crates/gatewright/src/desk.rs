@@ -9,7 +9,7 @@ use engine::{
     ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Source, Standing, Time,
 };
 use evidence::{Given, Looked, Looking, Project};
-use store::{Access, Backend, Sqlite, StoredRun};
+use store::{Access, Backend, Fence, Sqlite, StoredRun};
 
 use crate::context::Context;
 use crate::definition::{self, Trouble};
@@ -22,6 +22,10 @@ pub struct Desk<'a> {
     pub store: Sqlite,
     access: Access,
     project: OnceCell<Project>,
+    /// The lease under which this desk writes to its run.
+    pub fence: Option<Fence>,
+    /// The folder of its own in which a worker did what is looked at.
+    pub workplace: Option<String>,
 }
 
 /// A run as it was looked at, with the pipeline to which it is pinned.
@@ -75,6 +79,24 @@ impl<'a> Desk<'a> {
             store,
             access,
             project: OnceCell::new(),
+            fence: None,
+            workplace: None,
+        }
+    }
+
+    /// Whoever drives the run under a lease may have slept while another one took it.
+    pub fn still_ours(&self, run: &RunId) -> Result<(), Failure> {
+        let Some(fence) = self.fence else {
+            return Ok(());
+        };
+        match self.store.lease(run)? {
+            Some(lease) if lease.fence == fence => Ok(()),
+            other => Err(store::Error::Fenced {
+                run: run.clone(),
+                given: fence,
+                last: other.map_or(fence, |lease| lease.fence),
+            }
+            .into()),
         }
     }
 
@@ -125,7 +147,7 @@ impl<'a> Desk<'a> {
             .store
             .definition(hash)?
             .ok_or(store::Error::UnknownDefinition { hash })?;
-        let compiled = definition::compile(&definition::unpinned(&files)).map_err(|trouble| {
+        let compiled = definition::compile_pinned(&definition::unpinned(&files)).map_err(|trouble| {
             let first = match trouble {
                 Trouble::Rejected { problems, .. } => {
                     problems.into_iter().next().map(|p| p.message)
@@ -210,10 +232,11 @@ impl<'a> Desk<'a> {
         given: &BTreeMap<ArtifactName, Given>,
         look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
+        let worktree = self.workplace.as_deref();
         let subject = (
             opened.pipeline.as_ref(),
             opened.run(),
-            opened.stored.worktree.as_str(),
+            worktree.unwrap_or(&opened.stored.worktree),
         );
         self.looking_at(subject, given, look)
     }

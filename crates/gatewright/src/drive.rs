@@ -234,7 +234,7 @@ fn attempt(
         seen: stored.version,
         key,
         contents: &contents,
-        fence: None,
+        fence: desk.fence,
         secrets: &desk.context.environment.secrets,
         status: &|run| engine::status(&pipeline, run),
     };
@@ -277,9 +277,13 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
 }
 
 /// What our own side does before anything else can happen: workers of ours whose process is gone have
-/// crashed, and the steps of a new task graph are read.
+/// crashed, and the steps of a new task graph are read. The work of a headless run is settled by
+/// whoever drives it, who may go on with it.
 pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
-    if step::has_lost_work(desk, &opened) && opened.has_project() {
+    if opened.run().driver != Driver::Headless
+        && step::has_lost_work(desk, &opened)
+        && opened.has_project()
+    {
         opened = step::settle_lost_work(desk, opened)?;
     }
     for _ in 0..MOST_PLANS {

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use engine::SessionId;
+use engine::{CallId, SessionId};
 
 use crate::caller;
 
@@ -21,6 +21,8 @@ pub struct Environment {
     /// The session of the host that started us, and its process.
     pub session: Option<SessionId>,
     pub host_process: Option<u32>,
+    /// The call of the worker of ours in which we run.
+    pub call: Option<CallId>,
     /// The project, as the host tells it.
     pub project: Option<PathBuf>,
     /// The file from which the session's shell takes further variables.
@@ -59,6 +61,9 @@ impl Environment {
                 self.session = value.to_str().and_then(|id| SessionId::parse(id).ok());
             }
             Some("CLAUDE_PID") => self.host_process = value.to_str().and_then(|id| id.parse().ok()),
+            Some("GATEWRIGHT_CALL") => {
+                self.call = value.to_str().and_then(|call| CallId::parse(call).ok());
+            }
             Some("CLAUDE_PROJECT_DIR") => self.project = absolute(value),
             Some("CLAUDE_ENV_FILE") => self.env_file = absolute(value),
             Some("CLAUDE_PLUGIN_ROOT") => self.in_plugin = true,
@@ -80,6 +85,11 @@ impl Environment {
     pub fn claude_folder(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".claude"));
         self.claude_folder.clone().or_else(default)
+    }
+
+    /// Can the terminal do nothing but print lines?
+    pub fn has_dumb_terminal(&self) -> bool {
+        self.dumb_terminal
     }
 
     /// Does the environment ask for texts without colour?

@@ -12,18 +12,22 @@ pub enum Exit {
     NotFound,
     Outside,
     Store,
+    Waiting,
     Bug,
+    Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Success,
         Self::No,
         Self::Usage,
         Self::NotFound,
         Self::Outside,
         Self::Store,
+        Self::Waiting,
         Self::Bug,
+        Self::Interrupted,
     ];
 
     pub fn code(self) -> u8 {
@@ -34,7 +38,9 @@ impl Exit {
             Self::NotFound => 3,
             Self::Outside => 4,
             Self::Store => 5,
+            Self::Waiting => 6,
             Self::Bug => 70,
+            Self::Interrupted => 130,
         }
     }
 
@@ -50,7 +56,9 @@ impl Exit {
                 "the world is in the way: disk full, permissions, a missing program, a busy store"
             }
             Self::Store => "the store is damaged, or of a newer version",
+            Self::Waiting => "the run waits for a person",
             Self::Bug => "a fault in gatewright itself",
+            Self::Interrupted => "Ctrl-C: the run goes on with `gatewright resume`",
         }
     }
 
@@ -58,7 +66,7 @@ impl Exit {
     pub fn table() -> String {
         let mut table = String::new();
         for exit in Self::ALL {
-            let _ = writeln!(table, "  {:>2}  {}", exit.code(), exit.meaning());
+            let _ = writeln!(table, "  {:>3}  {}", exit.code(), exit.meaning());
         }
         table
     }
@@ -78,6 +86,6 @@ mod tests {
     fn every_code_stands_once() {
         let mut codes: Vec<u8> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         codes.dedup();
-        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 70]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 70, 130]);
     }
 }

@@ -18,6 +18,7 @@ mod skill;
 mod spool;
 mod touch;
 mod watch;
+mod worker;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -29,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
 use hosts::claude::{self, Answer, Bytes, Event, Stake};
-use hosts::{Payload, Unreadable};
+use hosts::{Host, Payload, Unreadable};
 
 use crate::context::Context;
 use crate::enrolment;
@@ -69,6 +70,7 @@ struct Known {
 
 #[derive(Clone, Copy, Default)]
 struct Facts {
+    host: Option<Host>,
     event: Option<Event>,
     enrolled: bool,
     stake: Option<Stake>,
@@ -85,7 +87,10 @@ impl Known {
         let event = facts.event.unwrap_or(Event::Other);
         let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
         match facts.enrolled {
-            true => claude::undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason),
+            true => {
+                let host = facts.host.unwrap_or(Host::Claude);
+                host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
+            }
             false => nothing(event),
         }
     }
@@ -112,10 +117,17 @@ fn nothing(event: Event) -> Bytes {
 }
 
 fn hook(arguments: &[OsString], known: &Known) -> Bytes {
-    let named = input::named_event(arguments);
-    known.learn(|facts| facts.event = named);
+    let (host, named) = input::named(arguments);
+    known.learn(|facts| (facts.host, facts.event) = (Some(host), named));
     let environment = Environment::new(std::env::vars_os());
-    let input = Input::of_process(&environment);
+    let input = Input::of_process(host, &environment);
+    if let Some(worker) = worker::find(&environment) {
+        return worker.answer(named, &input, environment, known);
+    }
+    // The sessions of other hosts are not ours.
+    if host != Host::Claude {
+        return nothing(named.unwrap_or(Event::Other));
+    }
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
         return nothing(named.unwrap_or(Event::Other));
     };
@@ -209,6 +221,7 @@ mod tests {
             let bytes = answered(&known, || {
                 known.learn(|facts| {
                     *facts = Facts {
+                        host: None,
                         event: Some(event),
                         enrolled,
                         stake,

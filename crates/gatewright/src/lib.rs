@@ -15,6 +15,7 @@ mod desk;
 mod drive;
 mod enrolment;
 mod environment;
+mod errand;
 mod exit;
 mod failure;
 mod headless;
@@ -134,6 +135,11 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Doctor(command) => command.run(context, output),
         Command::ProveGuards(command) => command.run(context, output),
         Command::Start(command) => command.run(context, output),
+        Command::Run(command) => command.run(context, output),
+        Command::Resume(command) => command.run(context, output),
+        Command::Recover(command) => command.run(context, output),
+        Command::Worker(command) => command.run(context, output),
+        Command::DryRun(command) => command.run(context, output),
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),
         Command::Next(command) => command.run(context, output),

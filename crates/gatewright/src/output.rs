@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use rustix::fs::FileType;
 use serde_json::Value;
+use views::progress::Room;
 use views::{Paint, Style};
 
 use crate::environment::Environment;
@@ -25,6 +26,12 @@ pub enum Color {
     Always,
     Never,
 }
+
+/// A terminal that does not tell its size has this one.
+const USUAL_ROOM: Room = Room {
+    columns: 80,
+    rows: 24,
+};
 
 pub struct Output {
     format: Format,
@@ -114,6 +121,24 @@ impl Output {
     /// Facts as JSON.
     pub fn json(&mut self, value: &Value) -> Result<(), Failure> {
         self.bytes(views::json_text(value).as_bytes())
+    }
+
+    /// Facts as JSON on one line, for whoever reads them as they come.
+    pub fn json_line(&mut self, value: &Value) -> Result<(), Failure> {
+        self.bytes(format!("{value}\n").as_bytes())
+    }
+
+    /// How much fits on the terminal to which the talk goes.
+    pub fn talk_room(&self) -> Room {
+        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+        let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        match size {
+            Some(size) => Room {
+                columns: usize::from(size.ws_col),
+                rows: usize::from(size.ws_row),
+            },
+            None => USUAL_ROOM,
+        }
     }
 
     /// Facts in the format that was asked for.

@@ -1,1 +1,264 @@
 //! What each runner can do, and what a pipeline asks of it.
+//!
+//! A promise that nobody can keep is not made: what is found here refuses a definition in `lint` and
+//! at every start.
+
+use std::collections::BTreeMap;
+
+use engine::{
+    AgentPattern, CheckRule, Conversation, Definition, HOST, Place, Problem, Stage, Work, Worker,
+    WorkerSettings,
+};
+use hosts::worker::{Abilities, Program};
+
+/// The runner of a script of the definition.
+pub const COMMAND: &str = "command";
+
+/// Who starts workers of which the definition says nothing.
+pub const DEFAULT: &str = HOST;
+
+/// Of a script we know nothing.
+const OF_A_SCRIPT: Abilities = Abilities {
+    blocks_tools: false,
+    resumes_exactly: false,
+    enforces_schema: false,
+    reports_usage: false,
+    reports_cost: false,
+};
+
+/// What this runner can do; nothing is known of a runner that is none of ours.
+pub fn abilities(runner: &str) -> Option<Abilities> {
+    match runner {
+        COMMAND => Some(OF_A_SCRIPT),
+        runner => program(runner).map(Program::abilities),
+    }
+}
+
+/// The agent program that is started for this runner.
+pub fn program(runner: &str) -> Option<Program> {
+    let mut all = Program::ALL.into_iter();
+    all.find(|program| program.word() == runner)
+}
+
+/// All runners, as they are written.
+pub fn known() -> Vec<&'static str> {
+    let programs = Program::ALL.iter().map(|program| program.word());
+    programs.chain([COMMAND]).collect()
+}
+
+/// A worker of a definition, with the runner that starts it.
+#[derive(Clone, Debug)]
+pub struct Member<'a> {
+    pub stage: &'a Stage,
+    pub who: String,
+    /// Nothing where the definition cannot say anything: the agents of an open stage.
+    pub settings: Option<&'a WorkerSettings>,
+    pub runner: &'a str,
+    /// The keys that lead to it in the file.
+    keys: Vec<String>,
+}
+
+/// Every worker of the definition. `default` starts those of which it says nothing.
+pub fn crew<'a>(definition: &'a Definition, default: &'a str) -> Vec<Member<'a>> {
+    let stages = definition.stages.iter();
+    stages.flat_map(|stage| members(stage, default)).collect()
+}
+
+fn members<'a>(stage: &'a Stage, default: &'a str) -> Vec<Member<'a>> {
+    let member = |who: String, settings: Option<&'a WorkerSettings>, keys: &[&str]| {
+        let runner = settings.and_then(|settings| settings.runner.as_ref());
+        let above = ["stages", stage.name.as_str()].into_iter();
+        Member {
+            stage,
+            who,
+            settings,
+            runner: runner.map_or(default, |runner| runner.as_str()),
+            keys: above
+                .chain(keys.iter().copied())
+                .map(str::to_owned)
+                .collect(),
+        }
+    };
+    match &stage.work {
+        Work::Agent(work) => {
+            let who = match &work.worker {
+                Worker::Session => "the session".to_owned(),
+                Worker::Agent(agent) => format!("'{agent}'"),
+            };
+            vec![member(who, Some(&work.settings), &[])]
+        }
+        Work::Steps(work) => vec![member(among(&work.agents), Some(&work.settings), &[])],
+        Work::Open(work) => vec![member(among(&work.allow), None, &[])],
+        Work::Review(work) => {
+            let owner = member(format!("'{}'", work.owner), Some(&work.owner_settings), &[]);
+            let panel = work.panel.iter().enumerate().map(|(place, reviewer)| {
+                let who = format!("'{}'", reviewer.agent);
+                let place = place.to_string();
+                member(who, Some(&reviewer.settings), &["panel", &place])
+            });
+            panel.chain([owner]).collect()
+        }
+        Work::Check(_) | Work::Ask(_) | Work::End(_) => Vec::new(),
+    }
+}
+
+fn among(agents: &[AgentPattern]) -> String {
+    match agents {
+        [] => "any agent".to_owned(),
+        several => {
+            let names = several.iter().map(|agent| format!("'{}'", agent.as_str()));
+            names.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// What is wrong with the runners of this definition. `files` are those that it refers to.
+pub fn problems(
+    definition: &Definition,
+    files: &BTreeMap<String, Vec<u8>>,
+    default: &str,
+) -> Vec<Problem> {
+    let crew = crew(definition, default);
+    let of_members = crew.iter().flat_map(|member| member.problems(files));
+    of_members.chain(uncounted(definition, &crew)).collect()
+}
+
+impl Member<'_> {
+    fn problems(&self, files: &BTreeMap<String, Vec<u8>>) -> Vec<Problem> {
+        let Some(abilities) = abilities(self.runner) else {
+            return vec![self.unknown()];
+        };
+        let script = self.script(files);
+        script
+            .into_iter()
+            .chain(self.tools(abilities))
+            .chain(self.conversation(abilities))
+            .collect()
+    }
+
+    fn problem(&self, rule: CheckRule, key: &str, message: String, hint: String) -> Problem {
+        let mut keys = self.keys.clone();
+        keys.push(key.to_owned());
+        Problem {
+            rule,
+            place: Place(keys),
+            message,
+            hint,
+        }
+    }
+
+    fn unknown(&self) -> Problem {
+        let (runner, known) = (self.runner, known());
+        let hint = match engine::nearest(runner, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", known.join(", ")),
+        };
+        let message = format!("no runner is called `{runner}`");
+        self.problem(CheckRule::UnknownRunner, "runner", message, hint)
+    }
+
+    /// A script is there, and says what runs it.
+    fn script(&self, files: &BTreeMap<String, Vec<u8>>) -> Option<Problem> {
+        if self.runner != COMMAND {
+            return None;
+        }
+        let who = &self.who;
+        let name = self.settings.and_then(|settings| settings.prompt.as_ref());
+        let (key, message, hint) = match name.map(|name| (name, files.get(name))) {
+            None => (
+                "runner",
+                format!("{who} has the runner `command` and no script"),
+                "name the script with `prompt`",
+            ),
+            Some((name, Some(bytes))) if !bytes.starts_with(b"#!") => (
+                "prompt",
+                format!("{name} does not say what runs it"),
+                "begin it with `#!/bin/sh`, or with another program",
+            ),
+            Some(_) => return None,
+        };
+        Some(self.problem(CheckRule::NoScript, key, message, hint.to_owned()))
+    }
+
+    fn tools(&self, abilities: Abilities) -> Option<Problem> {
+        if self.stage.tools_deny.is_empty() || abilities.blocks_tools {
+            return None;
+        }
+        let (stage, runner, who) = (&self.stage.name, self.runner, &self.who);
+        let message =
+            format!("{stage} forbids tools, and {who} cannot be held to that by `{runner}`");
+        let hint = format!(
+            "take `tools.deny` from the stage, or let {} start it",
+            others(|abilities| abilities.blocks_tools)
+        );
+        Some(self.problem(CheckRule::RunnerCannot, "runner", message, hint))
+    }
+
+    fn conversation(&self, abilities: Abilities) -> Option<Problem> {
+        let settings = self.settings?;
+        if settings.conversation == Conversation::Fresh || abilities.resumes_exactly {
+            return None;
+        }
+        let (runner, who) = (self.runner, &self.who);
+        let message = format!("the conversation of {who} cannot go on with `{runner}`");
+        let hint = format!(
+            "take `conversation` away, or let {} start it",
+            others(|abilities| abilities.resumes_exactly)
+        );
+        Some(self.problem(CheckRule::RunnerCannot, "conversation", message, hint))
+    }
+}
+
+/// The runners that can do it, as `claude or codex`.
+fn others(can: impl Fn(Abilities) -> bool) -> String {
+    let able = known().into_iter();
+    let able = able.filter(|runner| abilities(runner).is_some_and(&can));
+    let able: Vec<String> = able.map(|runner| format!("`{runner}`")).collect();
+    able.join(" or ")
+}
+
+/// A limit of the budget counts only what is told. One that nobody tells is no limit at all.
+fn uncounted(definition: &Definition, crew: &[Member<'_>]) -> Vec<Problem> {
+    let budget = &definition.budget;
+    type Tells = fn(Abilities) -> bool;
+    let (usage, cost): (Tells, Tells) = (|it| it.reports_usage, |it| it.reports_cost);
+    let limits = [
+        ("turns", budget.turns.is_some(), usage),
+        ("tokens", budget.tokens.is_some(), usage),
+        ("cost", budget.cost_cents.is_some(), cost),
+    ];
+    let limits = limits.into_iter().filter(|(_, limited, _)| *limited);
+    limits
+        .filter_map(|(what, _, tells)| uncounted_limit(what, crew, tells))
+        .collect()
+}
+
+fn uncounted_limit(
+    what: &str,
+    crew: &[Member<'_>],
+    tells: fn(Abilities) -> bool,
+) -> Option<Problem> {
+    let is_silent = |member: &&Member<'_>| abilities(member.runner).is_some_and(|it| !tells(it));
+    let silent: Vec<&Member<'_>> = crew.iter().filter(is_silent).collect();
+    let (first, all) = (silent.first()?, silent.len() == crew.len());
+    let runner = first.runner;
+    let (rule, message) = match all {
+        true => (
+            CheckRule::RunnerCannot,
+            format!("the budget limits {what}, which no runner here tells"),
+        ),
+        false => (
+            CheckRule::PartlyCounted,
+            format!(
+                "the budget limits {what}, which `{runner}` does not tell: what {} uses is not counted",
+                first.who
+            ),
+        ),
+    };
+    Some(Problem {
+        rule,
+        place: Place(vec!["budget".to_owned(), what.to_owned()]),
+        message,
+        hint: "limit what every runner tells, or the `time`".to_owned(),
+    })
+}

@@ -1,7 +1,6 @@
 //! Starting a run: whoever asks for it, a person's command or a session, it begins here.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -9,12 +8,16 @@ use engine::{
     Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
     RunId, SessionId, Step, Who,
 };
+use evidence::Project;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
 use crate::definition::{self, Trouble};
 use crate::desk::{Desk, Opened};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
+use crate::headless::settings::Settings;
+use crate::state::State;
 use crate::{chance, clock, collision, drive, params, rendering, trust, worker};
 
 /// How often another id is tried, when the one that chance gave is taken.
@@ -33,12 +36,16 @@ pub struct Starting<'a> {
     pub patience: Duration,
     pub by: Who,
     pub holder: Holder,
+    /// How a headless run is driven.
+    pub driving: &'a Driving,
 }
 
 /// Who will drive the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     Hand,
+    /// Our own orchestrator.
+    Headless,
     Session {
         session: SessionId,
         process: Option<Process>,
@@ -49,13 +56,14 @@ impl Holder {
     fn driver(&self) -> Driver {
         match self {
             Self::Hand => Driver::ByHand,
+            Self::Headless => Driver::Headless,
             Self::Session { .. } => Driver::Guarded,
         }
     }
 
     fn session(&self) -> (Option<SessionId>, Option<Process>) {
         match self {
-            Self::Hand => (None, None),
+            Self::Hand | Self::Headless => (None, None),
             Self::Session { session, process } => (Some(session.clone()), *process),
         }
     }
@@ -71,15 +79,22 @@ pub enum Begun {
 /// Starts the run.
 pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<Begun, Trouble> {
     let root = desk.project()?.root.clone();
-    let installed = installed(desk, starting.pipeline, &root)?;
+    let installed = installed(&desk.state, desk.project()?, starting.pipeline)?;
     let word = installed.as_deref().unwrap_or(starting.pipeline);
     let sources = definition::find(word, &desk.context.folder, &root)?;
-    let compiled = definition::compile(&sources)?;
+    let compiled = match starting.holder {
+        Holder::Headless => definition::compile_for(&sources, starting.driving.usual_runner())?,
+        Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,
+    };
     is_new(desk, starting.id.as_ref())?;
     let definition = compiled.pipeline.definition();
     let files = trust::pinned(desk, word, &sources, definition)?;
     let (free_id, patience) = (starting.id.is_none(), starting.patience);
     let holder = starting.holder.clone();
+    let settings = match &holder {
+        Holder::Headless => Some(starting.driving.settings(desk.context, definition)?),
+        Holder::Hand | Holder::Session { .. } => None,
+    };
     let beginning = beginning(desk, files.hash(), &compiled.pipeline, starting)?;
     let beginner = Beginner {
         key,
@@ -88,20 +103,21 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
         free_id,
         patience,
         holder,
+        settings,
     };
     Ok(beginner.begin(desk, beginning)?)
 }
 
 /// The file that `init` made of this pipeline. A person put it there to be edited, so it goes before
 /// the program's own of the same name.
-fn installed(desk: &Desk<'_>, word: &str, root: &Path) -> Result<Option<String>, Failure> {
-    let installed = enrolment::of_project(&desk.state, &desk.project()?.key)
-        .map_err(Failure::file("read from", desk.state.folder()))?;
+pub fn installed(state: &State, project: &Project, word: &str) -> Result<Option<String>, Failure> {
+    let installed = enrolment::of_project(state, &project.key)
+        .map_err(Failure::file("read from", state.folder()))?;
     let pipelines = installed.into_iter().flat_map(|it| it.pipelines);
     let mut files = pipelines
         .filter(|it| it.name.as_str() == word)
         .filter_map(|it| it.file);
-    let file = files.next().map(|file| root.join(file));
+    let file = files.next().map(|file| project.root.join(file));
     Ok(file
         .filter(|file| file.is_file())
         .map(|file| file.to_string_lossy().into_owned()))
@@ -151,6 +167,7 @@ struct Beginner<'a> {
     free_id: bool,
     patience: Duration,
     holder: Holder,
+    settings: Option<Settings>,
 }
 
 impl Beginner<'_> {
@@ -169,7 +186,9 @@ impl Beginner<'_> {
                 return Ok(Begun::Refused(advised(refusal, advice)));
             }
             let run = begun(&decision.entries)?;
-            collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
+            if !beginning.queued {
+                collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
+            }
             beginning.before = desk.lying_there(pipeline, &run, &home.worktree)?;
             let decision = engine::begin(pipeline, &beginning);
             self.enrol(desk, &beginning.id)?;
@@ -187,8 +206,11 @@ impl Beginner<'_> {
     }
 
     /// Invariant: the session's file is there before the run is, so no moment is unguarded. A file
-    /// that names a run which is not there binds nobody.
+    /// that names a run which is not there binds nobody. So with the settings of a headless run.
     fn enrol(&self, desk: &Desk<'_>, run: &RunId) -> Result<(), Failure> {
+        if let Some(settings) = &self.settings {
+            settings.keep(&desk.state, run)?;
+        }
         let Holder::Session { session, process } = &self.holder else {
             return Ok(());
         };

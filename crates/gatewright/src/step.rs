@@ -9,13 +9,15 @@ use engine::{
 };
 
 use crate::clock;
+use crate::commands::check::stop_on_signals;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
 use crate::worker::choice::{self, Choice};
 use crate::worker::claim::{self, Claim};
-use crate::worker::order;
-use crate::worker::work::Work;
+use crate::worker::order::{self, Special};
+use crate::worker::record::Record;
+use crate::worker::work::{Finish, From, Setting, Stopped, Work};
 
 /// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
 pub fn step(
@@ -36,7 +38,7 @@ pub fn step(
     };
     // Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
     let claim = Claim::new(&desk.state)?;
-    let order = order::prepare(desk, &opened, &choice, &claim)?;
+    let order = order::prepare(desk, &opened, &choice, (&claim, Special::default()))?;
     let admitted = admit(desk, opened, wanted, &choice, &claim)?;
     let Some(dispatch) = ours(&admitted.opened, &claim) else {
         return Ok(turned_down(admitted));
@@ -47,7 +49,34 @@ pub fn step(
         dispatch.agent,
         dispatch.id
     ));
-    let mut driven = Work::new(desk, &order, &claim, dispatch.clone())?.run(admitted.opened)?;
+    let record = Record {
+        run: admitted.opened.run().id.clone(),
+        dispatch: dispatch.id,
+        agent: dispatch.agent.clone(),
+        runner: choice.runner.word().to_owned(),
+        process: None,
+        conversation: None,
+        workplace: None,
+        restarts: 0,
+        ended: None,
+    };
+    let work = Work {
+        desk,
+        order: &order,
+        claim: &claim,
+        dispatch: dispatch.clone(),
+        setting: Setting {
+            stop: stop_on_signals()?,
+            stopped: Stopped::Counts,
+            tell: &mut |_| {},
+            delivery: None,
+        },
+        record,
+    };
+    let Finish::Judged(driven) = work.run(admitted.opened, From::TheBeginning)? else {
+        return Err(Failure::bug("work was left open"));
+    };
+    let mut driven = *driven;
     // Whoever reads what came of it wants to know who it was.
     driven.entries.splice(0..0, admitted.entries);
     Ok(counted(driven, &dispatch))

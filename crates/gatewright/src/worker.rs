@@ -11,6 +11,7 @@ mod leash;
 pub mod listener;
 pub mod order;
 pub mod process;
+pub mod record;
 pub mod verdict;
 pub mod work;
 

@@ -2,6 +2,8 @@
 //!
 //! Measured with 0.166.0. `tests/codex` holds what it prints.
 
+pub mod guarding;
+pub mod hook;
 mod wire;
 
 use crate::worker::{Account, May, Start, Talk};
@@ -46,7 +48,12 @@ pub fn read(line: &[u8], account: &mut Account) {
     };
     match line {
         Line::ThreadStarted { thread_id } => account.begin(&thread_id),
-        Line::ItemStarted { item } | Line::ItemUpdated { item } => item_seen(&item, account),
+        Line::ItemStarted { item } | Line::ItemUpdated { item } => {
+            if let Some((tool, with)) = deed(&item) {
+                account.does(tool, with);
+            }
+            item_seen(&item, account);
+        }
         Line::ItemCompleted { item } => match item {
             Item::AgentMessage { text } => account.say(&text),
             other => item_seen(&other, account),
@@ -65,7 +72,7 @@ pub fn read(line: &[u8], account: &mut Account) {
 /// A tool that was refused was not used.
 fn item_seen(item: &Item, account: &mut Account) {
     match item {
-        Item::CommandExecution { status }
+        Item::CommandExecution { status, .. }
         | Item::FileChange { status }
         | Item::McpToolCall { status }
         | Item::CollabToolCall { status } => {
@@ -73,5 +80,17 @@ fn item_seen(item: &Item, account: &mut Account) {
         }
         Item::WebSearch => account.worked = true,
         Item::AgentMessage { .. } | Item::Other => {}
+    }
+}
+
+/// What it does, as a person would say it.
+fn deed(item: &Item) -> Option<(&'static str, Option<&str>)> {
+    match item {
+        Item::CommandExecution { command, .. } => Some(("shell", command.as_deref())),
+        Item::FileChange { .. } => Some(("patch", None)),
+        Item::McpToolCall { .. } => Some(("mcp", None)),
+        Item::CollabToolCall { .. } => Some(("agent", None)),
+        Item::WebSearch => Some(("web search", None)),
+        Item::AgentMessage { .. } | Item::Other => None,
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! Measured with 0.61.0. `tests/gemini` holds what it prints.
 
+pub mod guarding;
+pub mod hook;
 mod wire;
 
+use crate::worker::trouble::{self, Trouble};
 use crate::worker::{Account, May, Start, Talk};
 use wire::Line;
 
@@ -39,6 +42,20 @@ pub fn arguments(start: &Start<'_>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
+/// It exits with the status of the service's answer, as far as that fits into a byte, and with a code
+/// of its own where nobody has logged in. Its output does not always say as much.
+pub fn trouble(code: i32) -> Option<Trouble> {
+    const NOT_LOGGED_IN: i32 = 41;
+    let by_status = |status: u64| {
+        let fits = i32::try_from(status & 0xff) == Ok(code);
+        trouble::of_status(status).filter(|_| fits)
+    };
+    match code {
+        NOT_LOGGED_IN => Some(Trouble::Login),
+        _ => [401, 403, 429, 503].into_iter().find_map(by_status),
+    }
+}
+
 pub fn read(line: &[u8], account: &mut Account) {
     let Some(line) = wire::parse(line) else {
         return;
@@ -53,7 +70,14 @@ pub fn read(line: &[u8], account: &mut Account) {
             true => account.say_on(&content),
             false => account.say(&content),
         },
-        Line::Message { .. } | Line::ToolUse => account.speaking = false,
+        Line::Message { .. } => account.speaking = false,
+        Line::ToolUse {
+            tool_name,
+            parameters,
+        } => {
+            account.speaking = false;
+            account.does(&tool_name, parameters.detail());
+        }
         Line::ToolResult { status } => {
             account.speaking = false;
             // One that was forbidden or is not there ends as an error, too.

@@ -1,18 +1,20 @@
 //! A worker that we start ourselves: what it is started with, and what its output has told.
 
-use engine::{RunnerName, Usage};
+mod account;
+mod guarding;
+pub(crate) mod trouble;
 
-use crate::{codex, gemini};
+use engine::RunnerName;
 
-/// A longer complaint is cut: it becomes a reason in one line.
-const LONGEST_COMPLAINT: usize = 500;
+pub use account::{Account, End};
+pub use guarding::{Guard, Guarding, Own, OwnPlace, Unguardable};
 
-/// A UUID has 36 characters; the runner's name is put before it.
-const LONGEST_ID: usize = 48;
+use crate::{Host, claude, codex, gemini};
 
 /// A program that works on its own when it is given a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
+    Claude,
     Codex,
     Gemini,
 }
@@ -23,6 +25,8 @@ pub struct Start<'a> {
     pub talk: Talk<'a>,
     pub model: Option<&'a str>,
     pub may: May,
+    /// Tools that it may not use, by the names of [`Program::denies_tools`].
+    pub denied: &'a [String],
 }
 
 /// Which conversation it is. Never «the last one»: that may be somebody else's.
@@ -52,8 +56,35 @@ pub enum Counting {
     Conversation,
 }
 
+/// How a program counts the tokens, and how the cost. Where it tells none, the word means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub tokens: Counting,
+    pub cost: Counting,
+}
+
+/// What a program can do when we start it. A pipeline that needs more is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an answer of its own, and all are looked at by name"
+)]
+pub struct Abilities {
+    /// A tool call can be refused before it happens, by a hook for its process alone.
+    pub blocks_tools: bool,
+    /// A conversation goes on by its exact id, in another process.
+    pub resumes_exactly: bool,
+    /// It holds its last message to a schema by itself. None does: what they were seen to hand back
+    /// was something else at times, with exit code 0. We check.
+    pub enforces_schema: bool,
+    /// It tells the tokens that it used.
+    pub reports_usage: bool,
+    /// It tells what that cost.
+    pub reports_cost: bool,
+}
+
 impl Program {
-    pub const ALL: [Self; 2] = [Self::Codex, Self::Gemini];
+    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
     pub fn of(runner: &RunnerName) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
@@ -63,6 +94,7 @@ impl Program {
     /// Its name as a runner and as a command.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
         }
@@ -70,6 +102,7 @@ impl Program {
 
     pub fn arguments(self, start: &Start<'_>) -> Vec<String> {
         match self {
+            Self::Claude => claude::worker::arguments(start),
             Self::Codex => codex::arguments(start),
             Self::Gemini => gemini::arguments(start),
         }
@@ -78,6 +111,7 @@ impl Program {
     /// Variables that say where it finds its settings and its service.
     pub fn settings(self) -> &'static [&'static str] {
         match self {
+            Self::Claude => &claude::worker::SETTINGS,
             Self::Codex => &codex::SETTINGS,
             Self::Gemini => &gemini::SETTINGS,
         }
@@ -86,6 +120,7 @@ impl Program {
     /// Variables with which it logs in.
     pub fn secrets(self) -> &'static [&'static str] {
         match self {
+            Self::Claude => &claude::worker::SECRETS,
             Self::Codex => &codex::SECRETS,
             Self::Gemini => &gemini::SECRETS,
         }
@@ -95,104 +130,92 @@ impl Program {
     pub fn takes_an_id(self) -> bool {
         match self {
             Self::Codex => false,
-            Self::Gemini => true,
+            Self::Claude | Self::Gemini => true,
         }
     }
 
+    /// How it counts tokens.
     pub fn counting(self) -> Counting {
+        self.counts().tokens
+    }
+
+    pub fn counts(self) -> Counts {
+        let all = |counting| Counts {
+            tokens: counting,
+            cost: counting,
+        };
         match self {
-            Self::Codex => Counting::Conversation,
-            Self::Gemini => Counting::Process,
+            Self::Claude | Self::Codex => all(Counting::Conversation),
+            Self::Gemini => all(Counting::Process),
+        }
+    }
+
+    pub fn abilities(self) -> Abilities {
+        Abilities {
+            blocks_tools: true,
+            resumes_exactly: true,
+            enforces_schema: false,
+            reports_usage: true,
+            reports_cost: match self {
+                Self::Claude => true,
+                Self::Codex | Self::Gemini => false,
+            },
+        }
+    }
+
+    /// Does its command line forbid tools, by the names that `tools.deny` has? The hooks of all can.
+    pub fn denies_tools(self) -> bool {
+        match self {
+            Self::Claude => true,
+            Self::Codex | Self::Gemini => false,
+        }
+    }
+
+    /// The host whose hooks it calls.
+    pub fn host(self) -> Host {
+        match self {
+            Self::Claude => Host::Claude,
+            Self::Codex => Host::Codex,
+            Self::Gemini => Host::Gemini,
+        }
+    }
+
+    /// Settings of the person that it does not find any more when it is guarded.
+    pub fn own(self) -> Option<OwnPlace> {
+        match self {
+            Self::Claude | Self::Codex => None,
+            Self::Gemini => Some(gemini::guarding::OWN),
+        }
+    }
+
+    /// What makes its hooks call us, in its process alone.
+    pub fn guarding(self, guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
+        match self {
+            Self::Claude => Ok(claude::worker::guarding(guard)),
+            Self::Codex => Ok(codex::guarding::guarding(guard)),
+            Self::Gemini => gemini::guarding::guarding(guard),
         }
     }
 
     /// Reads one line of its output. What is not understood tells nothing.
     pub fn read(self, line: &[u8], account: &mut Account) {
         match self {
+            Self::Claude => claude::worker::read(line, account),
             Self::Codex => codex::read(line, account),
             Self::Gemini => gemini::read(line, account),
         }
     }
-}
 
-/// What the output of one process has told so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account {
-    /// The id of its conversation.
-    pub began: Option<String>,
-    /// It has used a tool.
-    pub worked: bool,
-    /// Its last message.
-    pub reply: Option<String>,
-    pub used: Usage,
-    pub end: Option<End>,
-    /// The last thing that it said went wrong.
-    pub complaint: Option<String>,
-    /// The message goes on with the next piece.
-    pub(crate) speaking: bool,
-}
-
-/// What it said itself of its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    Done,
-    Failed(String),
-}
-
-impl Account {
-    pub(crate) fn begin(&mut self, id: &str) {
-        match &self.began {
-            _ if !is_usable(id) => self.fail("its conversation has no usable id"),
-            Some(before) if before != id => {
-                self.fail("it went over to another conversation");
-            }
-            Some(_) => {}
-            None => self.began = Some(id.to_owned()),
+    /// It has exited with this code, and this was the last that it said on its standard error output.
+    /// Some troubles are told by these alone.
+    pub fn exited(self, code: i32, last_words: &str, account: &mut Account) {
+        let by_code = match self {
+            Self::Claude | Self::Codex => None,
+            Self::Gemini => gemini::trouble(code),
+        };
+        let trouble = by_code.or_else(|| trouble::in_words(last_words));
+        if let Some(trouble) = trouble.filter(|_| code != 0) {
+            account.fail_rather_by(trouble, last_words);
         }
-    }
-
-    pub(crate) fn say(&mut self, message: &str) {
-        self.speaking = false;
-        self.reply = Some(message.to_owned());
-    }
-
-    /// A message that comes in pieces.
-    pub(crate) fn say_on(&mut self, piece: &str) {
-        match &mut self.reply {
-            Some(reply) if self.speaking => reply.push_str(piece),
-            reply => *reply = Some(piece.to_owned()),
-        }
-        self.speaking = true;
-    }
-
-    pub(crate) fn complain(&mut self, message: &str) {
-        self.speaking = false;
-        self.complaint = Some(short(message));
-    }
-
-    pub(crate) fn fail(&mut self, reason: &str) {
-        self.end = Some(End::Failed(short(reason)));
-    }
-
-    /// A failure stays one, whatever is said after it.
-    pub(crate) fn finish(&mut self) {
-        if !matches!(self.end, Some(End::Failed(_))) {
-            self.end = Some(End::Done);
-        }
-    }
-}
-
-/// An id goes into a command line later, where it must not be taken for an option.
-fn is_usable(id: &str) -> bool {
-    id.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && id.len() <= LONGEST_ID
-        && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-}
-
-fn short(message: &str) -> String {
-    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_COMPLAINT) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line,
     }
 }

@@ -17,6 +17,7 @@ mod vocabulary;
 
 pub use diagnostic::Diagnostic;
 pub use limits::MOST_BYTES;
+pub use read::words::words;
 pub use render::Colour;
 pub use rule::LanguageRule;
 pub use schema::schema;
@@ -53,6 +54,16 @@ pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
             })
         }
         Err(problems) => Err(placed(file, &root, problems)),
+    }
+}
+
+/// What somebody else found in a definition that compiles, with its place in the file.
+pub fn located(sources: &Sources, found: Vec<engine::Problem>) -> Vec<Diagnostic> {
+    let file = &sources.main.name;
+    let mut problems = Problems::default();
+    match source::parse(&sources.main, &mut problems) {
+        Some(root) => placed(file, &root, found),
+        None => problems.into_sorted(file),
     }
 }
 

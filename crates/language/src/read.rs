@@ -10,7 +10,7 @@ mod schema_text;
 mod stage;
 mod steps;
 mod value;
-mod words;
+pub(crate) mod words;
 mod work;
 
 use std::collections::BTreeMap;

@@ -143,7 +143,7 @@ mod tests {
 
     impl<J, A> Convoy<J, A> {
         /// Waits until so many stand in the line.
-        fn wait_for(&self, waiting: usize) {
+        pub(crate) fn wait_for(&self, waiting: usize) {
             while self.line().waiting.len() < waiting {
                 thread::yield_now();
             }

@@ -6,6 +6,7 @@
 mod backend;
 mod chain;
 pub mod conformance;
+mod convoy;
 mod error;
 mod export;
 mod files;
@@ -31,5 +32,5 @@ pub use key::{Key, KeyError};
 pub use lease::{Claim, Fence, Lease};
 pub use memory::Memory;
 pub use record::{Unreadable, entry_from_json, entry_to_json};
-pub use sqlite::{Access, Loss, Salvaged, Sqlite, salvage};
+pub use sqlite::{Access, Group, Loss, Salvaged, Sqlite, salvage};
 pub use verify::{Fault, FaultKind, Verification};

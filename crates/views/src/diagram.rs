@@ -8,8 +8,8 @@ mod mermaid;
 
 use engine::{Pipeline, Run};
 
-pub(crate) use caption::kind;
-use chart::Chart;
+pub(crate) use caption::{edge, kind, papers};
+pub(crate) use chart::Chart;
 
 /// A Mermaid flowchart. With a run, its present stage is marked.
 pub fn mermaid(pipeline: &Pipeline, run: Option<&Run>) -> String {

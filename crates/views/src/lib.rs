@@ -18,6 +18,8 @@ pub mod list;
 mod markdown;
 pub mod next;
 mod paint;
+pub mod plan;
+pub mod progress;
 mod refusal;
 mod safe;
 mod standing;

@@ -7,6 +7,8 @@ mod facts;
 mod hostile;
 mod lines;
 mod nexts;
+mod plans;
+mod progresses;
 mod runs;
 mod standings;
 mod stories;

@@ -14,7 +14,7 @@ use crate::leaves::leaves_of;
 use crate::names::{ArtifactName, DispatchId, StepId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Standing};
-use crate::stage::{Work, Worker};
+use crate::stage::{OpenWork, Stage, Work, Worker};
 use crate::status::is_over;
 
 pub(super) fn requested(
@@ -27,16 +27,19 @@ pub(super) fn requested(
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    if is_released(draft) {
-        return free();
-    }
     let what = format!("use '{tool}'");
+    if is_released(draft) {
+        return match is_ours(draft) {
+            true => draft.refuse(Rule::RunIsOver, &what, String::from(OVER)),
+            false => free(),
+        };
+    }
     let dispatch = match worker.map(|worker| at_work(draft, worker)) {
         Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
         Some(Ok(dispatch)) => Some(dispatch),
         None => None,
     };
-    if let Some((rule, reason)) = door.map(shut) {
+    if let Some((rule, reason)) = door.and_then(|door| shut(draft, dispatch, door)) {
         return draft.refuse(rule, &what, reason);
     }
     if let Some((rule, reason)) = touched(draft, dispatch, touches) {
@@ -59,6 +62,13 @@ pub(super) fn seen_at_work(draft: &mut Draft<'_>, dispatch: DispatchId) {
     }
 }
 
+const OVER: &str = "the run is over, and so is your work: end your turn";
+
+/// Does a worker act that we have started ourselves? It lives for its work alone.
+fn is_ours(draft: &Draft<'_>) -> bool {
+    draft.by.session().is_none()
+}
+
 /// A run that is over guards nothing, unless it can begin again.
 fn is_released(draft: &Draft<'_>) -> bool {
     let begins_again = draft.run.standing == Standing::Going
@@ -73,9 +83,10 @@ fn free() -> Verdict {
     }
 }
 
-/// The open work of this worker. Its beginning may not have been seen.
+/// The open work of this worker. Its beginning may not have been seen; one that we have started
+/// ourselves is tied by its call, and never by its name.
 pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
-    if draft.run.work_of(&actor.id).is_none() {
+    if draft.run.work_of(&actor.id).is_none() && !is_ours(draft) {
         binding::tie(draft, actor);
     }
     let open = draft.run.work_of(&actor.id);
@@ -83,8 +94,8 @@ pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId
         .ok_or_else(|| format!("{}: end your turn", binding::stranger(actor)))
 }
 
-fn shut(door: &Door) -> (Rule, String) {
-    match door {
+fn shut(draft: &Draft<'_>, dispatch: Option<DispatchId>, door: &Door) -> Option<(Rule, String)> {
+    Some(match door {
         Door::Workflow => (
             Rule::OtherDoor,
             String::from("a script would start agents that nobody admits: call each with Agent"),
@@ -106,6 +117,28 @@ fn shut(door: &Door) -> (Rule, String) {
             format!("`{command}` is for a person, not for an agent: ask them"),
         ),
         Door::NoName(name) => (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name")),
+        Door::OwnAgent(agent) => {
+            let stage = open_stage(draft, dispatch).filter(|(_, work)| {
+                let definition = draft.pipeline.definition();
+                !definition.lists(&work.allow, agent.as_str())
+            });
+            let (stage, _) = stage?;
+            let reason = format!("'{agent}' may not work in {}", stage.name);
+            (Rule::AgentOutOfTurn, reason)
+        }
+    })
+}
+
+/// The stage of this work, where it is an open one: it says who may work in it.
+fn open_stage<'a>(
+    draft: &Draft<'a>,
+    dispatch: Option<DispatchId>,
+) -> Option<(&'a Stage, &'a OpenWork)> {
+    let open = draft.run.dispatches.get(&dispatch?)?;
+    let stage = draft.pipeline.stage(&open.stage)?;
+    match &stage.work {
+        Work::Open(work) => Some((stage, work)),
+        _ => None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::definition::{self, Trouble};
 use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
 use crate::key::{self, Command};
 use crate::output::{Format, Output};
 use crate::starting::{self, Begun, Holder, Starting};
@@ -42,9 +43,11 @@ pub struct Start {
     /// The run's id, which begins with `r-` [default: a new one]
     #[arg(long, value_name = "RUN", value_parser = parse_id)]
     pub id: Option<RunId>,
-    /// Only queue the run: it begins when it is taken up
+    /// Only queue the run: it begins when it is taken up, without --by-hand by `gatewright worker`
     #[arg(long)]
     pub queue: bool,
+    #[command(flatten)]
+    pub driving: Driving,
     #[command(flatten)]
     pub writing: Writing,
 }
@@ -78,10 +81,15 @@ impl Start {
     }
 
     fn started(&self, context: &Context) -> Result<Begun, Trouble> {
-        let holder = match self.by_hand {
-            true => Holder::Hand,
-            false => self.session(context)?,
+        let holder = match (self.by_hand, self.queue) {
+            (true, _) => Holder::Hand,
+            (false, true) => Holder::Headless,
+            (false, false) => self.session(context)?,
         };
+        if holder != Holder::Headless && !self.driving.is_empty() {
+            let failure = Failure::usage("how a run is driven is said of headless runs alone");
+            return Err(failure.hint("use `gatewright run`, or add --queue").into());
+        }
         self.start(&mut Desk::for_writing(context)?, holder)
     }
 
@@ -124,6 +132,7 @@ impl Start {
             patience: PATIENCE,
             by: desk.context.who(),
             holder,
+            driving: &self.driving,
         };
         starting::start(desk, starting, &key)
     }
@@ -141,6 +150,7 @@ impl Start {
             .with_all("steps", steps.map(|path| path.display().to_string()))
             .with_all("id", self.id.iter().map(ToString::to_string))
             .with("queue", self.queue)
+            .with_all("driving", self.driving.words())
     }
 
     fn steps(&self, context: &Context) -> Result<Vec<Step>, Failure> {

@@ -18,6 +18,7 @@ use crate::definition::Trouble;
 use crate::desk::{Desk, Opened};
 use crate::drive::{Deed, Driven, drive};
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
 use crate::starting::{Begun, Holder};
 
 pub struct Scene<'a> {
@@ -48,6 +49,7 @@ impl<'a> Scene<'a> {
             steps: None,
             id: None,
             queue: false,
+            driving: Driving::default(),
             writing: Writing { key: None },
         };
         match start.start(&mut desk, Holder::Hand) {

@@ -2,9 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{AgentName, DispatchId, StageName, StepId, Time, Usage};
+use engine::{AgentName, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
 
+use super::lines::Lines;
+use super::live::Live;
+use super::plain::{Plain, Teller};
 use crate::desk::Opened;
+use crate::environment::Environment;
+use crate::output::{Format, Output};
 
 /// Something that happened, in the past tense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,4 +116,39 @@ pub trait Watcher {
     fn tell(&mut self, at: &Glance<'_>, what: &Progress);
     /// Nothing has happened for a moment; a picture may be drawn again.
     fn tick(&mut self, at: &Glance<'_>);
+    /// Somebody else wants to talk or to ask. What is drawn stays as it is, and is drawn again below.
+    fn aside(&mut self) -> &mut Output;
+}
+
+/// Who is told of a run, by what listens: lines of JSON where they were asked for, a live view at a
+/// terminal, else a line an event. `visited` are the stages that the run has been in before.
+pub fn watcher<'a>(
+    output: &'a mut Output,
+    environment: &Environment,
+    visited: Vec<StageName>,
+) -> Box<dyn Watcher + 'a> {
+    let teller = Teller::new(&environment.secrets);
+    match output.format() {
+        Format::Json => Box::new(Lines::new(output, &environment.secrets)),
+        Format::Text if output.is_talking_to_a_person() && !environment.has_dumb_terminal() => {
+            Box::new(Live::new(output, teller, visited))
+        }
+        Format::Text => Box::new(Plain::new(output, teller)),
+    }
+}
+
+/// The stages that these entries tell of, in the order of the first visits.
+pub fn visited<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<StageName> {
+    let mut visited = Vec::new();
+    for entry in entries {
+        let stage = match &entry.fact {
+            Fact::Started(started) => &started.stage,
+            Fact::Moved(moved) => &moved.to,
+            _ => continue,
+        };
+        if !visited.contains(stage) {
+            visited.push(stage.clone());
+        }
+    }
+    visited
 }

@@ -21,6 +21,7 @@ use crate::drive::Driven;
 use crate::enrolment::{self, Enrolled, Installed, InstalledPipeline};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
 use crate::starting::{self, Begun, Holder, Starting};
 use crate::state::State;
 use crate::{chance, install, runs};
@@ -265,6 +266,7 @@ impl Arriving<'_> {
                 session: self.session.clone(),
                 process: host_process(context),
             },
+            driving: &Driving::default(),
         };
         let key = chance::key()?;
         let opened = match starting::start(&mut desk, starting, &key) {

@@ -23,7 +23,7 @@ use crate::state::State;
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
-const PATIENCE: Duration = Duration::from_secs(4);
+pub const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A session at its hook, with the run that it holds.
 pub struct Guarded<'d, 'c> {

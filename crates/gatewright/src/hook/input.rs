@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-use engine::SessionId;
+use engine::{Hash, SessionId};
 use hosts::claude::{self, Event};
-use hosts::{Payload, Unreadable};
+use hosts::{Host, Payload, Unreadable};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
 use crate::environment::Environment;
 
 pub struct Input {
+    pub host: Host,
     bytes: Vec<u8>,
     /// The session, from the payload, else from the environment: an unreadable payload has its
     /// policy, too.
@@ -22,10 +23,13 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn of_process(environment: &Environment) -> Self {
+    pub fn of_process(host: Host, environment: &Environment) -> Self {
         let bytes = all(rustix::stdio::stdin());
-        let session = claude::session_of(&bytes).or_else(|| environment.session.clone());
+        let session = host
+            .session_of(&bytes)
+            .or_else(|| environment.session.clone());
         Self {
+            host,
             bytes,
             session,
             project: environment.project.clone(),
@@ -33,7 +37,12 @@ impl Input {
     }
 
     pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), Unreadable> {
-        claude::read(named, &self.bytes)
+        self.host.read(named, &self.bytes)
+    }
+
+    /// One event that is told twice, by two hooks of one host, is told in the same bytes.
+    pub fn digest(&self) -> Hash {
+        evidence::hash(&self.bytes)
     }
 
     /// May it take long to understand? A command can be written to be hard to read.
@@ -67,11 +76,13 @@ fn all(input: impl AsFd) -> Vec<u8> {
     bytes
 }
 
-/// `hook [claude] [EVENT]`: the host and the event that `init` wrote into the settings.
-pub fn named_event(arguments: &[OsString]) -> Option<Event> {
+/// `hook [HOST] [EVENT]`: the host and the event, as they stand in the host's settings.
+pub fn named(arguments: &[OsString]) -> (Host, Option<Event>) {
     let words = arguments.iter().filter_map(|word| word.to_str());
-    let event = words.rev().find(|word| *word != "claude")?;
-    Some(Event::parse(event))
+    let host = words.clone().find_map(Host::parse);
+    let host = host.unwrap_or(Host::Claude);
+    let event = words.rev().find(|word| Host::parse(word).is_none());
+    (host, event.map(|word| host.event(word)))
 }
 
 #[cfg(test)]
@@ -99,15 +110,21 @@ mod tests {
 
     #[test]
     fn the_event_is_named_after_the_host_or_not_at_all() {
+        let (claude, gemini) = (Host::Claude, Host::Gemini);
         for (words, expected) in [
-            (&[][..], None),
-            (&["claude"], None),
-            (&["claude", "PreToolUse"], Some(Event::PreToolUse)),
-            (&["Stop"], Some(Event::Stop)),
-            (&["claude", "Unheard"], Some(Event::Other)),
+            (&[][..], (claude, None)),
+            (&["claude"], (claude, None)),
+            (
+                &["claude", "PreToolUse"],
+                (claude, Some(Event::PreToolUse)),
+            ),
+            (&["codex", "Stop"], (Host::Codex, Some(Event::Stop))),
+            (&["gemini", "BeforeTool"], (gemini, Some(Event::PreToolUse))),
+            (&["Stop"], (claude, Some(Event::Stop))),
+            (&["claude", "Unheard"], (claude, Some(Event::Other))),
         ] {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-            assert_eq!(named_event(&words), expected);
+            assert_eq!(named(&words), expected);
         }
     }
 }

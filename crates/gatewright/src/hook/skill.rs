@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::AgentName;
 
 use super::guarded::Guarded;
+use crate::environment::Environment;
 
 /// The front matter is at the beginning; no skill needs more.
 const MOST_BYTES: u64 = 16 * 1024;
@@ -16,7 +17,12 @@ const MOST_BYTES: u64 = 16 * 1024;
 /// nothing.
 pub fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
     let worktree = Path::new(&guarded.opened.stored.worktree);
-    let user = guarded.desk.context.environment.claude_folder();
+    forked_in(worktree, &guarded.desk.context.environment, skill)
+}
+
+/// The same for whoever works in this folder.
+pub fn forked_in(worktree: &Path, environment: &Environment, skill: &str) -> Option<AgentName> {
+    let user = environment.claude_folder();
     let folders = [Some(worktree.join(".claude")), user];
     let text = folders
         .into_iter()

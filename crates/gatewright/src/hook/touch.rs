@@ -44,14 +44,14 @@ pub fn look(
     paths: &[String],
     command: Option<&str>,
 ) -> Looked {
-    let worktree = Path::new(&opened.stored.worktree);
+    let grounds = grounds(desk, opened);
     let resolver = Resolver::default();
     let places = match paths.is_empty() && command.is_none() {
         true => Places::none(),
-        false => Places::of_run(&resolver, desk, opened, worktree),
+        false => Places::of_run(&resolver, desk, opened, &grounds),
     };
-    let artifacts = artifacts(&resolver, opened, worktree);
-    let folder = folder_of(&resolver, payload, worktree);
+    let artifacts = artifacts(&resolver, opened, &grounds);
+    let folder = folder_of(&resolver, payload, grounds.first().copied());
     let mut touches: Vec<Touch> = Vec::new();
     for path in paths {
         let path = resolver.resolved(&folder.join(path));
@@ -78,6 +78,12 @@ pub fn look(
     }
 }
 
+/// Where the run's files lie: first the folder of its own in which a worker works, where it has one.
+fn grounds<'a>(desk: &'a Desk<'_>, opened: &'a Opened) -> Vec<&'a Path> {
+    let worktrees = desk.workplace.iter().chain([&opened.stored.worktree]);
+    worktrees.map(Path::new).collect()
+}
+
 /// A prompt that a tool of the session would submit later is not a person's, whatever it looks like.
 fn planted(opened: &Opened, payload: &Payload) -> Option<Door> {
     let commands = opened.pipeline.definition().commands.keys();
@@ -96,8 +102,8 @@ pub fn is_protected(
     let state = State::find(environment).ok();
     let worktree = environment.project.as_deref();
     let resolver = Resolver::default();
-    let places = Places::new(&resolver, environment, state.as_ref(), worktree);
-    let folder = folder_of(&resolver, payload, worktree.unwrap_or(Path::new("/")));
+    let places = Places::new(&resolver, environment, state.as_ref(), worktree.as_slice());
+    let folder = folder_of(&resolver, payload, worktree);
     let written = |path: &String| {
         let path = resolver.resolved(&folder.join(path));
         places.touched(&path).is_some()
@@ -106,37 +112,47 @@ pub fn is_protected(
         || command.is_some_and(|command| places.named_in(&folder, command).is_some())
 }
 
-fn folder_of(resolver: &Resolver, payload: &Payload, worktree: &Path) -> PathBuf {
-    match &payload.cwd {
-        Some(folder) => resolver.resolved(Path::new(folder)),
-        None => resolver.resolved(worktree),
-    }
+fn folder_of(resolver: &Resolver, payload: &Payload, worktree: Option<&Path>) -> PathBuf {
+    let told = payload.cwd.as_deref().map(Path::new);
+    resolver.resolved(told.or(worktree).unwrap_or(Path::new("/")))
 }
 
+/// Settings of other hosts. What a worker writes here would be those of the next one.
+const SETTINGS_OF_OTHERS: [&str; 3] = [
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".gemini/settings.json",
+];
+
 /// Where our own files lie.
+#[derive(Default)]
 struct Places {
     places: Vec<(PathBuf, Touch)>,
+    /// The folder of a worker's own. It may lie in a place of ours, and is none of it.
+    own: Option<PathBuf>,
+    /// All that lies around that folder in places of ours.
+    around: Vec<(PathBuf, Touch)>,
 }
 
 impl Places {
     /// For whoever names no file.
     fn none() -> Self {
-        Self { places: Vec::new() }
+        Self::default()
     }
 
     fn new(
         resolver: &Resolver,
         environment: &Environment,
         state: Option<&State>,
-        worktree: Option<&Path>,
+        worktrees: &[&Path],
     ) -> Self {
         let mut places = Vec::new();
         let mut add = |path: PathBuf, touch: Touch| places.push((resolver.resolved(&path), touch));
         if let Some(state) = state {
             add(state.folder().to_owned(), Touch::State);
         }
-        let roots = [worktree, environment.project.as_deref()];
-        let roots = roots.into_iter().flatten();
+        let roots = worktrees.iter().copied();
+        let roots = roots.chain(environment.project.as_deref());
         let own = roots.map(|root| Some(root.join(".claude")));
         let settings = own.chain([environment.claude_folder()]);
         for folder in settings.flatten() {
@@ -145,54 +161,101 @@ impl Places {
             // What stands here is submitted later as if a person had typed it.
             add(folder.join("scheduled_tasks.json"), Touch::Settings);
         }
-        if let Some(worktree) = worktree {
+        for worktree in worktrees {
             add(worktree.join(".gatewright"), Touch::Definition);
+            let others = SETTINGS_OF_OTHERS.iter();
+            for file in others.filter(|_| environment.call.is_some()) {
+                add(worktree.join(file), Touch::Settings);
+            }
         }
         if let Ok(program) = std::env::current_exe() {
             add(program, Touch::Program);
         }
-        Self { places }
+        Self {
+            places,
+            ..Self::default()
+        }
     }
 
     /// The same with what the run's pipeline gave to the host.
-    fn of_run(resolver: &Resolver, desk: &Desk<'_>, opened: &Opened, worktree: &Path) -> Self {
+    fn of_run(resolver: &Resolver, desk: &Desk<'_>, opened: &Opened, grounds: &[&Path]) -> Self {
         let environment = &desk.context.environment;
-        let own = Self::new(resolver, environment, Some(&desk.state), Some(worktree));
+        let mut places = Self::new(resolver, environment, Some(&desk.state), grounds);
         let given = opened.pipeline.definition().gives.iter();
-        let given = given.map(|file| worktree.join(".claude").join(file));
+        let given = given.flat_map(|file| grounds.iter().map(move |root| (root, file)));
+        let given = given.map(|(root, file)| root.join(".claude").join(file));
         let given = given.map(|path| (resolver.resolved(&path), Touch::Definition));
-        Self {
-            places: own.places.into_iter().chain(given).collect(),
+        places.places.extend(given);
+        match &desk.workplace {
+            Some(own) => places.without(resolver.resolved(Path::new(own))),
+            None => places,
         }
+    }
+
+    /// The same without what is a worker's own.
+    fn without(mut self, own: PathBuf) -> Self {
+        let around = self.places.iter().filter(|(place, _)| own.starts_with(place));
+        self.around = around
+            .flat_map(|(place, touch)| beside(place, &own).map(|path| (path, touch.clone())))
+            .collect();
+        self.own = Some(own);
+        self
+    }
+
+    fn is_around_own(&self, place: &Path) -> bool {
+        self.own.as_ref().is_some_and(|own| own.starts_with(place))
     }
 
     /// What this path belongs to. A folder above one of ours is ours as well: to move it is to
     /// move what it holds.
     fn touched(&self, path: &Path) -> Option<Touch> {
+        let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
         let mut places = self.places.iter();
-        let found = places.find(|(place, _)| path.starts_with(place) || *place == *path);
+        let found = places
+            .find(|(place, _)| path.starts_with(place) && !(is_own && self.is_around_own(place)));
         found.map(|(_, touch)| touch.clone())
     }
 
     /// Reading a shell's text takes time, so it is read for all places at once; only a text that
     /// names one is read again.
     fn named_in(&self, folder: &Path, command: &str) -> Option<Touch> {
-        let all = self.places.iter().map(|(place, _)| place.as_path());
+        let mut named = self.for_a_shell();
+        let all = self.for_a_shell().map(|(place, _)| place.as_path());
         if !names_any(folder, command, all) {
             return None;
         }
-        let mut places = self.places.iter();
-        let found = places.find(|(place, _)| names(folder, command, place));
+        let found = named.find(|(place, _)| names(folder, command, place));
         found.map(|(_, touch)| touch.clone())
+    }
+
+    /// A shell that works in its own folder changes whatever lies around that as well.
+    fn for_a_shell(&self) -> impl Iterator<Item = &(PathBuf, Touch)> {
+        let places = self.places.iter();
+        let places = places.filter(|(place, _)| !self.is_around_own(place));
+        places.chain(&self.around)
     }
 }
 
+/// All that lies in a folder, and in the folders on the way from there to another one, but not that one.
+fn beside(folder: &Path, other: &Path) -> impl Iterator<Item = PathBuf> {
+    let way: Vec<PathBuf> = other
+        .ancestors()
+        .take_while(|place| *place != folder)
+        .map(Path::to_owned)
+        .collect();
+    let folders = way.clone().into_iter().filter_map(|place| {
+        let listed = place.parent()?.read_dir().ok()?;
+        Some(listed.filter_map(Result::ok).map(|entry| entry.path()))
+    });
+    folders.flatten().filter(move |path| !way.contains(path))
+}
+
 /// The paths of every artifact that is a file, as they are in this run.
-fn artifacts(resolver: &Resolver, opened: &Opened, worktree: &Path) -> Vec<(PathBuf, Touch)> {
-    let definition = opened.pipeline.definition();
-    let files = definition.artifacts.iter();
+fn artifacts(resolver: &Resolver, opened: &Opened, grounds: &[&Path]) -> Vec<(PathBuf, Touch)> {
+    let artifacts = &opened.pipeline.definition().artifacts;
+    let files = grounds.iter().flat_map(|root| artifacts.iter().map(move |it| (root, it)));
     files
-        .flat_map(|(name, artifact)| paths_of(resolver, (opened, worktree), name, artifact))
+        .flat_map(|(root, (name, artifact))| paths_of(resolver, (opened, root), name, artifact))
         .collect()
 }
 
@@ -254,7 +317,7 @@ mod tests {
         let state = State::new(root.join("state"));
         let project = root.join("project");
         let (resolver, environment) = (Resolver::default(), Environment::default());
-        let places = Places::new(&resolver, &environment, Some(&state), Some(&project));
+        let places = Places::new(&resolver, &environment, Some(&state), &[&project]);
         for (path, expected) in [
             ("state/store.db", Some(Touch::State)),
             ("project/.claude/settings.json", Some(Touch::Settings)),
@@ -268,6 +331,42 @@ mod tests {
                 expected,
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for made in ["state/trees/r-1/a", "state/trees/r-1/b", "state/heads"] {
+            fs::create_dir_all(root.join(made)).unwrap();
+        }
+        let state = State::new(root.join("state"));
+        let own = root.join("state/trees/r-1/a");
+        let (resolver, environment) = (Resolver::default(), Environment::default());
+        let places = Places::new(&resolver, &environment, Some(&state), &[&own]);
+        let places = places.without(own.clone());
+        for (path, expected) in [
+            ("src/main.rs", None),
+            (".gatewright/mine.toml", Some(Touch::Definition)),
+            (".claude/settings.json", Some(Touch::Settings)),
+            ("../b/main.rs", Some(Touch::State)),
+            ("../../../heads/r-1", Some(Touch::State)),
+            ("../../../working/new", Some(Touch::State)),
+        ] {
+            let found = places.touched(&resolver.resolved(&own.join(path)));
+            assert_eq!(found, expected, "{path}");
+        }
+        for (command, expected) in [
+            ("echo x > main.rs", None),
+            ("rm -r src", None),
+            ("rm .gatewright/mine.toml", Some(Touch::Definition)),
+            ("echo x > ../b/main.rs", Some(Touch::State)),
+            ("rm -r ../../../heads", Some(Touch::State)),
+            ("rm -r ../../..", Some(Touch::State)),
+            ("ls ../../../heads", None),
+        ] {
+            assert_eq!(places.named_in(&own, command), expected, "{command}");
         }
     }
 }

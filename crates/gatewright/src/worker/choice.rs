@@ -1,8 +1,9 @@
 //! Which worker: the one whose turn it is and whom its host cannot start.
 
 use engine::{
-    AgentName, ArtifactName, Driver, HOST, Next, NextDuty, Pipeline, Refusal, Rule, Run, Stage,
-    StageName, Status, StepId, Work, WorkerSettings,
+    AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, HOST, Next,
+    NextDuty, Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId,
+    Work, WorkerSettings,
 };
 use hosts::worker::Program;
 
@@ -26,7 +27,10 @@ pub struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
     Program(Program),
+    /// A script of the definition.
     Command,
+    /// The program that stands in for every agent of a rehearsal.
+    StandIn,
 }
 
 impl Runner {
@@ -34,6 +38,41 @@ impl Runner {
         match self {
             Self::Program(program) => program.word(),
             Self::Command => COMMAND,
+            Self::StandIn => "stand-in",
+        }
+    }
+
+    /// The runner of this name; `None` where there is none that we could start.
+    pub fn parse(word: &str) -> Option<Self> {
+        let programs = Program::ALL.into_iter().map(Self::Program);
+        let mut all = programs.chain([Self::Command]);
+        all.find(|runner| runner.word() == word)
+    }
+}
+
+/// Who starts agents that no session starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starter {
+    /// A session starts those without a runner; we start the others.
+    Session,
+    /// We start all, and those without a runner so.
+    Headless { usual: Runner },
+    /// We start the same program for all.
+    Rehearsal,
+}
+
+impl Starter {
+    /// Who starts this one; nothing where its session does.
+    fn runner(self, agent: &AgentName, named: Option<&str>) -> Result<Option<Runner>, Failure> {
+        let named = named.filter(|word| *word != HOST);
+        match (self, named) {
+            (Self::Rehearsal, _) => Ok(Some(Runner::StandIn)),
+            (Self::Session, None) => Ok(None),
+            (Self::Headless { usual }, None) => Ok(Some(usual)),
+            (Self::Session | Self::Headless { .. }, Some(word)) => match Runner::parse(word) {
+                Some(runner) => Ok(Some(runner)),
+                None => Err(unknown_runner(agent, word)),
+            },
         }
     }
 }
@@ -65,7 +104,7 @@ pub fn choose(
         None => due(pipeline, run, stage),
     };
     for candidate in candidates {
-        if let Some(choice) = candidate.choice(stage)? {
+        if let Some(choice) = candidate.choice(stage, Starter::Session)? {
             return Ok(Ok(choice));
         }
     }
@@ -88,17 +127,10 @@ struct Candidate<'a> {
 
 impl Candidate<'_> {
     /// Nothing where the host starts it.
-    fn choice(self, stage: &Stage) -> Result<Option<Choice>, Failure> {
-        let Some(runner) = &self.settings.runner else {
-            return Ok(None);
-        };
-        let runner = match (runner.as_str(), Program::of(runner)) {
-            (HOST, _) => return Ok(None),
-            (COMMAND, _) => Runner::Command,
-            (_, Some(program)) => Runner::Program(program),
-            (unknown, None) => return Err(unknown_runner(&self.agent, unknown)),
-        };
-        Ok(Some(Choice {
+    fn choice(self, stage: &Stage, starter: Starter) -> Result<Option<Choice>, Failure> {
+        let named = self.settings.runner.as_ref().map(RunnerName::as_str);
+        let runner = starter.runner(&self.agent, named)?;
+        Ok(runner.map(|runner| Choice {
             stage: stage.name.clone(),
             agent: self.agent,
             step: self.step,
@@ -108,6 +140,64 @@ impl Candidate<'_> {
         }))
     }
 }
+
+/// All who may begin now, in the order of the definition.
+pub fn all_due(
+    pipeline: &Pipeline,
+    run: &Run,
+    starter: Starter,
+) -> Result<Vec<Choice>, Failure> {
+    let Some(stage) = pipeline.stage(&run.position.stage) else {
+        return Ok(Vec::new());
+    };
+    let candidates = due(pipeline, run, stage).into_iter();
+    let choices = candidates.map(|candidate| candidate.choice(stage, starter));
+    choices.filter_map(Result::transpose).collect()
+}
+
+/// The one who does this work, which has begun.
+pub fn of_dispatch(
+    pipeline: &Pipeline,
+    dispatch: &Dispatch,
+    starter: Starter,
+) -> Result<Option<Choice>, Failure> {
+    let Some(stage) = pipeline.stage(&dispatch.stage) else {
+        return Ok(None);
+    };
+    let duty = match &dispatch.duty {
+        Duty::Work | Duty::Open => NextDuty::Work,
+        Duty::Review { reviewer } => NextDuty::Review {
+            reviewer: *reviewer,
+            round: 0,
+            rounds: 0,
+        },
+        Duty::Fix { .. } => NextDuty::Fix {
+            findings_of: dispatch.agent.clone(),
+        },
+        Duty::Step { step } => NextDuty::Step {
+            step: step.clone(),
+            title: String::new(),
+        },
+    };
+    let candidate = Candidate {
+        agent: dispatch.agent.clone(),
+        step: match &dispatch.duty {
+            Duty::Step { step } => Some(step.clone()),
+            Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+        },
+        settings: settings(stage, &duty).unwrap_or(&NO_SETTINGS),
+        leaves: engine::leaves_of(pipeline, dispatch).all().into_iter().cloned().collect(),
+    };
+    candidate.choice(stage, starter)
+}
+
+/// Agents of an open stage have none.
+static NO_SETTINGS: WorkerSettings = WorkerSettings {
+    runner: None,
+    model: None,
+    prompt: None,
+    conversation: Conversation::Fresh,
+};
 
 fn unknown_runner(agent: &AgentName, runner: &str) -> Failure {
     let known: Vec<&str> = Program::ALL.iter().map(|program| program.word()).collect();
@@ -138,10 +228,39 @@ fn due<'a>(pipeline: &Pipeline, run: &Run, stage: &'a Stage) -> Vec<Candidate<'a
             },
             leaves,
         }),
+        Next::Session { leaves, .. } => Some(Candidate {
+            agent: AgentName::parse(SESSION).ok()?,
+            settings: settings(stage, &NextDuty::Work)?,
+            step: None,
+            leaves,
+        }),
+        Next::AnyOf { agents } if run.driver == Driver::Headless => Some(Candidate {
+            agent: of_open_stage(stage, &agents)?,
+            settings: &NO_SETTINGS,
+            step: None,
+            leaves: Vec::new(),
+        }),
         _ => None,
     });
     candidates.collect()
 }
+
+/// In an open stage nobody says who works: the first one that leads on does. Where nobody leads on,
+/// somebody who can do anything works, and a person says when it is done.
+fn of_open_stage(stage: &Stage, allowed: &[AgentPattern]) -> Option<AgentName> {
+    let name = |pattern: &AgentPattern| AgentName::parse(pattern.as_str()).ok();
+    let leading = stage.after().iter().find_map(|after| name(&after.agent));
+    let anything = || {
+        let all = allowed.iter().any(|pattern| pattern.covers(ANYTHING));
+        all.then(|| AgentName::parse(ANYTHING).ok()).flatten()
+    };
+    leading
+        .or_else(anything)
+        .or_else(|| allowed.iter().find_map(name))
+}
+
+/// The agent that every session has.
+const ANYTHING: &str = "general-purpose";
 
 /// The step of this name, whether its turn has come or not: the engine says why it has not.
 fn named<'a>(run: &Run, stage: &'a Stage, wanted: &StepId) -> Vec<Candidate<'a>> {

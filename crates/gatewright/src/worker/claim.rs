@@ -1,7 +1,7 @@
 //! A claim: the lock that is held while a worker of ours works. The end of our process ends it, too.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use engine::CallId;
@@ -18,7 +18,7 @@ const PREFIX: &str = "step-";
 pub struct Claim {
     call: CallId,
     lock: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl Claim {
@@ -26,6 +26,20 @@ impl Claim {
     pub fn new(state: &State) -> Result<Self, Failure> {
         let call = CallId::parse(&format!("{PREFIX}{}", chance::key()?))
             .map_err(|problem| Failure::bug(format!("a call has no name ({problem})")))?;
+        Self::on(state, call)
+    }
+
+    /// Takes over the work of a call that is in the journal. Whoever holds the old lock may be asleep:
+    /// it is not waited for, and its lock counts no more.
+    ///
+    /// Invariant: the run's lease is ours, so nobody else does the same.
+    pub fn take_over(state: &State, call: &CallId) -> Result<Self, Failure> {
+        let _ = fs::remove_file(script(&lock(state, call)));
+        let _ = fs::remove_file(lock(state, call));
+        Self::on(state, call.clone())
+    }
+
+    fn on(state: &State, call: CallId) -> Result<Self, Failure> {
         let folder = folder(state);
         fs::DirBuilder::new()
             .recursive(true)
@@ -40,11 +54,7 @@ impl Claim {
             .open(&lock)
             .map_err(Failure::file("write to", &lock))?;
         file.lock().map_err(Failure::file("lock", &lock))?;
-        Ok(Self {
-            call,
-            lock,
-            _file: file,
-        })
+        Ok(Self { call, lock, file })
     }
 
     pub fn call(&self) -> &CallId {
@@ -57,15 +67,32 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// Keeps what lies beside the lock: whoever comes next goes on with this work.
+    pub fn leave(self) {
+        let _ = self.file.unlock();
+        std::mem::forget(self);
+    }
+
+    /// Another one may have taken the work over while we slept.
+    fn is_ours(&self) -> bool {
+        let ours = self.file.metadata().map(|it| (it.dev(), it.ino()));
+        let there = fs::symlink_metadata(&self.lock).map(|it| (it.dev(), it.ino()));
+        matches!((ours, there), (Ok(ours), Ok(there)) if ours == there)
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
-        remove(&self.lock);
+        if self.is_ours() {
+            remove(&self.lock);
+        }
     }
 }
 
 /// Is this a call of ours whose process is gone?
 pub fn is_lost(state: &State, call: &CallId) -> bool {
-    if !call.as_str().starts_with(PREFIX) {
+    if !is_ours(call) {
         return false;
     }
     let file = OpenOptions::new()
@@ -86,8 +113,20 @@ pub fn clear(state: &State, call: &CallId) {
 
 fn remove(lock: &Path) {
     // What stays behind harms nobody.
-    let _ = fs::remove_file(script(lock));
+    for beside in ["script", "arrived", "json"] {
+        let _ = fs::remove_file(lock.with_extension(beside));
+    }
     let _ = fs::remove_file(lock);
+}
+
+/// A file that lies beside a claim's lock and goes with it.
+pub fn beside(state: &State, call: &CallId, ending: &str) -> PathBuf {
+    lock(state, call).with_extension(ending)
+}
+
+/// Is this a call of ours, whoever made it?
+pub fn is_ours(call: &CallId) -> bool {
+    call.as_str().starts_with(PREFIX)
 }
 
 fn folder(state: &State) -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Conversation, Dispatch, DispatchId, Fact, WorkerId};
+use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
 use hosts::worker::{Counting, Program};
 use store::Backend as _;
 
@@ -35,19 +35,19 @@ pub fn earlier(opened: &Opened, dispatch: &Dispatch, program: Program) -> Option
     latest.map(|(id, _)| id.to_owned())
 }
 
-/// The tokens that were counted for this conversation before, where its program counts them again.
+/// What was counted for this conversation before, where its program counts them again.
 pub fn used_before(
     desk: &Desk<'_>,
     opened: &Opened,
     program: Program,
     id: &str,
-) -> Result<u64, Failure> {
+) -> Result<Usage, Failure> {
+    let mut used = Usage::default();
     if program.counting() == Counting::Process {
-        return Ok(0);
+        return Ok(used);
     }
     let worker = worker(program, id);
     let mut theirs: BTreeSet<DispatchId> = BTreeSet::new();
-    let mut tokens: u64 = 0;
     desk.store.walk(&opened.run().id, u64::MAX, &mut |stored| {
         match &stored.entry.fact {
             Fact::Began {
@@ -58,12 +58,15 @@ pub fn used_before(
             }
             Fact::Ended {
                 dispatch, usage, ..
-            } if theirs.contains(dispatch) => tokens = tokens.saturating_add(usage.tokens),
+            } if theirs.contains(dispatch) => {
+                used.tokens = used.tokens.saturating_add(usage.tokens);
+                used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
+            }
             _ => {}
         }
         Ok(())
     })?;
-    Ok(tokens)
+    Ok(used)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Whoever listens to a worker: reads its output, and tells the run who it is as soon as it says so.
 
-use engine::{CallId, Dispatch, DispatchId, Happening, Who};
+use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who};
 use evidence::check::Tail;
 use hosts::worker::Account;
 use store::Backend as _;
@@ -8,6 +8,7 @@ use store::Backend as _;
 use super::choice::Runner;
 use super::conversation;
 use super::process::{Ended, Go, Reader};
+use super::record::Record;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
 use crate::failure::Failure;
@@ -23,8 +24,20 @@ pub struct Listener<'l, 'd> {
     runner: Runner,
     /// The id that its conversation must have.
     expected: Option<String>,
+    record: &'l mut Record,
+    tell: &'l mut dyn FnMut(Told),
     is_known: bool,
     account: Account,
+}
+
+/// What is heard of a worker while it works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// The last thing that it did, in its program's words.
+    Acted(String),
+    Used(Usage),
+    /// It wanted to end, and was sent back.
+    SentBack(String),
 }
 
 /// All that was heard of one process.
@@ -37,13 +50,20 @@ pub struct Heard {
     pub last_words: String,
 }
 
+impl Heard {
+    /// Were we stopped, and it with us?
+    pub fn was_stopped(&self) -> bool {
+        self.ended == Some(Ended::Stopped)
+    }
+}
+
 impl<'l, 'd> Listener<'l, 'd> {
     pub fn new(
         desk: &'l mut Desk<'d>,
         opened: &'l Opened,
-        dispatch: &Dispatch,
-        (call, runner): (&CallId, Runner),
-        expected: Option<String>,
+        (dispatch, call): (&Dispatch, &CallId),
+        (runner, expected): (Runner, Option<String>),
+        (record, tell): (&'l mut Record, &'l mut dyn FnMut(Told)),
     ) -> Self {
         Self {
             desk,
@@ -52,6 +72,8 @@ impl<'l, 'd> Listener<'l, 'd> {
             call: call.clone(),
             runner,
             expected,
+            record,
+            tell,
             is_known: false,
             account: Account::default(),
         }
@@ -87,6 +109,8 @@ impl<'l, 'd> Listener<'l, 'd> {
             return Ok(Go::On);
         };
         self.is_known = true;
+        self.record.conversation = Some(id.clone());
+        self.keep()?;
         let opened = self.desk.read(&self.opened.run().id)?;
         let call = self.call.clone();
         let mut make = |_: &Desk<'_>, _: &Opened, _| {
@@ -95,6 +119,11 @@ impl<'l, 'd> Listener<'l, 'd> {
         };
         drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)?;
         Ok(Go::On)
+    }
+
+    fn keep(&self) -> Result<(), Failure> {
+        self.desk.still_ours(&self.record.run)?;
+        self.record.write(&self.desk.state, &self.call)
     }
 
     /// A script's last message is all that it prints.
@@ -108,14 +137,23 @@ impl<'l, 'd> Listener<'l, 'd> {
 }
 
 impl Reader for Listener<'_, '_> {
+    fn started(&mut self, id: u32) -> Result<(), Failure> {
+        self.record.process = evidence::process::find(id);
+        self.keep()
+    }
+
     fn line(&mut self, line: &[u8]) -> Result<Go, Failure> {
         match self.runner {
-            Runner::Command => {
+            Runner::Command | Runner::StandIn => {
                 self.printed(line);
                 Ok(Go::On)
             }
             Runner::Program(program) => {
+                let used = self.account.used;
                 program.read(line, &mut self.account);
+                if self.account.used != used {
+                    (self.tell)(Told::Used(self.account.used));
+                }
                 self.began()
             }
         }

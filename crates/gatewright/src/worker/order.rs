@@ -62,24 +62,37 @@ impl Order {
     }
 }
 
+/// What differs from the project's own way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Special<'a> {
+    /// The program that stands in for every agent.
+    pub stand_in: Option<&'a Path>,
+    /// The folder of its own in which the worker works.
+    pub workplace: Option<&'a Path>,
+}
+
 pub fn prepare(
     desk: &Desk<'_>,
     opened: &Opened,
     choice: &Choice,
-    claim: &Claim,
+    (claim, special): (&Claim, Special<'_>),
 ) -> Result<Order, Failure> {
     can_be_held_to(opened, choice)?;
-    let folder = desk.project_of(opened)?.root;
+    let root = desk.project_of(opened)?.root;
     let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
-    let search = check::search(&search, &folder);
-    let file = trusted_file(desk, opened, choice)?;
+    let search = check::search(&search, &root);
+    let folder = special.workplace.map_or(root, Path::to_owned);
     let (program, prompt) = match choice.runner {
         Runner::Program(program) => {
             let found = check::find(program.word(), &search);
-            (found.map_err(Failure::outside)?, file)
+            (found.map_err(Failure::outside)?, words(desk, opened, choice)?)
         }
-        Runner::Command => (script(choice, file, &claim.script())?, None),
+        Runner::Command => {
+            let file = trusted_file(desk, opened, choice)?;
+            (script(choice, file, &claim.script())?, None)
+        }
+        Runner::StandIn => (stand_in(special)?, words(desk, opened, choice)?),
     };
     let (time, silence) = limits(opened, choice);
     Ok(Order {
@@ -108,6 +121,44 @@ fn can_be_held_to(opened: &Opened, choice: &Choice) -> Result<(), Failure> {
         .hint("take `tools.deny` from the stage, or let an agent of the session do it")),
         false => Ok(()),
     }
+}
+
+fn stand_in(special: Special<'_>) -> Result<PathBuf, Failure> {
+    let program = special.stand_in.ok_or_else(|| {
+        Failure::store("the run has lost the program that stands in for its agents")
+            .hint("start a new run")
+    })?;
+    match program.is_file() {
+        true => Ok(program.to_owned()),
+        false => Err(Failure::outside(format!(
+            "{}, which stands in for the agents, is gone",
+            program.display()
+        ))
+        .hint("put it back, and go on with `gatewright resume`")),
+    }
+}
+
+/// What the definition itself tells an agent: the file that `prompt` names, else the text of the agent
+/// that the definition gives to sessions.
+fn words(desk: &Desk<'_>, opened: &Opened, choice: &Choice) -> Result<Option<String>, Failure> {
+    if choice.settings.prompt.is_some() {
+        return trusted_file(desk, opened, choice);
+    }
+    let files = desk.store.definition(opened.run().definition)?;
+    let name = format!("agents/{}.md", choice.agent);
+    let gives = &opened.pipeline.definition().gives;
+    let given = gives.iter().find(|path| **path == name);
+    let bytes = given.and_then(|path| files.as_ref()?.get(path));
+    Ok(bytes.map(|bytes| without_front_matter(&String::from_utf8_lossy(bytes))))
+}
+
+/// The settings at the head of an agent's file are for its host.
+fn without_front_matter(text: &str) -> String {
+    let body = text
+        .strip_prefix("---\n")
+        .and_then(|rest| rest.split_once("\n---\n"))
+        .map_or(text, |(_, body)| body);
+    body.trim().to_owned()
 }
 
 /// The file that `prompt` names, with the bytes to which the run is pinned.
@@ -178,7 +229,7 @@ fn variables(
     let mut variables = check::variables(&surroundings, search)?;
     let secrets = match choice.runner {
         Runner::Program(program) => program.secrets(),
-        Runner::Command => &[],
+        Runner::Command | Runner::StandIn => &[],
     };
     let passed = NETWORK.iter().chain(secrets);
     let passed = passed.filter_map(|name| now.get_key_value(OsString::from(name).as_os_str()));

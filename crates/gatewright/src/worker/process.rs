@@ -50,6 +50,8 @@ pub struct Limits<'a> {
 
 /// Who is told what comes out.
 pub trait Reader {
+    /// It runs, and leads the group of this number.
+    fn started(&mut self, id: u32) -> Result<(), Failure>;
     /// One line, without its end.
     fn line(&mut self, line: &[u8]) -> Result<Go, Failure>;
     /// Does the run still want this work?
@@ -91,6 +93,7 @@ pub fn run(
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
     let leash = Leash::on(group.id()).map_err(watching)?;
+    reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);
     let complaints = Arc::new(Mutex::new(Tail::new(None)));

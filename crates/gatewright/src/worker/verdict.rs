@@ -16,7 +16,7 @@ pub fn ending(runner: Runner, heard: &Heard) -> Ending {
                 worked: heard.account.worked,
             },
             // To run it was the work.
-            Runner::Command => Ending::Finished { worked: true },
+            Runner::Command | Runner::StandIn => Ending::Finished { worked: true },
         },
     }
 }
@@ -25,6 +25,7 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
     let who = match runner {
         Runner::Program(program) => program.word(),
         Runner::Command => "the script",
+        Runner::StandIn => "the stand-in",
     };
     let crashed = |reason: String| Some((Fault::Crashed, reason));
     let timeout = |reason: &str| Some((Fault::Timeout, format!("{who} {reason}")));
@@ -37,7 +38,7 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
         Some(Ended::Cut) => crashed(other_conversation(who, heard)),
         Some(Ended::Signal(signal)) => crashed(failed(who, &format!("by signal {signal}"), heard)),
         Some(Ended::Exit(code)) => match (runner, &heard.account.end, code) {
-            (Runner::Command, _, 0) => None,
+            (Runner::Command | Runner::StandIn, _, 0) => None,
             (Runner::Program(_), Some(End::Done), 0) if heard.account.began.is_some() => None,
             _ => crashed(failed(who, &format!("with exit code {code}"), heard)),
         },
@@ -52,10 +53,8 @@ fn other_conversation(who: &str, heard: &Heard) -> String {
 }
 
 fn failed(who: &str, how: &str, heard: &Heard) -> String {
-    let said = match &heard.account.end {
-        Some(End::Failed(reason)) => Some(reason.as_str()),
-        Some(End::Done) | None => heard.account.complaint.as_deref(),
-    };
+    let ended = heard.account.end.as_ref().and_then(End::reason);
+    let said = ended.or(heard.account.complaint.as_deref());
     let said = said.unwrap_or(&heard.last_words);
     let unsaid = match (&heard.account.end, &heard.account.began) {
         (None, Some(_)) => " before it said that it was done",

@@ -5,33 +5,83 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use engine::{Dispatch, Duty, Ending, Happening, Reply, Usage, Who, WorkRef};
+use engine::{
+    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkRef, WorkResult,
+};
 use hosts::worker::{Counting, Start, Talk};
 
 use super::choice::Runner;
 use super::claim::Claim;
 use super::conversation;
-use super::listener::{Heard, Listener};
+use super::listener::{Heard, Listener, Told};
 use super::order::Order;
 use super::process::{self, Job, Limits};
+use super::record::{self, Record};
 use super::verdict;
-use crate::chance;
-use crate::commands::check::stop_on_signals;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
 use crate::hook::briefing;
+use crate::{chance, clock};
 
+/// One piece of work, and all that it is done with.
 pub struct Work<'w, 'd> {
-    desk: &'w mut Desk<'d>,
-    order: &'w Order,
-    claim: &'w Claim,
-    dispatch: Dispatch,
-    deadline: Instant,
-    stop: Arc<AtomicBool>,
-    used: Usage,
-    /// What its conversation had used before, where that is counted again.
-    before: u64,
+    pub desk: &'w mut Desk<'d>,
+    pub order: &'w Order,
+    pub claim: &'w Claim,
+    pub dispatch: Dispatch,
+    pub setting: Setting<'w>,
+    pub record: Record,
+}
+
+/// What surrounds the work.
+pub struct Setting<'w> {
+    /// Somebody wants us to stop.
+    pub stop: Arc<AtomicBool>,
+    /// What becomes of the work then.
+    pub stopped: Stopped,
+    pub tell: &'w mut dyn FnMut(Told),
+    /// How what was done in a folder of its own comes to the run's worktree.
+    pub delivery: Option<&'w mut dyn Delivery>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It has crashed.
+    Counts,
+    /// It stays open, and whoever comes next goes on with it.
+    StaysOpen,
+}
+
+pub trait Delivery {
+    /// Invariant: doing it twice does it once.
+    fn deliver(&mut self) -> Result<Delivered, Failure>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivered {
+    Done,
+    /// These files were changed by others, too.
+    Conflict(Vec<String>),
+    /// Somebody wants us to stop, and it was not done.
+    Stopped,
+}
+
+/// From where the work goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    TheBeginning,
+    /// Its process is gone and its conversation is there.
+    Conversation(String),
+    /// Its process has ended, and nobody has judged that yet.
+    ItsEnd(record::Ended),
+}
+
+/// What came of it.
+pub enum Finish {
+    Judged(Box<Driven>),
+    /// We were stopped: the work is still open.
+    Open,
 }
 
 /// Which conversation a process is in.
@@ -40,74 +90,189 @@ enum Turn {
     GoesOn { id: String },
 }
 
-impl<'w, 'd> Work<'w, 'd> {
-    pub fn new(
-        desk: &'w mut Desk<'d>,
-        order: &'w Order,
-        claim: &'w Claim,
-        dispatch: Dispatch,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
-            desk,
-            order,
-            claim,
-            dispatch,
-            deadline: Instant::now() + order.time,
-            stop: stop_on_signals()?,
-            used: Usage::default(),
-            before: 0,
-        })
-    }
+/// What was used, counted over all processes of this work.
+struct Meter {
+    used: Usage,
+    /// What its conversation had used before, where that is counted again.
+    before: Usage,
+}
 
+impl Work<'_, '_> {
     /// Has the worker work until the engine takes its end. Whoever has not left what it must is
     /// sent back into the same conversation, as often as the engine says.
-    pub fn run(mut self, opened: Opened) -> Result<Driven, Failure> {
-        let mut turn = self.first_turn(&opened)?;
-        let mut prompt = self.prompt(&opened)?;
+    pub fn run(mut self, opened: Opened, from: From) -> Result<Finish, Failure> {
+        let deadline = Instant::now() + self.order.time;
+        let (mut turn, mut meter) = self.first_turn(&opened, &from)?;
+        let mut prompt = self.prompt(&opened, &from)?;
         let mut opened = opened;
+        let mut ended = match from {
+            From::ItsEnd(ended) => Some(ended),
+            From::TheBeginning | From::Conversation(_) => None,
+        };
         loop {
-            let heard = self.listen(&opened, &turn, &prompt)?;
-            self.count(&heard);
-            let ending = verdict::ending(self.order.runner, &heard);
-            let driven = self.tell_end(opened, ending, heard.account.reply)?;
-            match (&driven.reply, heard.account.began) {
+            let ended = match ended.take() {
+                Some(ended) => ended,
+                None => match self.work(&opened, (&turn, &prompt), deadline, &mut meter)? {
+                    Some(ended) => ended,
+                    None => return Ok(Finish::Open),
+                },
+            };
+            let Some(driven) = self.judge(opened, ended)? else {
+                return Ok(Finish::Open);
+            };
+            match (&driven.reply, self.record.conversation.clone()) {
                 (Reply::Hold(refusal), Some(id)) => {
+                    (self.setting.tell)(Told::SentBack(refusal.reason.clone()));
                     prompt = sent_back(&refusal.reason);
                     turn = Turn::GoesOn { id };
                     opened = driven.opened;
                 }
-                _ => return Ok(driven),
+                _ => return Ok(Finish::Judged(Box::new(driven))),
             }
         }
     }
 
-    fn first_turn(&mut self, opened: &Opened) -> Result<Turn, Failure> {
-        let Runner::Program(program) = self.order.runner else {
-            return Ok(Turn::New { id: String::new() });
-        };
-        match conversation::earlier(opened, &self.dispatch, program) {
-            Some(id) => {
-                self.before = conversation::used_before(self.desk, opened, program, &id)?;
-                Ok(Turn::GoesOn { id })
-            }
-            None => Ok(Turn::New {
-                id: chance::uuid()?,
-            }),
+    /// Runs one process to its end; nothing if we were stopped and the work stays open.
+    fn work(
+        &mut self,
+        opened: &Opened,
+        (turn, prompt): (&Turn, &str),
+        deadline: Instant,
+        meter: &mut Meter,
+    ) -> Result<Option<record::Ended>, Failure> {
+        self.record.ended = None;
+        self.keep()?;
+        let heard = self.listen(opened, (turn, prompt), deadline)?;
+        self.count(meter, &heard);
+        if heard.was_stopped() && self.setting.stopped == Stopped::StaysOpen {
+            return Ok(None);
         }
+        let secrets = &self.desk.context.environment.secrets;
+        let reply = heard.account.reply.as_deref();
+        let ended = record::Ended {
+            ending: verdict::ending(self.order.runner, &heard),
+            usage: meter.used,
+            reply: reply.map(|reply| engine::redact(reply, secrets).into_owned()),
+        };
+        self.record.ended = Some(ended.clone());
+        self.keep()?;
+        Ok(Some(ended))
+    }
+
+    fn keep(&self) -> Result<(), Failure> {
+        self.desk.still_ours(&self.record.run)?;
+        self.record.write(&self.desk.state, self.claim.call())
+    }
+
+    /// Tells the engine of the end; nothing if we were stopped before what was done was delivered.
+    /// What the worker did in a folder of its own is looked at there, and delivered before it counts.
+    fn judge(&mut self, opened: Opened, ended: record::Ended) -> Result<Option<Driven>, Failure> {
+        let record::Ended {
+            mut ending,
+            usage,
+            reply,
+        } = ended;
+        let opened = self.desk.read(&opened.run().id)?;
+        self.desk.workplace.clone_from(&self.record.workplace);
+        if self.would_count(&opened, (&ending, usage), reply.as_deref())?
+            && let Some(delivery) = &mut self.setting.delivery
+        {
+            match delivery.deliver()? {
+                Delivered::Done => {}
+                Delivered::Conflict(paths) => ending = conflict(&paths),
+                Delivered::Stopped => return Ok(None),
+            }
+        }
+        let driven = self.tell_end(opened, ending, (usage, reply));
+        self.desk.workplace = None;
+        driven.map(Some)
+    }
+
+    /// Would the engine take this end as it is?
+    fn would_count(
+        &self,
+        opened: &Opened,
+        (ending, usage): (&Ending, Usage),
+        reply: Option<&str>,
+    ) -> Result<bool, Failure> {
+        if self.setting.delivery.is_none() {
+            return Ok(false);
+        }
+        let event = Event {
+            at: clock::now(),
+            by: Who::Engine,
+            what: self.end(ending.clone(), usage),
+        };
+        let needs = engine::needs(&opened.pipeline, opened.run(), &event);
+        let looked = self.desk.look(opened, &needs, &Default::default(), reply)?;
+        let decision = engine::decide(&opened.pipeline, opened.run(), &event, &looked.evidence);
+        Ok(decision.entries.iter().any(|entry| {
+            matches!(
+                &entry.fact,
+                Fact::Ended {
+                    result: WorkResult::Outcome(_),
+                    ..
+                }
+            )
+        }))
+    }
+
+    fn end(&self, ending: Ending, usage: Usage) -> Happening {
+        Happening::AgentEnded {
+            work: WorkRef::Dispatch(self.dispatch.id),
+            ending,
+            usage,
+        }
+    }
+
+    fn first_turn(&mut self, opened: &Opened, from: &From) -> Result<(Turn, Meter), Failure> {
+        let mut meter = Meter {
+            used: Usage::default(),
+            before: Usage::default(),
+        };
+        let Runner::Program(program) = self.order.runner else {
+            return Ok((Turn::New { id: String::new() }, meter));
+        };
+        let earlier = match from {
+            From::Conversation(id) => Some(id.clone()),
+            From::TheBeginning | From::ItsEnd(_) => {
+                conversation::earlier(opened, &self.dispatch, program)
+            }
+        };
+        let turn = match earlier {
+            Some(id) => {
+                meter.before = conversation::used_before(self.desk, opened, program, &id)?;
+                Turn::GoesOn { id }
+            }
+            None => Turn::New {
+                id: chance::uuid()?,
+            },
+        };
+        Ok((turn, meter))
     }
 
     /// What is to be done, then the definition's own words.
-    fn prompt(&self, opened: &Opened) -> Result<String, Failure> {
+    fn prompt(&self, opened: &Opened, from: &From) -> Result<String, Failure> {
         let briefing = briefing::text(self.desk, opened, &self.dispatch)?;
+        let briefing = match from {
+            From::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
+            From::TheBeginning | From::ItsEnd(_) => briefing,
+        };
         Ok(match &self.order.prompt {
             Some(own) => format!("{briefing}\n\n{own}"),
             None => format!("{briefing}\n"),
         })
     }
 
-    fn listen(&mut self, opened: &Opened, turn: &Turn, prompt: &str) -> Result<Heard, Failure> {
+    fn listen(
+        &mut self,
+        opened: &Opened,
+        (turn, prompt): (&Turn, &str),
+        deadline: Instant,
+    ) -> Result<Heard, Failure> {
         let (arguments, expected) = self.command_line(turn);
         let mut variables = self.order.variables.clone();
+        variables.insert("GATEWRIGHT_CALL".into(), self.claim.call().as_str().into());
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }
@@ -119,16 +284,16 @@ impl<'w, 'd> Work<'w, 'd> {
             input: self.input(prompt)?,
         };
         let limits = Limits {
-            deadline: self.deadline,
+            deadline,
             silence: self.order.silence,
-            stop: &self.stop,
+            stop: &self.setting.stop,
         };
         let mut listener = Listener::new(
             self.desk,
             opened,
-            &self.dispatch,
-            (self.claim.call(), self.order.runner),
-            expected,
+            (&self.dispatch, self.claim.call()),
+            (self.order.runner, expected),
+            (&mut self.record, self.setting.tell),
         );
         let ran = process::run(job, &limits, &mut listener)?;
         Ok(listener.heard(ran))
@@ -148,6 +313,7 @@ impl<'w, 'd> Work<'w, 'd> {
             talk,
             model: self.order.model.as_deref(),
             may: self.order.may(self.dispatch.reach),
+            denied: &[],
         };
         (program.arguments(&start), expected)
     }
@@ -163,17 +329,17 @@ impl<'w, 'd> Work<'w, 'd> {
         written.map_err(Failure::file("write to", folder))
     }
 
-    fn count(&mut self, heard: &Heard) {
+    fn count(&self, meter: &mut Meter, heard: &Heard) {
         let used = heard.account.used;
         let counting = match self.order.runner {
             Runner::Program(program) => program.counting(),
-            Runner::Command => Counting::Process,
+            Runner::Command | Runner::StandIn => Counting::Process,
         };
-        self.used.turns += used.turns;
-        self.used.tokens = match counting {
-            Counting::Process => self.used.tokens.saturating_add(used.tokens),
-            Counting::Conversation if used.tokens == 0 => self.used.tokens,
-            Counting::Conversation => used.tokens.saturating_sub(self.before),
+        meter.used.turns += used.turns;
+        meter.used.tokens = match counting {
+            Counting::Process => meter.used.tokens.saturating_add(used.tokens),
+            Counting::Conversation if used.tokens == 0 => meter.used.tokens,
+            Counting::Conversation => used.tokens.saturating_sub(meter.before.tokens),
         };
     }
 
@@ -181,14 +347,9 @@ impl<'w, 'd> Work<'w, 'd> {
         &mut self,
         opened: Opened,
         ending: Ending,
-        reply: Option<String>,
+        (usage, reply): (Usage, Option<String>),
     ) -> Result<Driven, Failure> {
-        let what = Happening::AgentEnded {
-            work: WorkRef::Dispatch(self.dispatch.id),
-            ending,
-            usage: self.used,
-        };
-        let opened = self.desk.read(&opened.run().id)?;
+        let what = self.end(ending, usage);
         let mut make = |_: &Desk<'_>, _: &Opened, _| {
             Ok(Deed {
                 reply: reply.clone(),
@@ -199,6 +360,18 @@ impl<'w, 'd> Work<'w, 'd> {
     }
 }
 
+/// What a worker is told whose process was ended with ours.
+const INTERRUPTED: &str = "You were interrupted in the middle of this work. Look at what is there \
+                           already, then go on and finish it.";
+
 fn sent_back(reason: &str) -> String {
     format!("You are not done: {reason}. Do what is missing, then end again.\n")
+}
+
+fn conflict(paths: &[String]) -> Ending {
+    let paths: Vec<String> = paths.iter().map(|path| views::line(path)).collect();
+    Ending::Fault {
+        fault: Fault::Conflict,
+        reason: format!("others changed the same places of {}", paths.join(", ")),
+    }
 }

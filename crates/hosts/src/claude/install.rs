@@ -134,6 +134,14 @@ pub(super) fn hooks_file(about: &str, call: &Call) -> String {
     ]))
 }
 
+/// Settings for one process, in one line: our hooks at these events, and no way to switch them off.
+pub(super) fn process_settings(call: &Call, events: &[&str]) -> String {
+    layout::line(&Json::Object(vec![
+        (wire::DISABLE_ALL, Json::False),
+        (wire::HOOKS, wire::hooks_at(call, events)),
+    ]))
+}
+
 /// Why a settings file cannot take our hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {

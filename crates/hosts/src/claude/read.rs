@@ -12,6 +12,8 @@ use super::wire::{self, BackgroundTask, Envelope, Raw};
 use super::{Event, name, notification};
 use crate::payload::{Ended, Payload, Source, Unreadable, What};
 
+pub(crate) use tool::{beginning, is_writer};
+
 /// The longest input that is read. A Write call carries its whole file; more than this is no file that
 /// an agent writes.
 pub const LARGEST_INPUT: usize = 8 * 1024 * 1024;
@@ -41,7 +43,7 @@ pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unre
 }
 
 /// An input of this shape, or why it is none.
-pub(super) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
+pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
     let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
     let first = first.ok_or(Unreadable::Empty)?;
     if stdin.len() > LARGEST_INPUT {
@@ -213,12 +215,15 @@ fn call(envelope: &Envelope<'_>) -> Result<Option<CallId>, Unreadable> {
 }
 
 /// A text that nothing is decided by.
-fn owned(raw: Raw<'_>) -> Option<String> {
+pub(crate) fn owned(raw: Raw<'_>) -> Option<String> {
     wire::text(raw).map(Cow::into_owned)
 }
 
 /// A text that something is decided by: it may be missing, but not be something else.
-fn known_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Option<Cow<'a, str>>, Unreadable> {
+pub(crate) fn known_text<'a>(
+    field: &'static str,
+    raw: Raw<'a>,
+) -> Result<Option<Cow<'a, str>>, Unreadable> {
     let text = wire::text(raw);
     if raw.is_some() && text.is_none() {
         return Err(wrong(field, "a text"));
@@ -226,7 +231,10 @@ fn known_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Option<Cow<'a, st
     Ok(text)
 }
 
-fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>, Unreadable> {
+pub(crate) fn needed_text<'a>(
+    field: &'static str,
+    raw: Raw<'a>,
+) -> Result<Cow<'a, str>, Unreadable> {
     known_text(field, raw)?.ok_or(Unreadable::Missing { field })
 }
 

@@ -86,13 +86,27 @@ pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
             system_message: Some(&cut(reason)),
             ..Output::default()
         }),
-        _ => Bytes {
-            stdout: Vec::new(),
-            stderr: line(reason),
-            code: 0,
-            unheard: 0,
-        },
+        _ => remarked(reason),
     }
+}
+
+/// A line for whoever reads along. The host goes on.
+pub(crate) fn remarked(reason: &str) -> Bytes {
+    Bytes {
+        stdout: Vec::new(),
+        stderr: line(given(reason)),
+        code: 0,
+        unheard: 0,
+    }
+}
+
+/// Words for the model at an event that carries them, which the host knows by this word.
+pub(crate) fn context(event: &'static str, context: &str) -> Bytes {
+    let context = cut(context);
+    object(&Output {
+        hook_specific_output: Some(about(event, &context)),
+        ..Output::default()
+    })
 }
 
 fn passed(event: Event, answer: &Answer) -> Bytes {
@@ -201,8 +215,12 @@ fn stopped(event: Event, reason: &str, context: Option<&str>, answer: &Answer) -
 }
 
 fn specific(event: Event, context: &str) -> Specific<'_> {
+    about(event.word(), context)
+}
+
+fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
     Specific {
-        hook_event_name: event.word(),
+        hook_event_name: event,
         permission_decision: None,
         permission_decision_reason: None,
         additional_context: Some(context),
@@ -215,10 +233,10 @@ fn notice(event: Event, answer: &Answer) -> Option<Cow<'_, str>> {
 }
 
 /// Some events know no JSON that refuses; there the code does, and stderr has the reason.
-fn blocked(reason: &str) -> Bytes {
+pub(crate) fn blocked(reason: &str) -> Bytes {
     Bytes {
         stdout: Vec::new(),
-        stderr: line(reason),
+        stderr: line(given(reason)),
         code: 2,
         unheard: 2,
     }
@@ -262,7 +280,7 @@ fn given(reason: &str) -> &str {
     }
 }
 
-fn joined(reason: &str, context: Option<&str>) -> String {
+pub(crate) fn joined(reason: &str, context: Option<&str>) -> String {
     match context {
         Some(context) => format!("{reason}\n\n{context}"),
         None => reason.to_owned(),

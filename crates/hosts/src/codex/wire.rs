@@ -1,6 +1,8 @@
-//! The shapes of Codex's output: the only place that knows the names of its fields.
+//! The shapes of Codex's output, hooks and settings: the only place that knows the names of its fields.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::claude::Raw;
 
 /// One line of `codex exec --json`.
 #[derive(Deserialize)]
@@ -35,6 +37,7 @@ pub enum Item {
     },
     CommandExecution {
         status: Option<String>,
+        command: Option<String>,
     },
     FileChange {
         status: Option<String>,
@@ -65,4 +68,42 @@ pub struct Complaint {
 
 pub fn parse(line: &[u8]) -> Option<Line> {
     serde_json::from_slice(line).ok()
+}
+
+/// A tool call in a hook's input.
+#[derive(Deserialize)]
+pub struct Call<'a> {
+    #[serde(borrow)]
+    pub tool_use_id: Raw<'a>,
+    #[serde(default)]
+    pub tool_input: ToolInput<'a>,
+}
+
+#[derive(Default, Deserialize)]
+pub struct ToolInput<'a> {
+    /// A text for a shell; of `apply_patch` the patch.
+    #[serde(borrow)]
+    pub command: Raw<'a>,
+    /// The agent that `spawn_agent` starts.
+    pub agent_type: Raw<'a>,
+}
+
+/// What Codex hashes when a person trusts a hook. The order of the fields is that of their names.
+#[derive(Serialize)]
+pub struct Trusted<'a> {
+    pub event_name: &'static str,
+    pub hooks: [TrustedHook<'a>; 1],
+}
+
+#[derive(Serialize)]
+pub struct TrustedHook<'a> {
+    pub r#async: bool,
+    pub command: &'a str,
+    pub timeout: u64,
+    pub r#type: &'static str,
+}
+
+/// A text as TOML has it, which a word of the command line holds.
+pub fn toml_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

@@ -1,6 +1,9 @@
-//! The shapes of Gemini CLI's output: the only place that knows the names of its fields.
+//! The shapes of Gemini CLI's output, hooks and settings: the only place that knows the names of its fields.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::claude::Raw;
 
 /// One line of `gemini -o stream-json`.
 #[derive(Deserialize)]
@@ -16,7 +19,11 @@ pub enum Line {
         #[serde(default)]
         delta: bool,
     },
-    ToolUse,
+    ToolUse {
+        tool_name: String,
+        #[serde(default)]
+        parameters: Parameters,
+    },
     ToolResult {
         status: String,
     },
@@ -33,6 +40,28 @@ pub enum Line {
     Other,
 }
 
+/// What a tool is called with, as far as it tells a person what is done.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Parameters {
+    command: Option<String>,
+    file_path: Option<String>,
+    pattern: Option<String>,
+    agent_name: Option<String>,
+}
+
+impl Parameters {
+    pub fn detail(&self) -> Option<&str> {
+        let details = [
+            &self.command,
+            &self.file_path,
+            &self.pattern,
+            &self.agent_name,
+        ];
+        details.into_iter().find_map(Option::as_deref)
+    }
+}
+
 #[derive(Deserialize)]
 pub struct Complaint {
     pub message: String,
@@ -46,4 +75,58 @@ pub struct Stats {
 
 pub fn parse(line: &[u8]) -> Option<Line> {
     serde_json::from_slice(line).ok()
+}
+
+/// A hook's input.
+#[derive(Deserialize)]
+pub struct HookInput<'a> {
+    #[serde(borrow)]
+    pub session_id: Raw<'a>,
+    pub hook_event_name: Raw<'a>,
+    pub cwd: Raw<'a>,
+    pub source: Raw<'a>,
+    pub reason: Raw<'a>,
+    pub tool_name: Raw<'a>,
+    #[serde(default)]
+    pub tool_input: ToolInput<'a>,
+}
+
+/// What the tools are called with, as far as it tells us something: the fields of all tools.
+#[derive(Default, Deserialize)]
+pub struct ToolInput<'a> {
+    #[serde(borrow)]
+    pub command: Raw<'a>,
+    pub dir_path: Raw<'a>,
+    pub file_path: Raw<'a>,
+    pub absolute_path: Raw<'a>,
+    pub path: Raw<'a>,
+    pub source: Raw<'a>,
+    pub destination: Raw<'a>,
+    pub agent_name: Raw<'a>,
+}
+
+/// What a settings file says.
+pub type Settings = serde_json::Map<String, Value>;
+
+/// The settings with our hooks at these events, each with its command and milliseconds, and with hooks
+/// switched on.
+pub fn with_hooks(mut settings: Settings, hooks: &[(&str, String, u64)]) -> String {
+    let switch = settings.entry("hooksConfig").or_insert_with(|| json!({}));
+    if !switch.is_object() {
+        *switch = json!({});
+    }
+    switch["enabled"] = json!(true);
+    let all = settings.entry("hooks").or_insert_with(|| json!({}));
+    if !all.is_object() {
+        *all = json!({});
+    }
+    for (event, command, timeout) in hooks {
+        let hook = json!({ "type": "command", "command": command, "timeout": timeout });
+        let group = json!({ "hooks": [hook] });
+        match all[*event].as_array_mut() {
+            Some(groups) => groups.push(group),
+            None => all[*event] = json!([group]),
+        }
+    }
+    format!("{:#}\n", Value::Object(settings))
 }

@@ -1,4 +1,4 @@
-//! Codex and Gemini CLI as workers, over all that the real programs were seen to print.
+//! Agent programs as workers, over all that the real programs were seen to print.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot read its data has failed"
@@ -7,6 +7,8 @@
     clippy::disallowed_methods,
     reason = "the crate is pure, its tests read their data"
 )]
+
+mod guarding;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,9 +20,12 @@ use hosts::worker::{Account, End, May, Program, Start, Talk};
 
 /// The captured outputs of a program, by name.
 fn captured(program: Program) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests")
-        .join(program.word());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let folder = folder.join(match program {
+        Program::Claude => "claude-code/stream",
+        Program::Codex => "codex",
+        Program::Gemini => "gemini",
+    });
     let entries = fs::read_dir(&folder).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut captured: Vec<_> = names
@@ -46,12 +51,14 @@ fn every_captured_output_is_read() {
             let told = account(program, &output);
             let _ = writeln!(
                 table,
-                "{} {name}\n  began {}\n  worked {}, {} turns, {} tokens\n  said {:?}\n  end {:?}\n  complaint {:?}",
+                "{} {name}\n  began {}\n  worked {}, {} turns, {} tokens, {} cents\n  doing {:?}\n  said {:?}\n  end {:?}\n  complaint {:?}",
                 program.word(),
                 told.began.as_deref().unwrap_or("-"),
                 told.worked,
                 told.used.turns,
                 told.used.tokens,
+                told.used.cost_cents,
+                told.doing.as_deref().unwrap_or("-"),
                 told.reply.as_deref().unwrap_or("-"),
                 told.end,
                 told.complaint.as_deref().unwrap_or("-"),
@@ -74,7 +81,9 @@ fn a_cut_output_has_no_end() {
                 .map_or(0, |at| at + 1);
             for cut in begins..last.len() {
                 let told = account(program, &last[..cut]);
-                let ends = name != "resume.jsonl";
+                // These have ended before: they hold two turns.
+                let ends = !["codex resume.jsonl", "claude background-agent.jsonl"]
+                    .contains(&format!("{} {name}", program.word()).as_str());
                 assert!(told.end.is_none() || !ends, "{name} {cut}: {told:?}");
                 assert_eq!(told.began, whole.began, "{name}");
             }
@@ -94,11 +103,13 @@ fn the_command_line_says_what_the_worker_may_do_and_which_conversation_it_is() {
         talk: Talk::New(id),
         model: None,
         may,
+        denied: &[],
     };
     let goes_on = |may| Start {
         talk: Talk::GoesOn(id),
         model: Some("m"),
         may,
+        denied: &[],
     };
     let codex = "exec --json --skip-git-repo-check -s";
     let both = "--approval-mode";
@@ -119,11 +130,59 @@ fn the_command_line_says_what_the_worker_may_do_and_which_conversation_it_is() {
 }
 
 #[test]
+fn claude_may_do_what_its_stage_says_and_no_more() {
+    let id = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
+    let denied = ["Agent".to_owned(), "Bash(git push *)".to_owned()];
+    let line = |may, denied| {
+        let start = Start {
+            talk: Talk::New(id),
+            model: None,
+            may,
+            denied,
+        };
+        Program::Claude.arguments(&start).join(" ")
+    };
+    let same = "-p --output-format stream-json --verbose --permission-mode";
+    for (may, denied, mode, tools) in [
+        (
+            May::Read,
+            &[][..],
+            "manual",
+            " --disallowedTools Write,Edit,NotebookEdit",
+        ),
+        (
+            May::Read,
+            &denied,
+            "manual",
+            " --disallowedTools Write,Edit,NotebookEdit,Agent,Bash(git push *)",
+        ),
+        (May::Leave, &[], "acceptEdits", ""),
+        (
+            May::Change,
+            &denied,
+            "acceptEdits",
+            " --allowedTools Bash,Write,Edit,NotebookEdit --disallowedTools Agent,Bash(git push *)",
+        ),
+    ] {
+        let expected = format!("{same} {mode} --session-id {id}{tools}");
+        assert_eq!(line(may, denied), expected);
+    }
+    let goes_on = Start {
+        talk: Talk::GoesOn(id),
+        model: Some("m"),
+        may: May::Leave,
+        denied: &[],
+    };
+    let expected = format!("{same} acceptEdits --model m --resume {id}");
+    assert_eq!(Program::Claude.arguments(&goes_on).join(" "), expected);
+}
+
+#[test]
 fn a_runner_is_known_by_its_name() {
     for (word, expected) in [
         ("codex", Some(Program::Codex)),
         ("gemini", Some(Program::Gemini)),
-        ("claude", None),
+        ("claude", Some(Program::Claude)),
         ("command", None),
         ("Codex", None),
     ] {
@@ -195,4 +254,40 @@ fn a_long_complaint_is_one_short_line() {
         "{reason}"
     );
     assert_eq!(reason.chars().count(), 501);
+}
+
+#[test]
+fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
+    let failed = || Some(End::Failed("[API Error: the script says so]".to_owned()));
+    let no_key = "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.";
+    for (program, code, end, last_words, expected) in [
+        (Program::Gemini, 247, failed(), "", "limited"),
+        (Program::Gemini, 173, failed(), "", "limited"),
+        (Program::Gemini, 145, failed(), "", "not logged in"),
+        (Program::Gemini, 41, None, no_key, "not logged in"),
+        (Program::Gemini, 144, failed(), "", "failed"),
+        (Program::Gemini, 1, None, "", "nothing"),
+        (Program::Gemini, 0, Some(End::Done), "quota", "done"),
+        (Program::Codex, 247, failed(), "", "failed"),
+        (Program::Codex, 1, None, "Not logged in", "not logged in"),
+        (
+            Program::Claude,
+            1,
+            None,
+            "Invalid API key · Please run /login",
+            "not logged in",
+        ),
+    ] {
+        let mut account = Account::default();
+        account.end = end;
+        program.exited(code, last_words, &mut account);
+        let told = match &account.end {
+            None => "nothing",
+            Some(End::Done) => "done",
+            Some(End::Failed(_)) => "failed",
+            Some(End::Limited(_)) => "limited",
+            Some(End::NotLoggedIn(_)) => "not logged in",
+        };
+        assert_eq!(told, expected, "{program:?} {code} {last_words}");
+    }
 }

@@ -9,6 +9,16 @@ pub(super) enum WordsError {
     Shell(char),
 }
 
+/// Splits a command line that a person typed, as the commands of a check are split.
+pub fn words(line: &str) -> Result<Vec<String>, String> {
+    split(line).map_err(|problem| match problem {
+        WordsError::Open(quote) => format!("a {quote} in this command is not finished"),
+        WordsError::Shell(letter) => format!(
+            "no shell runs this command, so `{letter}` would mean nothing; quote it, or name a script"
+        ),
+    })
+}
+
 /// Quotes and backslashes keep characters together; nothing else means anything.
 pub(super) fn split(line: &str) -> Result<Vec<String>, WordsError> {
     let mut words = Vec::new();

@@ -214,9 +214,10 @@ pub fn a_checkpoint_is_found_at_its_last_place(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-const MANY: usize = 64;
+/// How many threads come at once.
+pub(super) const MANY: usize = 64;
 
-fn at_once(
+pub(super) fn at_once(
     open: Open<'_>,
     work: impl Fn(usize, &mut dyn Backend) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! What every backend must do, each promise a function that a test of that backend runs.
 
+mod crowds;
 mod journals;
 mod keeping;
 mod leases;
@@ -36,6 +37,9 @@ cases![
     journals::sixty_four_threads_leave_sixty_four_events,
     journals::sixty_four_threads_with_one_key_leave_one_event,
     journals::an_unknown_run_is_told,
+    crowds::sixty_four_runs_advance_at_once,
+    crowds::a_refusal_among_many_undoes_nobody,
+    crowds::two_holders_of_each_run_make_one_lease,
     leases::a_run_is_held_by_one_holder,
     leases::the_number_of_a_lease_only_grows,
     leases::a_stale_fence_stores_nothing,

@@ -118,6 +118,11 @@ fn create_private(path: &Path) -> Result<(), Error> {
     made.map_err(|error| io_error("create", path, error))?;
     // A power cut must not take the folder with what is acknowledged inside it.
     if let Some(parent) = path.parent() {
+        // A name without a folder lies in the one that we work in.
+        let parent = match parent.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => parent,
+        };
         let synced = File::open(parent).and_then(|parent| parent.sync_all());
         synced.map_err(|error| io_error("sync", parent, error))?;
     }

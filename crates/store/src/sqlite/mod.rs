@@ -1,13 +1,17 @@
 //! The embedded store: one SQLite database in a private folder, shared by many short processes.
 
+mod batch;
 mod columns;
 mod damage;
 mod folder;
 mod gc;
+mod group;
 mod heads;
 mod open;
+mod prepared;
 mod queue;
 mod read;
+mod readers;
 mod rescue;
 mod salvage;
 mod schema;
@@ -25,6 +29,7 @@ use std::time::Duration;
 use engine::{Decision, Definition, Hash, Run, RunId, Time};
 use rusqlite::Connection;
 
+pub use self::group::Group;
 pub use self::salvage::{Loss, Salvaged, salvage};
 use crate::{
     Backend, Claim, Collect, Collected, Commit, Error, Files, Key, Lease, NewRun, RunSummary,
@@ -142,6 +147,16 @@ impl Sqlite {
     /// Copying alone is not enough: the next process to open the store cold does not know what was
     /// copied, walks the whole log again and lets it grow on.
     fn shorten_log(&self, from: u32) {
+        self.checkpoint(from, "PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
+    /// The same for a process that stays. It knows what was copied, and its next write begins the log
+    /// anew in the room that the file has already, which the disk makes durable in less time.
+    fn reuse_log(&self, from: u32) {
+        self.checkpoint(from, "PRAGMA wal_checkpoint(PASSIVE)");
+    }
+
+    fn checkpoint(&self, from: u32, statement: &str) {
         if self.log.load(Ordering::Relaxed) < from {
             return;
         }
@@ -151,9 +166,7 @@ impl Sqlite {
         self.log.store(0, Ordering::Relaxed);
         // It is a chore, not a promise: what it cannot do without waiting, the next one will.
         let _ = self.connection.busy_timeout(Duration::ZERO);
-        let _ = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = self.connection.query_row(statement, [], |_| Ok(()));
         let _ = self.connection.busy_timeout(BUSY);
     }
 }

@@ -51,6 +51,7 @@ impl RunRow {
 }
 
 /// A run with its number in the database.
+#[derive(Clone)]
 pub(super) struct Found {
     pub number: i64,
     pub stored: StoredRun,
@@ -62,8 +63,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         };
         if row.last != Some(row.tip.head) {
-            let what = format!("the journal of run {run} does not end where its head says");
-            return Err(self.folder.damaged(Broken(what)));
+            return Err(self.torn(run));
         }
         let state = match record::state_from_bytes(&row.state, row.tip, row.belongs()) {
             Ok(Cached::Value(state)) => state,
@@ -109,6 +109,30 @@ impl<'a> Reader<'a> {
             })
         };
         self.one(sql::RUN, [run.as_str()], read)
+    }
+
+    /// The run's number, and where its journal ends.
+    pub fn tip(&self, run: &RunId) -> Result<(i64, Tip), Error> {
+        let read = |row: &Row<'_>| {
+            let tip = Tip {
+                version: row.get::<_, i64>(1)?.cast_unsigned(),
+                head: Hash(row.get(2)?),
+            };
+            let last = row.get::<_, Option<[u8; 32]>>(3)?.map(Hash);
+            Ok((row.get(0)?, tip, last))
+        };
+        let found = self.one(sql::TIP, [run.as_str()], read)?;
+        let unknown = || Error::UnknownRun { run: run.clone() };
+        let (number, tip, last) = found.ok_or_else(unknown)?;
+        match last == Some(tip.head) {
+            true => Ok((number, tip)),
+            false => Err(self.torn(run)),
+        }
+    }
+
+    fn torn(&self, run: &RunId) -> Error {
+        let what = format!("the journal of run {run} does not end where its head says");
+        self.folder.damaged(Broken(what))
     }
 
     /// The state, folded from the whole journal, one entry at a time.

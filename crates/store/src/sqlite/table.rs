@@ -108,15 +108,7 @@ impl Table<'_> {
         } = row;
         let (at, version) = (signed(updated_at.0), signed(tip.version));
         let values = params![
-            number,
-            stage,
-            status,
-            reason,
-            overridden,
-            at,
-            version,
-            tip.head.0,
-            state
+            number, stage, status, reason, overridden, at, version, tip.head.0, state
         ];
         self.execute(sql::SET_RUN, values).map(drop)
     }

@@ -1,18 +1,19 @@
 //! Writes: each is one turn in the queue, one transaction and one sync.
 
-use engine::{Decision, Run, RunId, Time};
+use engine::{Decision, Run, RunId};
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::Sqlite;
 use super::folder::Folder;
 use super::heads::{Head, Heads};
+use super::prepared::{Prepared, last_time};
 use super::queue::Turn;
 use super::read::{Found, Reader};
 use super::table::{Present, Table};
 use crate::error::Broken;
 use crate::ledger::{self, Addition, Belongs, Tip, check_contents};
 use crate::verify::Anchor;
-use crate::{Claim, Commit, Error, Lease, NewRun, StoredRun, Transacted, chain};
+use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transacted, chain};
 
 /// A write under way. Dropped before `commit`, it leaves nothing behind.
 ///
@@ -79,8 +80,29 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
+    /// The same for several runs.
+    pub fn commit_with_heads(self, heads: &[(Head, RunId, Tip)]) -> Result<(), Error> {
+        let folder = self.folder;
+        let _turn = self.commit()?;
+        for (head, run, tip) in heads {
+            let _ = head.put(folder, run, *tip);
+        }
+        Ok(())
+    }
+
+    pub fn damaged(&self, broken: Broken) -> Error {
+        self.folder.damaged(broken)
+    }
+
+    pub fn claim(&self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+        let number = self.reader().number(run)?;
+        let (lease, state) = self.reader().lease(number)?.claimed(run, claim)?;
+        self.table().set_lease(number, &state)?;
+        Ok(lease)
+    }
+
     /// The run's head file. A journal that is shorter than it says was cut.
-    fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
+    pub fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
         let head = Head::find(self.folder, run)?;
         let agrees = match head.read()? {
             Anchor::Absent => tip.version == 0,
@@ -173,80 +195,26 @@ pub(super) fn transact(
     let unknown = || Error::UnknownRun {
         run: commit.run.clone(),
     };
-    let found = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
-    if let Some(already) = already(&writing, commit, &found)? {
+    let Found { number, stored } = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
+    let wanted = Wanted::of(commit);
+    if let Some(already) = wanted.already(writing.reader(), number, stored.version)? {
         return Ok(already);
     }
-    let head = writing.head(commit.run, found.stored.tip())?;
-    let decision = decide(&found.stored.run);
+    let head = writing.head(commit.run, stored.tip())?;
+    let mut decision = decide(&stored.run);
+    let next = stored.version + 1;
     if decision.entries.is_empty() {
-        let next = found.stored.version + 1;
-        let stored = Box::new(found.stored);
+        let stored = Box::new(stored);
         return Ok(Transacted::Done {
             decision,
             stored,
             numbers: next..next,
         });
     }
-    store(writing, commit, &head, found, decision)
-}
-
-/// Why nothing is to be decided: it was decided before, or the run is not as it was seen.
-fn already(
-    writing: &Writing<'_>,
-    commit: &Commit<'_>,
-    found: &Found,
-) -> Result<Option<Transacted>, Error> {
-    let reader = writing.reader();
-    // The key comes first: whoever sends it again has usually not seen that it was stored.
-    if let Some(key) = commit.key {
-        let entries = reader.keyed(commit.run, found.number, key)?;
-        if !entries.is_empty() {
-            return Ok(Some(Transacted::Repeated { entries }));
-        }
-    }
-    if let Some(fence) = commit.fence {
-        reader.lease(found.number)?.current(commit.run, fence)?;
-    }
-    let version = found.stored.version;
-    Ok((version != commit.seen).then_some(Transacted::Moved { version }))
-}
-
-fn store(
-    writing: Writing<'_>,
-    commit: &Commit<'_>,
-    head: &Head,
-    found: Found,
-    mut decision: Decision,
-) -> Result<Transacted, Error> {
-    let Found { number, mut stored } = found;
-    let (before, run) = (stored.tip(), stored.run.clone());
-    let addition = ledger::append(run, before, commit.key, commit.secrets, &mut decision)?;
-    let Addition {
-        run,
-        lines,
-        tip,
-        named,
-    } = addition;
-    let updated_at = last_time(&run, &decision);
-    let (table, status) = (writing.table(), (commit.status)(&run));
-    table.add_lines(number, &lines)?;
-    table.hold(number, commit.contents, &named, updated_at)?;
-    let belongs = stored.belongs();
-    let present = Present {
-        belongs,
-        run: &run,
-        tip,
-        status: &status,
-        updated_at,
-    };
-    table.set_run(number, &present)?;
-    writing.commit_with_head(head, commit.run, tip)?;
-
-    stored.run = run;
-    stored.version = tip.version;
-    stored.head = tip.head;
-    let numbers = before.version + 1..tip.version + 1;
+    let (prepared, stored) = Prepared::new(commit, stored, &mut decision)?;
+    prepared.put(writing.table(), number, commit.contents)?;
+    writing.commit_with_head(&head, commit.run, prepared.tip)?;
+    let numbers = next..stored.version + 1;
     Ok(Transacted::Done {
         decision,
         stored: Box::new(stored),
@@ -254,18 +222,60 @@ fn store(
     })
 }
 
-fn last_time(run: &Run, decision: &Decision) -> Time {
-    decision
-        .entries
-        .last()
-        .map_or(run.touched_at, |entry| entry.at)
+/// What must hold for a decision to be stored.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub run: &'a RunId,
+    pub seen: u64,
+    pub key: Option<&'a Key>,
+    pub fence: Option<Fence>,
+}
+
+impl<'a> Wanted<'a> {
+    pub fn of(commit: &Commit<'a>) -> Self {
+        Self {
+            run: commit.run,
+            seen: commit.seen,
+            key: commit.key,
+            fence: commit.fence,
+        }
+    }
+
+    /// Why nothing is to be decided: it was decided before, or the run is not as it was seen.
+    pub fn already(
+        &self,
+        reader: Reader<'_>,
+        number: i64,
+        version: u64,
+    ) -> Result<Option<Transacted>, Error> {
+        // The key comes first: whoever sends it again has usually not seen that it was stored.
+        if let Some(repeated) = self.repeated(reader, number)? {
+            return Ok(Some(repeated));
+        }
+        self.unfenced(reader, number)?;
+        Ok((version != self.seen).then_some(Transacted::Moved { version }))
+    }
+
+    pub fn repeated(&self, reader: Reader<'_>, number: i64) -> Result<Option<Transacted>, Error> {
+        let Some(key) = self.key else {
+            return Ok(None);
+        };
+        let entries = reader.keyed(self.run, number, key)?;
+        Ok((!entries.is_empty()).then_some(Transacted::Repeated { entries }))
+    }
+
+    /// The lease under which it is written must be the present one.
+    pub fn unfenced(&self, reader: Reader<'_>, number: i64) -> Result<(), Error> {
+        match self.fence {
+            Some(fence) => reader.lease(number)?.current(self.run, fence).map(drop),
+            None => Ok(()),
+        }
+    }
 }
 
 pub(super) fn claim(sqlite: &mut Sqlite, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
     let writing = Writing::begin(sqlite)?;
-    let number = writing.reader().number(run)?;
-    let (lease, state) = writing.reader().lease(number)?.claimed(run, claim)?;
-    writing.table().set_lease(number, &state)?;
+    let lease = writing.claim(run, claim)?;
     writing.commit()?;
     Ok(lease)
 }

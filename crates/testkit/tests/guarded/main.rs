@@ -22,4 +22,5 @@ mod stopping;
 mod told;
 mod touching;
 mod words;
+mod workers;
 mod world;

@@ -192,7 +192,10 @@ fn door(word: &str) -> Door {
         "hook" => Door::HookCall,
         "long" => Door::TooLong,
         "reset" => Door::PersonsCommand("gatewright reset".into()),
-        name => Door::NoName(name.into()),
+        name => match name.strip_prefix("own:") {
+            Some(own) => Door::OwnAgent(agent(own)),
+            None => Door::NoName(name.into()),
+        },
     }
 }
 

@@ -1,5 +1,7 @@
 //! How a file is laid out, and how we write into it so that our lines look like its own.
 
+use std::borrow::Cow;
+
 use super::tree::Node;
 
 /// A value that we write. The order of an object's members is the order in which people read them.
@@ -7,6 +9,7 @@ use super::tree::Node;
 pub enum Json {
     Text(String),
     Number(u64),
+    False,
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
     /// Written on one line, whatever is around it.
@@ -22,13 +25,21 @@ impl Json {
 /// What the lines of a file have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    unit: String,
+    unit: Cow<'static, str>,
     newline: &'static str,
     /// Is there no space behind a colon?
     tight: bool,
     /// Does the whole file stand on one line?
     one_line: bool,
 }
+
+/// The layout of what nobody else has written.
+const PLAIN: Layout = Layout {
+    unit: Cow::Borrowed("  "),
+    newline: "\n",
+    tight: false,
+    one_line: false,
+};
 
 /// How a value is written at its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +59,7 @@ impl Layout {
         let items = root.items();
         let last = items.last();
         Self {
-            unit: indented.unwrap_or("  ").to_owned(),
+            unit: Cow::Owned(indented.unwrap_or("  ").to_owned()),
             newline,
             tight: !text.contains(": ") && !text.contains(":\t") && text.contains(':'),
             one_line: last.is_some_and(|last| !begins_line(text, last.start)),
@@ -90,6 +101,7 @@ impl Layout {
         match json {
             Json::Text(text) => quoted(text),
             Json::Number(number) => number.to_string(),
+            Json::False => "false".to_owned(),
             Json::OneLine(json) => self.write(json, &Shape::OneLine),
             Json::List(elements) => {
                 let items = elements.iter().map(|element| (String::new(), element));
@@ -143,14 +155,13 @@ impl Layout {
 
 /// A whole file of its own.
 pub fn document(json: &Json) -> String {
-    let layout = Layout {
-        unit: "  ".to_owned(),
-        newline: "\n",
-        tight: false,
-        one_line: false,
-    };
-    let written = layout.write(json, &Shape::Lines(String::new()));
+    let written = PLAIN.write(json, &Shape::Lines(String::new()));
     format!("{written}\n")
+}
+
+/// A word of a command line.
+pub fn line(json: &Json) -> String {
+    PLAIN.write(json, &Shape::OneLine)
 }
 
 pub fn quoted(text: &str) -> String {

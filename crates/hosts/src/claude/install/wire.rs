@@ -41,9 +41,15 @@ pub fn only(group: Json) -> Json {
 
 /// All our hooks, for a file that holds nothing else.
 pub fn hooks(call: &Call) -> Json {
-    let events = REGISTERED.iter();
-    let events = events.map(|it| (it.event, only(call.group(it))));
-    Json::Object(events.collect())
+    let all: Vec<_> = REGISTERED.iter().map(|it| it.event).collect();
+    hooks_at(call, &all)
+}
+
+/// Our hooks at these events.
+pub fn hooks_at(call: &Call, events: &[&str]) -> Json {
+    let wanted = REGISTERED.iter().filter(|it| events.contains(&it.event));
+    let groups = wanted.map(|it| (it.event, only(call.group(it))));
+    Json::Object(groups.collect())
 }
 
 pub fn status_line(command: String) -> Json {

@@ -112,7 +112,8 @@ fn ordinary(tool: &str, input: &ToolInput<'_>, actor: Option<Actor>) -> What {
     }
 }
 
-fn beginning(text: &str) -> &str {
+/// As much of a text for a shell as is read.
+pub(crate) fn beginning(text: &str) -> &str {
     text.get(..text.floor_char_boundary(LONGEST_COMMAND))
         .unwrap_or(text)
 }
@@ -120,20 +121,24 @@ fn beginning(text: &str) -> &str {
 /// The files that a call would write. What a foreign tool does is told by its name alone, and a name
 /// can lie: the tree and the artifacts are looked at anyway.
 fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
-    const WRITES: [&str; 12] = [
-        "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",
-        "replace", "copy", "save",
-    ];
     let named = [input.file_path, input.notebook_path];
     let foreign = [input.path, input.source, input.destination];
     let named: Vec<_> = match tool {
         "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => named.to_vec(),
-        _ if is_foreign(tool) && WRITES.iter().any(|word| tool.to_lowercase().contains(word)) => {
-            named.into_iter().chain(foreign).collect()
-        }
+        _ if is_foreign(tool) && is_writer(tool) => named.into_iter().chain(foreign).collect(),
         _ => Vec::new(),
     };
     named.into_iter().filter_map(owned).collect()
+}
+
+/// Does the name of a foreign tool say that it writes?
+pub(crate) fn is_writer(tool: &str) -> bool {
+    const WRITES: [&str; 12] = [
+        "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",
+        "replace", "copy", "save",
+    ];
+    let tool = tool.to_lowercase();
+    WRITES.iter().any(|word| tool.contains(word))
 }
 
 pub fn used(envelope: &Envelope<'_>) -> Result<What, Unreadable> {

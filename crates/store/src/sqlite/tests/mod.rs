@@ -2,6 +2,7 @@
 
 mod cost;
 mod formats;
+mod grouping;
 mod salvaging;
 mod tampering;
 

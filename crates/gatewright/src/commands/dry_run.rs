@@ -1,0 +1,187 @@
+//! `gatewright dry-run`: what a run would do and what it needs. Nothing is started and nothing written.
+
+mod programs;
+
+use std::path::PathBuf;
+
+use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
+use evidence::Project;
+use language::Sources;
+use views::plan::{Plan, PlannedWorker, ProgramState, Trust};
+use views::{Outside, refusal};
+
+use crate::context::Context;
+use crate::definition::{self, Place, Trouble};
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::runners::{self, Member};
+use crate::{chance, clock, collision, params, starting, steps, task, trust};
+
+/// Show what a headless run would do and what it needs, and start nothing
+///
+/// Prints the stages with their workers, the programs that are there and those that are missing, and
+/// the limits. Ends with 0 when a run could begin, and with 1 when something is missing.
+#[derive(Debug, clap::Args)]
+pub struct DryRun {
+    /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
+    #[arg(value_name = "PIPELINE")]
+    pipeline: String,
+    /// What is to be done; `-` reads it from the standard input
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// Give a parameter its value
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
+    params: Vec<(ParamName, String)>,
+    /// A JSON file with the steps, for a pipeline that wants them at the start
+    #[arg(long, value_name = "FILE")]
+    steps: Option<PathBuf>,
+    /// Who starts agents to which the definition gives no runner: claude, codex or gemini
+    #[arg(long, value_name = "NAME", default_value = runners::DEFAULT)]
+    runner: String,
+}
+
+impl DryRun {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        match self.planned(context, output) {
+            Ok(exit) => Ok(exit),
+            Err(Trouble::Failed(failure)) => Err(failure),
+            Err(Trouble::Rejected { text, problems }) => {
+                output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                Ok(Exit::No)
+            }
+        }
+    }
+
+    fn planned(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+        let mut desk = Desk::if_there(context)?;
+        let project = match &desk {
+            Some(desk) => desk.project()?.clone(),
+            None => Project::find(&context.folder).map_err(Failure::from)?,
+        };
+        let installed = starting::installed(&context.state()?, &project, &self.pipeline)?;
+        let word = installed.as_deref().unwrap_or(&self.pipeline);
+        let sources = definition::find(word, &context.folder, &project.root)?;
+        let compiled = definition::compile_for(&sources, &self.runner)?;
+        let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
+        let run = self.begun(&project, pipeline, context)?;
+        let run = run.map_err(|why| missing.push(why)).ok();
+        if let (Some(desk), Some(run)) = (&mut desk, &run) {
+            let taken = collision::refuse(desk, pipeline.definition(), run, &desk.worktree()?);
+            missing.extend(taken.err().map(|failure| failure.to_string()));
+        }
+        let (origin, trust) = vouched(context, &project, word, (&sources, pipeline))?;
+        if let Trust::Untrusted(why) = &trust {
+            missing.push(why.raw().to_owned());
+        }
+        let crew = runners::crew(pipeline.definition(), &self.runner);
+        let programs = programs::needed(context, &project, (pipeline, run.as_ref()), &crew)?;
+        let absent = programs.iter().filter_map(|needed| match &needed.state {
+            ProgramState::Missing { install } => Some(format!(
+                "{} is missing: {}",
+                needed.name.raw(),
+                install.raw()
+            )),
+            ProgramState::Found { .. } | ProgramState::Silent { .. } => None,
+        });
+        missing.extend(absent);
+        let warnings = compiled.warnings.iter();
+        let plan = Plan {
+            pipeline,
+            run: run.as_ref(),
+            task: self.task.as_ref().map(Outside::new),
+            origin: Outside::new(origin),
+            trust,
+            workers: crew.iter().map(worker).collect(),
+            programs,
+            missing: missing.into_iter().map(Outside::new).collect(),
+            remarks: warnings
+                .map(|warning| Outside::new(&warning.message))
+                .collect(),
+        };
+        output.facts(|paint| plan.text(paint), || plan.json())?;
+        Ok(match plan.is_ready() {
+            true => Exit::Success,
+            false => Exit::No,
+        })
+    }
+
+    /// The run as it would begin, or why it would not.
+    fn begun(
+        &self,
+        project: &Project,
+        pipeline: &Pipeline,
+        context: &Context,
+    ) -> Result<Result<Run, String>, Failure> {
+        let definition = pipeline.definition();
+        let params = params::gather(definition, &self.params, &project.root)?;
+        if let Err(failure) = params::refuse_empty(definition, &params) {
+            return Ok(Err(failure.to_string()));
+        }
+        let task = self.task.as_deref().map(task::read).transpose()?;
+        let steps = match &self.steps {
+            Some(path) => steps::read(&context.folder.join(path))?,
+            None => Vec::new(),
+        };
+        let beginning = Beginning {
+            at: clock::now(),
+            by: context.who(),
+            id: chance::run_id()?,
+            definition: engine::Hash([0; 32]),
+            // A plan can be looked at before it is known for what.
+            task: task.unwrap_or_else(|| "no task yet".to_owned()),
+            params,
+            driver: Driver::Headless,
+            session: None,
+            process: None,
+            steps,
+            before: std::collections::BTreeMap::new(),
+            queued: false,
+        };
+        let decision = engine::begin(pipeline, &beginning);
+        if let Reply::Refuse(refused) = &decision.reply {
+            let advice = params::advice(definition, &beginning);
+            let advice = advice.map(|advice| format!("; {advice}"));
+            return Ok(Err(refusal(refused) + &advice.unwrap_or_default()));
+        }
+        let run = engine::replay(&decision.entries)
+            .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))?;
+        Ok(Ok(run))
+    }
+}
+
+/// Where the definition comes from, and whether a person has seen it.
+fn vouched(
+    context: &Context,
+    project: &Project,
+    word: &str,
+    (sources, pipeline): (&Sources, &Pipeline),
+) -> Result<(String, Trust), Failure> {
+    let (path, shown) = match definition::place(word, &context.folder, &project.root)? {
+        Place::Builtin(_) => return Ok(("gatewright itself".to_owned(), Trust::Shipped)),
+        Place::File { path, shown } => (path, shown),
+    };
+    if trust::is_shipped(sources) {
+        return Ok((shown, Trust::Shipped));
+    }
+    let subject = trust::Subject::new(&path, sources, pipeline.definition(), &project.root)?;
+    let trust = match trust::require(&context.state()?, word, &subject) {
+        Ok(()) => Trust::Trusted,
+        Err(failure) => Trust::Untrusted(Outside::new(failure.to_string())),
+    };
+    Ok((shown, trust))
+}
+
+fn worker(member: &Member<'_>) -> PlannedWorker {
+    let settings = member.settings;
+    PlannedWorker {
+        stage: member.stage.name.clone(),
+        who: Outside::new(&member.who),
+        runner: Outside::new(member.runner),
+        model: settings
+            .and_then(|settings| settings.model.as_ref())
+            .map(Outside::new),
+        conversation: settings.map_or_else(Default::default, |settings| settings.conversation),
+    }
+}

@@ -1,0 +1,203 @@
+//! Which programs a run needs, which of them are there, and what they say of themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Commands, Pipeline, Run, Work};
+use evidence::Project;
+use evidence::check::{self, Search, Surroundings};
+use views::Outside;
+use views::plan::{NeededProgram, ProgramState};
+use views::progress::short;
+
+use crate::context::Context;
+use crate::errand::Errand;
+use crate::failure::Failure;
+use crate::runners::{self, Member};
+
+/// How long a program may think about its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const VERSION_COLUMNS: usize = 60;
+
+/// The programs of the runners, which are asked for their versions, then those of the checks, which
+/// are only looked for: what they do when they are called is theirs.
+pub fn needed(
+    context: &Context,
+    project: &Project,
+    (pipeline, run): (&Pipeline, Option<&Run>),
+    crew: &[Member<'_>],
+) -> Result<Vec<NeededProgram>, Failure> {
+    let path = context.environment.search_path.clone().unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let search = check::search(&folders, &project.root);
+    let surroundings = Surroundings {
+        variables: std::env::vars_os().collect(),
+        ..Surroundings::default()
+    };
+    let machine = Machine {
+        variables: check::variables(&surroundings, &search)?,
+        root: &project.root,
+        search,
+    };
+    let agents = of_runners(crew).into_iter();
+    let agents = agents.map(|(word, needed_for)| machine.agent(word, needed_for));
+    let checks = of_checks(pipeline, run).into_iter();
+    let checks = checks.map(|(word, needed_for)| machine.tool(&word, needed_for));
+    Ok(agents.chain(checks).collect())
+}
+
+fn of_runners<'a>(crew: &[Member<'a>]) -> BTreeMap<&'a str, Vec<String>> {
+    let mut programs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let started = crew.iter();
+    for member in started.filter(|member| runners::program(member.runner).is_some()) {
+        let needed_for = programs.entry(member.runner).or_default();
+        let who = views::progress::short(&member.who, VERSION_COLUMNS);
+        if !needed_for.contains(&who) {
+            needed_for.push(who);
+        }
+    }
+    programs
+}
+
+/// The first word of every command that the definition itself names.
+fn of_checks(pipeline: &Pipeline, run: Option<&Run>) -> BTreeMap<String, Vec<String>> {
+    let mut programs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for stage in &pipeline.definition().stages {
+        let Work::Check(check) = &stage.work else {
+            continue;
+        };
+        let Commands::Fixed(commands) = &check.commands else {
+            continue;
+        };
+        for word in commands.iter().filter_map(|words| words.first()) {
+            let word = filled(word, run);
+            // What only the run will know cannot be looked for.
+            if !word.is_empty() && !word.contains('{') {
+                let needed_for = programs.entry(word).or_default();
+                needed_for.insert(stage.name.to_string());
+            }
+        }
+    }
+    let programs = programs.into_iter();
+    programs
+        .map(|(word, stages)| (word, stages.into_iter().collect()))
+        .collect()
+}
+
+fn filled(word: &str, run: Option<&Run>) -> String {
+    let params = run.into_iter().flat_map(|run| &run.params);
+    params.fold(word.to_owned(), |word, (name, value)| {
+        word.replace(&format!("{{{name}}}"), value)
+    })
+}
+
+struct Machine<'a> {
+    search: Search,
+    variables: BTreeMap<OsString, OsString>,
+    root: &'a Path,
+}
+
+impl Machine<'_> {
+    fn agent(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
+        let state = match check::find(word, &self.search) {
+            Ok(path) => match self.version(&path) {
+                Ok(version) => ProgramState::Found {
+                    path: Outside::new(path.display().to_string()),
+                    version: Some(Outside::new(version)),
+                },
+                Err(reason) => ProgramState::Silent {
+                    path: Outside::new(path.display().to_string()),
+                    reason: Outside::new(reason),
+                },
+            },
+            Err(_) => ProgramState::Missing {
+                install: Outside::new(install(word)),
+            },
+        };
+        NeededProgram {
+            name: Outside::new(word),
+            needed_for,
+            state,
+        }
+    }
+
+    /// Asked where no project can have a say in the answer.
+    fn version(&self, program: &Path) -> Result<String, String> {
+        let errand = Errand {
+            program,
+            arguments: &["--version".to_owned()],
+            variables: &self.variables,
+            folder: Path::new("/"),
+            input: b"",
+            patience: PATIENCE,
+        };
+        let said = errand.run()?;
+        match said.stdout.lines().find(|line| !line.trim().is_empty()) {
+            Some(line) => Ok(short(line, VERSION_COLUMNS)),
+            None => Err("it does not tell its version".to_owned()),
+        }
+    }
+
+    fn tool(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
+        let found = match word.contains('/') {
+            true => Some(self.root.join(word)).filter(|path| path.is_file()),
+            false => check::find(word, &self.search).ok(),
+        };
+        let state = match found {
+            Some(path) => ProgramState::Found {
+                path: Outside::new(path.display().to_string()),
+                version: None,
+            },
+            None => ProgramState::Missing {
+                install: Outside::new("install it, or correct the command"),
+            },
+        };
+        NeededProgram {
+            name: Outside::new(word),
+            needed_for,
+            state,
+        }
+    }
+}
+
+/// What to type where an agent program is missing.
+fn install(program: &str) -> String {
+    let package = match program {
+        "claude" => "@anthropic-ai/claude-code",
+        "codex" => "@openai/codex",
+        "gemini" => "@google/gemini-cli",
+        _ => return "install it, and put it on the PATH".to_owned(),
+    };
+    format!("`npm install -g {package}` installs it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_program_that_is_nowhere_is_told_with_what_installs_it() {
+        let machine = Machine {
+            search: Search::default(),
+            variables: BTreeMap::new(),
+            root: Path::new("/"),
+        };
+        for (word, package) in [
+            ("claude", "@anthropic-ai/claude-code"),
+            ("codex", "@openai/codex"),
+            ("gemini", "@google/gemini-cli"),
+        ] {
+            let needed = machine.agent(word, Vec::new());
+            let ProgramState::Missing { install } = needed.state else {
+                panic!("{word} was found in no folder");
+            };
+            assert_eq!(
+                install.raw(),
+                format!("`npm install -g {package}` installs it")
+            );
+        }
+    }
+}

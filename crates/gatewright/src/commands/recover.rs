@@ -1,0 +1,116 @@
+//! `gatewright recover`: shows what `resume` would do with what a killed orchestrator left.
+
+use engine::{Driver, Held, Status};
+use serde_json::{Value, json};
+use store::Backend as _;
+
+use crate::arguments::OfRun;
+use crate::caller::refusal;
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::headless::lease;
+use crate::headless::recovery::{self, Left};
+use crate::output::Output;
+use crate::runs;
+
+/// Show what is left of headless runs that nobody drives any more, and what `resume` would do
+///
+/// Looks only: nothing is ended, started or written.
+#[derive(Debug, clap::Args)]
+pub struct Recover {
+    #[command(flatten)]
+    of: OfRun,
+}
+
+/// A run with what is left of it.
+struct Found {
+    opened: Opened,
+    driver: Option<String>,
+    left: Vec<Left>,
+}
+
+impl Recover {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "recover", Held::Nobody)?;
+        let mut desk = Desk::for_reading(context)?;
+        let runs = match &self.of.run {
+            Some(word) => vec![runs::find(&desk, Some(word))?.run.id],
+            None => {
+                let all = runs::of_project(&desk)?.into_iter();
+                all.filter(runs::is_active).map(|run| run.id).collect()
+            }
+        };
+        let mut found = Vec::new();
+        for run in runs {
+            let opened = desk.read(&run)?;
+            if opened.run().driver != Driver::Headless {
+                continue;
+            }
+            let driver = lease::driver(desk.store.lease(&run)?.as_ref());
+            let left = recovery::left(&desk, &opened);
+            found.push(Found {
+                opened,
+                driver,
+                left,
+            });
+        }
+        output.facts(|_| text(&found), || json!({ "runs": found.iter().map(Found::json).collect::<Vec<_>>() }))?;
+        Ok(Exit::Success)
+    }
+}
+
+fn text(found: &[Found]) -> String {
+    if found.is_empty() {
+        return "no headless run of this project is under way\n".to_owned();
+    }
+    found.iter().map(Found::text).collect::<Vec<_>>().join("\n")
+}
+
+impl Found {
+    fn text(&self) -> String {
+        let run = self.opened.run();
+        let status = engine::status(&self.opened.pipeline, run);
+        let head = format!("{} in {}, {}", run.id, run.position.stage, status.word());
+        if let Some(driver) = &self.driver {
+            return format!("{head}: driven by {driver}, nothing to recover\n");
+        }
+        let mut lines = vec![format!("{head}: nobody drives it")];
+        lines.extend(self.left.iter().map(|left| {
+            let Left { dispatch, how, alive, .. } = left;
+            let alive = match alive.as_slice() {
+                [] => String::new(),
+                alive => {
+                    let ids: Vec<String> = alive.iter().map(ToString::to_string).collect();
+                    format!("; still alive and to be ended: {}", ids.join(", "))
+                }
+            };
+            format!("  '{}' ({}): {}{alive}", dispatch.agent, dispatch.id, how.told())
+        }));
+        lines.push(match status {
+            Status::Waiting(why) => format!("  it waits for a person: {}", views::line(&why)),
+            _ => format!("  `gatewright resume {}` goes on", run.id),
+        });
+        format!("{}\n", lines.join("\n"))
+    }
+
+    fn json(&self) -> Value {
+        let run = self.opened.run();
+        let left = self.left.iter().map(|left| {
+            json!({
+                "dispatch": left.dispatch.id.to_string(),
+                "agent": left.dispatch.agent.as_str(),
+                "then": left.how.told(),
+                "alive": left.alive,
+            })
+        });
+        json!({
+            "run": run.id.as_str(),
+            "stage": run.position.stage.as_str(),
+            "status": engine::status(&self.opened.pipeline, run).word(),
+            "driver": self.driver,
+            "left": left.collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,135 @@
+//! `gatewright run`: takes a task through a pipeline to its end, and starts the agents itself.
+
+use std::path::PathBuf;
+
+use engine::{Held, ParamName, RunId, Status};
+use views::Style;
+
+use super::start::{Start, parse_id};
+use crate::arguments::Writing;
+use crate::caller::refusal;
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::headless::flags::{AtOnce, Driving};
+use crate::headless::orchestrator::Patience;
+use crate::headless::session::{self, Manner};
+use crate::headless::signals;
+use crate::output::Output;
+use crate::params;
+use crate::starting::{Begun, Holder};
+
+/// Take a task through a pipeline to its end: the agents are started here, one after another or in waves
+///
+/// Whatever kills this, `gatewright resume` goes on where it was. A question is asked at the terminal;
+/// without one the run waits, and `gatewright answer` answers it. Several tasks are done one after
+/// another, each in a run of its own.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
+    #[arg(value_name = "PIPELINE")]
+    pipeline: String,
+    /// What is to be done; `-` reads it from the standard input. Several are done one after another
+    #[arg(long = "task", value_name = "TEXT", required = true)]
+    tasks: Vec<String>,
+    /// Give a parameter its value
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
+    params: Vec<(ParamName, String)>,
+    /// A JSON file with the steps, for a pipeline that wants them at the start
+    #[arg(long, value_name = "FILE")]
+    steps: Option<PathBuf>,
+    /// The run's id, which begins with `r-` [default: a new one]
+    #[arg(long, value_name = "RUN", value_parser = parse_id)]
+    id: Option<RunId>,
+    #[command(flatten)]
+    driving: Driving,
+    #[command(flatten)]
+    at_once: AtOnce,
+    /// Stay while the run waits for a person, until somebody answers elsewhere
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    writing: Writing,
+}
+
+impl Run {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        refusal::persons(context, "run", Held::Nobody)?;
+        if self.tasks.len() > 1 && (self.id.is_some() || self.writing.key.is_some()) {
+            return Err(Failure::usage("several tasks are several runs")
+                .hint("give --id and --key with one task"));
+        }
+        let manner = Manner {
+            patience: match self.wait {
+                true => Patience::Stay,
+                false => Patience::Leave,
+            },
+            limits: self.at_once.limits(),
+            stop: signals::watch()?,
+        };
+        for (number, task) in self.tasks.iter().enumerate() {
+            let Some(run) = self.begin(context, output, task)? else {
+                return Ok(Exit::No);
+            };
+            let exit = session::sit(context, output, &run, &manner)?;
+            if exit != Exit::Success {
+                self.tell_rest(output, number);
+                return Ok(exit);
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    /// The tasks behind this one are not begun: what stopped it may stop them, too.
+    fn tell_rest(&self, output: &mut Output, number: usize) {
+        let rest = self.tasks.len() - number - 1;
+        if rest > 0 {
+            output.say(&format!("{rest} more of the tasks were not begun"));
+        }
+    }
+
+    /// Begins the run, or says why it does not begin.
+    fn begin(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        task: &str,
+    ) -> Result<Option<RunId>, Failure> {
+        match self.begun(context, task) {
+            Ok(Begun::Run(opened) | Begun::Earlier(opened)) => Ok(Some(opened.run().id.clone())),
+            Ok(Begun::Refused(refusal)) => {
+                output.say_in(Style::Bad, &views::refusal(&refusal));
+                Ok(None)
+            }
+            Err(Trouble::Failed(failure)) => Err(failure),
+            Err(Trouble::Rejected { text, problems }) => {
+                output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn begun(&self, context: &Context, task: &str) -> Result<Begun, Trouble> {
+        let start = Start {
+            pipeline: self.pipeline.clone(),
+            task: task.to_owned(),
+            by_hand: false,
+            params: self.params.clone(),
+            steps: self.steps.clone(),
+            id: self.id.clone(),
+            queue: false,
+            driving: self.driving.clone(),
+            writing: Writing {
+                key: self.writing.key.clone(),
+            },
+        };
+        start.start(&mut Desk::for_writing(context)?, Holder::Headless)
+    }
+}
+
+/// How a run stands at the end of a sitting is also its place in a list.
+pub fn is_over(status: &Status) -> bool {
+    matches!(status, Status::Completed | Status::Failed | Status::Cancelled)
+}

@@ -1,0 +1,84 @@
+//! One worker's thread: everything from its order to the judgement of its work.
+
+use std::path::{Path, PathBuf};
+
+use engine::{Dispatch, Duty};
+
+use super::crew::Shared;
+use super::slots::Slot;
+use super::workplace::Workplace;
+use crate::desk::Desk;
+use crate::failure::Failure;
+use crate::worker::choice::Choice;
+use crate::worker::claim::Claim;
+use crate::worker::listener::Told;
+use crate::worker::order::{self, Special};
+use crate::worker::record::Record;
+use crate::worker::work::{Delivery, Finish, From, Setting, Stopped, Work};
+
+/// A piece of work that is in the journal and is ours.
+pub struct Job {
+    pub claim: Claim,
+    pub dispatch: Dispatch,
+    pub choice: Choice,
+    pub record: Record,
+    pub from: From,
+    pub workplace: Option<Workplace>,
+    pub stand_in: Option<PathBuf>,
+    /// Its place among the agents of this machine.
+    pub slot: Slot,
+}
+
+impl Job {
+    /// Works, and has the work judged. What was stopped stays open for whoever comes next.
+    pub fn work(mut self, shared: &Shared, tell: &mut dyn FnMut(Told)) -> Result<(), Failure> {
+        let context = shared.whereabouts.context();
+        let mut desk = Desk::for_writing(&context)?;
+        desk.fence = Some(shared.fence);
+        let opened = desk.read(&shared.run)?;
+        let special = Special {
+            stand_in: self.stand_in.as_deref(),
+            workplace: self.record.workplace.as_deref().map(Path::new),
+        };
+        let order = order::prepare(&desk, &opened, &self.choice, (&self.claim, special))?;
+        let delivery = self.workplace.as_mut();
+        let work = Work {
+            desk: &mut desk,
+            order: &order,
+            claim: &self.claim,
+            dispatch: self.dispatch,
+            setting: Setting {
+                stop: shared.stop.clone(),
+                stopped: Stopped::StaysOpen,
+                tell,
+                delivery: delivery.map(|it| it as &mut dyn Delivery),
+            },
+            record: self.record,
+        };
+        match work.run(opened, self.from) {
+            Ok(Finish::Judged(_)) => {
+                if let Some(workplace) = self.workplace {
+                    workplace.clear();
+                }
+                drop(self.claim);
+                Ok(())
+            }
+            Ok(Finish::Open) => {
+                self.claim.leave();
+                Ok(())
+            }
+            Err(failure) => {
+                self.claim.leave();
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// The step that a dispatch works on.
+pub fn step_of(dispatch: &Dispatch) -> Option<&engine::StepId> {
+    match &dispatch.duty {
+        Duty::Step { step } => Some(step),
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Notices: a person who is not there is told that a run waits, failed or completed.
+//!
+//! A notice that cannot be sent is worth a line, and never a failure of the run.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::Status;
+use evidence::check::{self, Search, Surroundings};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, Opened};
+use crate::errand::Errand;
+use crate::failure::Failure;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The way to the network is that of whoever asks.
+const NETWORK: [&str; 8] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+/// Who is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The notice is posted there.
+    Address(String),
+    /// The notice comes on the input of this program.
+    Command(Vec<String>),
+}
+
+impl Target {
+    /// What a person typed behind `--notify`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let is_address = ["http://", "https://"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme));
+        if is_address {
+            let is_plain = |c: char| c.is_ascii_graphic() && !"\"\\".contains(c);
+            return match text.chars().all(is_plain) {
+                true => Ok(Self::Address(text.to_owned())),
+                false => {
+                    Err("an address has no spaces and no quotes; write them as %20".to_owned())
+                }
+            };
+        }
+        match language::words(text)? {
+            words if words.is_empty() => Err("name an address or a command".to_owned()),
+            words => Ok(Self::Command(words)),
+        }
+    }
+
+    /// As it may be shown: an address often holds a secret behind its host.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Address(address) => {
+                let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+                let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+                let host = host.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}/…")
+            }
+            Self::Command(words) => words.first().cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// Is this worth a notice?
+pub fn is_told(status: &Status) -> bool {
+    match status {
+        Status::Waiting(_) | Status::Failed | Status::Completed => true,
+        Status::Queued | Status::Running | Status::Cancelled => false,
+    }
+}
+
+/// Tells how the run is going. What went wrong is a line for people.
+pub fn send(desk: &Desk<'_>, opened: &Opened, target: &Target) -> Result<(), String> {
+    let sent = prepared(desk, opened).map_err(|failure| failure.to_string());
+    sent.and_then(|sender| sender.send(target))
+        .map_err(|why| format!("{} was not told: {why}", target.shown()))
+}
+
+fn prepared(desk: &Desk<'_>, opened: &Opened) -> Result<Sender, Failure> {
+    let folder = desk.project_of(opened)?.root;
+    let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
+    let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
+    let search = check::search(&search, &folder);
+    let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let surroundings = Surroundings {
+        variables: now.clone(),
+        ..Surroundings::default()
+    };
+    let mut variables = check::variables(&surroundings, &search)?;
+    let network = NETWORK.iter().filter_map(|name| {
+        let value = now.get(OsString::from(name).as_os_str())?;
+        Some((OsString::from(name), value.clone()))
+    });
+    variables.extend(network);
+    let status = engine::status(&opened.pipeline, opened.run());
+    for (name, value) in [
+        ("GATEWRIGHT_RUN", opened.run().id.as_str()),
+        ("GATEWRIGHT_STATUS", status.word()),
+    ] {
+        variables.insert(name.into(), value.into());
+    }
+    Ok(Sender {
+        body: body(opened, &status, &desk.context.environment.secrets).to_string(),
+        variables,
+        search,
+        folder,
+    })
+}
+
+/// What is told.
+fn body(opened: &Opened, status: &Status, secrets: &[String]) -> Value {
+    let run = opened.run();
+    let clean = |text: &str| engine::redact(text, secrets).into_owned();
+    let reason = match status {
+        Status::Waiting(why) => Some(clean(why)),
+        _ => None,
+    };
+    json!({
+        "run": run.id.as_str(),
+        "pipeline": opened.pipeline.definition().name.as_str(),
+        "task": clean(run.task.lines().next().unwrap_or_default()),
+        "status": status.word(),
+        "stage": run.position.stage.as_str(),
+        "reason": reason,
+        "project": opened.stored.worktree,
+    })
+}
+
+struct Sender {
+    body: String,
+    variables: BTreeMap<OsString, OsString>,
+    search: Search,
+    folder: PathBuf,
+}
+
+impl Sender {
+    fn send(&self, target: &Target) -> Result<(), String> {
+        match target {
+            Target::Address(address) => self.post(address),
+            Target::Command(words) => {
+                let (word, arguments) = words.split_first().ok_or("it names no program")?;
+                self.run(&self.program(word)?, arguments)
+            }
+        }
+    }
+
+    /// A person typed the command, so a path in it is theirs.
+    fn program(&self, word: &str) -> Result<PathBuf, String> {
+        match word.contains('/') {
+            true => Ok(self.folder.join(word)),
+            false => check::find(word, &self.search),
+        }
+    }
+
+    /// The address stands in a file that only we can read: a command line can be read by everybody.
+    fn post(&self, address: &str) -> Result<(), String> {
+        let curl = check::find("curl", &self.search)?;
+        let cannot = |cause: std::io::Error| format!("no file could be written ({cause})");
+        let mut settings = tempfile::NamedTempFile::new().map_err(cannot)?;
+        writeln!(settings, "url = \"{address}\"").map_err(cannot)?;
+        let fixed = [
+            "--disable",
+            "--silent",
+            "--show-error",
+            "--fail",
+            "--max-time",
+            "10",
+            "--proto",
+            "=http,https",
+            "--header",
+            "Content-Type: application/json",
+            "--data-binary",
+            "@-",
+            "--output",
+            "/dev/null",
+            "--config",
+        ];
+        let mut arguments: Vec<String> = fixed.map(str::to_owned).into();
+        arguments.push(settings.path().display().to_string());
+        self.run(&curl, &arguments)
+    }
+
+    fn run(&self, program: &Path, arguments: &[String]) -> Result<(), String> {
+        let errand = Errand {
+            program,
+            arguments,
+            variables: &self.variables,
+            folder: &self.folder,
+            input: self.body.as_bytes(),
+            patience: PATIENCE,
+        };
+        errand.run().map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests;

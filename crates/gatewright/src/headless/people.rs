@@ -1,0 +1,166 @@
+//! People: their answers in advance, and the question at the terminal.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use engine::{Next, Question, RunId, StageName, Who};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use store::{Backend as _, Key};
+
+use super::settings::Settings;
+use crate::commands::answer;
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed, Driven};
+use crate::failure::Failure;
+
+/// The longest answer that is read.
+const LONGEST: usize = 16 * 1024;
+
+/// How often we look whether somebody answered elsewhere.
+const GLANCE: Duration = Duration::from_millis(500);
+
+/// What a person is asked.
+pub enum Asked {
+    Choice { question: String, choices: Vec<String> },
+    Questions { question: String, questions: Vec<Question> },
+    /// Something for which there are commands, and no question.
+    Command(String),
+}
+
+/// What the run asks of a person now.
+pub fn asked(desk: &Desk<'_>, opened: &Opened, why: &str) -> Result<Asked, Failure> {
+    let next = engine::next(&opened.pipeline, opened.run());
+    for next in next {
+        match next {
+            Next::Answer { question, choices } => {
+                let choices = choices.iter().map(ToString::to_string).collect();
+                return Ok(Asked::Choice { question, choices });
+            }
+            Next::Answers { question } => {
+                let questions = answer::questions(desk, opened)?.unwrap_or_default();
+                return Ok(Asked::Questions { question, questions });
+            }
+            Next::Finish => {
+                return Ok(Asked::Choice {
+                    question: format!("is {} done?", opened.run().position.stage),
+                    choices: vec![FINISH.to_owned()],
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(Asked::Command(why.to_owned()))
+}
+
+/// The word that ends an open stage.
+pub const FINISH: &str = "finish";
+
+/// The answer that was given in advance for the present stage, once.
+pub fn in_advance(
+    desk: &mut Desk<'_>,
+    opened: &Opened,
+    settings: &Settings,
+) -> Result<Option<Driven>, Failure> {
+    let stage = opened.run().position.stage.clone();
+    let Some(choice) = settings.answers.get(&stage) else {
+        return Ok(None);
+    };
+    let key = key(&stage)?;
+    if !desk.store.keyed(&opened.run().id, &key)?.is_empty() {
+        return Ok(None);
+    }
+    let by = Who::Unattended(format!("{}, in advance", settings.given_by));
+    give(desk, opened, (&by, &key), choice).map(Some)
+}
+
+/// Invariant: one key for each stage, so that an answer in advance counts once, whatever happens.
+fn key(stage: &StageName) -> Result<Key, Failure> {
+    let text = format!("advance-{stage}");
+    Key::parse(&text).map_err(|problem| Failure::bug(format!("{text} is no key ({problem})")))
+}
+
+/// Gives this answer for the present stage.
+pub fn give(
+    desk: &mut Desk<'_>,
+    opened: &Opened,
+    (by, key): (&Who, &Key),
+    choice: &str,
+) -> Result<Driven, Failure> {
+    let mut make = |_: &Desk<'_>, opened: &Opened, at| match choice {
+        FINISH if is_open(opened) => Ok(Deed::from(engine::Happening::FinishAsked)),
+        choice => answer::chosen(opened, choice, at),
+    };
+    let opened = desk.read(&opened.run().id)?;
+    drive::witness(desk, opened, (by, Some(key)), &mut make)
+}
+
+fn is_open(opened: &Opened) -> bool {
+    let stage = opened.pipeline.stage(&opened.run().position.stage);
+    stage.is_some_and(|stage| matches!(stage.work, engine::Work::Open(_)))
+}
+
+/// The terminal of a person.
+pub struct Terminal(File);
+
+/// What came of waiting at the terminal.
+pub enum Heard {
+    Line(String),
+    /// The run has moved: somebody answered elsewhere.
+    Moved,
+    Stopped,
+}
+
+impl Terminal {
+    /// The terminal, where a person sits at one.
+    pub fn of(who: &Who) -> Option<Self> {
+        let Who::Person(_) = who else { return None };
+        let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
+        opened.ok().map(Self)
+    }
+
+    pub fn say(&mut self, text: &str) -> Result<(), Failure> {
+        let written = self.0.write_all(text.as_bytes());
+        written.map_err(Failure::file("write to", Path::new("/dev/tty")))
+    }
+
+    /// Waits for a line. Whoever answers elsewhere ends the wait, and so does a signal.
+    pub fn hear(
+        &mut self,
+        desk: &Desk<'_>,
+        (run, version): (&RunId, u64),
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Heard, Failure> {
+        let tick = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::try_from(GLANCE.as_nanos()).unwrap_or(i64::MAX),
+        };
+        loop {
+            if stopped() {
+                return Ok(Heard::Stopped);
+            }
+            let mut ready = [PollFd::new(&self.0, PollFlags::IN)];
+            let heard = poll(&mut ready, Some(&tick)).unwrap_or_default() > 0;
+            if heard {
+                return self.line();
+            }
+            let now = desk.store.run(run)?.map(|stored| stored.version);
+            if now != Some(version) {
+                return Ok(Heard::Moved);
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<Heard, Failure> {
+        let mut bytes = vec![0; LONGEST];
+        let read = self.0.read(&mut bytes);
+        let read = read.map_err(Failure::file("read", Path::new("/dev/tty")))?;
+        // The end of the terminal: whoever sat there is gone.
+        if read == 0 {
+            return Ok(Heard::Stopped);
+        }
+        bytes.truncate(read);
+        Ok(Heard::Line(String::from_utf8_lossy(&bytes).trim().to_owned()))
+    }
+}

@@ -1,0 +1,129 @@
+//! One sitting of the orchestrator with a run, from its lease to what is said at the end.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use engine::{Driver, Happening, RunId, Status, Who};
+use store::Backend as _;
+
+use super::notify::{self, Target};
+use super::orchestrator::{LeftOff, Orchestrator, Patience};
+use super::progress::{self, Watcher};
+use super::settings::Settings;
+use super::slots::Limits;
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+
+/// How a sitting goes.
+#[derive(Clone)]
+pub struct Manner {
+    pub patience: Patience,
+    pub limits: Limits,
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Drives a run, shows how it goes, and says at the end how it stands.
+pub fn sit(
+    context: &Context,
+    output: &mut Output,
+    run: &RunId,
+    manner: &Manner,
+) -> Result<Exit, Failure> {
+    let mut desk = Desk::for_writing(context)?;
+    let opened = desk.read(run)?;
+    is_headless(&opened)?;
+    let visited = visited(&desk, &opened)?;
+    let left = {
+        let mut watcher = progress::watcher(output, &context.environment, visited);
+        drive(&mut desk, run, manner, watcher.as_mut())?
+    };
+    let opened = desk.read(run)?;
+    tell(output, &opened, &left)?;
+    Ok(exit(&left))
+}
+
+/// Drives a run, and tells whoever wants a notice of what came of it.
+pub fn drive(
+    desk: &mut Desk<'_>,
+    run: &RunId,
+    manner: &Manner,
+    watcher: &mut dyn Watcher,
+) -> Result<LeftOff, Failure> {
+    let left = Orchestrator::new(desk, run, manner, watcher)?.drive();
+    desk.fence = None;
+    let left = left?;
+    let target = Settings::of(&desk.state, run)?.notify;
+    let target = target.and_then(|target| Target::parse(&target).ok());
+    let opened = desk.read(run)?;
+    let status = engine::status(&opened.pipeline, opened.run());
+    let waits = matches!(left, LeftOff::Waiting(_));
+    if let Some(target) = target.filter(|_| waits || notify::is_told(&status))
+        && let Err(message) = notify::send(desk, &opened, &target)
+    {
+        watcher.aside().say(&message);
+        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+            let message = message.clone();
+            Ok(Deed::from(Happening::Remarked { message }))
+        };
+        drive::witness(desk, opened, (&Who::Engine, None), &mut make)?;
+    }
+    Ok(left)
+}
+
+fn is_headless(opened: &Opened) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let how = match opened.run().driver {
+        Driver::Headless => return Ok(()),
+        Driver::ByHand => "by hand: have the agents work, then tell with `gatewright report`",
+        Driver::Guarded => "by its session: go on there",
+    };
+    Err(Failure::no(format!("{run} is driven {how}"))
+        .hint(format!("`gatewright next {run}` says what comes now")))
+}
+
+/// The stages that the run has been in.
+fn visited(desk: &Desk<'_>, opened: &Opened) -> Result<Vec<engine::StageName>, Failure> {
+    let mut entries = Vec::new();
+    desk.store.walk(&opened.run().id, u64::MAX, &mut |stored| {
+        entries.push(stored.entry.clone());
+        Ok(())
+    })?;
+    Ok(progress::visited(&entries))
+}
+
+fn tell(output: &mut Output, opened: &Opened, left: &LeftOff) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let (line, hint) = match left {
+        LeftOff::Over(status) => (format!("{run} {}", status.word()), None),
+        LeftOff::Waiting(why) => (
+            format!("{run} waits for a person: {}", views::line(why)),
+            Some(format!(
+                "`gatewright next {run}` says what can be done; then `gatewright resume {run}`"
+            )),
+        ),
+        LeftOff::Stopped => (
+            format!("{run} stopped"),
+            Some(format!("`gatewright resume {run}` goes on where it was")),
+        ),
+    };
+    if output.format() == Format::Text {
+        output.text(&format!("{line}\n"))?;
+        if let Some(hint) = hint {
+            output.say(&hint);
+        }
+    }
+    Ok(())
+}
+
+pub fn exit(left: &LeftOff) -> Exit {
+    match left {
+        LeftOff::Over(Status::Completed) => Exit::Success,
+        LeftOff::Over(_) => Exit::No,
+        LeftOff::Waiting(_) => Exit::Waiting,
+        LeftOff::Stopped => Exit::Interrupted,
+    }
+}

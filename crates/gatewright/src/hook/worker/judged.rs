@@ -1,0 +1,240 @@
+//! What a worker of ours wants to do with a tool, and has done, told to its run.
+
+use engine::{
+    Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Who, WorkerId,
+};
+use hosts::{Answer, Event, Host, Payload, What};
+use store::{Backend as _, Key};
+
+use super::super::input::Input;
+use super::super::{guarded, skill, touch};
+use super::{Worker, refused, tools};
+use crate::context::Context;
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed, Driven, MakeDeed};
+use crate::failure::Failure;
+use crate::worker::claim;
+use crate::worker::record::Record;
+
+/// One event of the worker's host.
+pub struct Asked<'a> {
+    pub event: Event,
+    pub payload: &'a Payload,
+    pub input: &'a Input,
+}
+
+/// Whoever started a worker takes it along when it goes. One that is still there does nothing more.
+const LEFT_BEHIND: &str = "whoever started this work is gone: end your turn";
+
+impl Worker {
+    /// May it use this tool?
+    pub fn requested(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
+        let record = self.record()?;
+        if claim::is_lost(&self.state, &self.call) {
+            return Ok(refused(Rule::Unadmitted, LEFT_BEHIND));
+        }
+        let mut seat = Seat::open(self, record, asked, context)?;
+        seat.tie(&self.call)?;
+        let driven = seat.request(asked)?;
+        let answer = answer(&driven);
+        seat.desk.leave();
+        Ok(answer)
+    }
+
+    /// Did a tool change what the stage may not change? It is told at once.
+    pub fn used(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
+        let What::ToolUsed { tool, .. } = &asked.payload.what else {
+            return Ok(Answer::nothing());
+        };
+        if !touch::may_write(tools::usual(tool)) || claim::is_lost(&self.state, &self.call) {
+            return Ok(Answer::nothing());
+        }
+        let mut seat = Seat::open(self, self.record()?, asked, context)?;
+        let worker = Some(seat.actor.clone());
+        let what = Happening::ToolUsed { worker };
+        let driven = seat.tell(None, &mut |_, _, _| Ok(Deed::from(what.clone())))?;
+        let answer = answer(&driven);
+        seat.desk.leave();
+        Ok(answer)
+    }
+}
+
+/// A worker at its hook, with the run that it works for.
+struct Seat<'c> {
+    desk: Desk<'c>,
+    opened: Opened,
+    record: Record,
+    actor: Actor,
+}
+
+impl<'c> Seat<'c> {
+    fn open(
+        worker: &Worker,
+        record: Record,
+        asked: &Asked<'_>,
+        context: &'c Context,
+    ) -> Result<Self, Failure> {
+        let actor = Actor {
+            id: id(&record, &worker.call, asked).ok_or_else(nameless)?,
+            agent: record.agent.clone(),
+        };
+        let mut desk = Desk::for_writing(context)?;
+        desk.store.set_patience(guarded::PATIENCE);
+        desk.workplace.clone_from(&record.workplace);
+        let opened = desk.read(&record.run)?;
+        Ok(Self {
+            desk,
+            opened,
+            record,
+            actor,
+        })
+    }
+
+    /// The first hook may come before the program has told who it is. It is tied by its call, and
+    /// only if it is the conversation that was begun for it.
+    fn tie(&mut self, call: &CallId) -> Result<(), Failure> {
+        let Some(dispatch) = self.dispatch(call) else {
+            return Ok(());
+        };
+        let is_tied = dispatch.worker.as_ref() == Some(&self.actor.id);
+        if is_tied || !self.is_expected(dispatch) {
+            return Ok(());
+        }
+        let what = Happening::AgentLaunched {
+            call: call.clone(),
+            worker: self.actor.id.clone(),
+        };
+        self.tell(None, &mut |_, _, _| Ok(Deed::from(what.clone())))?;
+        Ok(())
+    }
+
+    /// Is this whom the work was given to, as far as that is known?
+    fn is_expected(&self, dispatch: &Dispatch) -> bool {
+        let (runner, id) = (self.record.runner.as_str(), self.actor.id.as_str());
+        let Some(id) = id.strip_prefix(runner).and_then(|id| id.strip_prefix(':')) else {
+            return false;
+        };
+        match &self.record.conversation {
+            Some(known) => known == id,
+            None => dispatch.worker.is_none() || self.record.restarts > 0,
+        }
+    }
+
+    fn dispatch(&self, call: &CallId) -> Option<&Dispatch> {
+        let mut open = self.opened.run().dispatches.values();
+        open.find(|open| open.call.as_ref() == Some(call))
+    }
+
+    /// What the call would touch is looked at anew whenever the run has changed.
+    fn request(&mut self, asked: &Asked<'_>) -> Result<Driven, Failure> {
+        let (actor, dispatch) = (self.actor.clone(), self.record.dispatch);
+        let key = key(asked);
+        self.tell(key.as_ref(), &mut |desk, opened, _| {
+            let wanted = Wanted::of(desk, opened, asked.payload);
+            let open = opened.run().dispatches.get(&dispatch);
+            let stage = open.and_then(|open| opened.pipeline.stage(&open.stage));
+            let tool = match stage {
+                Some(stage) => tools::named(stage, wanted.tool),
+                None => wanted.tool.into(),
+            };
+            let looked = touch::look(desk, opened, asked.payload, wanted.paths, wanted.command);
+            Ok(Deed::from(Happening::ToolRequested {
+                tool: tool.into_owned(),
+                worker: Some(actor.clone()),
+                touches: looked.touches,
+                door: wanted.door.or(looked.door),
+            }))
+        })
+    }
+
+    fn tell(&mut self, key: Option<&Key>, make: &mut MakeDeed<'_>) -> Result<Driven, Failure> {
+        let opened = self.opened.clone();
+        let driven = drive::witness(&mut self.desk, opened, (&Who::Engine, key), make)?;
+        self.opened = driven.opened.clone();
+        Ok(driven)
+    }
+}
+
+/// A tool call, as the engine judges it.
+struct Wanted<'a> {
+    tool: &'a str,
+    paths: &'a [String],
+    command: Option<&'a str>,
+    door: Option<Door>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(desk: &Desk<'_>, opened: &Opened, payload: &'a Payload) -> Self {
+        let plain = |tool: &'a str, door: Option<Door>| Wanted {
+            tool,
+            paths: &[],
+            command: None,
+            door,
+        };
+        match &payload.what {
+            What::ToolRequested {
+                tool,
+                paths,
+                command,
+                ..
+            } => Wanted {
+                tool,
+                paths,
+                command: command.as_deref(),
+                door: None,
+            },
+            What::AgentRequested { agent, .. } => plain(
+                "Agent",
+                Some(match agent {
+                    Ok(agent) => Door::OwnAgent(agent.clone()),
+                    Err(name) => Door::NoName(name.clone()),
+                }),
+            ),
+            What::SkillRequested { skill, .. } => {
+                let folder = desk.workplace.as_ref().unwrap_or(&opened.stored.worktree);
+                let environment = &desk.context.environment;
+                let forked = skill::forked_in(folder.as_ref(), environment, skill);
+                plain("Skill", forked.map(Door::OwnAgent))
+            }
+            What::WorkflowRequested { .. } => plain("Workflow", Some(Door::Workflow)),
+            What::MessageRequested { .. } => plain("SendMessage", None),
+            What::TodosMarked { .. } => plain("TodoWrite", None),
+            // No other payload asks for a tool; whatever comes is judged as one without a name.
+            _ => plain("a tool", None),
+        }
+    }
+}
+
+/// Who acts: the conversation, by its program's word for it. A script of the definition has none, and
+/// whatever it starts is its work.
+fn id(record: &Record, call: &CallId, asked: &Asked<'_>) -> Option<WorkerId> {
+    let (program, id) = match Host::parse(&record.runner) {
+        Some(_) => {
+            let session = asked.payload.session.as_ref()?;
+            (asked.input.host.word(), session.as_str())
+        }
+        None => (record.runner.as_str(), call.as_str()),
+    };
+    WorkerId::parse(&format!("{program}:{id}")).ok()
+}
+
+fn nameless() -> Failure {
+    Failure::outside("the host did not say which conversation this is")
+}
+
+/// An event that two hooks of one host tell is one event.
+fn key(asked: &Asked<'_>) -> Option<Key> {
+    let digest = asked.input.digest();
+    Key::parse(&format!("worker {} {digest}", asked.event.word())).ok()
+}
+
+fn answer(driven: &Driven) -> Answer {
+    match &driven.reply {
+        Reply::Refuse(refusal) | Reply::Hold(refusal) => refused(refusal.rule, &refusal.reason),
+        Reply::Inject(text) => Answer {
+            context: Some(text.clone()),
+            ..Answer::nothing()
+        },
+        Reply::Allow | Reply::Done => Answer::nothing(),
+    }
+}

@@ -1,0 +1,188 @@
+//! A merge that is killed somewhere is completed by the next call, or taken back as a whole.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::super::blobs::Blobs;
+use super::super::disk::{Change, Disk};
+use super::super::merge::{Looked, Merger, write_one};
+use super::super::name::Name;
+use super::super::record::{Merging, Progress};
+use super::super::trees;
+use super::*;
+
+const FILES: [(&str, &str); 4] = [
+    ("changed", "1"),
+    ("deleted/one", "1"),
+    ("kind", "1"),
+    ("swap/inner", "1"),
+];
+
+fn work(root: &Path) {
+    write(root, "changed", "2");
+    fs::remove_dir_all(root.join("deleted")).unwrap();
+    fs::remove_file(root.join("kind")).unwrap();
+    symlink("changed", root.join("kind")).unwrap();
+    write(root, "new/a", "a");
+    write(root, "new/b", b"\0b");
+    fs::remove_dir_all(root.join("swap")).unwrap();
+    write(root, "swap", "a file");
+}
+
+const AFTER: &str = "changed = 2\nkind -> changed\nnew/a = a\nnew/b = \\x00b\nswap = a file";
+
+/// What a merge has noted before it writes its first file.
+fn begin(story: &Story, snapshot: &Snapshot) -> Merging {
+    let repository = story.worktrees.repository().unwrap();
+    let merger = story.worktrees.merger(&repository);
+    let name = Name::of(&snapshot.name);
+    match merger.look(&name, snapshot).unwrap() {
+        Looked::Ready(merging) => {
+            story
+                .worktrees
+                .records
+                .keep_merging(&name, &merging)
+                .unwrap();
+            merging
+        }
+        Looked::Nothing | Looked::Conflict(_) => panic!("there is something to merge"),
+    }
+}
+
+/// Writes as many files as a merge had written when it was killed. How many are there in all?
+fn write_some(story: &Story, merging: &Merging, count: usize) -> usize {
+    let repository = story.worktrees.repository().unwrap();
+    let scratch = repository
+        .scratch(story.worktrees.records.folder())
+        .unwrap();
+    let all = trees::differences(&scratch, &merging.before, &merging.after).unwrap();
+    let mut disk = Disk::open(&story.project.path(), Blobs::open(&scratch).unwrap()).unwrap();
+    for one in all.iter().take(count) {
+        assert_eq!(write_one(&mut disk, one).unwrap(), Change::Done);
+    }
+    all.len()
+}
+
+#[test]
+fn a_merge_killed_after_any_write_is_completed_and_done_once() {
+    let mut writes = 1;
+    let mut count = 0;
+    while count <= writes {
+        let story = Story::with(&FILES);
+        let snapshot = story.step("one", work);
+        let merging = begin(&story, &snapshot);
+        writes = write_some(&story, &merging, count);
+        // What was half written beside its place when the kill came.
+        story
+            .project
+            .write(".gatewright-new-0123456789abcdef", "half");
+        write(
+            &story.project.path(),
+            "new/.gatewright-new-0123456789abcdef",
+            "half",
+        );
+        let merged = story.merge(&snapshot);
+        assert!(
+            matches!(merged, Merged::Clean { .. }),
+            "{count}: {merged:?}"
+        );
+        fs::remove_file(
+            story
+                .project
+                .path()
+                .join(".gatewright-new-0123456789abcdef"),
+        )
+        .unwrap();
+        fs::remove_file(
+            story
+                .project
+                .path()
+                .join("new/.gatewright-new-0123456789abcdef"),
+        )
+        .unwrap();
+        assert_eq!(story.tree(), AFTER, "killed after {count} writes");
+        assert_eq!(story.merge(&snapshot), merged);
+        assert_eq!(story.tree(), AFTER);
+        count += 1;
+    }
+    assert_eq!(writes, 7);
+}
+
+#[test]
+fn whoever_comes_next_completes_what_was_killed() {
+    let story = Story::with(&FILES);
+    let snapshot = story.step("one", work);
+    let merging = begin(&story, &snapshot);
+    write_some(&story, &merging, 3);
+    let next = story.prepare("two");
+    assert_eq!(tree(&next.folder), AFTER);
+
+    let story = Story::with(&FILES);
+    let snapshot = story.step("one", work);
+    let merging = begin(&story, &snapshot);
+    write_some(&story, &merging, 3);
+    story.worktrees.prune().unwrap();
+    assert_eq!(story.tree(), AFTER);
+}
+
+#[test]
+fn a_file_that_somebody_changed_after_the_look_is_not_written_over() {
+    let mut writes = 1;
+    let mut count = 0;
+    while count < writes {
+        let story = Story::with(&FILES);
+        let snapshot = story.step("one", work);
+        let merging = begin(&story, &snapshot);
+        writes = write_some(&story, &merging, count);
+        story.project.write("changed", "by a person meanwhile");
+        // All that was written is taken back; then a new look finds that both changed the file.
+        assert_eq!(story.merge(&snapshot), conflict(&["changed"]));
+        let expected = "changed = by a person meanwhile\ndeleted/one = 1\nkind = 1\nswap/inner = 1";
+        assert_eq!(story.tree(), expected, "killed after {count} writes");
+        let name = Name::of("one");
+        assert_eq!(story.worktrees.records.merging(&name).unwrap(), None);
+        count += 1;
+    }
+}
+
+#[test]
+fn taking_back_can_be_killed_too() {
+    for count in 0..=7 {
+        let story = Story::with(&FILES);
+        let snapshot = story.step("one", work);
+        let merging = begin(&story, &snapshot);
+        let before = story.tree();
+        write_some(&story, &merging, count);
+        let undoing = Merging {
+            progress: Progress::Undoing,
+            ..merging
+        };
+        let name = Name::of("one");
+        story
+            .worktrees
+            .records
+            .keep_merging(&name, &undoing)
+            .unwrap();
+        let repository = story.worktrees.repository().unwrap();
+        let merger: Merger<'_> = story.worktrees.merger(&repository);
+        merger.settle().unwrap();
+        assert_eq!(story.tree(), before, "killed after {count} writes");
+        assert!(matches!(story.merge(&snapshot), Merged::Clean { .. }));
+        assert_eq!(story.tree(), AFTER);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_takes_the_whole_merge_back() {
+    let story = Story::with(&FILES);
+    let snapshot = story.step("one", |root| {
+        work(root);
+        write(root, "swap", "a file");
+    });
+    // Git does not see the ignored file that keeps the folder from becoming a file.
+    write(&story.project.path(), ".git/info/exclude", "hidden\n");
+    story.project.write("swap/hidden", "of the person");
+    let before = story.tree();
+    assert_eq!(story.merge(&snapshot), conflict(&["swap"]));
+    assert_eq!(story.tree(), before);
+}

@@ -1,0 +1,93 @@
+//! No work goes before it is merged or archived, and all of it goes with its run.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn what_is_not_merged_is_not_discarded() {
+    let story = Story::with(&[("a", "1")]);
+    let worktree = story.prepare("one");
+    write(&worktree.folder, "a", "2");
+    let refused = story.worktrees.discard(&worktree).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "what one left has not been merged; merge it, or archive it"
+    );
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    story.merge(&snapshot);
+    // It went on after the merge: that is not merged.
+    write(&worktree.folder, "b", "later");
+    assert!(story.worktrees.discard(&worktree).is_err());
+    assert_eq!(tree(&worktree.folder), "a = 2\nb = later");
+    fs::remove_file(worktree.folder.join("b")).unwrap();
+    assert!(
+        story.worktrees.discard(&worktree).is_err(),
+        "what it left and took back"
+    );
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    assert_eq!(story.merge(&snapshot), Merged::Nothing);
+}
+
+#[test]
+fn a_worktree_in_which_nothing_happened_can_be_discarded() {
+    let story = Story::with(&[("a", "1")]);
+    let worktree = story.prepare("one");
+    story.worktrees.discard(&worktree).unwrap();
+    assert!(!worktree.folder.exists());
+    assert_eq!(story.git(&["for-each-ref", "refs/gatewright"]), "");
+    assert_eq!(story.worktrees.list().unwrap(), []);
+}
+
+#[test]
+fn archived_work_survives_git_s_own_cleaning() {
+    let story = Story::with(&[("a", "1")]);
+    let worktree = story.prepare("one");
+    write(&worktree.folder, "a", "2");
+    write(&worktree.folder, "locked/cache", "x");
+    let locked = worktree.folder.join("locked");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
+    story.worktrees.archive(&worktree).unwrap();
+    story.worktrees.archive(&worktree).unwrap();
+    assert!(!worktree.folder.exists());
+    story.git(&["gc", "--quiet", "--prune=now"]);
+    assert_eq!(story.git(&["worktree", "list"]).lines().count(), 1);
+    let refused = story.worktrees.prepare("one", &[]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the worktree one was archived; prepare one with another name"
+    );
+    let snapshot = story.worktrees.left(&worktree).unwrap().unwrap();
+    assert_eq!(story.merge(&snapshot), clean(&["a", "locked/cache"]));
+}
+
+#[test]
+fn what_was_never_prepared_to_the_end_is_pruned() {
+    let story = Story::with(&[("a", "1")]);
+    let whole = story.prepare("whole");
+    let half = story.prepare("half");
+    fs::remove_file(half.root.with_extension("json")).unwrap();
+    let gone = story.prepare("gone");
+    fs::remove_dir_all(&gone.root).unwrap();
+    fs::create_dir(half.root.with_file_name(".tmpXYZ")).unwrap();
+    story.worktrees.prune().unwrap();
+    assert!(whole.root.is_dir() && !half.root.exists());
+    assert!(!half.root.with_file_name(".tmpXYZ").exists());
+    assert_eq!(story.git(&["worktree", "list"]).lines().count(), 2);
+}
+
+#[test]
+fn a_run_that_is_gone_leaves_nothing() {
+    let story = Story::with(&[("a", "1")]);
+    story.step("one", |folder| write(folder, "a", "2"));
+    let two = story.prepare("two");
+    story.worktrees.archive(&two).unwrap();
+    let state = State::new(story.project.state());
+    Worktrees::forget_runs(&state, |run| run == "r-1").unwrap();
+    assert_eq!(story.worktrees.list().unwrap().len(), 2);
+    Worktrees::forget_runs(&state, |_| false).unwrap();
+    assert_eq!(story.worktrees.list().unwrap(), []);
+    assert_eq!(story.git(&["for-each-ref", "refs/gatewright"]), "");
+    assert_eq!(story.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(story.tree(), "a = 1");
+}

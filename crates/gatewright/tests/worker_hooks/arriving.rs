@@ -1,0 +1,146 @@
+//! That the hooks of a worker live, and that they are nobody else's.
+
+use serde_json::{Value, json};
+
+use crate::fixture::{CALL, JUDGED, ONE, Seat, Work, is_refused, judge, passes};
+use crate::hosts::Host;
+
+fn started() -> Value {
+    json!({"hook_event_name": "SessionStart", "source": "startup"})
+}
+
+#[test]
+fn the_first_hook_of_a_worker_leaves_a_proof_that_they_live() {
+    for host in Host::ALL {
+        let seat = Seat::at(&judge(host));
+        assert!(!seat.beside("arrived").exists());
+        passes(&seat.hook(&started()));
+        assert!(seat.beside("arrived").exists(), "{host:?}");
+        // Whoever comes and goes has done nothing yet.
+        assert_eq!(seat.rules(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_proof_comes_from_any_hook_also_from_one_that_cannot_be_read() {
+    for host in Host::ALL {
+        let seat = Seat::at(&judge(host));
+        seat.raw(host.before(), b"{");
+        assert!(seat.beside("arrived").exists(), "{host:?}");
+    }
+}
+
+#[test]
+fn ends_and_prompts_of_a_worker_are_nobodys_business_here() {
+    for (host, events) in [
+        (
+            Host::Claude,
+            &["UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"][..],
+        ),
+        (Host::Codex, &["UserPromptSubmit", "SubagentStop", "Stop", "SessionEnd"]),
+        (Host::Gemini, &["BeforeAgent", "AfterAgent", "SessionEnd"]),
+    ] {
+        let seat = Seat::at(&judge(host));
+        for event in events {
+            let payload = json!({
+                "hook_event_name": event, "prompt": "/compact", "reason": "other",
+                "agent_id": "a1", "agent_type": "judge", "last_assistant_message": "done",
+                "stop_hook_active": false,
+            });
+            passes(&seat.hook(&payload));
+        }
+        assert_eq!(seat.rules(), [""; 0], "{host:?}");
+    }
+}
+
+/// The same pipeline, always on.
+fn always_on() -> String {
+    JUDGED.replace("start = \"judging\"", "start = \"judging\"\nbegins = \"session\"")
+}
+
+#[test]
+fn a_worker_in_a_project_that_is_always_on_begins_no_run() {
+    let (host, pipeline) = (Host::Claude, always_on());
+    let seat = Seat::at(&Work {
+        pipeline: &pipeline,
+        ..judge(host)
+    });
+    seat.project.run(["init", "mine", "--yes"]).succeeds();
+    let runs = || {
+        let listed = seat.project.run(["list", "--json"]).succeeds();
+        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+        listed["runs"].as_array().unwrap().len()
+    };
+    passes(&seat.hook(&started()));
+    passes(&seat.hook(&host.shell("ls")));
+    passes(&seat.hook(&json!({"hook_event_name": "Stop", "stop_hook_active": false})));
+    assert_eq!(runs(), 1);
+    // A session that is no worker of ours begins one, as the pipeline wants it.
+    let payload = seat.told(ONE, &started()).to_string();
+    let begun = seat.raw_with("SessionStart", payload.as_bytes(), &[]);
+    assert!(begun.stdout.contains("judging"), "{begun}");
+    assert_eq!(runs(), 2);
+}
+
+#[test]
+fn without_its_record_it_is_no_worker_of_ours() {
+    for host in Host::ALL {
+        let seat = Seat::at(&judge(host));
+        std::fs::remove_file(seat.beside("json")).unwrap();
+        passes(&seat.hook(&started()));
+        passes(&seat.hook(&host.write(".gatewright/mine.toml")));
+        assert!(!seat.beside("arrived").exists());
+        let payload = seat.told(ONE, &host.write(".gatewright/mine.toml")).to_string();
+        for call in ["", "step-unheard", "../working/step-abcdefgh", "toolu_1"] {
+            let variables = [("GATEWRIGHT_CALL", call)];
+            passes(&seat.raw_with(host.before(), payload.as_bytes(), &variables));
+        }
+    }
+}
+
+#[test]
+fn a_worker_is_a_worker_also_in_a_session_that_holds_a_run() {
+    let (host, pipeline) = (Host::Claude, always_on());
+    let seat = Seat::at(&Work {
+        pipeline: &pipeline,
+        ..judge(host)
+    });
+    seat.project.run(["init", "mine", "--yes"]).succeeds();
+    let payload = seat.told(ONE, &started()).to_string();
+    seat.raw_with("SessionStart", payload.as_bytes(), &[]).succeeds();
+    // The session's own file would have its agents judged by its own run.
+    passes(&seat.hook(&host.agent("anybody")));
+    let rules = seat.project.run(["history", "r-1", "--json"]).succeeds();
+    assert!(rules.stdout.contains("GW-R41"), "{rules}");
+}
+
+#[test]
+fn two_hooks_of_one_event_count_once() {
+    for host in Host::ALL {
+        let seat = Seat::at(&judge(host));
+        let payload = seat.told(ONE, &host.write("out/draft.md")).to_string();
+        std::thread::scope(|scope| {
+            let hooks: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| seat.raw(host.before(), payload.as_bytes())))
+                .collect();
+            for hook in hooks {
+                is_refused(host, &hook.join().unwrap(), "R24");
+            }
+        });
+        assert_eq!(seat.rules(), ["R41", "R24"], "{host:?}");
+        // The next call is another one.
+        let mut next = host.write("out/draft.md");
+        next["tool_use_id"] = json!("another");
+        next["timestamp"] = json!("2026-11-15T19:37:52.000Z");
+        is_refused(host, &seat.hook(&next), "R24");
+        assert_eq!(seat.rules(), ["R41", "R24", "R24"], "{host:?}");
+    }
+}
+
+#[test]
+fn the_call_in_the_environment_is_the_one_that_counts() {
+    let seat = Seat::at(&judge(Host::Claude));
+    let payload = seat.told(ONE, &Host::Claude.shell("ls")).to_string();
+    passes(&seat.raw_with("PreToolUse", payload.as_bytes(), &[("GATEWRIGHT_CALL", CALL)]));
+    assert_eq!(seat.rules(), ["R41", "R21"]);
+}

@@ -1,0 +1,174 @@
+//! The shapes of Claude Code's output: the only place that knows the names of its fields.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// One line of `claude -p --output-format stream-json --verbose`.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Line {
+    System {
+        subtype: String,
+        #[serde(default)]
+        session_id: String,
+    },
+    Assistant {
+        message: Message,
+        /// Set where a subagent speaks.
+        parent_tool_use_id: Option<String>,
+        /// Set where the host speaks in the model's place, of an error of the service.
+        error: Option<String>,
+    },
+    User {
+        message: Message,
+    },
+    Result(Finish),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+pub struct Message {
+    #[serde(default)]
+    content: Content,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Blocks(Vec<Block>),
+    Text(String),
+    Other(serde::de::IgnoredAny),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
+impl Message {
+    pub fn blocks(&self) -> Vec<Block> {
+        match &self.content {
+            Content::Blocks(blocks) => blocks.clone(),
+            Content::Text(text) => vec![Block::Text { text: text.clone() }],
+            Content::Other(_) => Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        name: String,
+        #[serde(default)]
+        input: Input,
+    },
+    ToolResult {
+        #[serde(default)]
+        is_error: bool,
+    },
+    #[serde(other)]
+    Other,
+}
+
+impl Block {
+    /// Is it a result, and is that an error?
+    pub fn tool_result(self) -> Option<bool> {
+        match self {
+            Self::ToolResult { is_error } => Some(is_error),
+            Self::Text { .. } | Self::ToolUse { .. } | Self::Other => None,
+        }
+    }
+}
+
+/// What a tool is called with, as far as it tells a person what is done.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Input {
+    command: Option<String>,
+    file_path: Option<String>,
+    notebook_path: Option<String>,
+    pattern: Option<String>,
+    subagent_type: Option<String>,
+    url: Option<String>,
+}
+
+impl Input {
+    pub fn detail(&self) -> Option<&str> {
+        let details = [
+            &self.command,
+            &self.file_path,
+            &self.notebook_path,
+            &self.pattern,
+            &self.subagent_type,
+            &self.url,
+        ];
+        details.into_iter().find_map(Option::as_deref)
+    }
+}
+
+/// How a turn ended.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Finish {
+    pub subtype: String,
+    pub is_error: bool,
+    pub result: Option<String>,
+    pub terminal_reason: Option<String>,
+    pub total_cost_usd: f64,
+    pub api_error_status: Option<u64>,
+    pub api_error_type: Option<String>,
+    errors: Vec<String>,
+    #[serde(rename = "modelUsage")]
+    model_usage: BTreeMap<String, ModelUsage>,
+}
+
+/// What one model was used for, by the worker and by its subagents, in the whole conversation.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ModelUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_input_tokens: u64,
+    cache_creation_input_tokens: u64,
+}
+
+impl Finish {
+    pub fn tokens(&self) -> u64 {
+        let all = self.model_usage.values().flat_map(|usage| {
+            [
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_input_tokens,
+                usage.cache_creation_input_tokens,
+            ]
+        });
+        all.fold(0, u64::saturating_add)
+    }
+
+    /// Did the service end it? Else its words are the model's, which prove nothing.
+    pub fn is_of_service(&self) -> bool {
+        self.terminal_reason.as_deref() == Some("api_error")
+    }
+
+    /// Why it did not end well.
+    pub fn reason(&self) -> String {
+        let said = self.errors.first().or(self.result.as_ref());
+        let said = said.filter(|said| !said.is_empty());
+        let ended = || {
+            let why = self.terminal_reason.as_ref().unwrap_or(&self.subtype);
+            format!("it ended by {}", why.replace('_', " "))
+        };
+        said.cloned().unwrap_or_else(ended)
+    }
+}
+
+pub fn parse(line: &[u8]) -> Option<Line> {
+    serde_json::from_slice(line).ok()
+}

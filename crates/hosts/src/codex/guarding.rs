@@ -1,0 +1,70 @@
+//! Our hooks in one process of Codex: they and the trust in them stand on its command line.
+//!
+//! A hook that nobody trusts is skipped without a word. Trust is the hash of the hook, under its place;
+//! given so it holds for our hooks alone, and not for those that a project brings.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+use super::wire::{self, Trusted, TrustedHook};
+use crate::claude::install::shell_word;
+use crate::worker::{Guard, Guarding};
+
+/// What Codex calls the place of settings that stand on its command line.
+const PLACE: &str = "/<session-flags>/config.toml";
+
+/// The events, the word for each in the trust, and the time for an answer. Codex gives the last one
+/// no more than three seconds.
+const EVENTS: [(&str, &str, u64); 5] = [
+    ("SessionStart", "session_start", 10),
+    ("PreToolUse", "pre_tool_use", 10),
+    ("PostToolUse", "post_tool_use", 10),
+    ("Stop", "stop", 10),
+    ("SessionEnd", "session_end", 3),
+];
+
+/// What is typed into a running command reaches no hook, so there are no such commands.
+const SWITCHES: [&str; 4] = ["--enable", "hooks", "--disable", "unified_exec_tty"];
+
+pub fn guarding(guard: &Guard<'_>) -> Guarding {
+    let mut arguments = Vec::new();
+    let mut trust = Vec::new();
+    for (event, word, seconds) in EVENTS {
+        let command = format!("{} hook codex {event}", shell_word(guard.program));
+        let text = wire::toml_text(&command);
+        arguments.push("-c".to_owned());
+        arguments.push(format!(
+            r#"hooks.{event}=[{{hooks=[{{type="command",command={text},timeout={seconds}}}]}}]"#
+        ));
+        let hash = hash(word, &command, seconds);
+        trust.push(format!(r#""{PLACE}:{word}:0:0"={{trusted_hash="{hash}"}}"#));
+    }
+    arguments.push("-c".to_owned());
+    arguments.push(format!("hooks.state={{{}}}", trust.join(",")));
+    arguments.extend(SWITCHES.map(str::to_owned));
+    Guarding {
+        arguments,
+        ..Guarding::default()
+    }
+}
+
+fn hash(event_name: &'static str, command: &str, timeout: u64) -> String {
+    let trusted = Trusted {
+        event_name,
+        hooks: [TrustedHook {
+            r#async: false,
+            command,
+            timeout,
+            r#type: "command",
+        }],
+    };
+    // Texts and numbers always become JSON. Should they not, the hook is not trusted, and is missed.
+    let bytes = serde_json::to_vec(&trusted).unwrap_or_default();
+    let digest = Sha256::digest(&bytes);
+    let mut text = "sha256:".to_owned();
+    for byte in digest {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

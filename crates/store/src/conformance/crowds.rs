@@ -1,0 +1,185 @@
+//! Promises about many runs that are written to at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use engine::{Fact, SessionId, Time};
+
+use super::journals::{MANY, at_once};
+use super::story::{Story, decision, note};
+use super::{Checked, Open};
+use crate::{Backend, Claim, Commit, Error, Fence, Key, Transacted};
+
+/// How many events each of them gets.
+const EVENTS: u64 = 5;
+
+fn stories(open: Open<'_>) -> Result<Vec<Story>, Box<dyn std::error::Error>> {
+    let story = |number| -> Result<Story, Box<dyn std::error::Error>> {
+        let story = Story::new(&format!("r-{number}"))?;
+        story.begin(&mut *open())?;
+        Ok(story)
+    };
+    (0..MANY).map(story).collect()
+}
+
+pub fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
+    let stories = stories(open)?;
+    at_once(open, |index, store| {
+        let story = &stories[index];
+        for seen in 1..=EVENTS {
+            let key = Key::parse(&format!("event {seen}")).ok();
+            let commit = Commit {
+                key: key.as_ref(),
+                ..story.commit(seen)
+            };
+            let fact = note(&format!("{index}: {seen}"));
+            let done = store.transact(&commit, &mut |_| decision(std::slice::from_ref(&fact)))?;
+            assert!(
+                matches!(&done, Transacted::Done { numbers, .. } if *numbers == (seen + 1..seen + 2)),
+                "{done:?}"
+            );
+            // Acknowledged means that anybody can read it.
+            assert_eq!(
+                open().run(&story.id)?.map(|run| run.version),
+                Some(seen + 1)
+            );
+        }
+        Ok(())
+    })?;
+    for (index, story) in stories.iter().enumerate() {
+        let journal = open().journal(&story.id, 2, 100)?;
+        let said: Vec<Fact> = journal.into_iter().map(|it| it.entry.fact).collect();
+        let expected = (1..=EVENTS).map(|seen| note(&format!("{index}: {seen}")));
+        assert_eq!(said, expected.collect::<Vec<_>>());
+        let verification = open().verify(&story.id)?;
+        assert!(verification.intact, "{verification:?}");
+    }
+    Ok(())
+}
+
+/// What is wrong with a write, if anything is.
+#[derive(Clone, Copy, Debug)]
+enum Flaw {
+    None,
+    StaleFence,
+    StaleVersion,
+    UsedKey,
+    UnknownRun,
+    Unfit,
+    Nothing,
+}
+
+const FLAWS: [Flaw; 8] = [
+    Flaw::None,
+    Flaw::StaleFence,
+    Flaw::None,
+    Flaw::StaleVersion,
+    Flaw::UsedKey,
+    Flaw::UnknownRun,
+    Flaw::Unfit,
+    Flaw::Nothing,
+];
+
+pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
+    let (stories, used) = (stories(open)?, Key::parse("used")?);
+    for story in &stories {
+        let commit = Commit {
+            key: Some(&used),
+            ..story.commit(1)
+        };
+        open().transact(&commit, &mut |_| decision(&[note("before")]))?;
+        for now in [1_000, 2_000] {
+            let (holder, now, until) = ("driver", Time(now), Time(now + 100));
+            open().claim(&story.id, &Claim::Acquire { holder, now, until })?;
+        }
+    }
+    let unknown = Story::new("nobody")?;
+    at_once(open, |index, store| {
+        let flaw = FLAWS[index % FLAWS.len()];
+        let answer = write(store, (&stories[index], &unknown), flaw, &used);
+        let is_right = match flaw {
+            Flaw::None => {
+                matches!(&answer, Ok(Transacted::Done { numbers, .. }) if *numbers == (3..4))
+            }
+            Flaw::Nothing => {
+                matches!(&answer, Ok(Transacted::Done { numbers, .. }) if numbers.is_empty())
+            }
+            Flaw::StaleFence => matches!(&answer, Err(Error::Fenced { .. })),
+            Flaw::StaleVersion => matches!(&answer, Ok(Transacted::Moved { version: 2 })),
+            Flaw::UsedKey => {
+                matches!(&answer, Ok(Transacted::Repeated { entries }) if entries.len() == 1)
+            }
+            Flaw::UnknownRun => matches!(&answer, Err(Error::UnknownRun { .. })),
+            Flaw::Unfit => matches!(&answer, Err(Error::Unfit { .. })),
+        };
+        assert!(is_right, "{flaw:?}: {answer:?}");
+        Ok(())
+    })?;
+    for (index, story) in stories.iter().enumerate() {
+        let flaw = FLAWS[index % FLAWS.len()];
+        let verification = open().verify(&story.id)?;
+        assert!(verification.intact, "{flaw:?}: {verification:?}");
+        let entries = if matches!(flaw, Flaw::None) { 3 } else { 2 };
+        assert_eq!(verification.entries, entries, "{flaw:?}");
+    }
+    Ok(())
+}
+
+fn write(
+    store: &mut dyn Backend,
+    (story, unknown): (&Story, &Story),
+    flaw: Flaw,
+    used: &Key,
+) -> Result<Transacted, Error> {
+    let good = Commit {
+        fence: Some(Fence(2)),
+        ..story.commit(2)
+    };
+    let commit = match flaw {
+        Flaw::None | Flaw::Unfit | Flaw::Nothing => good,
+        Flaw::StaleFence => Commit {
+            fence: Some(Fence(1)),
+            ..good
+        },
+        Flaw::StaleVersion => Commit { seen: 1, ..good },
+        Flaw::UsedKey => Commit {
+            key: Some(used),
+            ..good
+        },
+        Flaw::UnknownRun => unknown.commit(2),
+    };
+    let nobody = SessionId::parse("nobody").ok();
+    let detached = nobody.map(|session| Fact::Detached { session });
+    let facts = match flaw {
+        Flaw::Nothing => Vec::new(),
+        Flaw::Unfit => detached.into_iter().collect(),
+        _ => vec![note("after")],
+    };
+    store.transact(&commit, &mut |_| decision(&facts))
+}
+
+pub fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked {
+    let stories = stories(open)?;
+    let taken = AtomicUsize::new(0);
+    at_once(open, |index, store| {
+        let holder = format!("holder {index}");
+        let claim = Claim::Acquire {
+            holder: &holder,
+            now: Time(1),
+            until: Time(100),
+        };
+        match store.claim(&stories[index / 2].id, &claim) {
+            Ok(lease) => {
+                assert_eq!((lease.holder, lease.fence), (holder, Fence(1)));
+                taken.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(Error::Held { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    })?;
+    assert_eq!(taken.into_inner(), MANY / 2);
+    for (index, story) in stories.iter().enumerate() {
+        assert_eq!(open().lease(&story.id)?.is_some(), index < MANY / 2);
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! A batch: several writes in one transaction, each whole or not at all, none undone by another.
+
+use std::time::Duration;
+
+use engine::RunId;
+
+use super::Sqlite;
+use super::heads::Head;
+use super::write::Writing;
+use crate::ledger::Tip;
+use crate::{Error, Lease, Transacted};
+
+/// A write that can be made in anybody's transaction, and again if that one fails.
+///
+/// Invariant: it writes nothing before it has seen that nothing speaks against it.
+pub(super) type Job = Box<dyn Fn(&Writing<'_>) -> Result<Made, Error> + Send>;
+
+/// What a job did. It is true once the transaction is durable.
+pub(super) struct Made {
+    pub answer: Answer,
+    /// The head file that is to follow.
+    pub head: Option<(Head, RunId, Tip)>,
+}
+
+pub(super) enum Answer {
+    /// The decision is stored.
+    Stored,
+    /// It is not, and this is why.
+    Already(Transacted),
+    Claimed(Lease),
+}
+
+impl From<Answer> for Made {
+    fn from(answer: Answer) -> Self {
+        Self { answer, head: None }
+    }
+}
+
+pub(super) type Answers = Vec<Result<Answer, Error>>;
+
+impl Sqlite {
+    /// Makes all writes in one transaction with one sync, and answers when they are durable.
+    ///
+    /// Where that fails, each is tried in a transaction of its own, so that every one is answered with
+    /// what is true of it alone.
+    pub(super) fn write_together(&mut self, jobs: &[Job]) -> Answers {
+        let answers = match self.in_one_transaction(jobs) {
+            Ok(answers) => answers,
+            Err(error) if jobs.len() == 1 => vec![Err(error)],
+            Err(error) => self.one_by_one(jobs, &error),
+        };
+        self.reuse_log(super::VERY_LONG_LOG);
+        answers
+    }
+
+    fn in_one_transaction(&mut self, jobs: &[Job]) -> Result<Answers, Error> {
+        let writing = Writing::begin(self)?;
+        let (mut answers, mut heads) = (Vec::with_capacity(jobs.len()), Vec::new());
+        for job in jobs {
+            match job(&writing) {
+                Ok(Made { answer, head }) => {
+                    answers.push(Ok(answer));
+                    heads.extend(head);
+                }
+                Err(error) if is_refusal(&error) => answers.push(Err(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        writing.commit_with_heads(&heads)?;
+        Ok(answers)
+    }
+
+    fn one_by_one(&mut self, jobs: &[Job], error: &Error) -> Answers {
+        let patience = self.patience;
+        if is_busy(error) {
+            self.wait_no_longer();
+        }
+        let answers = jobs.iter().map(|job| {
+            let answer = self.in_one_transaction(std::slice::from_ref(job));
+            if answer.as_ref().is_err_and(is_busy) {
+                self.wait_no_longer();
+            }
+            answer.and_then(|mut answers| answers.remove(0))
+        });
+        let answers = answers.collect();
+        self.wait_again(patience);
+        answers
+    }
+
+    /// All have waited for as long as one of them would.
+    fn wait_no_longer(&mut self) {
+        self.patience = Duration::ZERO;
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+    }
+
+    fn wait_again(&mut self, patience: Duration) {
+        self.patience = patience;
+        let _ = self.connection.busy_timeout(super::BUSY);
+    }
+}
+
+/// Is this about one write alone, which has changed nothing?
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::UnknownRun { .. } | Error::Held { .. } | Error::Fenced { .. }
+    )
+}
+
+fn is_busy(error: &Error) -> bool {
+    matches!(error, Error::Busy { .. })
+}

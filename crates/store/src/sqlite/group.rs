@@ -1,0 +1,366 @@
+//! A group: many threads of one process write to one store, and share transactions and syncs.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{Decision, Definition, Hash, Run, RunId, Time};
+
+use super::batch::{Answer, Job, Made};
+use super::prepared::Prepared;
+use super::read::Found;
+use super::readers::Readers;
+use super::write::{Wanted, Writing};
+use super::{Access, Sqlite};
+use crate::convoy::Convoy;
+use crate::error::Broken;
+use crate::ledger::{Tip, check_contents};
+use crate::{
+    Backend, Claim, Collect, Collected, Commit, Content, Error, Fence, Files, Key, Lease, NewRun,
+    RunSummary, StoredEntry, StoredRun, Transacted, Verification,
+};
+
+/// How many writes share a transaction at most: a larger one would keep other processes waiting.
+const MOST: usize = 256;
+
+/// Statements that are kept prepared. A process that stays uses all of them again and again.
+const PREPARED: usize = 48;
+
+/// A handle on a store that the threads of one process share; each thread has a clone of its own.
+///
+/// It keeps every promise of a `Backend`, and these:
+///
+/// - Decisions and leases that are written while a transaction is under way are written together in
+///   the next one, with one sync. Each is answered when it is durable, and not before.
+/// - A run that has moved, a stale fence, a repeated key or a lease that is held is the answer to
+///   that one write, and undoes nothing of the others. After a crash either all of a transaction is
+///   there or nothing of it.
+/// - `decide` is called in the thread that asks, on the run as it was seen, and with no lock held. It
+///   is called at most once, and its decision is stored only if the run is still the same then. So it
+///   may have been called although the answer is `Moved`, or an error.
+/// - Reads see what is durable, and wait for nobody.
+pub struct Group {
+    shared: Arc<Shared>,
+    /// The run as this handle saw it last, so that a thread that drives one run need not read it again.
+    last: Mutex<Option<Found>>,
+}
+
+struct Shared {
+    convoy: Convoy<Job, Result<Answer, Error>>,
+    writer: Mutex<Sqlite>,
+    readers: Readers,
+}
+
+impl Clone for Group {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            last: Mutex::default(),
+        }
+    }
+}
+
+impl Group {
+    /// Opens the store in this folder for writing, and makes it, if there is none yet.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        Sqlite::open(folder, Access::Write).map(Self::new)
+    }
+
+    /// Shares a store that was opened for writing.
+    pub fn new(sqlite: Sqlite) -> Self {
+        sqlite
+            .connection
+            .set_prepared_statement_cache_capacity(PREPARED);
+        let shared = Shared {
+            convoy: Convoy::new(MOST),
+            readers: Readers::new(sqlite.folder.path()),
+            writer: Mutex::new(sqlite),
+        };
+        Self {
+            shared: Arc::new(shared),
+            last: Mutex::default(),
+        }
+    }
+
+    /// The run, if it is as it was seen: from memory, or read.
+    fn found(&self, run: &RunId, seen: u64) -> Result<Found, Error> {
+        let last = self.last().take();
+        let is_it = |found: &Found| found.stored.run.id == *run && found.stored.version == seen;
+        match last.filter(is_it) {
+            Some(found) => Ok(found),
+            None => self.read_run(run)?.ok_or_else(|| unknown(run)),
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Found>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_run(&self, run: &RunId) -> Result<Option<Found>, Error> {
+        self.shared.read(|sqlite| sqlite.reader().run(run))
+    }
+}
+
+#[cfg(test)]
+impl Group {
+    pub(super) fn writer(&self) -> MutexGuard<'_, Sqlite> {
+        self.shared.writer()
+    }
+
+    /// Waits until somebody writes.
+    pub(super) fn wait_for_leader(&self) {
+        while self.shared.writer.try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Waits until so many stand in line.
+    pub(super) fn wait_for_company(&self, waiting: usize) {
+        self.shared.convoy.wait_for(waiting);
+    }
+}
+
+impl Shared {
+    fn read<T>(&self, read: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
+        self.readers.read(read)
+    }
+
+    /// In a transaction that is shared with whoever writes now.
+    fn write(&self, job: Job) -> Result<Answer, Error> {
+        let go = |jobs: Vec<Job>| self.writer().write_together(&jobs);
+        // Whoever wrote for us fell, and only a look tells whether it was before or after the commit.
+        let fallen = || Error::Busy {
+            folder: self.writer().folder.path().to_owned(),
+        };
+        self.convoy.join(job, go).unwrap_or_else(|| Err(fallen()))
+    }
+
+    /// In a transaction of its own, when the turn has come.
+    fn write_alone<T>(
+        &self,
+        write: impl FnOnce(&mut Sqlite) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.convoy.alone(|| write(&mut self.writer()))
+    }
+
+    /// A panic in a write rolls its transaction back, and the connection is as good as before.
+    fn writer(&self) -> MutexGuard<'_, Sqlite> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why nothing is to be decided, from what can be read. None of these reasons ever goes away, so
+    /// that what is read now is as good as what is read in a transaction.
+    fn already(&self, wanted: &Wanted<'_>, found: &Found) -> Result<Option<Transacted>, Error> {
+        let (number, version) = (found.number, found.stored.version);
+        match version == wanted.seen {
+            // The lease is looked at when it counts.
+            true if wanted.key.is_none() => Ok(None),
+            true => self.read(|sqlite| wanted.repeated(sqlite.reader(), number)),
+            false => self.read(|sqlite| wanted.already(sqlite.reader(), number, version)),
+        }
+    }
+}
+
+/// A decision that was made ahead, with all that must still be true when it is stored.
+struct Pending {
+    run: RunId,
+    seen: Tip,
+    key: Option<Key>,
+    fence: Option<Fence>,
+    contents: Vec<(Hash, Vec<u8>)>,
+    /// Nothing where only the conditions are to be looked at.
+    prepared: Option<Prepared>,
+}
+
+impl Pending {
+    fn new(commit: &Commit<'_>, seen: Tip, prepared: Option<Prepared>) -> Self {
+        let owned = |content: &Content<'_>| (content.hash, content.bytes.to_vec());
+        Self {
+            run: commit.run.clone(),
+            seen,
+            key: commit.key.cloned(),
+            fence: commit.fence,
+            contents: commit.contents.iter().map(owned).collect(),
+            prepared,
+        }
+    }
+
+    fn write(&self, writing: &Writing<'_>) -> Result<Made, Error> {
+        let (number, tip) = writing.reader().tip(&self.run)?;
+        let wanted = Wanted {
+            run: &self.run,
+            seen: self.seen.version,
+            key: self.key.as_ref(),
+            fence: self.fence,
+        };
+        if tip.version != self.seen.version {
+            let already = wanted.already(writing.reader(), number, tip.version)?;
+            let moved = Transacted::Moved {
+                version: tip.version,
+            };
+            return Ok(Answer::Already(already.unwrap_or(moved)).into());
+        }
+        // Nothing was added since the key was looked for, so it is still not there.
+        wanted.unfenced(writing.reader(), number)?;
+        self.same_head(writing, tip)?;
+        let head = writing.head(&self.run, tip)?;
+        let Some(prepared) = &self.prepared else {
+            return Ok(Answer::Stored.into());
+        };
+        let contents = self.contents.iter();
+        let contents: Vec<_> = contents
+            .map(|(hash, bytes)| Content { hash: *hash, bytes })
+            .collect();
+        prepared.put(writing.table(), number, &contents)?;
+        Ok(Made {
+            answer: Answer::Stored,
+            head: Some((head, self.run.clone(), prepared.tip)),
+        })
+    }
+
+    /// The chain goes on from the entry that was seen.
+    fn same_head(&self, writing: &Writing<'_>, tip: Tip) -> Result<(), Error> {
+        match tip == self.seen {
+            true => Ok(()),
+            false => {
+                let what = format!("the journal of run {} was altered while in use", self.run);
+                Err(writing.damaged(Broken(what)))
+            }
+        }
+    }
+}
+
+fn unknown(run: &RunId) -> Error {
+    Error::UnknownRun { run: run.clone() }
+}
+
+/// The same claim, for another thread to make.
+fn claim_job(run: &RunId, claim: &Claim<'_>) -> Job {
+    let run = run.clone();
+    let claimed = |writing: &Writing<'_>, run: &RunId, claim: &Claim<'_>| {
+        Ok(Answer::Claimed(writing.claim(run, claim)?).into())
+    };
+    match *claim {
+        Claim::Acquire { holder, now, until } => {
+            let holder = holder.to_owned();
+            Box::new(move |writing| {
+                let holder = &holder;
+                claimed(writing, &run, &Claim::Acquire { holder, now, until })
+            })
+        }
+        Claim::Renew { fence, until } => {
+            Box::new(move |writing| claimed(writing, &run, &Claim::Renew { fence, until }))
+        }
+        Claim::Release { fence } => {
+            Box::new(move |writing| claimed(writing, &run, &Claim::Release { fence }))
+        }
+    }
+}
+
+impl Backend for Group {
+    fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+        self.shared.read(|sqlite| sqlite.runs(project))
+    }
+
+    fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
+        let found = self.read_run(run)?;
+        let stored = found.as_ref().map(|found| found.stored.clone());
+        *self.last() = found;
+        Ok(stored)
+    }
+
+    fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {
+        self.shared.read(|sqlite| sqlite.journal(run, from, limit))
+    }
+
+    fn keyed(&self, run: &RunId, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+        self.shared.read(|sqlite| sqlite.keyed(run, key))
+    }
+
+    fn definition(&self, hash: Hash) -> Result<Option<Files>, Error> {
+        self.shared.read(|sqlite| sqlite.definition(hash))
+    }
+
+    fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
+        self.shared.read(|sqlite| sqlite.compiled(hash))
+    }
+
+    fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        self.shared.read(|sqlite| sqlite.content(hash))
+    }
+
+    fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
+        self.shared.read(|sqlite| sqlite.lease(run))
+    }
+
+    fn verify(&self, run: &RunId) -> Result<Verification, Error> {
+        self.shared.read(|sqlite| sqlite.verify(run))
+    }
+
+    fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
+        self.shared
+            .write_alone(|sqlite| sqlite.begin(new, decision))
+    }
+
+    fn transact(
+        &mut self,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        check_contents(commit.contents)?;
+        let found = self.found(commit.run, commit.seen)?;
+        if let Some(already) = self.shared.already(&Wanted::of(commit), &found)? {
+            return Ok(already);
+        }
+        let Found { number, stored } = found;
+        let (seen, next) = (stored.tip(), stored.version + 1);
+        let mut decision = decide(&stored.run);
+        let (prepared, stored) = match decision.entries.is_empty() {
+            true => (None, stored),
+            false => {
+                let (prepared, stored) = Prepared::new(commit, stored, &mut decision)?;
+                (Some(prepared), stored)
+            }
+        };
+        let pending = Pending::new(commit, seen, prepared);
+        match self
+            .shared
+            .write(Box::new(move |writing| pending.write(writing)))?
+        {
+            Answer::Already(already) => Ok(already),
+            Answer::Stored | Answer::Claimed(_) => {
+                let numbers = next..stored.version + 1;
+                let stored_now = stored.clone();
+                *self.last() = Some(Found {
+                    number,
+                    stored: stored_now,
+                });
+                Ok(Transacted::Done {
+                    decision,
+                    stored: Box::new(stored),
+                    numbers,
+                })
+            }
+        }
+    }
+
+    fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+        match self.shared.write(claim_job(run, claim))? {
+            Answer::Claimed(lease) => Ok(lease),
+            Answer::Stored | Answer::Already(_) => Err(unknown(run)),
+        }
+    }
+
+    fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
+        self.shared
+            .write_alone(|sqlite| sqlite.put_content(bytes, at))
+    }
+
+    fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
+        self.shared
+            .write_alone(|sqlite| sqlite.put_compiled(source, compiled))
+    }
+
+    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+        self.shared.write_alone(|sqlite| sqlite.gc(collect))
+    }
+}

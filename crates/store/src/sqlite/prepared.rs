@@ -1,0 +1,77 @@
+//! What a decision leaves, worked out ahead and then stored in few statements.
+
+use engine::{Decision, Hash, Run, Time};
+
+use super::table::{Present, Row, Table};
+use crate::ledger::{self, Addition, Tip};
+use crate::line::Line;
+use crate::{Commit, Content, Error, StoredRun};
+
+/// The rows of one decision.
+pub(super) struct Prepared {
+    pub tip: Tip,
+    lines: Vec<Line>,
+    named: Vec<Hash>,
+    row: Row,
+    updated_at: Time,
+}
+
+impl Prepared {
+    /// What the decision adds to the run, and the run as it is then. The decision's entries are
+    /// redacted in place.
+    pub fn new(
+        commit: &Commit<'_>,
+        stored: StoredRun,
+        decision: &mut Decision,
+    ) -> Result<(Self, StoredRun), Error> {
+        let before = stored.tip();
+        let StoredRun { run, .. } = stored;
+        let addition = ledger::append(run, before, commit.key, commit.secrets, decision)?;
+        let Addition {
+            run,
+            lines,
+            tip,
+            named,
+        } = addition;
+        let stored = StoredRun {
+            run,
+            version: tip.version,
+            head: tip.head,
+            ..stored
+        };
+        let updated_at = last_time(&stored.run, decision);
+        let row = Row::of(&Present {
+            belongs: stored.belongs(),
+            run: &stored.run,
+            tip,
+            status: &(commit.status)(&stored.run),
+            updated_at,
+        });
+        let prepared = Self {
+            tip,
+            lines,
+            named,
+            row,
+            updated_at,
+        };
+        Ok((prepared, stored))
+    }
+
+    pub fn put(
+        &self,
+        table: Table<'_>,
+        number: i64,
+        contents: &[Content<'_>],
+    ) -> Result<(), Error> {
+        table.add_lines(number, &self.lines)?;
+        table.hold(number, contents, &self.named, self.updated_at)?;
+        table.set_run(number, &self.row)
+    }
+}
+
+pub(super) fn last_time(run: &Run, decision: &Decision) -> Time {
+    decision
+        .entries
+        .last()
+        .map_or(run.touched_at, |entry| entry.at)
+}

@@ -1,0 +1,91 @@
+//! What a run would do, before it does anything: the stages with their workers, the programs, the limits.
+
+mod json;
+mod text;
+
+use engine::{Conversation, Pipeline, Run, StageName};
+use serde_json::Value;
+
+use crate::paint::Paint;
+use crate::safe::Outside;
+
+/// Everything that `dry-run` shows.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    pub pipeline: &'a Pipeline,
+    /// The run as it would begin; none where it would be refused.
+    pub run: Option<&'a Run>,
+    /// What is to be done, where it was said.
+    pub task: Option<Outside>,
+    /// Where the definition comes from: a file, or the program itself.
+    pub origin: Outside,
+    pub trust: Trust,
+    pub workers: Vec<PlannedWorker>,
+    pub programs: Vec<NeededProgram>,
+    /// What keeps the run from beginning, each with what to do about it.
+    pub missing: Vec<Outside>,
+    /// What is worth knowing and keeps nothing from beginning.
+    pub remarks: Vec<Outside>,
+}
+
+/// Does anybody vouch for the definition?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It comes with the program.
+    Shipped,
+    /// A person has seen what it may run.
+    Trusted,
+    /// Nobody has, or something has changed since: with the reason.
+    Untrusted(Outside),
+}
+
+/// A worker of a stage, with who starts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedWorker {
+    pub stage: StageName,
+    pub who: Outside,
+    pub runner: Outside,
+    pub model: Option<Outside>,
+    pub conversation: Conversation,
+}
+
+/// A program that the run needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededProgram {
+    pub name: Outside,
+    /// What for, each in a few words.
+    pub needed_for: Vec<String>,
+    pub state: ProgramState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProgramState {
+    Found {
+        path: Outside,
+        /// What it says of itself, where it was asked.
+        version: Option<Outside>,
+    },
+    /// It is there, and does not tell its version.
+    Silent {
+        path: Outside,
+        reason: Outside,
+    },
+    Missing {
+        install: Outside,
+    },
+}
+
+impl Plan<'_> {
+    pub fn text(&self, paint: Paint) -> String {
+        text::render(self, paint)
+    }
+
+    pub fn json(&self) -> Value {
+        json::render(self)
+    }
+
+    /// Would a run begin?
+    pub fn is_ready(&self) -> bool {
+        self.missing.is_empty()
+    }
+}

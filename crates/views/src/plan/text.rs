@@ -1,0 +1,238 @@
+//! A plan as people read it.
+
+use engine::{Budget, Conversation, Edge, Stage, Target, Work};
+
+use super::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
+use crate::diagram::{Chart, edge, kind, papers};
+use crate::layout::Sheet;
+use crate::limits;
+use crate::paint::{Paint, Style};
+use crate::safe::line;
+use crate::time::span;
+use crate::words;
+
+pub fn render(plan: &Plan<'_>, paint: Paint) -> String {
+    let mut sheet = Sheet::new(paint);
+    head(&mut sheet, plan);
+    sheet.blank();
+    sheet.line(Style::Dim, "stages, in the order of the file");
+    let definition = plan.pipeline.definition();
+    for stage in &definition.stages {
+        planned(&mut sheet, plan, stage);
+    }
+    sheet.blank();
+    sheet.line(Style::Dim, "limits");
+    limited(&mut sheet, plan);
+    sheet.blank();
+    sheet.line(Style::Dim, "programs");
+    for needed in &plan.programs {
+        let (style, text) = program(needed);
+        sheet.line(style, &format!("  {text}"));
+    }
+    if plan.programs.is_empty() {
+        sheet.line(Style::Normal, "  none");
+    }
+    sheet.blank();
+    verdict(&mut sheet, plan);
+    sheet.finish()
+}
+
+fn head(sheet: &mut Sheet, plan: &Plan<'_>) {
+    let definition = plan.pipeline.definition();
+    let about = line(&definition.about);
+    sheet.line(Style::Strong, &format!("{}: {about}", definition.name));
+    sheet.field("from", Style::Normal, &plan.origin.line());
+    let (style, trust) = match &plan.trust {
+        Trust::Shipped => (Style::Normal, "trusted as shipped".to_owned()),
+        Trust::Trusted => (Style::Normal, "trusted by a person".to_owned()),
+        Trust::Untrusted(reason) => (Style::Bad, reason.line()),
+    };
+    sheet.field("trust", style, &trust);
+    sheet.field("mode", Style::Normal, words::mode(definition.mode));
+    if let Some(task) = &plan.task {
+        sheet.field("task", Style::Normal, &task.line());
+    }
+    let Some(run) = plan.run else {
+        return;
+    };
+    let params = run.params.iter();
+    let params = params.map(|(name, value)| (Style::Normal, format!("{name} = {}", line(value))));
+    sheet.fields("params", params);
+}
+
+fn planned(sheet: &mut Sheet, plan: &Plan<'_>, stage: &Stage) {
+    let definition = plan.pipeline.definition();
+    let chart = Chart::new(definition, plan.run);
+    let start = match chart.is_start(stage) {
+        true => ", where it begins",
+        false => "",
+    };
+    let head = format!("  {} ({}){start}", stage.name, kind(stage));
+    sheet.line(Style::Strong, &head);
+    let mut lines = work(plan, stage);
+    lines.extend(papers(stage));
+    lines.extend(stage_limits(plan, stage));
+    let ways = stage.edges().into_iter();
+    lines.extend(
+        ways.map(|(way, out)| format!("{} → {}", edge(&chart, &way.to_string(), out), target(out))),
+    );
+    for text in lines {
+        sheet.line(Style::Normal, &format!("      {text}"));
+    }
+}
+
+/// Who works there, or what is run or asked.
+fn work(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
+    let workers = plan.workers.iter();
+    let here = workers.filter(|worker| worker.stage == stage.name);
+    let mut lines: Vec<String> = here.map(worker).collect();
+    match &stage.work {
+        Work::Check(check) => match &check.commands {
+            engine::Commands::Fixed(commands) => {
+                let commands = commands.iter().map(|argv| line(&argv.join(" ")));
+                lines.extend(commands.map(|command| format!("$ {command}")));
+            }
+            engine::Commands::Approved(field) => lines.push(format!(
+                "the commands of {}.{}, once a person approved them",
+                field.artifact,
+                line(&field.field)
+            )),
+        },
+        Work::Ask(ask) => lines.push(format!("a person is asked: {}", line(&ask.question))),
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {}
+    }
+    lines
+}
+
+fn worker(worker: &PlannedWorker) -> String {
+    let model = worker.model.as_ref();
+    let model = model.map(|model| format!(", {}", model.line()));
+    let conversation = match worker.conversation {
+        Conversation::Same => ", same conversation",
+        Conversation::Fresh => "",
+    };
+    format!(
+        "{} by {}{}{conversation}",
+        worker.who.line(),
+        worker.runner.line(),
+        model.unwrap_or_default()
+    )
+}
+
+fn stage_limits(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
+    let definition = plan.pipeline.definition();
+    let number = |amount: &engine::Amount| limits::word(amount, definition, plan.run);
+    let mut parts = Vec::new();
+    match &stage.work {
+        Work::Review(review) => parts.push(format!("at most {} rounds", number(&review.rounds))),
+        Work::Steps(steps) => {
+            let most = steps.max_parallel.as_ref();
+            parts.extend(most.map(|most| format!("at most {} at once", number(most))));
+        }
+        Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => {}
+    }
+    let retry = stage.retry.as_ref();
+    parts.extend(retry.map(|retry| format!("at most {} retries", number(&retry.max))));
+    let timeout = stage.timeout.map(|time| format!("at most {}", span(time)));
+    let heartbeat = stage.heartbeat;
+    let heartbeat = heartbeat.map(|time| format!("silent for at most {}", span(time)));
+    parts.extend(timeout);
+    parts.extend(heartbeat);
+    match parts.is_empty() {
+        true => Vec::new(),
+        false => vec![parts.join(", ")],
+    }
+}
+
+fn target(edge: &Edge) -> String {
+    match &edge.to {
+        Target::Stage(stage) => stage.to_string(),
+        Target::Interrupted => "where it was interrupted".to_owned(),
+        Target::Param(name) => format!("{{{name}}}"),
+    }
+}
+
+fn limited(sheet: &mut Sheet, plan: &Plan<'_>) {
+    let definition = plan.pipeline.definition();
+    let counters = definition.counters.iter().map(|(name, counter)| {
+        let most = limits::word(&counter.max, definition, plan.run);
+        (
+            Style::Normal,
+            format!("{name} {most}, then {}", counter.then),
+        )
+    });
+    sheet.fields("loops", counters);
+    let budget = budget(plan, &definition.budget);
+    match budget.is_empty() {
+        true => sheet.field("budget", Style::Normal, "none"),
+        false => sheet.field("budget", Style::Normal, &budget.join(", ")),
+    }
+}
+
+fn budget(plan: &Plan<'_>, budget: &Budget) -> Vec<String> {
+    let definition = plan.pipeline.definition();
+    let number = |amount: &engine::Amount| limits::word(amount, definition, plan.run);
+    let cost = |amount: &engine::Amount| match limits::value(amount, definition, plan.run) {
+        Some(cents) => words::cents(u64::from(cents)),
+        None => number(amount),
+    };
+    let parts = [
+        budget
+            .turns
+            .as_ref()
+            .map(|most| format!("turns {}", number(most))),
+        budget
+            .tokens
+            .as_ref()
+            .map(|most| format!("tokens {}", number(most))),
+        budget
+            .cost_cents
+            .as_ref()
+            .map(|most| format!("cost {}", cost(most))),
+        budget.time.map(|most| format!("time {}", span(most))),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn program(needed: &NeededProgram) -> (Style, String) {
+    let (name, needed_for) = (needed.name.line(), needed.needed_for.join(", "));
+    match &needed.state {
+        ProgramState::Found { path, version } => {
+            let version = version
+                .as_ref()
+                .map(|version| format!(", {}", version.line()));
+            let (path, version) = (path.line(), version.unwrap_or_default());
+            (
+                Style::Good,
+                format!("✓ {name} ({needed_for}): {path}{version}"),
+            )
+        }
+        ProgramState::Silent { path, reason } => {
+            let (path, reason) = (path.line(), reason.line());
+            (
+                Style::Wait,
+                format!("✓ {name} ({needed_for}): {path}, but {reason}"),
+            )
+        }
+        ProgramState::Missing { install } => {
+            let install = install.line();
+            (
+                Style::Bad,
+                format!("✗ {name} ({needed_for}): missing; {install}"),
+            )
+        }
+    }
+}
+
+fn verdict(sheet: &mut Sheet, plan: &Plan<'_>) {
+    for remark in &plan.remarks {
+        sheet.line(Style::Wait, &format!("note: {}", remark.line()));
+    }
+    match plan.is_ready() {
+        true => sheet.line(Style::Good, "all is there; nothing was started"),
+        false => sheet.line(Style::Bad, "not ready; nothing was started"),
+    }
+    for missing in &plan.missing {
+        sheet.line(Style::Bad, &format!("  - {}", missing.line()));
+    }
+}

@@ -1,0 +1,100 @@
+//! A headless run while it goes on: where it is, who works, what is used up and what it waits for.
+
+mod picture;
+mod route;
+
+use engine::{AgentName, DispatchId, Pipeline, Run, Seconds, StageName, StepId, Time, Usage};
+
+use crate::layout::cut;
+pub use crate::layout::width;
+use crate::paint::Paint;
+use crate::safe::{Outside, line};
+use crate::status::{Freshness, StatusView, Surroundings, status};
+
+/// A worker at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtWork {
+    pub dispatch: DispatchId,
+    pub agent: AgentName,
+    pub step: Option<StepId>,
+    pub runner: String,
+    pub model: Option<Outside>,
+    pub attempt: u32,
+    pub elapsed: Seconds,
+    /// The last thing that it did, in its program's words.
+    pub action: Option<Outside>,
+    /// What it has used, of which the run knows nothing yet.
+    pub usage: Usage,
+}
+
+/// What is known beside the run itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Situation {
+    /// Stages that the run has been in, in the order of the first visits.
+    pub visited: Vec<StageName>,
+    pub at_work: Vec<AtWork>,
+    /// What nothing is done for until it comes, where the run itself does not say.
+    pub pause: Option<Outside>,
+}
+
+/// How much fits on the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+/// Everything that the live view shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressView {
+    status: StatusView,
+    /// Visited stages but the present one.
+    passed: Vec<StageName>,
+    /// The shortest way from here to the end.
+    to_come: Vec<StageName>,
+    at_work: Vec<AtWork>,
+    pause: Option<Outside>,
+    now: Time,
+}
+
+/// Gathers what is to be shown.
+pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation) -> ProgressView {
+    let around = Surroundings {
+        project: "",
+        now,
+        freshness: Freshness::Fresh,
+    };
+    let Situation {
+        mut visited,
+        at_work,
+        pause,
+    } = situation;
+    visited.retain(|stage| *stage != run.position.stage);
+    // Those at work count already: the budget is theirs, too.
+    let mut so_far = run.clone();
+    so_far.used = at_work.iter().fold(run.used, |used, at_work| Usage {
+        turns: used.turns.saturating_add(at_work.usage.turns),
+        tokens: used.tokens.saturating_add(at_work.usage.tokens),
+        cost_cents: used.cost_cents.saturating_add(at_work.usage.cost_cents),
+    });
+    ProgressView {
+        status: status(pipeline, &so_far, around),
+        passed: visited,
+        to_come: route::to_completion(pipeline, run),
+        at_work,
+        pause,
+        now,
+    }
+}
+
+impl ProgressView {
+    /// The picture: no line is wider than the terminal, and there are fewer lines than it has rows.
+    pub fn lines(&self, room: Room, paint: Paint) -> Vec<String> {
+        picture::draw(self, room, paint)
+    }
+}
+
+/// Text from outside on one line of at most this many columns.
+pub fn short(text: &str, columns: usize) -> String {
+    cut(&line(text), columns)
+}

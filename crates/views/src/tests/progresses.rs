@@ -1,0 +1,274 @@
+//! The picture of a headless run while it goes on, on terminals of every size.
+
+use engine::*;
+use expect_test::{Expect, expect};
+
+use super::example::*;
+use super::runs::{overridden, reviewed};
+use crate::chance::Chance;
+use crate::layout::width;
+use crate::progress::{AtWork, Room, Situation, progress};
+use crate::{Outside, Paint, is_forbidden};
+
+const NOW: Time = Time(START.0 + 7_500_000);
+const WIDE: Room = Room {
+    columns: 100,
+    rows: 40,
+};
+
+fn at_work(number: u32, agent: &str, action: &str) -> AtWork {
+    AtWork {
+        dispatch: DispatchId(number),
+        agent: agent_name(agent),
+        step: None,
+        runner: "claude".to_owned(),
+        model: Some(Outside::new("opus")),
+        attempt: 1,
+        elapsed: Seconds(125),
+        action: (!action.is_empty()).then(|| Outside::new(action)),
+        usage: Usage {
+            turns: 3,
+            tokens: 1200,
+            cost_cents: 7,
+        },
+    }
+}
+
+fn situation(visited: &[&str], at_work: Vec<AtWork>) -> Situation {
+    Situation {
+        visited: visited.iter().map(|name| stage_name(name)).collect(),
+        at_work,
+        pause: None,
+    }
+}
+
+fn picture(run: &Run, situation: Situation, room: Room) -> String {
+    let lines = progress(&pipeline(), run, NOW, situation).lines(room, Paint::Plain);
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn check(run: &Run, situation: Situation, room: Room, expected: Expect) {
+    expected.assert_eq(&picture(run, situation, room));
+}
+
+fn building() -> Run {
+    let mut run = run_in("building");
+    run.driver = Driver::Headless;
+    run.used.turns = 12;
+    run.counters.insert(counter_name("replans"), 2);
+    run
+}
+
+fn two_at_work() -> Situation {
+    let mut second = at_work(8, "python-expert", "Edit src/auth.py");
+    second.step = Some(step_id("tests"));
+    second.attempt = 2;
+    let workers = vec![at_work(7, "bash-expert", "Bash cargo test"), second];
+    situation(&["gathering", "planning", "approving", "building"], workers)
+}
+
+#[test]
+fn all_that_happens_is_on_one_screen() {
+    check(
+        &building(),
+        two_at_work(),
+        WIDE,
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              Write the role web
+
+              ✓ gathering, planning, approving
+              ● building (steps) · 2h 5m
+              ○ validating → linting → reviewing → tidying → complete
+
+                d7 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200 tokens, 0.07 in cost
+                  Bash cargo test
+                d8 'python-expert' for step tests · claude, opus · 2m 5s · attempt 2 · 3 turns, 1200 tokens, 0.…
+                  Edit src/auth.py
+
+              budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
+              loops   replans 2 of 3
+        "#]],
+    );
+}
+
+#[test]
+fn a_review_shows_its_round() {
+    let visited = situation(&["gathering", "planning"], Vec::new());
+    check(
+        &reviewed(),
+        visited,
+        WIDE,
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              Write the role web
+
+              ✓ gathering, planning
+              ● reviewing (review) · 2h 5m
+              ○ tidying → complete
+
+              budget  turns 12 of 40 · tokens 34000 · cost 1.05 of 5.00
+              loops   fixes 1 of 2 · round 2 of 3
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_run_waits_for_is_always_there() {
+    let mut pausing = situation(&[], Vec::new());
+    pausing.pause = Some(Outside::new("until 12:10 UTC: the service says wait"));
+    check(
+        &building(),
+        pausing,
+        WIDE,
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              Write the role web
+
+              ● building (steps) · 2h 5m
+              ○ validating → linting → reviewing → tidying → complete
+
+              budget  turns 12 of 40 · cost 0.00 of 5.00
+              loops   replans 2 of 3
+              waits   until 12:10 UTC: the service says wait
+        "#]],
+    );
+    let asked = situation(&["gathering"], Vec::new());
+    check(
+        &run_in("approving"),
+        asked,
+        WIDE,
+        expect![[r#"
+        r-7f3 showcase · waiting · 2h 5m
+          Write the role web
+
+          ✓ gathering
+          ● approving (ask) · 2h 5m
+          ○ building → validating → linting → reviewing → tidying → complete
+
+          budget  turns 0 of 40 · cost 0.00 of 5.00
+          waits   for a person: Is this the plan?
+    "#]],
+    );
+}
+
+#[test]
+fn the_end_is_a_picture_too() {
+    let visited = situation(&["gathering", "planning", "complete"], Vec::new());
+    check(
+        &overridden(),
+        visited,
+        WIDE,
+        expect![[r#"
+        r-7f3 showcase · completed · 2h 5m
+          Write the role web
+
+          ✓ gathering, planning
+          ● complete (end) · 2h 5m
+
+          budget  turns 0 of 40 · cost 0.00 of 5.00
+    "#]],
+    );
+}
+
+#[test]
+fn a_narrow_terminal_cuts_every_line() {
+    let room = Room {
+        columns: 30,
+        rows: 40,
+    };
+    check(
+        &building(),
+        two_at_work(),
+        room,
+        expect![[r#"
+            r-7f3 showcase · running · 2h…
+              Write the role web
+
+              ✓ …ring, planning, approving
+              ● building (steps) · 2h 5m
+              ○ validating → linting → re…
+
+                d7 'bash-expert' · claude…
+                  Bash cargo test
+                d8 'python-expert' for st…
+                  Edit src/auth.py
+
+              budget  turns 18 of 40 · to…
+              loops   replans 2 of 3
+        "#]],
+    );
+}
+
+#[test]
+fn a_low_terminal_keeps_what_is_needed_most() {
+    let rows = |rows| Room { columns: 60, rows };
+    check(
+        &building(),
+        two_at_work(),
+        rows(8),
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              ✓ gathering, planning, approving
+              ● building (steps) · 2h 5m
+                d7 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
+                d8 'python-expert' for step tests · claude, opus · 2m 5…
+              budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
+              loops   replans 2 of 3
+        "#]],
+    );
+    check(
+        &building(),
+        two_at_work(),
+        rows(4),
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              ● building (steps) · 2h 5m
+                2 at work
+        "#]],
+    );
+    let crowd = (1..=9).map(|number| at_work(number, "bash-expert", "Read a"));
+    let crowd = situation(&[], crowd.collect());
+    check(
+        &building(),
+        crowd,
+        rows(7),
+        expect![[r#"
+        r-7f3 showcase · running · 2h 5m
+          ● building (steps) · 2h 5m
+            d1 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
+            d2 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
+            d3 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
+            … and 6 more at work
+    "#]],
+    );
+}
+
+#[test]
+fn no_text_from_outside_breaks_the_picture() {
+    let mut chance = Chance::new(23);
+    for _ in 0..500 {
+        let mut run = building();
+        run.task = chance.hostile_text(80);
+        let crowd = (0..chance.below(6)).map(|_| {
+            let mut worker = at_work(1, "bash-expert", &chance.hostile_text(60));
+            worker.model = Some(Outside::new(chance.hostile_text(10)));
+            worker
+        });
+        let crowd: Vec<AtWork> = crowd.collect();
+        let room = Room {
+            columns: 2 + chance.below(90),
+            rows: 1 + chance.below(20),
+        };
+        let view = progress(&pipeline(), &run, NOW, situation(&["planning"], crowd));
+        let lines = view.lines(room, Paint::Plain);
+        assert!(lines.len() < room.rows.max(2), "{room:?} {lines:?}");
+        for line in lines {
+            assert!(width(&line) <= room.columns, "{room:?} {line:?}");
+            assert!(
+                !line.chars().any(is_forbidden) && !line.contains('\n'),
+                "{line:?}"
+            );
+        }
+    }
+}
