@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Barrier;
 use std::time::Instant;
 use std::{env, fs, thread};
 
-use engine::{
-    Beginning, Driver, Event, Evidence, Happening, Pipeline, RunId, Time, Usage, Who,
-};
+use engine::{Beginning, Driver, Event, Evidence, Happening, Pipeline, RunId, Time, Usage, Who};
 use language::{SourceFile, Sources};
 use store::{Backend as _, Commit, Files, Group, Key, NewRun, StoredRun, Transacted};
 
@@ -29,17 +28,15 @@ fn main() -> Result<()> {
     let [folder, runs, count] = arguments.as_slice() else {
         return Err("usage: transitions FOLDER RUNS COUNT".into());
     };
-    let (runs, count) = (runs.parse()?, count.parse()?);
+    let (runs, count) = (runs.parse::<u32>()?, count.parse()?);
     let group = Group::open(Path::new(folder))?;
-    let taken = take(&group, runs, count)?;
-    let transitions = runs as u64 * count;
-    prove(&group, runs, 2 + WARM_UP + count)?;
-    let Taken { seconds, cpu } = taken;
-    let resident = resident()?;
-    use std::io::Write as _;
+    let Taken { seconds, cpu } = take(&group, runs, count)?;
+    prove(&group, runs, WARM_UP + count)?;
+    let (transitions, resident) = (u64::from(runs) * count, resident()?);
     writeln!(
-        std::io::stdout(),
-        "{{\"transitions\":{transitions},\"seconds\":{seconds:.6},\"cpu_seconds\":{cpu:.6},\"resident_bytes\":{resident}}}"
+        io::stdout(),
+        "{{\"transitions\":{transitions},\"seconds\":{seconds:.6},\
+         \"cpu_seconds\":{cpu:.6},\"resident_bytes\":{resident}}}"
     )?;
     Ok(())
 }
@@ -49,9 +46,9 @@ struct Taken {
     cpu: f64,
 }
 
-fn take(group: &Group, runs: usize, count: u64) -> Result<Taken> {
+fn take(group: &Group, runs: u32, count: u64) -> Result<Taken> {
     let pipeline = compiled()?;
-    let start = Barrier::new(runs + 1);
+    let start = Barrier::new(usize::try_from(runs)? + 1);
     thread::scope(|scope| {
         let (pipeline, start) = (&pipeline, &start);
         let threads: Vec<_> = (0..runs)
@@ -92,7 +89,7 @@ fn compiled() -> Result<Pipeline> {
 fn drive(
     mut group: Group,
     pipeline: &Pipeline,
-    number: usize,
+    number: u32,
     count: u64,
     start: &Barrier,
 ) -> Result<()> {
@@ -110,7 +107,7 @@ fn drive(
     Ok(())
 }
 
-fn begin(group: &mut Group, pipeline: &Pipeline, number: usize) -> Result<StoredRun> {
+fn begin(group: &mut Group, pipeline: &Pipeline, number: u32) -> Result<StoredRun> {
     let files = Files::single(FILE, TEXT);
     let beginning = Beginning {
         at: Time(0),
@@ -139,7 +136,7 @@ fn begin(group: &mut Group, pipeline: &Pipeline, number: usize) -> Result<Stored
     Ok(group.begin(&new, &engine::begin(pipeline, &beginning))?)
 }
 
-fn run_id(number: usize) -> Result<RunId> {
+fn run_id(number: u32) -> Result<RunId> {
     Ok(RunId::parse(&format!("r-{number}"))?)
 }
 
@@ -174,16 +171,19 @@ fn advance(
     let mut decide = |run: &_| engine::decide(pipeline, run, &event, &nothing);
     let before = stored.run.position.stage.clone();
     match group.transact(&commit, &mut decide)? {
-        Transacted::Done { stored, decision, .. } if stored.run.position.stage != before => {
-            if turn == 3 { eprintln!("{:#?}", decision.entries); }
-            Ok(*stored)
-        }
+        Transacted::Done { stored, .. } if stored.run.position.stage != before => Ok(*stored),
         other => Err(format!("the run did not move: {other:?}").into()),
     }
 }
 
-/// What was counted must be there.
-fn prove(_group: &Group, _runs: usize, _turns: u64) -> Result<()> {
+/// What was counted must be there, whole: a beginning, and three entries for each turn.
+fn prove(group: &Group, runs: u32, turns: u64) -> Result<()> {
+    for number in 0..runs {
+        let verification = group.verify(&run_id(number)?)?;
+        if !verification.intact || verification.entries != 1 + 3 * turns {
+            return Err(format!("run {number} is not whole: {verification:?}").into());
+        }
+    }
     Ok(())
 }
 
@@ -191,7 +191,10 @@ fn prove(_group: &Group, _runs: usize, _turns: u64) -> Result<()> {
 fn cpu_seconds() -> Result<f64> {
     const TICKS: f64 = 100.0;
     let text = fs::read_to_string("/proc/self/stat")?;
-    let fields = text.rsplit_once(')').ok_or("/proc/self/stat cannot be read")?.1;
+    let fields = text
+        .rsplit_once(')')
+        .ok_or("/proc/self/stat cannot be read")?
+        .1;
     let ticks: u64 = fields
         .split_whitespace()
         .skip(11)
@@ -205,5 +208,9 @@ fn resident() -> Result<u64> {
     let text = fs::read_to_string("/proc/self/status")?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    Ok(1024 * kib.ok_or("/proc/self/status tells no memory")?.trim().parse::<u64>()?)
+    Ok(1024
+        * kib
+            .ok_or("/proc/self/status tells no memory")?
+            .trim()
+            .parse::<u64>()?)
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod claude;
 mod codex;
+mod gemini;
 
 use std::process::Command;
 
@@ -38,18 +39,24 @@ const TERMINAL: Tool = Tool {
     package: "tmux",
 };
 
-/// It fetches the agent programs. The Node that comes with it is not used.
+/// It fetches the agent programs.
 const FETCHER: Tool = Tool {
     program: "npm",
     package: "npm",
 };
 
-const AGENTS: [Agent; 2] = [claude::CLAUDE, codex::CODEX];
+/// It runs Gemini CLI, which wants version 20 or newer. The other agents need none.
+const NODE: Tool = Tool {
+    program: "node",
+    package: "nodejs",
+};
+
+const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 
 /// Makes sure that all is there which the tests need: the tools, and the pinned agent programs.
 pub fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.push(TERMINAL);
+    tools.extend([TERMINAL, NODE]);
     if !AGENTS.iter().all(Agent::is_installed) {
         tools.push(FETCHER);
     }

@@ -45,7 +45,10 @@ fn from_proc(id: u32) -> Option<u64> {
 fn started(stat: &str) -> Option<u64> {
     const AFTER_NAME: usize = 19;
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(AFTER_NAME)?.parse().ok()
+    let mut fields = fields.split_whitespace();
+    // One that has ended and waits for its parent to take notice does nothing any more.
+    fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
+    fields.nth(AFTER_NAME - 1)?.parse().ok()
 }
 
 /// Systems without `/proc` tell the same through `ps`.
@@ -75,6 +78,7 @@ mod tests {
         for name in ["cat", "a) b", "(x) S 1"] {
             assert_eq!(started(&format!("12 ({name}) {fields}")), Some(4711));
         }
+        assert_eq!(started(&format!("12 (cat) {}", fields.replacen('S', "Z", 1))), None);
         assert_eq!(started("12 (cat) S 1"), None);
         assert_eq!(started(""), None);
     }

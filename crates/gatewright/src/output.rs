@@ -89,6 +89,24 @@ impl Output {
         }
     }
 
+    /// An output that a test can read: what was printed as facts, and what was said.
+    #[cfg(test)]
+    pub fn kept(format: Format) -> (Self, Kept, Kept) {
+        let (data, talk) = (Kept::default(), Kept::default());
+        let stream = |kept: &Kept| Stream {
+            sink: Box::new(kept.clone()),
+            paint: Paint::Plain,
+            is_terminal: false,
+            closed: false,
+        };
+        let output = Self {
+            format,
+            data: stream(&data),
+            talk: stream(&talk),
+        };
+        (output, data, talk)
+    }
+
     /// Does a person look at the facts as they are printed?
     pub fn is_terminal(&self) -> bool {
         self.data.is_terminal
@@ -194,6 +212,30 @@ impl Stream {
             }
             result => result,
         }
+    }
+}
+
+/// What was printed.
+#[cfg(test)]
+#[derive(Clone, Default)]
+pub struct Kept(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+
+#[cfg(test)]
+impl Kept {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.borrow()).into_owned()
+    }
+}
+
+#[cfg(test)]
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

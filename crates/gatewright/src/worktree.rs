@@ -164,6 +164,10 @@ impl Worktrees {
 
     /// Keeps what the worker left: all of its files, and what it committed besides.
     pub fn finish(&self, worktree: &Worktree) -> Result<Snapshot, Failure> {
+        if !worktree.root.is_dir() {
+            let message = format!("the worktree of {} is gone", worktree.name);
+            return Err(Failure::outside(message).hint("prepare another one"));
+        }
         let repository = self.repository()?;
         let place = repository.linked(&worktree.root, &worktree.id);
         let kept = Name::of(&worktree.name).kept(&self.run);

@@ -86,6 +86,7 @@ fn item_seen(item: &Item, account: &mut Account) {
 /// What it does, as a person would say it.
 fn deed(item: &Item) -> Option<(&'static str, Option<&str>)> {
     match item {
+        Item::CommandExecution { status, .. } if status.as_deref() == Some("declined") => None,
         Item::CommandExecution { command, .. } => Some(("shell", command.as_deref())),
         Item::FileChange { .. } => Some(("patch", None)),
         Item::McpToolCall { .. } => Some(("mcp", None)),

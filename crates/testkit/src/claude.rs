@@ -20,7 +20,7 @@
 //! ```
 
 mod headless;
-mod home;
+pub(crate) mod home;
 mod program;
 mod session;
 

@@ -47,6 +47,11 @@ pub fn folder() -> PathBuf {
 
 /// Gives the project's home the settings with which Codex calls this model and nobody else.
 pub fn settle(project: &Project, model: &Model) {
+    settle_for(project, &model.url());
+}
+
+/// The same with the model at this address.
+pub(crate) fn settle_for(project: &Project, url: &str) {
     let folder = project.home().join(".codex");
     fs::create_dir_all(&folder).expect("a folder of the home can be made");
     let settings = format!(
@@ -59,12 +64,11 @@ enabled = false
 
 [model_providers.scripted]
 name = "scripted"
-base_url = "{}/v1"
+base_url = "{url}/v1"
 wire_api = "responses"
 request_max_retries = 0
 stream_max_retries = 0
-"#,
-        model.url()
+"#
     );
     fs::write(folder.join("config.toml"), settings).expect("the settings can be written");
 }

@@ -7,10 +7,12 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod agents;
 pub mod claude;
 pub mod codex;
 pub mod detour;
 mod executable;
+pub mod gemini;
 pub mod model;
 mod processes;
 mod project;
@@ -18,6 +20,7 @@ mod ran;
 pub mod recorder;
 pub mod terminal;
 
+pub use agents::Agents;
 pub use executable::make_executable;
 pub use project::Project;
 pub use ran::Ran;

@@ -1,4 +1,5 @@
-//! A scripted model on loopback: it speaks the Messages API as far as Claude Code needs it.
+//! A scripted model on loopback: it speaks the Messages API as far as Claude Code needs it, and those of
+//! Codex and Gemini CLI.
 //!
 //! ```no_run
 //! use testkit::model::{Actor, Model, agent_in_foreground, bash, say};
@@ -12,7 +13,10 @@
 //! ```
 
 pub(crate) mod answer;
+mod generate;
+mod protocol;
 mod request;
+mod responses;
 mod script;
 mod stage;
 pub(crate) mod wire;
@@ -49,7 +53,7 @@ impl Model {
         Self { address, stage }
     }
 
-    /// What `ANTHROPIC_BASE_URL` is set to.
+    /// What `ANTHROPIC_BASE_URL` and `GOOGLE_GEMINI_BASE_URL` are set to. Codex wants `/v1` behind it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

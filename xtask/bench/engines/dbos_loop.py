@@ -5,6 +5,7 @@ dbos_loop.py FOLDER COUNT prints what COUNT steps took as one JSON object.
 
 import json
 import logging
+import os
 import resource
 import sqlite3
 import sys
@@ -53,18 +54,20 @@ def main() -> None:
     }
     DBOS(config=config)
     DBOS.launch()
+    identity = f"loop-{os.getpid()}"
     if count > WARM_UP:
-        lead("warm", WARM_UP)
+        lead(f"warm-{identity}", WARM_UP)
     began, before = time.perf_counter(), cpu()
-    lead("loop", count)
+    lead(identity, count)
     seconds, used = time.perf_counter() - began, cpu() - before
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     DBOS.destroy()
     connection = sqlite3.connect(f"{folder}/dbos.db")
-    query = "SELECT count(*) FROM operation_outputs WHERE workflow_uuid = 'loop'"
-    kept = connection.execute(query).fetchone()[0]
+    query = "SELECT count(*) FROM operation_outputs WHERE workflow_uuid = ?"
+    kept = connection.execute(query, [identity]).fetchone()[0]
     assert kept == count, f"{kept} records of {count} steps"
-    print(json.dumps({"transitions": count, "seconds": seconds, "cpu_seconds": used, "resident_bytes": resident}))
+    taken = {"seconds": seconds, "cpu_seconds": used, "resident_bytes": resident}
+    print(json.dumps({"transitions": count} | taken))
 
 
 logging.disable(logging.ERROR)

@@ -4,6 +4,7 @@ langgraph_loop.py FOLDER COUNT prints what COUNT steps took as one JSON object.
 """
 
 import json
+import os
 import resource
 import sqlite3
 import sys
@@ -56,15 +57,18 @@ def main() -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     graph = compiled(SqliteSaver(connection))
+    thread = f"loop-{os.getpid()}"
     if count > WARM_UP:
-        lead(graph, "warm", WARM_UP)
+        lead(graph, f"warm-{thread}", WARM_UP)
     began, before = time.perf_counter(), cpu()
-    lead(graph, "loop", count)
+    lead(graph, thread, count)
     seconds, used = time.perf_counter() - began, cpu() - before
-    kept = connection.execute("SELECT count(*) FROM checkpoints WHERE thread_id = 'loop'").fetchone()[0]
+    query = "SELECT count(*) FROM checkpoints WHERE thread_id = ?"
+    kept = connection.execute(query, [thread]).fetchone()[0]
     assert kept >= count, f"{kept} checkpoints of {count} steps"
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"transitions": count, "seconds": seconds, "cpu_seconds": used, "resident_bytes": resident}))
+    taken = {"seconds": seconds, "cpu_seconds": used, "resident_bytes": resident}
+    print(json.dumps({"transitions": count} | taken))
 
 
 main()

@@ -23,7 +23,7 @@ pub enum Limit {
 }
 
 impl Goal {
-    fn new(name: impl Into<String>, measured: Option<f64>, limit: Limit) -> Self {
+    pub fn new(name: impl Into<String>, measured: Option<f64>, limit: Limit) -> Self {
         Self {
             name: name.into(),
             measured,

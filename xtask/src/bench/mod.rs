@@ -7,6 +7,7 @@ mod floors;
 mod goals;
 mod history;
 mod hooks;
+mod orchestrator;
 mod payload;
 mod peers;
 mod report;
@@ -27,6 +28,7 @@ use subject::Subject;
 
 const HELP: &str = "\
 Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…] [--program PATH]
+       cargo xtask bench --orchestrator [OPTIONS]
 
 Times one process at a time, all kinds in turn in every round, and prints the median of each as a
 ratio to a static process that does nothing:
@@ -62,6 +64,12 @@ struct Options {
 }
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    if arguments
+        .iter()
+        .any(|argument| argument == "--orchestrator")
+    {
+        return orchestrator::run(arguments);
+    }
     if arguments
         .iter()
         .any(|argument| argument == "--help" || argument == "-h")

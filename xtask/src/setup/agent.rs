@@ -1,6 +1,6 @@
 //! Installs a pinned agent program from npm, once, into the target folder.
 
-use std::env::consts;
+use std::env::{self, consts};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,13 +80,15 @@ impl Agent {
 
     /// Asks the program itself, in a home of its own: a first start leaves files behind.
     fn assert_version(&self, package: &Package, folder: &Path) -> Result<(), Failure> {
-        let home = tempfile::tempdir()
-            .map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+        let home =
+            tempfile::tempdir().map_err(Failure::file("make a folder in", &env::temp_dir()))?;
         let mut command = Command::new(folder.join(package.program));
         command
             .arg("--version")
             .env_clear()
-            .env("HOME", home.path());
+            .env("HOME", home.path())
+            // Some are scripts, whose interpreter is looked for.
+            .envs(env::var_os("PATH").map(|path| ("PATH", path)));
         let said = read(&mut command)?;
         if said.split_whitespace().any(|word| word == self.version) {
             return Ok(());
@@ -121,6 +123,7 @@ fn fetch(wanted: &str, staging: &Path) -> Result<(), Failure> {
         "--no-audit",
         "--no-fund",
         "--ignore-scripts",
+        "--omit=optional",
         "--prefix",
     ]);
     command.arg(staging).arg(wanted);
@@ -159,6 +162,7 @@ fn put(
 mod tests {
     use super::super::claude::CLAUDE;
     use super::super::codex::CODEX;
+    use super::super::gemini::GEMINI;
     use super::*;
 
     #[test]
@@ -188,6 +192,9 @@ mod tests {
         assert_eq!(name(&CODEX, "linux", "x86_64", true), codex("linux-x64"));
         assert_eq!(name(&CODEX, "macos", "x86_64", false), codex("darwin-x64"));
         assert_eq!(name(&CODEX, "windows", "x86_64", false), None);
+        let gemini = Some(format!("@google/gemini-cli@{}", GEMINI.version));
+        assert_eq!(name(&GEMINI, "linux", "x86_64", false), gemini);
+        assert_eq!(name(&GEMINI, "windows", "x86_64", false), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::moving::listed;
 use super::{Draft, Verdict, binding, work};
-use crate::assign::SESSION;
+use crate::assign::{SESSION, spelled};
 use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::{Actor, Door, Touch};
@@ -118,11 +118,15 @@ fn shut(draft: &Draft<'_>, dispatch: Option<DispatchId>, door: &Door) -> Option<
         ),
         Door::NoName(name) => (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name")),
         Door::OwnAgent(agent) => {
-            let stage = open_stage(draft, dispatch).filter(|(_, work)| {
-                let definition = draft.pipeline.definition();
-                !definition.lists(&work.allow, agent.as_str())
-            });
-            let (stage, _) = stage?;
+            let (stage, work) = open_stage(draft, dispatch)?;
+            let agent = spelled(draft.pipeline, &draft.run, agent);
+            if draft
+                .pipeline
+                .definition()
+                .lists(&work.allow, agent.as_str())
+            {
+                return None;
+            }
             let reason = format!("'{agent}' may not work in {}", stage.name);
             (Rule::AgentOutOfTurn, reason)
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Held, ParamName, RunId, Status};
+use engine::{Held, ParamName, RunId};
 use views::Style;
 
 use super::start::{Start, parse_id};
@@ -127,9 +127,4 @@ impl Run {
         };
         start.start(&mut Desk::for_writing(context)?, Holder::Headless)
     }
-}
-
-/// How a run stands at the end of a sitting is also its place in a list.
-pub fn is_over(status: &Status) -> bool {
-    matches!(status, Status::Completed | Status::Failed | Status::Cancelled)
 }

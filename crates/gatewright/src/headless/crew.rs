@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use engine::{DispatchId, RunId, Usage};
+use engine::{DispatchId, Run, RunId, Usage};
 use store::Fence;
 
 use super::progress::{AtWork, Worker};
@@ -66,6 +66,14 @@ impl Crew {
 
     pub fn has(&self, who: Member) -> bool {
         self.members.iter().any(|(member, _)| *member == who)
+    }
+
+    /// Is there one whose work is judged, and who has not said so yet?
+    pub fn has_ended(&self, run: &Run) -> bool {
+        self.members.iter().any(|(member, _)| match member {
+            Member::Dispatch(id) => !run.dispatches.contains_key(id),
+            Member::Check => false,
+        })
     }
 
     /// Has somebody do this in a thread. `work` hands what it hears to its argument.

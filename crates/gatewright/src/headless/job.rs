@@ -55,7 +55,9 @@ impl Job {
             },
             record: self.record,
         };
-        match work.run(opened, self.from) {
+        let finish = work.run(opened, self.from);
+        drop(self.slot);
+        match finish {
             Ok(Finish::Judged(_)) => {
                 if let Some(workplace) = self.workplace {
                     workplace.clear();

@@ -1,6 +1,6 @@
 //! What the journal tells of the present visit: how long to wait, and whether somebody has worked.
 
-use engine::{DispatchId, Entry, Fact, StageName, StepId, Time};
+use engine::{CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time};
 use store::Backend as _;
 
 use crate::desk::{Desk, Opened};
@@ -53,6 +53,22 @@ impl Recent {
         let entered = opened.run().position.entered_at;
         let mut here = self.0.iter().take_while(|entry| entry.at >= entered);
         here.any(|entry| matches!(entry.fact, Fact::Ended { .. }))
+    }
+
+    /// What the latest check of this stage said: whether it passed, and the end of its output.
+    pub fn checked(&self, name: &StageName) -> Option<(bool, String)> {
+        self.0.iter().find_map(|entry| match &entry.fact {
+            Fact::Checked {
+                stage,
+                verdict,
+                results,
+                ..
+            } if stage == name => {
+                let tail = results.last().map(|result| result.tail.clone());
+                Some((*verdict == CheckVerdict::Passed, tail.unwrap_or_default()))
+            }
+            _ => None,
+        })
     }
 
     /// How this work was judged, in a few words, and whether that is a fault.

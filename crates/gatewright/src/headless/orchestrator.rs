@@ -77,7 +77,10 @@ pub struct Orchestrator<'o, 'd> {
     told: Option<engine::StageName>,
     /// What was told last of a pause, so that it is told once.
     pausing: Option<Time>,
+    /// The version of the run at which a person was asked last.
     asked: Option<u64>,
+    /// The stage whose commands are run.
+    checking: Option<engine::StageName>,
 }
 
 impl<'o, 'd> Orchestrator<'o, 'd> {
@@ -107,6 +110,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             told: None,
             pausing: None,
             asked: None,
+            checking: None,
         })
     }
 
@@ -207,6 +211,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
 
     /// Does one thing that is due, or waits a moment.
     fn step(&mut self, opened: Opened) -> Result<Option<LeftOff>, Failure> {
+        // Whoever has ended is heard before the next one begins.
+        if self.crew.has_ended(opened.run()) {
+            self.listen(TICK)?;
+            return Ok(None);
+        }
         let recent = Recent::of(self.desk, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {
             Due::Over(status) => return Ok(Some(LeftOff::Over(status))),
@@ -255,7 +264,21 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         self.tell(&opened, &what);
                     }
                 }
-                (Member::Check, _) => {}
+                (Member::Check, What::Over(Ok(()))) => {
+                    let opened = self.desk.read(&self.run)?;
+                    let recent = Recent::of(self.desk, &opened)?;
+                    let stage = self.checking.take();
+                    let checked = stage.and_then(|it| Some((recent.checked(&it)?, it)));
+                    if let Some(((passed, tail), stage)) = checked {
+                        let what = Progress::CheckEnded {
+                            stage,
+                            passed,
+                            tail,
+                        };
+                        self.tell(&opened, &what);
+                    }
+                }
+                (Member::Check, What::Told(_)) => {}
             }
             report = self.crew.wait(Duration::ZERO);
         }
@@ -458,6 +481,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
 
     fn check(&mut self, opened: &Opened) -> Result<(), Failure> {
         let stage = opened.run().position.stage.clone();
+        self.checking = Some(stage.clone());
         self.tell(opened, &Progress::CheckBegan { stage });
         let (shared, key) = (self.shared(), chance::key()?);
         self.crew.begin(Member::Check, None, move |_| {

@@ -152,3 +152,6 @@ pub fn visited<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<StageNam
     }
     visited
 }
+
+#[cfg(test)]
+pub mod tests;

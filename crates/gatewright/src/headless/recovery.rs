@@ -2,7 +2,6 @@
 
 use engine::{Dispatch, Ending, Fault, Happening, Life, Usage, Who, WorkRef};
 use evidence::{group, process};
-use hosts::worker::Program;
 
 use crate::desk::{Desk, Opened};
 use crate::drive;
@@ -151,13 +150,5 @@ pub fn end_marked(call: &str) {
             return;
         }
         alive.into_iter().for_each(group::end);
-    }
-}
-
-/// The program of a runner's word, if it is one.
-pub fn program(runner: &str) -> Option<Program> {
-    match Runner::parse(runner) {
-        Some(Runner::Program(program)) => Some(program),
-        _ => None,
     }
 }

@@ -114,10 +114,7 @@ mod tests {
         for (words, expected) in [
             (&[][..], (claude, None)),
             (&["claude"], (claude, None)),
-            (
-                &["claude", "PreToolUse"],
-                (claude, Some(Event::PreToolUse)),
-            ),
+            (&["claude", "PreToolUse"], (claude, Some(Event::PreToolUse))),
             (&["codex", "Stop"], (Host::Codex, Some(Event::Stop))),
             (&["gemini", "BeforeTool"], (gemini, Some(Event::PreToolUse))),
             (&["Stop"], (claude, Some(Event::Stop))),

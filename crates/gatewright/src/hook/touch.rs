@@ -194,7 +194,10 @@ impl Places {
 
     /// The same without what is a worker's own.
     fn without(mut self, own: PathBuf) -> Self {
-        let around = self.places.iter().filter(|(place, _)| own.starts_with(place));
+        let around = self
+            .places
+            .iter()
+            .filter(|(place, _)| own.starts_with(place));
         self.around = around
             .flat_map(|(place, touch)| beside(place, &own).map(|path| (path, touch.clone())))
             .collect();
@@ -253,7 +256,9 @@ fn beside(folder: &Path, other: &Path) -> impl Iterator<Item = PathBuf> {
 /// The paths of every artifact that is a file, as they are in this run.
 fn artifacts(resolver: &Resolver, opened: &Opened, grounds: &[&Path]) -> Vec<(PathBuf, Touch)> {
     let artifacts = &opened.pipeline.definition().artifacts;
-    let files = grounds.iter().flat_map(|root| artifacts.iter().map(move |it| (root, it)));
+    let files = grounds
+        .iter()
+        .flat_map(|root| artifacts.iter().map(move |it| (root, it)));
     files
         .flat_map(|(root, (name, artifact))| paths_of(resolver, (opened, root), name, artifact))
         .collect()

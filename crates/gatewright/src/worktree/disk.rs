@@ -346,7 +346,7 @@ fn fill(from: &mut dyn Read, piece: &mut [u8]) -> io::Result<usize> {
 }
 
 /// The same path has the same name beside it, so that what a killed writer left is found again.
-fn beside(path: &[u8]) -> Vec<u8> {
+pub fn beside(path: &[u8]) -> Vec<u8> {
     format!("{BESIDE}{:.16}", evidence::hash(path).to_string()).into_bytes()
 }
 

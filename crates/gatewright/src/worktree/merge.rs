@@ -49,7 +49,7 @@ impl Merger<'_> {
     pub fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
         let name = Name::of(&snapshot.name);
         if let Some(changed) = self.merged_before(&name, snapshot)? {
-            return Ok(Merged::Clean { changed });
+            return Ok(outcome(changed));
         }
         let mut paths = Vec::new();
         for _ in 0..MOST_LOOKS {
@@ -60,7 +60,7 @@ impl Merger<'_> {
             };
             self.records.keep_merging(&name, &merging)?;
             match self.write(&name, merging)? {
-                Written::All(changed) => return Ok(Merged::Clean { changed }),
+                Written::All(changed) => return Ok(outcome(changed)),
                 Written::Undone(changed) => paths = changed,
             }
         }
@@ -90,6 +90,14 @@ impl Merger<'_> {
         }))
     }
 
+    /// What the run's worktree has of this worker already: all that was merged of it, or else what
+    /// it began with.
+    pub fn began(&self, name: &Name, snapshot: &Snapshot) -> Result<String, Failure> {
+        let merging = self.records.merging(name)?;
+        let merged = merging.filter(|merging| merging.progress == Progress::Merged);
+        Ok(merged.map_or_else(|| snapshot.base.clone(), |merged| merged.commit))
+    }
+
     fn merged_before(
         &self,
         name: &Name,
@@ -109,7 +117,7 @@ impl Merger<'_> {
     /// Merges as objects: what the worker changed since it began, into what lies there now.
     pub fn look(&self, name: &Name, snapshot: &Snapshot) -> Result<Looked, Failure> {
         let scratch = self.repository.scratch(self.records.folder())?;
-        let began = scratch.tree(&snapshot.base)?;
+        let began = scratch.tree(&self.began(name, snapshot)?)?;
         let left = scratch.tree(&snapshot.commit)?;
         if began == left {
             return Ok(Looked::Nothing);
@@ -134,11 +142,14 @@ impl Merger<'_> {
             let paths: BTreeSet<&[u8]> = fields.filter(|path| !path.is_empty()).collect();
             return Ok(Looked::Conflict(paths.into_iter().map(escape).collect()));
         }
-        if tree == scratch.tree(&ours)? {
-            return Ok(Looked::Nothing);
-        }
-        let about = format!("{} merged", snapshot.name);
-        let after = scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?;
+        let after = match tree == scratch.tree(&ours)? {
+            // All of it is there already, which is worth a note too.
+            true => ours.clone(),
+            false => {
+                let about = format!("{} merged", snapshot.name);
+                scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
+            }
+        };
         let mixed = self.wrongly_mixed(&scratch, snapshot, &ours, &after)?;
         if !mixed.is_empty() {
             return Ok(Looked::Conflict(mixed));
@@ -297,6 +308,13 @@ pub fn write_one(disk: &mut Disk, one: &Difference) -> Result<Change, Failure> {
 /// is a program that we do not start.
 fn may_be_mixed(attribute: &[u8]) -> bool {
     matches!(attribute, b"unspecified" | b"set" | b"text" | b"union")
+}
+
+fn outcome(changed: Vec<String>) -> Merged {
+    match changed.is_empty() {
+        true => Merged::Nothing,
+        false => Merged::Clean { changed },
+    }
 }
 
 fn paths(differences: &[Difference]) -> Vec<String> {

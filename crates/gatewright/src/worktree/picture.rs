@@ -61,13 +61,13 @@ pub fn take(scratch: &Scratch<'_>, picture: &Picture<'_>) -> Result<String, Fail
 /// Why the stream ended early.
 enum Told {
     /// Git listens no longer, and says why itself.
-    Hung(io::Error),
+    Hung,
     Failed(Failure),
 }
 
 impl From<io::Error> for Told {
-    fn from(cause: io::Error) -> Self {
-        Self::Hung(cause)
+    fn from(_: io::Error) -> Self {
+        Self::Hung
     }
 }
 
@@ -91,7 +91,7 @@ fn tell(git: &mut Child, picture: &Picture<'_>) -> Result<(), Told> {
                 let path = picture.root.join(escape(path));
                 return Err(Told::Failed(Failure::file("read", &path)(cause)));
             }
-            Err(Missed::Hung(cause)) => return Err(Told::Hung(cause)),
+            Err(Missed::Hung) => return Err(Told::Hung),
             Ok(()) => {}
         }
     }
@@ -112,7 +112,14 @@ fn begin(stream: &mut impl Write, picture: &Picture<'_>) -> io::Result<()> {
 
 enum Missed {
     Refused(Refused),
-    Hung(io::Error),
+    Hung,
+}
+
+impl Missed {
+    /// The stream itself could not be written to.
+    fn hung(_: io::Error) -> Self {
+        Self::Hung
+    }
 }
 
 impl From<Refused> for Missed {
@@ -130,7 +137,7 @@ fn tell_file(stream: &mut impl Write, root: &Folder, path: &[u8]) -> Result<(), 
     let stat = folder.stat(name)?;
     if beneath::kind(&stat) == FileType::Symlink {
         let target = folder.link(name).map_err(Refused::Io)?;
-        return tell_bytes(stream, "120000", path, &target).map_err(Missed::Hung);
+        return tell_bytes(stream, "120000", path, &target).map_err(Missed::hung);
     }
     let (file, stat) = folder.file(name)?;
     tell_content(stream, path, file, &stat)
@@ -151,15 +158,15 @@ fn tell_content(
     if length <= READ_AT_ONCE {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Refused::Io)?;
-        return tell_bytes(stream, mode, path, &bytes).map_err(Missed::Hung);
+        return tell_bytes(stream, mode, path, &bytes).map_err(Missed::hung);
     }
-    tell_head(stream, mode, path, length).map_err(Missed::Hung)?;
-    let copied = io::copy(&mut file.take(length), stream).map_err(Missed::Hung)?;
+    tell_head(stream, mode, path, length).map_err(Missed::hung)?;
+    let copied = io::copy(&mut file.take(length), stream).map_err(Missed::hung)?;
     if copied < length {
         let changing = io::Error::other("it becomes shorter while it is read");
         return Err(Missed::Refused(Refused::Io(changing)));
     }
-    writeln!(stream).map_err(Missed::Hung)
+    writeln!(stream).map_err(Missed::hung)
 }
 
 fn tell_bytes(stream: &mut impl Write, mode: &str, path: &[u8], bytes: &[u8]) -> io::Result<()> {

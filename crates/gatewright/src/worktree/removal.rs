@@ -9,7 +9,7 @@ use engine::RunId;
 
 use super::git::Repository;
 use super::name::{Name, refs_of};
-use super::{FOLDER, ROOT, Worktree, Worktrees};
+use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
 use crate::failure::Failure;
 use crate::state::State;
 
@@ -33,7 +33,7 @@ impl Worktrees {
             false => self.left(worktree)?,
         };
         if let Some(snapshot) = left
-            && !self.is_settled(&repository, &name, &snapshot.base, &snapshot.commit)?
+            && !self.is_settled(&repository, &name, &snapshot)?
         {
             let message = format!("what {} left has not been merged", worktree.name);
             return Err(Failure::no(message).hint("merge it, or archive it"));
@@ -50,14 +50,11 @@ impl Worktrees {
         &self,
         repository: &Repository,
         name: &Name,
-        base: &str,
-        commit: &str,
+        snapshot: &Snapshot,
     ) -> Result<bool, Failure> {
-        if self.merger(repository).is_merged(name, commit)? {
-            return Ok(true);
-        }
+        let began = self.merger(repository).began(name, snapshot)?;
         let scratch = repository.scratch(self.records.folder())?;
-        Ok(scratch.tree(base)? == scratch.tree(commit)?)
+        Ok(scratch.tree(&began)? == scratch.tree(&snapshot.commit)?)
     }
 
     /// After a kill, before anybody works: brings a begun merge to its end, and takes away what was

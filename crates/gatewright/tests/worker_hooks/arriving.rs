@@ -35,9 +35,18 @@ fn ends_and_prompts_of_a_worker_are_nobodys_business_here() {
     for (host, events) in [
         (
             Host::Claude,
-            &["UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"][..],
+            &[
+                "UserPromptSubmit",
+                "SubagentStart",
+                "SubagentStop",
+                "Stop",
+                "SessionEnd",
+            ][..],
         ),
-        (Host::Codex, &["UserPromptSubmit", "SubagentStop", "Stop", "SessionEnd"]),
+        (
+            Host::Codex,
+            &["UserPromptSubmit", "SubagentStop", "Stop", "SessionEnd"],
+        ),
         (Host::Gemini, &["BeforeAgent", "AfterAgent", "SessionEnd"]),
     ] {
         let seat = Seat::at(&judge(host));
@@ -53,9 +62,18 @@ fn ends_and_prompts_of_a_worker_are_nobodys_business_here() {
     }
 }
 
-/// The same pipeline, always on.
+/// The same pipeline, always on. Its runs have files of their own, so that there can be two.
 fn always_on() -> String {
-    JUDGED.replace("start = \"judging\"", "start = \"judging\"\nbegins = \"session\"")
+    let begins = "start = \"judging\"\nbegins = \"session\"";
+    let pipeline = JUDGED.replace("start = \"judging\"", begins);
+    let pipeline = pipeline.replace("out/draft", "out/{run}/draft");
+    pipeline.replace("out/verdict", "out/{run}/verdict")
+}
+
+fn runs(seat: &Seat) -> usize {
+    let listed = seat.project.run(["list", "--json"]).succeeds();
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    listed["runs"].as_array().unwrap().len()
 }
 
 #[test]
@@ -66,20 +84,15 @@ fn a_worker_in_a_project_that_is_always_on_begins_no_run() {
         ..judge(host)
     });
     seat.project.run(["init", "mine", "--yes"]).succeeds();
-    let runs = || {
-        let listed = seat.project.run(["list", "--json"]).succeeds();
-        let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
-        listed["runs"].as_array().unwrap().len()
-    };
     passes(&seat.hook(&started()));
     passes(&seat.hook(&host.shell("ls")));
     passes(&seat.hook(&json!({"hook_event_name": "Stop", "stop_hook_active": false})));
-    assert_eq!(runs(), 1);
+    assert_eq!(runs(&seat), 1);
     // A session that is no worker of ours begins one, as the pipeline wants it.
     let payload = seat.told(ONE, &started()).to_string();
     let begun = seat.raw_with("SessionStart", payload.as_bytes(), &[]);
     assert!(begun.stdout.contains("judging"), "{begun}");
-    assert_eq!(runs(), 2);
+    assert_eq!(runs(&seat), 2);
 }
 
 #[test]
@@ -90,7 +103,9 @@ fn without_its_record_it_is_no_worker_of_ours() {
         passes(&seat.hook(&started()));
         passes(&seat.hook(&host.write(".gatewright/mine.toml")));
         assert!(!seat.beside("arrived").exists());
-        let payload = seat.told(ONE, &host.write(".gatewright/mine.toml")).to_string();
+        let payload = seat
+            .told(ONE, &host.write(".gatewright/mine.toml"))
+            .to_string();
         for call in ["", "step-unheard", "../working/step-abcdefgh", "toolu_1"] {
             let variables = [("GATEWRIGHT_CALL", call)];
             passes(&seat.raw_with(host.before(), payload.as_bytes(), &variables));
@@ -107,11 +122,16 @@ fn a_worker_is_a_worker_also_in_a_session_that_holds_a_run() {
     });
     seat.project.run(["init", "mine", "--yes"]).succeeds();
     let payload = seat.told(ONE, &started()).to_string();
-    seat.raw_with("SessionStart", payload.as_bytes(), &[]).succeeds();
+    seat.raw_with("SessionStart", payload.as_bytes(), &[])
+        .succeeds();
+    assert_eq!(runs(&seat), 2);
     // The session's own file would have its agents judged by its own run.
     passes(&seat.hook(&host.agent("anybody")));
-    let rules = seat.project.run(["history", "r-1", "--json"]).succeeds();
-    assert!(rules.stdout.contains("GW-R41"), "{rules}");
+    let ours = seat.project.run(["history", "r-1", "--json"]).succeeds();
+    assert!(ours.stdout.contains("GW-R41"), "{ours}");
+    let agent = seat.told(ONE, &host.agent("anybody")).to_string();
+    let ran = seat.raw_with("PreToolUse", agent.as_bytes(), &[]);
+    is_refused(host, &ran, "R11");
 }
 
 #[test]
@@ -141,6 +161,10 @@ fn two_hooks_of_one_event_count_once() {
 fn the_call_in_the_environment_is_the_one_that_counts() {
     let seat = Seat::at(&judge(Host::Claude));
     let payload = seat.told(ONE, &Host::Claude.shell("ls")).to_string();
-    passes(&seat.raw_with("PreToolUse", payload.as_bytes(), &[("GATEWRIGHT_CALL", CALL)]));
+    passes(&seat.raw_with(
+        "PreToolUse",
+        payload.as_bytes(),
+        &[("GATEWRIGHT_CALL", CALL)],
+    ));
     assert_eq!(seat.rules(), ["R41", "R21"]);
 }

@@ -11,7 +11,14 @@ use crate::hosts::Host;
 fn a_tool_call_that_cannot_be_read_is_refused() {
     for host in Host::ALL {
         let seat = Seat::at(&judge(host));
-        for bytes in [&b""[..], b"{", b"[1]", b"hello", b"\xff\xfe", b"{\"tool_name\":7}"] {
+        for bytes in [
+            &b""[..],
+            b"{",
+            b"[1]",
+            b"hello",
+            b"\xff\xfe",
+            b"{\"tool_name\":7}",
+        ] {
             let ran = seat.raw(host.before(), bytes);
             assert_eq!(ran.code, Some(2), "{host:?} {bytes:?} {ran}");
             is_refused(host, &ran, "R101");
@@ -54,7 +61,11 @@ fn damage(seat: &Seat) {
     for file in files.filter_map(Result::ok).map(|entry| entry.path()) {
         let name = file.file_name().unwrap().to_str().unwrap().to_owned();
         if name.contains(".db") {
-            fs::write(&file, b"this is no database, and long enough to be looked at").unwrap();
+            fs::write(
+                &file,
+                b"this is no database, and long enough to be looked at",
+            )
+            .unwrap();
         }
     }
 }

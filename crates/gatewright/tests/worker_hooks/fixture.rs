@@ -164,8 +164,7 @@ impl Seat {
             secrets: &[],
             status: &|run| engine::status(&self.pipeline, run),
         };
-        let mut decide =
-            |run: &_| engine::decide(&self.pipeline, run, &event, &looked.evidence);
+        let mut decide = |run: &_| engine::decide(&self.pipeline, run, &event, &looked.evidence);
         let done = store.transact(&commit, &mut decide).unwrap();
         let Transacted::Done { decision, .. } = done else {
             panic!("somebody else was there: {done:?}");
@@ -224,6 +223,13 @@ impl Seat {
 
     pub fn raw_with(&self, event: &str, input: &[u8], variables: &[(&str, &str)]) -> Ran {
         let mut command = self.project.child(["hook", self.host.word(), event]);
+        if self.host == Host::Claude {
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_CODE_SESSION_ID", ONE)
+                .env("CLAUDE_PID", std::process::id().to_string())
+                .env("CLAUDE_PROJECT_DIR", self.project.path());
+        }
         command
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
@@ -242,8 +248,12 @@ impl Seat {
         let entries = self.journal();
         let admitted = entries.iter().position(|entry| entry["rule"] == "GW-R10");
         let after = admitted.map_or(0, |place| place + 1);
-        let rules = entries[after..].iter().map(|entry| entry["rule"].as_str().unwrap());
-        rules.map(|rule| rule.trim_start_matches("GW-").to_owned()).collect()
+        let rules = entries[after..]
+            .iter()
+            .map(|entry| entry["rule"].as_str().unwrap());
+        rules
+            .map(|rule| rule.trim_start_matches("GW-").to_owned())
+            .collect()
     }
 
     /// Every entry of the only run.

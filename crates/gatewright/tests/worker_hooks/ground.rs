@@ -46,7 +46,8 @@ fn apart(host: Host) -> (Seat, PathBuf) {
     fs::create_dir_all(trees.join("b")).unwrap();
     let own = trees.join("a");
     let own = own.to_str().unwrap();
-    seat.project.git(["worktree", "add", "--quiet", "--detach", own]);
+    seat.project
+        .git(["worktree", "add", "--quiet", "--detach", own]);
     seat.record(&json!({"workplace": own}), &work);
     (seat, PathBuf::from(own))
 }
@@ -116,7 +117,8 @@ fn what_strays_in_a_folder_of_its_own_is_seen_there() {
     let place = own.to_str().unwrap();
     seat.project.git(["add", "--all"]);
     seat.project.git(["commit", "--quiet", "--message=all"]);
-    seat.project.git(["worktree", "add", "--quiet", "--detach", place]);
+    seat.project
+        .git(["worktree", "add", "--quiet", "--detach", place]);
     seat.record(&json!({"workplace": place}), &work);
     passes(&seat.hook(&from(&own, host.shell("true"))));
     let used = from(&own, host.used("Bash", &json!({"command": "true"})));

@@ -24,8 +24,13 @@ fn check(seat: &Seat, payload: &Value, comes: &Comes) {
 
 #[test]
 fn what_the_run_rests_on_is_not_a_workers_to_change() {
+    // To Codex, to write a file and to edit one is the same tool.
+    let pipeline = JUDGED.replace(r#""Edit""#, r#""NotebookEdit""#);
     for host in Host::ALL {
-        let seat = Seat::at(&judge(host));
+        let seat = Seat::at(&Work {
+            pipeline: &pipeline,
+            ..judge(host)
+        });
         let state = seat.project.state().join("store.db");
         let state = state.to_str().unwrap();
         let program = env!("CARGO_BIN_EXE_gatewright");
@@ -79,7 +84,8 @@ fn what_a_stage_forbids_is_known_by_the_words_of_each_program() {
     ];
     for (host, tool) in forbidden {
         let seat = Seat::at(&judge(host));
-        let input = json!({"file_path": "out/verdict.json", "command": "*** Begin Patch\n*** End Patch\n"});
+        let input =
+            json!({"file_path": "out/verdict.json", "command": "*** Begin Patch\n*** End Patch\n"});
         check(&seat, &host.asks(tool, &input), &Refused("R20"));
         check(&seat, &host.shell("ls"), &Passes);
     }
@@ -127,7 +133,10 @@ fn the_first_tool_ties_the_worker_to_its_work_by_its_call() {
         // Began by its first tool, and seen to work: each once.
         assert_eq!(seat.rules(), ["R41", "R21"], "{host:?}");
         let began = seat.journal();
-        let began = began.iter().find(|entry| entry["rule"] == "GW-R41").unwrap();
+        let began = began
+            .iter()
+            .find(|entry| entry["rule"] == "GW-R41")
+            .unwrap();
         let name = format!("{}:{ONE}", host.word());
         assert!(began.to_string().contains(&name), "{began}");
     }
@@ -210,7 +219,9 @@ fn a_worker_whose_run_is_over_uses_no_tool() {
     let host = Host::Claude;
     let seat = Seat::at(&judge(host));
     seat.hook(&host.shell("ls")).succeeds();
-    let cancelled = seat.project.person(["cancel", "r-1", "--reason", "enough"], "yes\n");
+    let cancelled = seat
+        .project
+        .person(["cancel", "r-1", "--reason", "enough"], "r-1\n");
     cancelled.succeeds();
     is_refused(host, &seat.hook(&host.shell("ls -l")), "R16");
 }

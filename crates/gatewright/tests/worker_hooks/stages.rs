@@ -44,7 +44,8 @@ fn a_skill_with_an_agent_of_its_own_is_a_call_for_that_agent() {
     let skill = |name: &str| host.asks("Skill", &json!({"skill": name}));
     for (name, agent) in [("far", "anybody"), ("near", "helper-two")] {
         let text = format!("---\ncontext: fork\nagent: {agent}\n---\nDo it.\n");
-        seat.project.write(format!(".claude/skills/{name}/SKILL.md"), text);
+        seat.project
+            .write(format!(".claude/skills/{name}/SKILL.md"), text);
     }
     is_refused(host, &seat.hook(&skill("far")), "R11");
     passes(&seat.hook(&skill("near")));

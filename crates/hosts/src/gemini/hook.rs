@@ -1,7 +1,7 @@
 //! One hook payload of Gemini CLI, read into what it says.
 //!
-//! Its events and tools have names of their own. Here they get those of Claude Code, so that one rule
-//! is written once. Calls have no number, and a subagent's look like those of its parent.
+//! Its events have names of their own; here they get those of Claude Code. Its tools keep theirs. Calls
+//! have no number, and a subagent's look like those of its parent.
 
 use engine::SessionId;
 
@@ -31,22 +31,6 @@ pub fn word(event: Event) -> &'static str {
         Event::Stop => "AfterAgent",
         Event::PreCompact => "PreCompress",
         other => other.word(),
-    }
-}
-
-/// The tool by the name that Claude Code has for the same.
-fn tool(name: &str) -> &str {
-    match name {
-        "run_shell_command" => "Bash",
-        "write_file" => "Write",
-        "replace" => "Edit",
-        "read_file" | "read_many_files" => "Read",
-        "list_directory" => "LS",
-        "glob" => "Glob",
-        "grep_search" | "search_file_content" => "Grep",
-        "web_fetch" => "WebFetch",
-        "google_web_search" => "WebSearch",
-        other => other,
     }
 }
 
@@ -103,7 +87,7 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
         Event::UserPromptSubmit => What::PromptSubmitted,
         Event::PreToolUse => requested(input)?,
         Event::PostToolUse => What::ToolUsed {
-            tool: tool(&claude::needed_text("tool_name", input.tool_name)?).to_owned(),
+            tool: claude::needed_text("tool_name", input.tool_name)?.into_owned(),
             actor: None,
         },
         Event::Stop => What::StopRequested {
@@ -129,10 +113,10 @@ fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
     let is_foreign = name.starts_with("mcp_");
     let command = claude::text(given.command).filter(|_| !is_foreign);
     Ok(What::ToolRequested {
-        tool: tool(&name).to_owned(),
         actor: None,
         paths: written_paths(&name, given),
         command: command.map(|text| claude::beginning(&text).to_owned()),
+        tool: name.into_owned(),
     })
 }
 

@@ -94,10 +94,11 @@ fn requested(host: Host, tool: &str, input: &str) -> (Vec<String>, Option<String
     let (_, payload) = host
         .read(Some(Event::PreToolUse), payload.as_bytes())
         .unwrap();
-    let What::ToolRequested { paths, command, .. } = payload.what else {
-        panic!("it is a tool call: {:?}", payload.what);
-    };
-    (paths, command, payload.cwd.unwrap())
+    let folder = payload.cwd.unwrap();
+    match payload.what {
+        What::ToolRequested { paths, command, .. } => (paths, command, folder),
+        other => (vec![format!("{other:?}")], None, folder),
+    }
 }
 
 /// A host, a tool with its input, and the paths, the command and the folder that are read from it.

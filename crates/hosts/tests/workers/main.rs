@@ -79,8 +79,10 @@ fn a_cut_output_has_no_end() {
                 .iter()
                 .rposition(|byte| *byte == b'\n')
                 .map_or(0, |at| at + 1);
+            let before = account(program, &last[..begins]);
             for cut in begins..last.len() {
-                let told = account(program, &last[..cut]);
+                let mut told = before.clone();
+                program.read(&last[begins..cut], &mut told);
                 // These have ended before: they hold two turns.
                 let ends = !["codex resume.jsonl", "claude background-agent.jsonl"]
                     .contains(&format!("{} {name}", program.word()).as_str());

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use super::protocol::WRITTEN;
 use super::script::{Block, Speech};
 
 /// What goes back over the wire.
@@ -64,7 +65,7 @@ fn message(speech: &Speech, model: &Value) -> Value {
         "content": content,
         "stop_reason": if calls { "tool_use" } else { "end_turn" },
         "stop_sequence": null,
-        "usage": { "input_tokens": speech.input_tokens, "output_tokens": 5 },
+        "usage": { "input_tokens": speech.input_tokens, "output_tokens": WRITTEN },
     })
 }
 
@@ -78,7 +79,7 @@ fn block(block: &Block) -> Value {
 }
 
 /// An id that no other answer has, of this or of another process: a session may outlive a model.
-fn unique(prefix: &str) -> String {
+pub(super) fn unique(prefix: &str) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let since = SystemTime::now()
@@ -123,7 +124,7 @@ fn block_events(index: usize, block: &Value) -> [Value; 3] {
     ]
 }
 
-fn event_text(event: &Value) -> String {
+pub(super) fn event_text(event: &Value) -> String {
     let name = event["type"].as_str().unwrap_or_default();
     format!("event: {name}\ndata: {event}\n\n")
 }

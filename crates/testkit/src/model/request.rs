@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::protocol::Protocol;
+
 /// What the host wants with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -27,7 +29,9 @@ pub struct Request {
     pub line: String,
     /// The host's session, of a subagent the parent's.
     pub session: Option<String>,
+    /// As the Messages API has it, whichever the program speaks.
     pub body: Value,
+    pub(super) protocol: Protocol,
 }
 
 /// What a tool gave back to the model.
@@ -52,24 +56,29 @@ const SYNTHETIC: [&str; 1] = ["No response requested."];
 
 impl Request {
     pub(super) fn new(line: String, session: Option<String>, body: Value) -> Self {
+        let protocol = Protocol::of(&line);
         let mut request = Self {
             kind: Kind::Other,
             actor: None,
             line,
             session,
-            body,
+            body: protocol.translated(body),
+            protocol,
         };
         request.kind = request.judge();
         request
     }
 
     fn judge(&self) -> Kind {
-        match self.line.as_str() {
+        let line = self.line.as_str();
+        let is_message = line == "POST /v1/messages" || self.protocol != Protocol::Messages;
+        match line {
             "POST /v1/messages/count_tokens" => Kind::Count,
-            "POST /v1/messages" if self.asks_for_a_summary() => Kind::Compaction,
-            "POST /v1/messages" if self.tools().is_empty() => Kind::Aside,
-            "POST /v1/messages" => Kind::Conversation,
-            _ => Kind::Other,
+            _ if line.ends_with(":countTokens") => Kind::Count,
+            _ if !is_message => Kind::Other,
+            _ if self.asks_for_a_summary() => Kind::Compaction,
+            _ if self.tools().is_empty() => Kind::Aside,
+            _ => Kind::Conversation,
         }
     }
 

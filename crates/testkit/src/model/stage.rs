@@ -47,7 +47,10 @@ impl Stage {
         request.actor = actor.map(|actor| actor.name.clone());
         self.change(|played| played.requests.push(request.clone()));
         match (request.kind, actor) {
-            (Kind::Count, _) => Some(Answer::json(200, &json!({ "input_tokens": 10 }))),
+            (Kind::Count, _) => Some(Answer::json(
+                200,
+                &json!({ "input_tokens": 10, "totalTokens": 10 }),
+            )),
             (Kind::Other, _) => Some(Answer::json(200, &json!({}))),
             (Kind::Compaction, Some(actor)) => self.speak(summary(actor, &request), &request),
             (Kind::Conversation, Some(actor)) => self.speak(turn(actor, &request), &request),
@@ -70,15 +73,15 @@ impl Stage {
 
     fn speak(&self, turn: Turn, request: &Request) -> Option<Answer> {
         match turn.0 {
-            Act::Speak(speech) => Some(Answer::message(&speech, &request.body)),
-            Act::Fail { status } => Some(Answer::error(status, SCRIPTED)),
+            Act::Speak(speech) => Some(request.protocol.message(&speech, &request.body)),
+            Act::Fail { status } => Some(request.protocol.error(status, SCRIPTED)),
             Act::FailFirst {
                 status,
                 times,
                 then,
             } => {
                 if self.count_failure(request) <= times {
-                    return Some(Answer::error(status, SCRIPTED));
+                    return Some(request.protocol.error(status, SCRIPTED));
                 }
                 self.speak(*then, request)
             }
@@ -88,7 +91,11 @@ impl Stage {
             }
             Act::Make(make) => match catch_unwind(AssertUnwindSafe(|| make(request))) {
                 Ok(turn) => self.speak(turn, request),
-                Err(_) => Some(Answer::error(400, "a turn of the script has panicked")),
+                Err(_) => Some(
+                    request
+                        .protocol
+                        .error(400, "a turn of the script has panicked"),
+                ),
             },
         }
     }

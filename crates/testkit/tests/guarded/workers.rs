@@ -60,7 +60,10 @@ fn a_worker_of_ours_is_tied_by_its_call_and_never_by_its_name() {
                 "allow R10 | admitted d2 b",
             ),
             // Whoever this is, it is not the first that has no worker yet.
-            ("engine: tool Read by claude:2 builder", "refuse R22 | refused"),
+            (
+                "engine: tool Read by claude:2 builder",
+                "refuse R22 | refused",
+            ),
             (
                 "engine: launched call step-2 claude:2",
                 "done R41 | began d2 claude:2",
@@ -73,7 +76,10 @@ fn a_worker_of_ours_is_tied_by_its_call_and_never_by_its_name() {
                 "engine: tool Write by claude:2 builder touches report@b",
                 "allow R21 | worked d2",
             ),
-            ("engine: tool Read by claude:1 builder", "refuse R22 | refused"),
+            (
+                "engine: tool Read by claude:1 builder",
+                "refuse R22 | refused",
+            ),
         ],
     );
 }
@@ -100,7 +106,10 @@ fn what_a_stage_forbids_holds_for_the_work_of_that_stage() {
                 "engine: tool mcp__x by codex:1 judge",
                 "refuse R20 | refused",
             ),
-            ("engine: tool Bash by codex:1 judge", "allow R21 | worked d1"),
+            (
+                "engine: tool Bash by codex:1 judge",
+                "allow R21 | worked d1",
+            ),
         ],
     );
 }
@@ -134,6 +143,10 @@ fn a_worker_calls_agents_of_its_own_and_in_an_open_stage_only_those_that_may_wor
                 "engine: tool Agent by claude:1 scout door own:helper-x",
                 "allow R21 | worked d1",
             ),
+            (
+                "engine: tool Agent by claude:1 scout door own:Scout",
+                "allow R21",
+            ),
         ],
     );
 }
@@ -144,7 +157,10 @@ fn a_worker_of_ours_outlives_neither_its_work_nor_its_run() {
         FLOW,
         &WRITING,
         &[
-            ("engine: tool Read by claude:1 alpha-writer", "allow R21 | worked d1"),
+            (
+                "engine: tool Read by claude:1 alpha-writer",
+                "allow R21 | worked d1",
+            ),
             ("person: cancel", "done R71 | cancelled"),
             (
                 "engine: tool Read by claude:1 alpha-writer",
@@ -158,7 +174,10 @@ fn a_worker_of_ours_outlives_neither_its_work_nor_its_run() {
         FLOW,
         &WRITING,
         &[
-            ("engine: tool Read by claude:1 alpha-writer", "allow R21 | worked d1"),
+            (
+                "engine: tool Read by claude:1 alpha-writer",
+                "allow R21 | worked d1",
+            ),
             ("lay draft 1", ""),
             (
                 "engine: returned call step-1 tools 1 claude:1",

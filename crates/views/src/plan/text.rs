@@ -195,7 +195,7 @@ fn budget(plan: &Plan<'_>, budget: &Budget) -> Vec<String> {
 }
 
 fn program(needed: &NeededProgram) -> (Style, String) {
-    let (name, needed_for) = (needed.name.line(), needed.needed_for.join(", "));
+    let (name, needed_for) = (needed.name.line(), few(&needed.needed_for));
     match &needed.state {
         ProgramState::Found { path, version } => {
             let version = version
@@ -221,6 +221,17 @@ fn program(needed: &NeededProgram) -> (Style, String) {
                 format!("✗ {name} ({needed_for}): missing; {install}"),
             )
         }
+    }
+}
+
+/// The first few, and how many more there are.
+fn few(names: &[String]) -> String {
+    const MOST: usize = 3;
+    match names.get(..MOST) {
+        Some(first) if names.len() > MOST + 1 => {
+            format!("{} and {} more", first.join(", "), names.len() - MOST)
+        }
+        Some(_) | None => names.join(", "),
     }
 }
 

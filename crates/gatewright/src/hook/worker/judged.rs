@@ -1,8 +1,6 @@
 //! What a worker of ours wants to do with a tool, and has done, told to its run.
 
-use engine::{
-    Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Who, WorkerId,
-};
+use engine::{Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Who, WorkerId};
 use hosts::{Answer, Event, Host, Payload, What};
 use store::{Backend as _, Key};
 

@@ -30,7 +30,9 @@ pub fn named<'t>(stage: &Stage, tool: &'t str) -> Cow<'t, str> {
     let mut names = [tool].into_iter().chain(names);
     let foreign = || {
         let (usual, short) = FOREIGN;
-        let rest = tool.strip_prefix(short).filter(|_| !tool.starts_with(usual));
+        let rest = tool
+            .strip_prefix(short)
+            .filter(|_| !tool.starts_with(usual));
         rest.map(|rest| format!("{usual}{rest}"))
     };
     match names.find(|name| denied(name)) {

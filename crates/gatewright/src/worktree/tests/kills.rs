@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::super::blobs::Blobs;
-use super::super::disk::{Change, Disk};
+use super::super::disk::{Change, Disk, beside};
 use super::super::merge::{Looked, Merger, write_one};
 use super::super::name::Name;
 use super::super::record::{Merging, Progress};
@@ -73,33 +73,15 @@ fn a_merge_killed_after_any_write_is_completed_and_done_once() {
         let merging = begin(&story, &snapshot);
         writes = write_some(&story, &merging, count);
         // What was half written beside its place when the kill came.
-        story
-            .project
-            .write(".gatewright-new-0123456789abcdef", "half");
-        write(
-            &story.project.path(),
-            "new/.gatewright-new-0123456789abcdef",
-            "half",
-        );
+        for (folder, path) in [("", "changed"), ("new/", "new/a")] {
+            let beside = String::from_utf8(beside(path.as_bytes())).unwrap();
+            story.project.write(format!("{folder}{beside}"), "half");
+        }
         let merged = story.merge(&snapshot);
         assert!(
             matches!(merged, Merged::Clean { .. }),
             "{count}: {merged:?}"
         );
-        fs::remove_file(
-            story
-                .project
-                .path()
-                .join(".gatewright-new-0123456789abcdef"),
-        )
-        .unwrap();
-        fs::remove_file(
-            story
-                .project
-                .path()
-                .join("new/.gatewright-new-0123456789abcdef"),
-        )
-        .unwrap();
         assert_eq!(story.tree(), AFTER, "killed after {count} writes");
         assert_eq!(story.merge(&snapshot), merged);
         assert_eq!(story.tree(), AFTER);

@@ -5,151 +5,162 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+const LINES: &str = "1\n2\n3\n4\n5\n";
 
-/// Changes by a worker and by somebody else since it began, what comes of the merge, and the tree.
-type Row<'a> = (&'a str, fn(&Path), fn(&Path), Merged, &'a str);
+/// A worker does one thing, somebody else another one since it began: what comes of the merge, and
+/// what the tree is then. It was `binary = \x00\x01`, `folder/inner = i` and the lines.
+#[track_caller]
+fn check(worker: fn(&Path), other: fn(&Path), expected: &Merged, after: &[&str]) {
+    let story = Story::with(&[
+        ("text", LINES),
+        ("binary", "\0\u{1}"),
+        ("folder/inner", "i"),
+    ]);
+    let snapshot = story.step("one", worker);
+    other(&story.project.path());
+    assert_eq!(story.merge(&snapshot), *expected);
+    assert_eq!(story.tree(), after.join("\n"));
+    let index = story.git(&["diff", "--cached", "--name-only"]);
+    assert_eq!(index, "", "the index stays as it was");
+}
+
+const BINARY: &str = "binary = \\x00\\x01";
+const INNER: &str = "folder/inner = i";
+const TEXT: &str = "text = 1\\n2\\n3\\n4\\n5\\n";
+
+fn nothing(_: &Path) {}
 
 #[test]
-fn every_kind_of_change_is_merged_or_told() {
-    let nothing: fn(&Path) = |_| {};
-    let rows: Vec<Row<'_>> = vec![
-        (
-            "both changed other lines",
-            |root| write(root, "text", LINES.replace('1', "one")),
-            |root| write(root, "text", LINES.replace('9', "nine")),
-            clean(&["text"]),
-            "binary = \\x00\\x01\nfolder/inner = i\ntext = one\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nnine\\n",
-        ),
-        (
-            "both changed one line",
-            |root| write(root, "text", LINES.replace('5', "five")),
-            |root| write(root, "text", LINES.replace('5', "V")),
-            conflict(&["text"]),
-            "binary = \\x00\\x01\nfolder/inner = i\ntext = 1\\n2\\n3\\n4\\nV\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "both made the same change",
-            |root| write(root, "text", "same"),
-            |root| write(root, "text", "same"),
-            Merged::Nothing,
-            "binary = \\x00\\x01\nfolder/inner = i\ntext = same",
-        ),
-        (
-            "one deleted what the other changed",
-            |root| fs::remove_file(root.join("text")).unwrap(),
-            |root| write(root, "text", LINES.replace('5', "five")),
-            conflict(&["text"]),
-            "binary = \\x00\\x01\nfolder/inner = i\ntext = 1\\n2\\n3\\n4\\nfive\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "one changed what the other deleted",
-            |root| write(root, "text", LINES.replace('5', "five")),
-            |root| fs::remove_file(root.join("text")).unwrap(),
-            conflict(&["text"]),
-            "binary = \\x00\\x01\nfolder/inner = i",
-        ),
-        (
-            "a file was deleted, and its folder with it",
-            |root| fs::remove_dir_all(root.join("folder")).unwrap(),
-            nothing,
-            clean(&["folder/inner"]),
-            "binary = \\x00\\x01\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "a binary was changed",
-            |root| write(root, "binary", b"\0\x02"),
-            nothing,
-            clean(&["binary"]),
-            "binary = \\x00\\x02\nfolder/inner = i\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "both changed a binary, and another file is not merged either",
-            |root| {
-                write(root, "binary", b"\0\x02");
-                write(root, "text", "mine");
-            },
-            |root| write(root, "binary", b"\0\x03"),
-            conflict(&["binary"]),
-            "binary = \\x00\\x03\nfolder/inner = i\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "a file became a link and a program, and was renamed",
-            |root| {
-                fs::remove_file(root.join("binary")).unwrap();
-                symlink("folder/inner", root.join("binary")).unwrap();
-                make_program(&root.join("folder/inner"));
-                fs::rename(root.join("text"), root.join("moved")).unwrap();
-            },
-            |root| write(root, "text", LINES.replace('9', "nine")),
-            clean(&["binary", "folder/inner", "moved", "text"]),
-            "binary -> folder/inner\nfolder/inner* = i\nmoved = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\nnine\\n",
-        ),
-        (
-            "a folder became a file and a file became a folder",
-            |root| {
-                fs::remove_dir_all(root.join("folder")).unwrap();
-                write(root, "folder", "a file now");
-                fs::remove_file(root.join("binary")).unwrap();
-                write(root, "binary/deep/file", "x");
-            },
-            nothing,
-            clean(&["binary", "binary/deep/file", "folder", "folder/inner"]),
-            "binary/deep/file = x\nfolder = a file now\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "both made a file of one name",
-            |root| write(root, "new", "mine"),
-            |root| write(root, "new", "yours"),
-            conflict(&["new"]),
-            "binary = \\x00\\x01\nfolder/inner = i\nnew = yours\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "a folder on the way became a link",
-            |root| write(root, "folder/new", "n"),
-            |root| {
-                fs::rename(root.join("folder"), root.join("real")).unwrap();
-                symlink("real", root.join("folder")).unwrap();
-            },
-            conflict(&["folder", "folder/new"]),
-            "binary = \\x00\\x01\nfolder -> real\nreal/inner = i\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-        (
-            "an ignored file is in the way",
-            |root| {
-                write(root, ".git/info/none", "");
-                write(root, "build.log", "kept by force");
-                let forced = std::process::Command::new("git")
-                    .args(["-C", root.to_str().unwrap(), "add", "-f", "build.log"])
-                    .status();
-                assert!(forced.unwrap().success());
-            },
-            |root| write(root, "build.log", "of the person"),
-            conflict(&["build.log"]),
-            "binary = \\x00\\x01\nbuild.log = of the person\nfolder/inner = i\ntext = 1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n",
-        ),
-    ];
-    for (about, worker, other, expected, after) in rows {
-        let story = Story::with(&[
-            ("text", LINES),
-            ("binary", "\0\u{1}"),
-            ("folder/inner", "i"),
-        ]);
-        let snapshot = story.step("one", worker);
-        other(&story.project.path());
-        let merged = story.merge(&snapshot);
-        match (&merged, &expected) {
-            // Git tells more of some conflicts than of others; that there is one is what counts.
-            (Merged::Conflict { paths }, Merged::Conflict { paths: some }) => {
-                let known = some.iter().any(|path| paths.contains(path));
-                assert!(known, "{about}: {paths:?}");
-            }
-            _ => assert_eq!(merged, expected, "{about}"),
-        }
-        assert_eq!(story.tree(), after, "{about}");
-        let index = story.git(&["diff", "--cached", "--name-only"]);
-        assert_eq!(index, "", "{about}: the index stays as it was");
-    }
+fn two_changes_of_a_text_are_merged_or_told() {
+    check(
+        |root| write(root, "text", LINES.replace('1', "one")),
+        |root| write(root, "text", LINES.replace('5', "five")),
+        &clean(&["text"]),
+        &[BINARY, INNER, "text = one\\n2\\n3\\n4\\nfive\\n"],
+    );
+    check(
+        |root| write(root, "text", LINES.replace('3', "three")),
+        |root| write(root, "text", LINES.replace('3', "III")),
+        &conflict(&["text"]),
+        &[BINARY, INNER, "text = 1\\n2\\nIII\\n4\\n5\\n"],
+    );
+    check(
+        |root| write(root, "text", "same"),
+        |root| write(root, "text", "same"),
+        &Merged::Nothing,
+        &[BINARY, INNER, "text = same"],
+    );
+    check(
+        |root| write(root, "new", "mine"),
+        |root| write(root, "new", "yours"),
+        &conflict(&["new"]),
+        &[BINARY, INNER, "new = yours", TEXT],
+    );
+}
+
+#[test]
+fn a_deletion_is_merged_or_told() {
+    check(
+        |root| fs::remove_dir_all(root.join("folder")).unwrap(),
+        nothing,
+        &clean(&["folder/inner"]),
+        &[BINARY, TEXT],
+    );
+    check(
+        |root| fs::remove_file(root.join("text")).unwrap(),
+        |root| write(root, "text", LINES.replace('3', "three")),
+        &conflict(&["text"]),
+        &[BINARY, INNER, "text = 1\\n2\\nthree\\n4\\n5\\n"],
+    );
+    check(
+        |root| write(root, "text", LINES.replace('3', "three")),
+        |root| fs::remove_file(root.join("text")).unwrap(),
+        &conflict(&["text"]),
+        &[BINARY, INNER],
+    );
+}
+
+#[test]
+fn a_binary_is_taken_whole_and_a_conflict_keeps_everything_back() {
+    check(
+        |root| write(root, "binary", b"\0\x02"),
+        nothing,
+        &clean(&["binary"]),
+        &["binary = \\x00\\x02", INNER, TEXT],
+    );
+    check(
+        |root| {
+            write(root, "binary", b"\0\x02");
+            write(root, "text", "mine");
+        },
+        |root| write(root, "binary", b"\0\x03"),
+        &conflict(&["binary"]),
+        &["binary = \\x00\\x03", INNER, TEXT],
+    );
+}
+
+#[test]
+fn what_becomes_something_else_or_moves_is_merged() {
+    check(
+        |root| {
+            fs::remove_file(root.join("binary")).unwrap();
+            symlink("folder/inner", root.join("binary")).unwrap();
+            make_program(&root.join("folder/inner"));
+            fs::rename(root.join("text"), root.join("moved")).unwrap();
+        },
+        |root| write(root, "text", LINES.replace('5', "five")),
+        &clean(&["binary", "folder/inner", "moved", "text"]),
+        &[
+            "binary -> folder/inner",
+            "folder/inner* = i",
+            "moved = 1\\n2\\n3\\n4\\nfive\\n",
+        ],
+    );
+    check(
+        |root| {
+            fs::remove_dir_all(root.join("folder")).unwrap();
+            write(root, "folder", "a file now");
+            fs::remove_file(root.join("binary")).unwrap();
+            write(root, "binary/deep/file", "x");
+        },
+        nothing,
+        &clean(&["binary", "binary/deep/file", "folder", "folder/inner"]),
+        &["binary/deep/file = x", "folder = a file now", TEXT],
+    );
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let story = Story::with(&[("folder/inner", "i")]);
+    let snapshot = story.step("one", |folder| write(folder, "folder/new", "n"));
+    let root = story.project.path();
+    fs::remove_dir_all(root.join("folder")).unwrap();
+    symlink("..", root.join("folder")).unwrap();
+    let merged = story.merge(&snapshot);
+    assert!(matches!(merged, Merged::Conflict { .. }), "{merged:?}");
+    assert_eq!(story.tree(), "folder -> ..");
+    assert!(!root.with_file_name("new").exists());
+}
+
+#[test]
+fn an_ignored_file_is_not_written_over_and_one_added_by_force_comes_back() {
+    let story = Story::with(&[(".gitignore", "*.log\n")]);
+    story.project.write("build.log", "of the person");
+    let snapshot = story.step("one", |folder| {
+        write(folder, ".gitignore", "\n");
+        write(folder, "build.log", "of the worker");
+    });
+    assert_eq!(story.merge(&snapshot), conflict(&["build.log"]));
+    assert_eq!(story.project.read("build.log"), "of the person");
+    assert_eq!(story.project.read(".gitignore"), "*.log\n");
+
+    let worktree = story.prepare("two");
+    write(&worktree.folder, "forced.log", "kept");
+    write(&worktree.folder, "other.log", "not kept");
+    let folder = worktree.folder.to_str().unwrap();
+    story.git(&["-C", folder, "add", "--force", "forced.log"]);
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    assert_eq!(story.merge(&snapshot), clean(&["forced.log"]));
 }
 
 #[test]
@@ -182,7 +193,7 @@ fn a_file_that_the_attributes_keep_from_merges_is_not_mixed() {
     let snapshot = story.step("one", |folder| {
         write(folder, "a.lock", LINES.replace('1', "one"));
     });
-    story.project.write("a.lock", LINES.replace('9', "nine"));
+    story.project.write("a.lock", LINES.replace('5', "five"));
     assert_eq!(story.merge(&snapshot), conflict(&["a.lock"]));
     story.project.write("a.lock", LINES);
     assert_eq!(story.merge(&snapshot), clean(&["a.lock"]));

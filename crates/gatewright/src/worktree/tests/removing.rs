@@ -20,13 +20,26 @@ fn what_is_not_merged_is_not_discarded() {
     write(&worktree.folder, "b", "later");
     assert!(story.worktrees.discard(&worktree).is_err());
     assert_eq!(tree(&worktree.folder), "a = 2\nb = later");
-    fs::remove_file(worktree.folder.join("b")).unwrap();
-    assert!(
-        story.worktrees.discard(&worktree).is_err(),
-        "what it left and took back"
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    assert_eq!(story.merge(&snapshot), clean(&["b"]));
+    story.worktrees.discard(&worktree).unwrap();
+    assert_eq!(
+        story.tree(),
+        "a = 2
+b = later"
     );
+}
+
+#[test]
+fn what_was_there_already_counts_as_merged() {
+    let story = Story::with(&[("a", "1")]);
+    let worktree = story.prepare("one");
+    write(&worktree.folder, "a", "2");
+    story.project.write("a", "2");
+    assert!(story.worktrees.discard(&worktree).is_err());
     let snapshot = story.worktrees.finish(&worktree).unwrap();
     assert_eq!(story.merge(&snapshot), Merged::Nothing);
+    story.worktrees.discard(&worktree).unwrap();
 }
 
 #[test]
