@@ -31,8 +31,8 @@ fn main() -> Result<()> {
     let (runs, count) = (runs.parse::<u32>()?, count.parse()?);
     let group = Group::open(Path::new(folder))?;
     let Taken { seconds, cpu } = take(&group, runs, count)?;
-    prove(&group, runs, WARM_UP + count)?;
     let (transitions, resident) = (u64::from(runs) * count, resident()?);
+    prove(&group, runs, WARM_UP + count)?;
     writeln!(
         io::stdout(),
         "{{\"transitions\":{transitions},\"seconds\":{seconds:.6},\

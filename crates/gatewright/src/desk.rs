@@ -147,19 +147,20 @@ impl<'a> Desk<'a> {
             .store
             .definition(hash)?
             .ok_or(store::Error::UnknownDefinition { hash })?;
-        let compiled = definition::compile_pinned(&definition::unpinned(&files)).map_err(|trouble| {
-            let first = match trouble {
-                Trouble::Rejected { problems, .. } => {
-                    problems.into_iter().next().map(|p| p.message)
-                }
-                Trouble::Failed(failure) => Some(failure.to_string()),
-            };
-            Failure::no(format!(
-                "the definition of this run is not accepted any more ({})",
-                first.unwrap_or_default()
-            ))
-            .hint("start a new run with a corrected one")
-        })?;
+        let compiled =
+            definition::compile_pinned(&definition::unpinned(&files)).map_err(|trouble| {
+                let first = match trouble {
+                    Trouble::Rejected { problems, .. } => {
+                        problems.into_iter().next().map(|p| p.message)
+                    }
+                    Trouble::Failed(failure) => Some(failure.to_string()),
+                };
+                Failure::no(format!(
+                    "the definition of this run is not accepted any more ({})",
+                    first.unwrap_or_default()
+                ))
+                .hint("start a new run with a corrected one")
+            })?;
         if let Access::Write = self.access {
             self.store
                 .put_compiled(hash, compiled.pipeline.definition())?;

@@ -6,6 +6,7 @@
 pub mod choice;
 pub mod claim;
 pub mod conversation;
+mod guard;
 mod kept;
 mod leash;
 pub mod listener;

@@ -48,7 +48,7 @@ pub struct Room {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressView {
     status: StatusView,
-    /// Visited stages but the present one.
+    /// Visited stages that lie behind.
     passed: Vec<StageName>,
     /// The shortest way from here to the end.
     to_come: Vec<StageName>,
@@ -69,7 +69,9 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation)
         at_work,
         pause,
     } = situation;
-    visited.retain(|stage| *stage != run.position.stage);
+    let to_come = route::to_completion(pipeline, run);
+    // What is still ahead was not passed, however often the run has been there.
+    visited.retain(|stage| *stage != run.position.stage && !to_come.contains(stage));
     // Those at work count already: the budget is theirs, too.
     let mut so_far = run.clone();
     so_far.used = at_work.iter().fold(run.used, |used, at_work| Usage {
@@ -80,7 +82,7 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation)
     ProgressView {
         status: status(pipeline, &so_far, around),
         passed: visited,
-        to_come: route::to_completion(pipeline, run),
+        to_come,
         at_work,
         pause,
         now,

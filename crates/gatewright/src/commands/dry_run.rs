@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
 use language::Sources;
-use views::plan::{Plan, PlannedWorker, ProgramState, Trust};
+use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use views::{Outside, refusal};
 
 use crate::context::Context;
@@ -15,6 +15,7 @@ use crate::definition::{self, Place, Trouble};
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
 use crate::output::Output;
 use crate::runners::{self, Member};
 use crate::{chance, clock, collision, params, starting, steps, task, trust};
@@ -37,9 +38,8 @@ pub struct DryRun {
     /// A JSON file with the steps, for a pipeline that wants them at the start
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
-    /// Who starts agents to which the definition gives no runner: claude, codex or gemini
-    #[arg(long, value_name = "NAME", default_value = runners::DEFAULT)]
-    runner: String,
+    #[command(flatten)]
+    driving: Driving,
 }
 
 impl DryRun {
@@ -63,29 +63,24 @@ impl DryRun {
         let installed = starting::installed(&context.state()?, &project, &self.pipeline)?;
         let word = installed.as_deref().unwrap_or(&self.pipeline);
         let sources = definition::find(word, &context.folder, &project.root)?;
-        let compiled = definition::compile_for(&sources, &self.runner)?;
+        let compiled = definition::compile_for(&sources, self.driving.usual_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
-        if let (Some(desk), Some(run)) = (&mut desk, &run) {
-            let taken = collision::refuse(desk, pipeline.definition(), run, &desk.worktree()?);
-            missing.extend(taken.err().map(|failure| failure.to_string()));
-        }
+        missing.extend(self.in_the_way(context, &mut desk, (pipeline, run.as_ref()))?);
         let (origin, trust) = vouched(context, &project, word, (&sources, pipeline))?;
         if let Trust::Untrusted(why) = &trust {
             missing.push(why.raw().to_owned());
         }
-        let crew = runners::crew(pipeline.definition(), &self.runner);
-        let programs = programs::needed(context, &project, (pipeline, run.as_ref()), &crew)?;
-        let absent = programs.iter().filter_map(|needed| match &needed.state {
-            ProgramState::Missing { install } => Some(format!(
-                "{} is missing: {}",
-                needed.name.raw(),
-                install.raw()
-            )),
-            ProgramState::Found { .. } | ProgramState::Silent { .. } => None,
-        });
-        missing.extend(absent);
+        let crew = runners::crew(pipeline.definition(), self.driving.usual_runner());
+        let wanted = programs::Wanted {
+            pipeline,
+            run: run.as_ref(),
+            crew: &crew,
+            driving: &self.driving,
+        };
+        let programs = programs::needed(context, &project, &wanted)?;
+        missing.extend(programs.iter().filter_map(absent));
         let warnings = compiled.warnings.iter();
         let plan = Plan {
             pipeline,
@@ -93,7 +88,7 @@ impl DryRun {
             task: self.task.as_ref().map(Outside::new),
             origin: Outside::new(origin),
             trust,
-            workers: crew.iter().map(worker).collect(),
+            workers: crew.iter().map(|member| self.worker(member)).collect(),
             programs,
             missing: missing.into_iter().map(Outside::new).collect(),
             remarks: warnings
@@ -105,6 +100,43 @@ impl DryRun {
             true => Exit::Success,
             false => Exit::No,
         })
+    }
+
+    /// What would be refused at the start, beside what the engine refuses: answers that nobody asks
+    /// for, and another run that writes to the same files.
+    fn in_the_way(
+        &self,
+        context: &Context,
+        desk: &mut Option<Desk<'_>>,
+        (pipeline, run): (&Pipeline, Option<&Run>),
+    ) -> Result<Vec<String>, Failure> {
+        let definition = pipeline.definition();
+        let driven = self.driving.settings(context, definition).err();
+        let taken = match (desk, run) {
+            (Some(desk), Some(run)) => {
+                let worktree = desk.worktree()?;
+                collision::refuse(desk, definition, run, &worktree).err()
+            }
+            _ => None,
+        };
+        let told = driven.into_iter().chain(taken);
+        Ok(told.map(|failure| failure.to_string()).collect())
+    }
+
+    fn worker(&self, member: &Member<'_>) -> PlannedWorker {
+        let settings = member.settings;
+        let model = settings.and_then(|settings| settings.model.as_ref());
+        let runner = match self.driving.stand_in {
+            Some(_) => "its stand-in",
+            None => member.runner,
+        };
+        PlannedWorker {
+            stage: member.stage.name.clone(),
+            who: Outside::new(&member.who),
+            runner: Outside::new(runner),
+            model: model.map(Outside::new),
+            conversation: settings.map_or_else(Default::default, |it| it.conversation),
+        }
     }
 
     /// The run as it would begin, or why it would not.
@@ -173,15 +205,13 @@ fn vouched(
     Ok((shown, trust))
 }
 
-fn worker(member: &Member<'_>) -> PlannedWorker {
-    let settings = member.settings;
-    PlannedWorker {
-        stage: member.stage.name.clone(),
-        who: Outside::new(&member.who),
-        runner: Outside::new(member.runner),
-        model: settings
-            .and_then(|settings| settings.model.as_ref())
-            .map(Outside::new),
-        conversation: settings.map_or_else(Default::default, |settings| settings.conversation),
+fn absent(needed: &NeededProgram) -> Option<String> {
+    match &needed.state {
+        ProgramState::Missing { install } => Some(format!(
+            "{} is missing: {}",
+            needed.name.raw(),
+            install.raw()
+        )),
+        ProgramState::Found { .. } | ProgramState::Silent { .. } => None,
     }
 }

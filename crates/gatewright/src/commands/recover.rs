@@ -56,7 +56,10 @@ impl Recover {
                 left,
             });
         }
-        output.facts(|_| text(&found), || json!({ "runs": found.iter().map(Found::json).collect::<Vec<_>>() }))?;
+        output.facts(
+            |_| text(&found),
+            || json!({ "runs": found.iter().map(Found::json).collect::<Vec<_>>() }),
+        )?;
         Ok(Exit::Success)
     }
 }
@@ -78,7 +81,12 @@ impl Found {
         }
         let mut lines = vec![format!("{head}: nobody drives it")];
         lines.extend(self.left.iter().map(|left| {
-            let Left { dispatch, how, alive, .. } = left;
+            let Left {
+                dispatch,
+                how,
+                alive,
+                ..
+            } = left;
             let alive = match alive.as_slice() {
                 [] => String::new(),
                 alive => {
@@ -86,7 +94,12 @@ impl Found {
                     format!("; still alive and to be ended: {}", ids.join(", "))
                 }
             };
-            format!("  '{}' ({}): {}{alive}", dispatch.agent, dispatch.id, how.told())
+            format!(
+                "  '{}' ({}): {}{alive}",
+                dispatch.agent,
+                dispatch.id,
+                how.told()
+            )
         }));
         lines.push(match status {
             Status::Waiting(why) => format!("  it waits for a person: {}", views::line(&why)),

@@ -114,7 +114,10 @@ fn tell(output: &mut Output, run: &RunId, left: Result<LeftOff, Failure>) {
     match left {
         Ok(LeftOff::Over(status)) => output.say(&format!("{run} {}", status.word())),
         Ok(LeftOff::Waiting(why)) => {
-            output.say_in(Style::Strong, &format!("{run} waits for a person: {}", views::line(&why)));
+            output.say_in(
+                Style::Strong,
+                &format!("{run} waits for a person: {}", views::line(&why)),
+            );
         }
         Ok(LeftOff::Stopped) => output.say(&format!("{run} stopped")),
         Err(failure) => output.say_in(Style::Bad, &format!("{run}: {failure}")),

@@ -86,9 +86,17 @@ impl Crew {
         let sender = self.sender.clone();
         let thread = thread::Builder::new().spawn(move || {
             // Whoever listened may have gone; then nobody wants to know.
-            let mut tell = |told| drop(sender.send(Report { who, what: What::Told(told) }));
+            let mut tell = |told| {
+                drop(sender.send(Report {
+                    who,
+                    what: What::Told(told),
+                }))
+            };
             let over = work(&mut tell);
-            let _ = sender.send(Report { who, what: What::Over(over) });
+            let _ = sender.send(Report {
+                who,
+                what: What::Over(over),
+            });
         });
         let thread = thread.map_err(|cause| {
             Failure::outside(format!("the system gives us no thread ({cause})"))
@@ -116,7 +124,10 @@ impl Crew {
 
     fn note(&mut self, report: &Report) {
         if let What::Over(_) = report.what {
-            let ended = self.members.iter().position(|(member, _)| *member == report.who);
+            let ended = self
+                .members
+                .iter()
+                .position(|(member, _)| *member == report.who);
             if let Some((_, thread)) = ended.map(|at| self.members.remove(at)) {
                 let _ = thread.join();
             }

@@ -47,7 +47,10 @@ pub fn due(opened: &Opened, starter: Starter, worked: bool) -> Result<Due, Failu
         });
     }
     let choices = choice::all_due(pipeline, run, starter)?;
-    let is_busy = run.dispatches.values().any(|open| open.visit == run.position.visit);
+    let is_busy = run
+        .dispatches
+        .values()
+        .any(|open| open.visit == run.position.visit);
     match choices.is_empty() {
         false => Ok(Due::Workers(choices)),
         true if is_busy => Ok(Due::Nothing),

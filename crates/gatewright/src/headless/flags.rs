@@ -84,7 +84,11 @@ impl Driving {
         let answers = self.answers.iter();
         let answers = answers.map(|(stage, choice)| format!("{stage} is answered with {choice}"));
         let notify = self.notify.iter().map(|_| "notices are sent".to_owned());
-        runner.chain(stand_in).chain(answers).chain(notify).collect()
+        runner
+            .chain(stand_in)
+            .chain(answers)
+            .chain(notify)
+            .collect()
     }
 
     /// The runner for those who have none, as the definition is judged by it.
@@ -93,7 +97,11 @@ impl Driving {
     }
 
     /// What is kept with the run. Answers that no stage asks for are told at once.
-    pub fn settings(&self, context: &Context, definition: &Definition) -> Result<Settings, Failure> {
+    pub fn settings(
+        &self,
+        context: &Context,
+        definition: &Definition,
+    ) -> Result<Settings, Failure> {
         let mut answers = BTreeMap::new();
         for (stage, choice) in &self.answers {
             may_be_answered(definition, stage, choice)?;
@@ -123,8 +131,10 @@ impl Driving {
         let found = path.canonicalize().ok().filter(|path| path.is_file());
         match found {
             Some(path) => Ok(Some(path)),
-            None => Err(Failure::not_found(format!("there is no program {}", path.display()))
-                .hint("name a program by its path")),
+            None => Err(
+                Failure::not_found(format!("there is no program {}", path.display()))
+                    .hint("name a program by its path"),
+            ),
         }
     }
 }
@@ -132,8 +142,10 @@ impl Driving {
 fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> Result<(), Failure> {
     let stage = definition.stages.iter().find(|stage| stage.name == *name);
     let Some(stage) = stage else {
-        return Err(Failure::usage(format!("there is no stage {name} to answer"))
-            .hint("`gatewright graph PIPELINE` shows the stages"));
+        return Err(
+            Failure::usage(format!("there is no stage {name} to answer"))
+                .hint("`gatewright graph PIPELINE` shows the stages"),
+        );
     };
     let asks = match &stage.work {
         engine::Work::Ask(ask) => ask.questions == engine::Questions::Choice,
@@ -145,8 +157,10 @@ fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> R
         true => Ok(()),
         false => {
             let choices: Vec<&str> = stage.on.keys().map(|outcome| outcome.as_str()).collect();
-            Err(Failure::usage(format!("{name} cannot be answered with '{choice}'"))
-                .hint(format!("its ways on are {}", choices.join(", "))))
+            Err(
+                Failure::usage(format!("{name} cannot be answered with '{choice}'"))
+                    .hint(format!("its ways on are {}", choices.join(", "))),
+            )
         }
     }
 }

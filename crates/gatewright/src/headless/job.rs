@@ -23,7 +23,7 @@ pub struct Job {
     pub choice: Choice,
     pub record: Record,
     pub from: From,
-    pub workplace: Option<Workplace>,
+    pub workplace: Option<Box<Workplace>>,
     pub stand_in: Option<PathBuf>,
     /// Its place among the agents of this machine.
     pub slot: Slot,
@@ -51,7 +51,7 @@ impl Job {
                 stop: shared.stop.clone(),
                 stopped: Stopped::StaysOpen,
                 tell,
-                delivery: delivery.map(|it| it as &mut dyn Delivery),
+                delivery: delivery.map(|it| it.as_mut() as &mut dyn Delivery),
             },
             record: self.record,
         };
@@ -59,11 +59,9 @@ impl Job {
         drop(self.slot);
         match finish {
             Ok(Finish::Judged(_)) => {
-                if let Some(workplace) = self.workplace {
-                    workplace.clear();
-                }
+                let cleared = self.workplace.map_or(Ok(()), |workplace| workplace.clear());
                 drop(self.claim);
-                Ok(())
+                cleared
             }
             Ok(Finish::Open) => {
                 self.claim.leave();

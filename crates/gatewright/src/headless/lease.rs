@@ -60,20 +60,22 @@ impl Lease {
         let (end, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicBool::new(false));
         let (seen, id, folder) = (Arc::clone(&lost), run.clone(), state.clone());
-        let renewal = thread::Builder::new().name("lease".to_owned()).spawn(move || {
-            let mut store = Sqlite::open(folder.folder(), Access::Write).ok();
-            while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-                let until = after(clock::now(), TERM);
-                let claim = Claim::Renew { fence, until };
-                let renewed = store.as_mut().map(|store| store.claim(&id, &claim));
-                // A store that is busy now is asked again: a lease that ran out is still ours until
-                // somebody else takes it.
-                if let Some(Err(store::Error::Fenced { .. })) = renewed {
-                    seen.store(true, Ordering::Relaxed);
-                    return;
+        let renewal = thread::Builder::new()
+            .name("lease".to_owned())
+            .spawn(move || {
+                let mut store = Sqlite::open(folder.folder(), Access::Write).ok();
+                while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
+                    let until = after(clock::now(), TERM);
+                    let claim = Claim::Renew { fence, until };
+                    let renewed = store.as_mut().map(|store| store.claim(&id, &claim));
+                    // A store that is busy now is asked again: a lease that ran out is still ours until
+                    // somebody else takes it.
+                    if let Some(Err(store::Error::Fenced { .. })) = renewed {
+                        seen.store(true, Ordering::Relaxed);
+                        return;
+                    }
                 }
-            }
-        });
+            });
         Self {
             fence,
             run: run.clone(),
@@ -173,7 +175,13 @@ mod tests {
         assert!(is_dead(&held(&format!("{} 4194999 7", machine()))));
         assert!(!is_dead(&held("elsewhere 4194999 7")));
         assert!(!is_dead(&held("somebody")));
-        assert_eq!(driver(Some(&held(&ours))), Some(format!("process {}", std::process::id())));
-        assert_eq!(driver(Some(&held(&format!("{} 4194999 7", machine())))), None);
+        assert_eq!(
+            driver(Some(&held(&ours))),
+            Some(format!("process {}", std::process::id()))
+        );
+        assert_eq!(
+            driver(Some(&held(&format!("{} 4194999 7", machine())))),
+            None
+        );
     }
 }

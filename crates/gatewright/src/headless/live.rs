@@ -152,7 +152,7 @@ fn frame(back: usize, above: &[String], picture: &[String]) -> String {
     for line in above.iter().chain(picture) {
         frame.push_str(ERASE_LINE);
         frame.push_str(line);
-        frame.push_str("\r\n");
+        frame.push('\n');
     }
     frame.push_str(ERASE_BELOW);
     frame.push_str(SHOW);
@@ -172,7 +172,7 @@ mod tests {
         );
         assert_eq!(
             frame,
-            "\u{1b}[?25l\r\u{1b}[2A\u{1b}[2Ksaid\r\n\u{1b}[2Kone\r\n\u{1b}[2Ktwo\r\n\u{1b}[J\u{1b}[?25h"
+            "\u{1b}[?25l\r\u{1b}[2A\u{1b}[2Ksaid\n\u{1b}[2Kone\n\u{1b}[2Ktwo\n\u{1b}[J\u{1b}[?25h"
         );
     }
 

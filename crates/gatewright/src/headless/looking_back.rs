@@ -17,7 +17,13 @@ impl Recent {
     pub fn of(desk: &Desk<'_>, opened: &Opened) -> Result<Self, Failure> {
         let from = opened.stored.version.saturating_sub(LOOKED_BACK) + 1;
         let journal = desk.store.journal(&opened.run().id, from, LOOKED_BACK)?;
-        Ok(Self(journal.into_iter().rev().map(|stored| stored.entry).collect()))
+        Ok(Self(
+            journal
+                .into_iter()
+                .rev()
+                .map(|stored| stored.entry)
+                .collect(),
+        ))
     }
 
     /// Until when this worker waits after a fault, with the reason.
@@ -28,7 +34,9 @@ impl Recent {
                 stage,
                 fault,
                 reason,
-            } if choice.step.is_none() && *stage == choice.stage => Some((entry.at, *fault, reason)),
+            } if choice.step.is_none() && *stage == choice.stage => {
+                Some((entry.at, *fault, reason))
+            }
             Fact::StepRetried {
                 stage,
                 step,

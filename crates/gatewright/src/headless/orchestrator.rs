@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{
-    CallId, Dispatch, Happening, Refusal, Reply, RunId, Status, Time, Who,
-};
+use engine::{CallId, Dispatch, Happening, Refusal, Reply, RunId, Status, StepId, Time, Who};
 use store::{Backend as _, Key};
 
 use super::crew::{Crew, Member, Report, Shared, What};
@@ -23,17 +21,18 @@ use super::recovery::{self, How, Left};
 use super::session::Manner;
 use super::settings::Settings;
 use super::slots::{Limits, Slot};
+use super::workplace::{Queue, Where, Workplace};
 use crate::commands::check;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
+use crate::turn::PATIENCE;
 use crate::worker::choice::{self, Choice, Starter};
 use crate::worker::claim::Claim;
 use crate::worker::listener::Told;
 use crate::worker::order::{self, Special};
 use crate::worker::record::Record;
 use crate::worker::work::From;
-use crate::turn::PATIENCE;
 use crate::{chance, clock, collision};
 
 /// How often a picture is drawn again, and signals are looked at.
@@ -70,6 +69,8 @@ pub struct Orchestrator<'o, 'd> {
     stop: Arc<AtomicBool>,
     patience: Patience,
     limits: Limits,
+    /// The order in which what parallel workers did comes back.
+    queue: Queue,
     crew: Crew,
     watcher: &'o mut dyn Watcher,
     begun: Instant,
@@ -104,6 +105,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             stop: Arc::clone(&manner.stop),
             patience: manner.patience,
             limits: manner.limits.clone(),
+            queue: Queue::default(),
             crew: Crew::new(),
             watcher,
             begun: Instant::now(),
@@ -185,11 +187,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     fn is_ours(&self) -> Result<(), Failure> {
         match self.lease.is_lost() {
             false => Ok(()),
-            true => Err(Failure::no(format!(
-                "another gatewright drives {} now",
-                self.run
-            ))
-            .hint(format!("`gatewright status {}` shows how it goes", self.run))),
+            true => Err(
+                Failure::no(format!("another gatewright drives {} now", self.run)).hint(format!(
+                    "`gatewright status {}` shows how it goes",
+                    self.run
+                )),
+            ),
         }
     }
 
@@ -335,6 +338,14 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             return Ok(opened);
         };
         let claim = Claim::new(&self.desk.state)?;
+        let workplace = match &choice.step {
+            Some(step) => self.workplace(&opened, (step, claim.call(), 0))?,
+            None => None,
+        };
+        // Without a folder of its own a worker works where all others do, and so alone.
+        if workplace.is_none() && !self.crew.is_idle() {
+            return Ok(opened);
+        }
         let special = Special {
             stand_in: self.settings.stand_in.as_deref(),
             workplace: None,
@@ -346,8 +357,21 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         };
         let record = record(&self.run, &dispatch, choice);
         let work = (claim, dispatch, choice);
-        self.hand_over(&admitted.opened, work, (record, From::TheBeginning, slot))?;
+        let means = (record, slot, workplace);
+        self.hand_over(&admitted.opened, work, means, From::TheBeginning)?;
         Ok(admitted.opened)
+    }
+
+    fn workplace(
+        &self,
+        opened: &Opened,
+        of: (&StepId, &CallId, u32),
+    ) -> Result<Option<Box<Workplace>>, Failure> {
+        let with = (&self.queue, &self.stop);
+        Ok(match Workplace::make(self.desk, opened, of, with)? {
+            Where::Together => None,
+            Where::Apart(workplace) => Some(workplace),
+        })
     }
 
     /// Are as many at work as the stage allows?
@@ -386,10 +410,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         // Somebody else may have been quicker; if nothing changes, we must not try for ever.
         let status = engine::status(&driven.opened.pipeline, driven.opened.run());
         match (&driven.reply, status) {
-            (Reply::Refuse(refusal), Status::Running) if self.crew.is_idle() => Err(
-                Failure::no(views::refusal(refusal))
-                    .hint(format!("`gatewright why {}` tells more", self.run)),
-            ),
+            (Reply::Refuse(refusal), Status::Running) if self.crew.is_idle() => {
+                Err(Failure::no(views::refusal(refusal))
+                    .hint(format!("`gatewright why {}` tells more", self.run)))
+            }
             _ => Ok(driven.opened),
         }
     }
@@ -399,8 +423,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         &mut self,
         opened: &Opened,
         (claim, dispatch, choice): (Claim, Dispatch, &Choice),
-        (record, from, slot): (Record, From, Slot),
+        (mut record, slot, workplace): (Record, Slot, Option<Box<Workplace>>),
+        from: From,
     ) -> Result<(), Failure> {
+        if let Some(workplace) = &workplace {
+            workplace.enter(dispatch.id);
+            record.workplace = Some(workplace.folder()?);
+        }
         let worker = Worker {
             dispatch: dispatch.id,
             agent: dispatch.agent.clone(),
@@ -416,7 +445,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             choice: choice.clone(),
             record,
             from,
-            workplace: None,
+            workplace,
             stand_in: self.settings.stand_in.clone(),
             slot,
         };
@@ -453,13 +482,23 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                     .record
                     .clone()
                     .unwrap_or_else(|| record(&self.run, &left.dispatch, &choice));
-                if left.how != How::Judge {
+                if left.how == How::BeginAnew {
+                    if let Some(step) = &choice.step {
+                        let of = (step, call, record.restarts);
+                        Workplace::abandon(self.desk, &opened, of)?;
+                    }
                     record.restarts += 1;
+                    record.conversation = None;
                 }
                 let dispatch = left.dispatch.clone();
                 let slot = self.wait_for_slot(&choice)?;
+                let step = choice.step.as_ref();
+                let workplace = match step {
+                    Some(step) => self.workplace(&opened, (step, call, record.restarts))?,
+                    None => None,
+                };
                 let work = (claim, dispatch, &choice);
-                self.hand_over(&opened, work, (record, left.from(), slot))?;
+                self.hand_over(&opened, work, (record, slot, workplace), left.from())?;
                 Ok(opened)
             }
         }
@@ -509,8 +548,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             };
             self.tell(&driven.opened, &what);
             return match driven.reply {
-                Reply::Refuse(refusal) => Err(Failure::no(views::refusal(&refusal))
-                    .hint(format!("`gatewright next {}` says what may be answered", self.run))),
+                Reply::Refuse(refusal) => Err(Failure::no(views::refusal(&refusal)).hint(format!(
+                    "`gatewright next {}` says what may be answered",
+                    self.run
+                ))),
                 _ => Ok(None),
             };
         }

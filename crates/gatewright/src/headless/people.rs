@@ -23,8 +23,14 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// What a person is asked.
 pub enum Asked {
-    Choice { question: String, choices: Vec<String> },
-    Questions { question: String, questions: Vec<Question> },
+    Choice {
+        question: String,
+        choices: Vec<String>,
+    },
+    Questions {
+        question: String,
+        questions: Vec<Question>,
+    },
     /// Something for which there are commands, and no question.
     Command(String),
 }
@@ -40,7 +46,10 @@ pub fn asked(desk: &Desk<'_>, opened: &Opened, why: &str) -> Result<Asked, Failu
             }
             Next::Answers { question } => {
                 let questions = answer::questions(desk, opened)?.unwrap_or_default();
-                return Ok(Asked::Questions { question, questions });
+                return Ok(Asked::Questions {
+                    question,
+                    questions,
+                });
             }
             Next::Finish => {
                 return Ok(Asked::Choice {
@@ -161,6 +170,8 @@ impl Terminal {
             return Ok(Heard::Stopped);
         }
         bytes.truncate(read);
-        Ok(Heard::Line(String::from_utf8_lossy(&bytes).trim().to_owned()))
+        Ok(Heard::Line(
+            String::from_utf8_lossy(&bytes).trim().to_owned(),
+        ))
     }
 }

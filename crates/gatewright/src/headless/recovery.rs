@@ -59,7 +59,8 @@ pub fn left(desk: &Desk<'_>, opened: &Opened) -> Vec<Left> {
     let open = opened.run().dispatches.values();
     let ours = open.filter(|open| open.session.is_none());
     let ours = ours.filter(|open| open.call.as_ref().is_some_and(claim::is_ours));
-    ours.map(|dispatch| of_dispatch(desk, opened, dispatch)).collect()
+    ours.map(|dispatch| of_dispatch(desk, opened, dispatch))
+        .collect()
 }
 
 fn of_dispatch(desk: &Desk<'_>, opened: &Opened, dispatch: &Dispatch) -> Left {
@@ -129,7 +130,11 @@ impl Left {
             work: WorkRef::Dispatch(self.dispatch.id),
             ending: Ending::Fault {
                 fault: Fault::Crashed,
-                reason: format!("{} was interrupted and {}", self.dispatch.id, self.how.told()),
+                reason: format!(
+                    "{} was interrupted and {}",
+                    self.dispatch.id,
+                    self.how.told()
+                ),
             },
             usage: Usage::default(),
         };

@@ -15,11 +15,7 @@ pub struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    pub fn new(
-        run: &RunId,
-        environment: &Environment,
-        hand_on: &'a mut dyn FnMut(String),
-    ) -> Self {
+    pub fn new(run: &RunId, environment: &Environment, hand_on: &'a mut dyn FnMut(String)) -> Self {
         Self {
             run: run.clone(),
             teller: Teller::new(&environment.secrets),

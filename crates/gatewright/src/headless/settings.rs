@@ -79,7 +79,10 @@ impl Settings {
         let stand_in = stand_in.map(|path| format!("{} stands in for every agent", path.display()));
         let answers = self.answers.iter();
         let answers = answers.map(|(stage, choice)| {
-            format!("{} has answered {stage} with {choice} in advance", self.given_by)
+            format!(
+                "{} has answered {stage} with {choice} in advance",
+                self.given_by
+            )
         });
         let told: Vec<String> = runner.into_iter().chain(stand_in).chain(answers).collect();
         (!told.is_empty()).then(|| told.join("; "))

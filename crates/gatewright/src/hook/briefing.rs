@@ -45,7 +45,7 @@ pub fn text(desk: &Desk<'_>, opened: &Opened, dispatch: &Dispatch) -> Result<Str
     };
     let text = views::briefing(pipeline, run, dispatch, &handed);
     // An agent may work in a folder of its own.
-    let worktree = views::line(&opened.stored.worktree);
+    let worktree = views::line(desk.workplace.as_ref().unwrap_or(&opened.stored.worktree));
     Ok(format!("{text}\n\nPaths are meant from {worktree}."))
 }
 

@@ -235,7 +235,7 @@ impl Places {
     fn for_a_shell(&self) -> impl Iterator<Item = &(PathBuf, Touch)> {
         let places = self.places.iter();
         let places = places.filter(|(place, _)| !self.is_around_own(place));
-        places.chain(&self.around)
+        self.around.iter().chain(places)
     }
 }
 

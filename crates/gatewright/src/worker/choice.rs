@@ -142,11 +142,7 @@ impl Candidate<'_> {
 }
 
 /// All who may begin now, in the order of the definition.
-pub fn all_due(
-    pipeline: &Pipeline,
-    run: &Run,
-    starter: Starter,
-) -> Result<Vec<Choice>, Failure> {
+pub fn all_due(pipeline: &Pipeline, run: &Run, starter: Starter) -> Result<Vec<Choice>, Failure> {
     let Some(stage) = pipeline.stage(&run.position.stage) else {
         return Ok(Vec::new());
     };
@@ -186,7 +182,11 @@ pub fn of_dispatch(
             Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
         },
         settings: settings(stage, &duty).unwrap_or(&NO_SETTINGS),
-        leaves: engine::leaves_of(pipeline, dispatch).all().into_iter().cloned().collect(),
+        leaves: engine::leaves_of(pipeline, dispatch)
+            .all()
+            .into_iter()
+            .cloned()
+            .collect(),
     };
     candidate.choice(stage, starter)
 }

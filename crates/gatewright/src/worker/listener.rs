@@ -6,9 +6,9 @@ use hosts::worker::Account;
 use store::Backend as _;
 
 use super::choice::Runner;
-use super::conversation;
 use super::process::{Ended, Go, Reader};
 use super::record::Record;
+use super::{claim, conversation};
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
 use crate::failure::Failure;
@@ -27,6 +27,7 @@ pub struct Listener<'l, 'd> {
     record: &'l mut Record,
     tell: &'l mut dyn FnMut(Told),
     is_known: bool,
+    unguarded: bool,
     account: Account,
 }
 
@@ -48,6 +49,8 @@ pub struct Heard {
     pub account: Account,
     /// What it said last on its standard error output, or why it could not be started.
     pub last_words: String,
+    /// It used a tool before any of its hooks had called us.
+    pub unguarded: bool,
 }
 
 impl Heard {
@@ -75,6 +78,7 @@ impl<'l, 'd> Listener<'l, 'd> {
             record,
             tell,
             is_known: false,
+            unguarded: false,
             account: Account::default(),
         }
     }
@@ -85,12 +89,33 @@ impl<'l, 'd> Listener<'l, 'd> {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
             Err(reason) => (None, reason),
         };
+        let mut account = self.account;
+        if let (Runner::Program(program), Some(Ended::Exit(code))) = (self.runner, ended) {
+            program.exited(code, &last_words, &mut account);
+        }
         Heard {
             ended,
             expected: self.expected,
-            account: self.account,
+            account,
             last_words,
+            unguarded: self.unguarded,
         }
+    }
+
+    fn tell_news(&mut self, (used, doing): (Usage, Option<String>)) {
+        if self.account.used != used {
+            (self.tell)(Told::Used(self.account.used));
+        }
+        if self.account.doing != doing
+            && let Some(doing) = &self.account.doing
+        {
+            (self.tell)(Told::Acted(doing.clone()));
+        }
+    }
+
+    /// Has a hook of this work called us? Without one nobody judges its tools.
+    fn has_arrived(&self) -> bool {
+        claim::beside(&self.desk.state, &self.call, "arrived").exists()
     }
 
     /// The exact id is recorded, so that exactly this conversation can go on later.
@@ -149,10 +174,12 @@ impl Reader for Listener<'_, '_> {
                 Ok(Go::On)
             }
             Runner::Program(program) => {
-                let used = self.account.used;
+                let before = (self.account.used, self.account.doing.clone());
                 program.read(line, &mut self.account);
-                if self.account.used != used {
-                    (self.tell)(Told::Used(self.account.used));
+                self.tell_news(before);
+                if self.account.worked && !self.has_arrived() {
+                    self.unguarded = true;
+                    return Ok(Go::No);
                 }
                 self.began()
             }

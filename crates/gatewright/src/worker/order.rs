@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use engine::{Seconds, Source};
 use evidence::check::{self, Search, Surroundings};
-use hosts::worker::May;
+use hosts::worker::{Guarding, May};
 use store::{Backend as _, Files};
 
 use super::choice::{Choice, Runner};
 use super::claim::Claim;
-use super::kept;
+use super::{guard, kept};
 use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
 
@@ -50,6 +50,10 @@ pub struct Order {
     pub time: Duration,
     /// How long it may say nothing.
     pub silence: Option<Duration>,
+    /// What makes the hooks of its program call us.
+    pub guarding: Guarding,
+    /// Tools that the stage forbids.
+    pub denied: Vec<String>,
 }
 
 impl Order {
@@ -86,7 +90,10 @@ pub fn prepare(
     let (program, prompt) = match choice.runner {
         Runner::Program(program) => {
             let found = check::find(program.word(), &search);
-            (found.map_err(Failure::outside)?, words(desk, opened, choice)?)
+            (
+                found.map_err(Failure::outside)?,
+                words(desk, opened, choice)?,
+            )
         }
         Runner::Command => {
             let file = trusted_file(desk, opened, choice)?;
@@ -95,10 +102,19 @@ pub fn prepare(
         Runner::StandIn => (stand_in(special)?, words(desk, opened, choice)?),
     };
     let (time, silence) = limits(opened, choice);
+    let mut variables = variables(desk, opened, choice, &search)?;
+    let guarding = match choice.runner {
+        Runner::Program(program) => guard::prepare(desk, &opened.run().id, program, &variables)?,
+        Runner::Command | Runner::StandIn => Guarding::default(),
+    };
+    let guards = guarding.variables.iter().cloned();
+    variables.extend(guards.map(|(name, value)| (name.into(), value.into())));
     Ok(Order {
         runner: choice.runner,
         program,
-        variables: variables(desk, opened, choice, &search)?,
+        variables,
+        guarding,
+        denied: denied(opened, choice),
         folder,
         prompt,
         model: choice.settings.model.clone(),
@@ -108,11 +124,17 @@ pub fn prepare(
     })
 }
 
-/// A promise that we cannot keep is not made: the tools of another program do not ask us.
-fn can_be_held_to(opened: &Opened, choice: &Choice) -> Result<(), Failure> {
+fn denied(opened: &Opened, choice: &Choice) -> Vec<String> {
     let stage = opened.pipeline.stage(&choice.stage);
-    let denies = stage.is_some_and(|stage| !stage.tools_deny.is_empty());
-    match denies {
+    let denied = stage.into_iter().flat_map(|stage| &stage.tools_deny);
+    denied.map(|tool| tool.as_str().to_owned()).collect()
+}
+
+/// A promise that we cannot keep is not made: the tools of a script do not ask us. A rehearsal is
+/// none of the promised work.
+fn can_be_held_to(opened: &Opened, choice: &Choice) -> Result<(), Failure> {
+    let denies = !denied(opened, choice).is_empty();
+    match denies && choice.runner == Runner::Command {
         true => Err(Failure::settings(format!(
             "{} forbids tools, and {} cannot be held to that",
             choice.stage,

@@ -6,6 +6,7 @@ use hosts::worker::End;
 use super::choice::Runner;
 use super::listener::Heard;
 use super::process::Ended;
+use crate::failure::Failure;
 
 /// How the work ended. A program of agents can be sent back into its conversation; a script cannot.
 pub fn ending(runner: Runner, heard: &Heard) -> Ending {
@@ -18,6 +19,18 @@ pub fn ending(runner: Runner, heard: &Heard) -> Ending {
             // To run it was the work.
             Runner::Command | Runner::StandIn => Ending::Finished { worked: true },
         },
+    }
+}
+
+/// What no worker can mend and no further try would: a person must log in first.
+pub fn outside(runner: Runner, heard: &Heard) -> Option<Failure> {
+    match (&heard.account.end, heard.ended) {
+        (Some(End::NotLoggedIn(reason)), Some(Ended::Exit(_))) => {
+            let who = runner.word();
+            let message = format!("{who} is not logged in: {reason}");
+            Some(Failure::outside(message).hint(format!("log in to {who}, then do it again")))
+        }
+        _ => None,
     }
 }
 
@@ -35,11 +48,17 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
         Some(Ended::Silent) => timeout("said nothing for longer than its heartbeat"),
         Some(Ended::Stopped) => crashed(format!("{who} was stopped by a signal to gatewright")),
         Some(Ended::Unwanted) => crashed(format!("{who} was not wanted any more")),
+        Some(Ended::Cut) if heard.unguarded => crashed(format!(
+            "{who} used a tool, and its hooks never came: it is not guarded"
+        )),
         Some(Ended::Cut) => crashed(other_conversation(who, heard)),
         Some(Ended::Signal(signal)) => crashed(failed(who, &format!("by signal {signal}"), heard)),
         Some(Ended::Exit(code)) => match (runner, &heard.account.end, code) {
             (Runner::Command | Runner::StandIn, _, 0) => None,
             (Runner::Program(_), Some(End::Done), 0) if heard.account.began.is_some() => None,
+            (Runner::Program(_), Some(End::Limited(reason)), _) => {
+                Some((Fault::Limited, format!("{who} is told to wait: {reason}")))
+            }
             _ => crashed(failed(who, &format!("with exit code {code}"), heard)),
         },
     }
@@ -84,6 +103,7 @@ mod tests {
             expected: Some("a".to_owned()),
             account,
             last_words: "oh".to_owned(),
+            unguarded: false,
         }
     }
 

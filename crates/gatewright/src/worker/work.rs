@@ -102,6 +102,7 @@ impl Work<'_, '_> {
     /// sent back into the same conversation, as often as the engine says.
     pub fn run(mut self, opened: Opened, from: From) -> Result<Finish, Failure> {
         let deadline = Instant::now() + self.order.time;
+        self.desk.workplace.clone_from(&self.record.workplace);
         let (mut turn, mut meter) = self.first_turn(&opened, &from)?;
         let mut prompt = self.prompt(&opened, &from)?;
         let mut opened = opened;
@@ -147,6 +148,9 @@ impl Work<'_, '_> {
         if heard.was_stopped() && self.setting.stopped == Stopped::StaysOpen {
             return Ok(None);
         }
+        if let Some(failure) = verdict::outside(self.order.runner, &heard) {
+            return Err(failure);
+        }
         let secrets = &self.desk.context.environment.secrets;
         let reply = heard.account.reply.as_deref();
         let ended = record::Ended {
@@ -173,7 +177,6 @@ impl Work<'_, '_> {
             reply,
         } = ended;
         let opened = self.desk.read(&opened.run().id)?;
-        self.desk.workplace.clone_from(&self.record.workplace);
         if self.would_count(&opened, (&ending, usage), reply.as_deref())?
             && let Some(delivery) = &mut self.setting.delivery
         {
@@ -183,9 +186,7 @@ impl Work<'_, '_> {
                 Delivered::Stopped => return Ok(None),
             }
         }
-        let driven = self.tell_end(opened, ending, (usage, reply));
-        self.desk.workplace = None;
-        driven.map(Some)
+        self.tell_end(opened, ending, (usage, reply)).map(Some)
     }
 
     /// Would the engine take this end as it is?
@@ -313,9 +314,11 @@ impl Work<'_, '_> {
             talk,
             model: self.order.model.as_deref(),
             may: self.order.may(self.dispatch.reach),
-            denied: &[],
+            denied: &self.order.denied,
         };
-        (program.arguments(&start), expected)
+        let guards = self.order.guarding.arguments.iter().cloned();
+        let arguments = guards.chain(program.arguments(&start)).collect();
+        (arguments, expected)
     }
 
     /// A file without a name: it may be as long as it likes, and nobody waits for its reader.
@@ -331,16 +334,18 @@ impl Work<'_, '_> {
 
     fn count(&self, meter: &mut Meter, heard: &Heard) {
         let used = heard.account.used;
-        let counting = match self.order.runner {
-            Runner::Program(program) => program.counting(),
-            Runner::Command | Runner::StandIn => Counting::Process,
+        let Runner::Program(program) = self.order.runner else {
+            return;
         };
-        meter.used.turns += used.turns;
-        meter.used.tokens = match counting {
-            Counting::Process => meter.used.tokens.saturating_add(used.tokens),
-            Counting::Conversation if used.tokens == 0 => meter.used.tokens,
-            Counting::Conversation => used.tokens.saturating_sub(meter.before.tokens),
-        };
+        let counts = program.counts();
+        let Meter { used: sum, before } = meter;
+        sum.turns += used.turns;
+        sum.tokens = counted(counts.tokens, (sum.tokens, used.tokens), before.tokens);
+        sum.cost_cents = counted(
+            counts.cost,
+            (sum.cost_cents, used.cost_cents),
+            before.cost_cents,
+        );
     }
 
     fn tell_end(
@@ -357,6 +362,16 @@ impl Work<'_, '_> {
             })
         };
         drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)
+    }
+}
+
+/// What was used in all, when a process tells that it has used so much.
+fn counted(counting: Counting, (sum, now): (u64, u64), before: u64) -> u64 {
+    match counting {
+        Counting::Process => sum.saturating_add(now),
+        // It told nothing, so nothing is known to have been added.
+        Counting::Conversation if now == 0 => sum,
+        Counting::Conversation => now.saturating_sub(before),
     }
 }
 

@@ -121,11 +121,26 @@ fn another_runner_starts_those_that_have_none() {
     let ran = dry_run(&project, "small.toml --runner codex --json", &folder).succeeds();
     let plan = facts(&ran);
     assert_eq!(plan["stages"][0]["workers"][0]["runner"], "codex", "{ran}");
-    // A script cannot stand for agents that bring none.
-    let refused = dry_run(&project, "small.toml --runner command", &folder).exits(1);
-    assert!(refused.stderr.contains("GW-L266"), "{refused}");
-    let unknown = dry_run(&project, "small.toml --runner qwen", &folder).exits(1);
-    assert!(unknown.stderr.contains("GW-L265"), "{unknown}");
+    dry_run(&project, "small.toml --runner qwen", &folder).exits(2);
+}
+
+#[test]
+fn it_takes_what_run_takes() {
+    let project = small();
+    project.trust("small.toml");
+    let folder = programs(&project, &[CODEX]);
+    let stand_in = folder.join("codex").display().to_string();
+    let line = format!("small.toml --json --notify no-such-teller --stand-in {stand_in}");
+    let plan = facts(&dry_run(&project, &line, &folder).exits(1));
+    assert_eq!(plan["stages"][0]["workers"][0]["runner"], "its stand-in");
+    let programs = plan["programs"].as_array().unwrap().iter();
+    let names: Vec<&str> = programs.filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["grep", "no-such-teller"]);
+    let line = format!("small.toml --stand-in {stand_in} --answer asking=maybe");
+    let ran = dry_run(&project, &line, &folder).exits(1);
+    assert!(ran.stdout.contains("maybe"), "{ran}");
+    let line = format!("small.toml --stand-in {stand_in} --answer asking=yes --notify grep");
+    dry_run(&project, &line, &folder).succeeds();
 }
 
 #[test]

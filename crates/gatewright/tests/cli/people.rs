@@ -66,6 +66,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "check",
         "completions bash",
         "demo",
+        "dry-run small.toml",
         "exit-codes",
         "graph small.toml",
         "history",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Seat, Work, is_refused, judge, passes};
+use crate::fixture::{Seat, Work, is_refused, passes};
 use crate::hosts::Host;
 
 const WAVES: &str = r#"

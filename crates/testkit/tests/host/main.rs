@@ -1,5 +1,6 @@
-//! The kit and the real host: what the tests of guarded mode stand on.
+//! The kit and the real hosts: what the tests of guarded and headless mode stand on.
 
 mod headless;
 mod interactive;
+mod workers;
 mod world;

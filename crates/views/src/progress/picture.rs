@@ -51,7 +51,8 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<Row> {
         let text = format!("  ✓ {}", cut_left(&passed, columns.saturating_sub(4)));
         add(Need::Way, Style::Good, text);
     }
-    add(Need::Always, Style::Strong, format!("  ● {}", stage(view)));
+    let (style, mark) = here(view);
+    add(Need::Always, style, format!("  {mark} {}", stage(view)));
     if !view.to_come.is_empty() {
         let text = format!("  ○ {}", list(&view.to_come, " → "));
         add(Need::Way, Style::Dim, text);
@@ -134,6 +135,15 @@ fn head(view: &ProgressView) -> Row {
     );
     let need = Need::Always;
     Row { need, style, text }
+}
+
+/// Where the run is, by how it goes there.
+fn here(view: &ProgressView) -> (Style, char) {
+    match view.status.status {
+        Status::Completed => (Style::Good, '✓'),
+        Status::Failed | Status::Cancelled => (Style::Bad, '✗'),
+        Status::Queued | Status::Running | Status::Waiting(_) => (Style::Strong, '●'),
+    }
 }
 
 fn list(stages: &[StageName], between: &str) -> String {

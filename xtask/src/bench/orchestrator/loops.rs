@@ -124,7 +124,7 @@ impl Loop {
         match &self.kind {
             Kind::Append => append(&folder.path().join("journal"), self.steps),
             Kind::Process { .. } => {
-                let mut command = self.command(&[], folder.path(), self.steps);
+                let command = self.command(&[], folder.path(), self.steps);
                 parse(&read(&mut command.ok_or_else(no_process)?)?)
             }
         }

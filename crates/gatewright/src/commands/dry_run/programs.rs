@@ -15,6 +15,8 @@ use views::progress::short;
 use crate::context::Context;
 use crate::errand::Errand;
 use crate::failure::Failure;
+use crate::headless::flags::Driving;
+use crate::headless::notify::Target;
 use crate::runners::{self, Member};
 
 /// How long a program may think about its version.
@@ -22,13 +24,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const VERSION_COLUMNS: usize = 60;
 
-/// The programs of the runners, which are asked for their versions, then those of the checks, which
-/// are only looked for: what they do when they are called is theirs.
+/// All that decides which programs a run needs.
+pub struct Wanted<'a> {
+    pub pipeline: &'a Pipeline,
+    pub run: Option<&'a Run>,
+    pub crew: &'a [Member<'a>],
+    pub driving: &'a Driving,
+}
+
+/// The programs of the runners, which are asked for their versions, then those of the checks and of the
+/// notices, which are only looked for: what they do when they are called is theirs.
 pub fn needed(
     context: &Context,
     project: &Project,
-    (pipeline, run): (&Pipeline, Option<&Run>),
-    crew: &[Member<'_>],
+    wanted: &Wanted<'_>,
 ) -> Result<Vec<NeededProgram>, Failure> {
     let path = context.environment.search_path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -42,11 +51,25 @@ pub fn needed(
         root: &project.root,
         search,
     };
-    let agents = of_runners(crew).into_iter();
+    // In a rehearsal no agent program is started.
+    let agents = match wanted.driving.stand_in {
+        Some(_) => BTreeMap::new(),
+        None => of_runners(wanted.crew),
+    };
+    let agents = agents.into_iter();
     let agents = agents.map(|(word, needed_for)| machine.agent(word, needed_for));
-    let checks = of_checks(pipeline, run).into_iter();
-    let checks = checks.map(|(word, needed_for)| machine.tool(&word, needed_for));
-    Ok(agents.chain(checks).collect())
+    let tools = of_checks(wanted.pipeline, wanted.run).into_iter();
+    let tools = tools.chain(of_notices(wanted.driving));
+    let tools = tools.map(|(word, needed_for)| machine.tool(&word, needed_for));
+    Ok(agents.chain(tools).collect())
+}
+
+fn of_notices(driving: &Driving) -> Option<(String, Vec<String>)> {
+    let word = match Target::parse(driving.notify.as_ref()?).ok()? {
+        Target::Address(_) => "curl".to_owned(),
+        Target::Command(words) => words.into_iter().next()?,
+    };
+    Some((word, vec!["notices".to_owned()]))
 }
 
 fn of_runners<'a>(crew: &[Member<'a>]) -> BTreeMap<&'a str, Vec<String>> {

@@ -328,7 +328,7 @@ fn shown(text: &str) -> Vec<String> {
                 other => panic!("a picture needs no {other}"),
             }
             rest = &after[end + 1..];
-        } else if let Some(after) = rest.strip_prefix("\r\n") {
+        } else if let Some(after) = rest.strip_prefix('\n') {
             row += 1;
             if row == screen.len() {
                 screen.push(String::new());
@@ -337,7 +337,7 @@ fn shown(text: &str) -> Vec<String> {
         } else if let Some(after) = rest.strip_prefix('\r') {
             rest = after;
         } else {
-            let end = rest.find(['\u{1b}', '\r']).unwrap_or(rest.len());
+            let end = rest.find(['\u{1b}', '\r', '\n']).unwrap_or(rest.len());
             screen[row].push_str(&rest[..end]);
             rest = &rest[end..];
         }
@@ -360,7 +360,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());
     live.tell(&glance, &Progress::Driving { again: true });
-    live.aside().mutter("Type yes: \r\n");
+    live.aside().mutter("Type yes: \n");
     live.tell(
         &glance,
         &Progress::Remark {

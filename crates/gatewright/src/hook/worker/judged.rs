@@ -2,7 +2,7 @@
 
 use engine::{Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Who, WorkerId};
 use hosts::{Answer, Event, Host, Payload, What};
-use store::{Backend as _, Key};
+use store::Key;
 
 use super::super::input::Input;
 use super::super::{guarded, skill, touch};

@@ -1,0 +1,80 @@
+//! Our hooks in the program of a worker: made ready before it starts, for its process alone.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use engine::RunId;
+use hosts::worker::{Guard, Guarding, Own, OwnPlace, Program};
+
+use super::kept::Variables;
+use crate::desk::Desk;
+use crate::failure::Failure;
+use crate::state;
+
+/// Writes what the hooks need, and hands back what is added to the start.
+pub fn prepare(
+    desk: &Desk<'_>,
+    run: &RunId,
+    program: Program,
+    variables: &Variables,
+) -> Result<Guarding, Failure> {
+    let ours = std::env::current_exe()
+        .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
+    let ours = ours.to_str().ok_or_else(|| {
+        Failure::outside("the path of our own program is no text").hint("install it elsewhere")
+    })?;
+    // It lives as long as its run: a program may keep its conversations there.
+    let folder = desk.state.folder().join("guards").join(run.as_str());
+    let folder = folder.join(program.word());
+    let own = program.own().and_then(|place| own(&place, variables));
+    let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
+    let guard = Guard {
+        program: ours,
+        folder: &folder,
+        own: own.as_ref().map(|(folder, _)| Own { folder, settings }),
+    };
+    let guarding = program
+        .guarding(&guard)
+        .map_err(|cause| Failure::settings(cause.to_string()))?;
+    write(&folder, &guarding)?;
+    Ok(guarding)
+}
+
+/// The person's own settings: the folder, and the text of its file.
+fn own(place: &OwnPlace, variables: &Variables) -> Option<(PathBuf, Option<String>)> {
+    let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).map(PathBuf::from);
+    let base = variable(place.variable).or_else(|| variable("HOME"))?;
+    let folder = base.join(place.folder);
+    let settings = fs::read_to_string(folder.join(place.file)).ok();
+    Some((folder, settings))
+}
+
+fn write(folder: &Path, guarding: &Guarding) -> Result<(), Failure> {
+    for path in guarding
+        .files
+        .iter()
+        .map(|(path, _)| path)
+        .chain(guarding.links.iter().map(|(path, _)| path))
+    {
+        let parent = path.parent().unwrap_or(folder);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)
+            .map_err(Failure::file("write to", parent))?;
+    }
+    for (path, text) in &guarding.files {
+        state::write_durably(path, text).map_err(Failure::file("write to", path))?;
+    }
+    for (path, target) in &guarding.links {
+        match symlink(target, path) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                return Err(Failure::file("write to", path)(cause));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}

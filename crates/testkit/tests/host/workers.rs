@@ -1,0 +1,178 @@
+//! The real agent programs as workers, started as `hosts::worker` says, with hooks of our own.
+
+mod crew;
+
+use hosts::Host;
+use hosts::worker::{End, May, Program, Talk};
+use serde_json::{Value, json};
+use testkit::model::{Actor, bash, fail, say, write};
+
+use crew::Crew;
+
+const ID: &str = "11111111-2222-4333-8444-555555555555";
+
+fn writer() -> Actor {
+    let turns = [
+        bash("echo one > made"),
+        say("WRITTEN"),
+        bash("echo two > made"),
+        say("AGAIN"),
+    ];
+    Actor::new("GO-WRITER", turns)
+}
+
+fn event(payload: &Value) -> String {
+    payload["hook_event_name"].as_str().unwrap().to_owned()
+}
+
+/// Law 1 in one line for each program: a hook that says no is heard, for this process alone.
+#[test]
+fn a_no_of_our_hook_blocks_a_tool_of_every_program() {
+    for program in Program::ALL {
+        let crew = Crew::new([Actor::new("GO-WRITER", [bash("touch made"), say("I SEE")])]);
+        crew.refuse("first gather the documents");
+        let ran = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
+        assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+        assert!(!crew.has("made"), "{program:?}\n{ran}");
+        assert!(!ran.account.worked, "{program:?}\n{ran}");
+        let told = crew.model.told("GO-WRITER");
+        assert!(
+            told.contains("first gather the documents"),
+            "{program:?}\n{told}"
+        );
+    }
+}
+
+#[test]
+fn our_hooks_hear_of_the_session_and_its_tools_and_the_program_is_read_as_it_is() {
+    for program in Program::ALL {
+        let crew = Crew::new([writer()]);
+        let ran = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
+        assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+        assert_eq!(ran.account.reply.as_deref(), Some("WRITTEN"), "{ran}");
+        assert!(ran.account.worked, "{program:?}\n{ran}");
+        assert!(
+            ran.account.doing.as_ref().unwrap().contains("echo one"),
+            "{ran}"
+        );
+        assert_eq!(crew.read("made"), "one\n");
+        let began = ran.account.began.clone().unwrap();
+        assert!(began == ID || !program.takes_an_id(), "{began}");
+        let host = program.host();
+        let heard: Vec<String> = crew
+            .notes()
+            .iter()
+            .map(|(event, _)| event.clone())
+            .collect();
+        let wanted = match host {
+            Host::Claude | Host::Codex => ["SessionStart", "PreToolUse", "PostToolUse", "Stop"],
+            Host::Gemini => ["SessionStart", "BeforeTool", "AfterTool", "AfterAgent"],
+        };
+        assert_eq!(heard[..4], wanted, "{program:?}");
+        for (word, payload) in crew.notes() {
+            assert_eq!(word, event(&payload), "the argument names the event");
+            let bytes = payload.to_string().into_bytes();
+            let (_, read) = host.read(Some(host.event(&word)), &bytes).unwrap();
+            assert_eq!(read.session.unwrap().as_str(), began, "{payload}");
+        }
+    }
+}
+
+#[test]
+fn a_conversation_goes_on_under_its_id_and_is_counted_as_the_program_counts() {
+    for program in Program::ALL {
+        let crew = Crew::new([writer()]);
+        let first = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
+        let id = first.account.began.clone().unwrap();
+        let second = crew.work(program, Talk::GoesOn(&id), May::Change, "go on");
+        assert_eq!(second.account.began.as_ref(), Some(&id), "{second}");
+        assert_eq!(second.account.reply.as_deref(), Some("AGAIN"), "{second}");
+        assert_eq!(crew.read("made"), "two\n", "{program:?}");
+        let (before, after) = (first.account.used, second.account.used);
+        assert_eq!(before.tokens, 30, "{first}");
+        let expected = match program.counting() {
+            hosts::worker::Counting::Process => 30,
+            hosts::worker::Counting::Conversation => 60,
+        };
+        assert_eq!(after.tokens, expected, "{program:?}\n{second}");
+        let tells_cost = program.abilities().reports_cost;
+        assert_eq!(before.cost_cents > 0, tells_cost, "{program:?}");
+    }
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_no_other_one() {
+    for program in Program::ALL {
+        let crew = Crew::new([writer()]);
+        let ran = crew.work(program, Talk::GoesOn(ID), May::Change, "GO-WRITER: go on");
+        assert_ne!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+        assert_ne!(ran.code, Some(0), "{program:?}\n{ran}");
+        assert!(!crew.has("made"), "{program:?}\n{ran}");
+    }
+}
+
+#[test]
+fn who_may_only_read_writes_nothing_and_who_leaves_something_does() {
+    for program in Program::ALL {
+        for (may, written) in [(May::Read, false), (May::Leave, true)] {
+            let turns = [write("left.md", "text"), say("DONE")];
+            let crew = Crew::new([Actor::new("GO-WRITER", turns)]);
+            let ran = crew.work(program, Talk::New(ID), may, "GO-WRITER: begin");
+            assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+            assert_eq!(crew.has("left.md"), written, "{program:?} {may:?}\n{ran}");
+        }
+    }
+}
+
+#[test]
+fn a_service_that_says_no_is_not_the_workers_fault() {
+    for program in Program::ALL {
+        let overloaded = match program {
+            Program::Claude => 529,
+            Program::Codex | Program::Gemini => 503,
+        };
+        for (status, wanted) in [
+            (429, "limited"),
+            (overloaded, "limited"),
+            (401, "not logged in"),
+            (400, "failed"),
+        ] {
+            let crew = Crew::new([Actor::new("GO-WRITER", [fail(status)])]);
+            let ran = crew.work(program, Talk::New(ID), May::Read, "GO-WRITER: begin");
+            let told = match &ran.account.end {
+                Some(End::Limited(_)) => "limited",
+                Some(End::NotLoggedIn(_)) => "not logged in",
+                Some(End::Failed(_)) => "failed",
+                Some(End::Done) | None => "something else",
+            };
+            assert_eq!(told, wanted, "{program:?} {status}\n{ran}");
+        }
+    }
+}
+
+#[test]
+fn a_project_cannot_switch_the_hooks_of_claude_off() {
+    let crew = Crew::new([Actor::new("GO-WRITER", [bash("touch made"), say("I SEE")])]);
+    let off = json!({ "disableAllHooks": true }).to_string();
+    crew.project.write(".claude/settings.local.json", &off);
+    crew.project.write(".claude/settings.json", &off);
+    crew.refuse("no");
+    let ran = crew.work(
+        Program::Claude,
+        Talk::New(ID),
+        May::Change,
+        "GO-WRITER: begin",
+    );
+    assert!(!crew.has("made"), "{ran}");
+}
+
+#[test]
+fn nothing_is_left_where_other_sessions_would_find_it() {
+    for program in Program::ALL {
+        let crew = Crew::new([writer()]);
+        let before = crew.settings();
+        crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
+        assert_eq!(crew.settings(), before, "{program:?}");
+        assert_eq!(crew.project_files(), ["made"], "{program:?}");
+    }
+}
