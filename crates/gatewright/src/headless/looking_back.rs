@@ -58,9 +58,13 @@ impl Recent {
 
     /// Has an agent ended in this visit of the stage?
     pub fn has_worked(&self, opened: &Opened) -> bool {
-        let entered = opened.run().position.entered_at;
-        let mut here = self.0.iter().take_while(|entry| entry.at >= entered);
-        here.any(|entry| matches!(entry.fact, Fact::Ended { .. }))
+        let run = opened.run();
+        self.0.iter().any(|entry| match &entry.fact {
+            Fact::Admitted { dispatch } => {
+                dispatch.visit == run.position.visit && !run.dispatches.contains_key(&dispatch.id)
+            }
+            _ => false,
+        })
     }
 
     /// What the latest check of this stage said: whether it passed, and the end of its output.

@@ -64,10 +64,9 @@ pub enum Starter {
 impl Starter {
     /// Who starts this one; nothing where its session does.
     fn runner(self, agent: &AgentName, named: Option<&str>) -> Result<Option<Runner>, Failure> {
-        let named = named.filter(|word| *word != HOST);
         match (self, named) {
             (Self::Rehearsal, _) => Ok(Some(Runner::StandIn)),
-            (Self::Session, None) => Ok(None),
+            (Self::Session, None | Some(HOST)) => Ok(None),
             (Self::Headless { usual }, None) => Ok(Some(usual)),
             (Self::Session | Self::Headless { .. }, Some(word)) => match Runner::parse(word) {
                 Some(runner) => Ok(Some(runner)),

@@ -102,12 +102,16 @@ fn make_program(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Every file below a folder, sorted: `name = content`, `name* = content` for a program, and
+/// Every file and every empty folder below a folder, sorted: `name = content`, `name* = content` for a program, and
 /// `name -> target` for a link.
 fn tree(root: &Path) -> String {
     let mut lines = Vec::new();
     let mut coming = vec![root.to_owned()];
     while let Some(folder) = coming.pop() {
+        if fs::read_dir(&folder).unwrap().next().is_none() {
+            let name = folder.strip_prefix(root).unwrap();
+            lines.push(format!("{}/ is empty", name.display()));
+        }
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             let kind = fs::symlink_metadata(&path).unwrap();

@@ -44,14 +44,15 @@ fn a_program_that_is_not_installed_costs_no_attempt() {
 }
 
 #[test]
-fn a_runner_that_nobody_knows_is_told_with_those_that_are_known() {
-    let world = World::with(&REVIEW.replace("\"codex\"", "\"qwen\""));
-    refuses(
-        &world,
-        "step",
-        1,
-        &["'qwen'", "claude, codex, gemini and command"],
-    );
+fn a_runner_that_nobody_knows_is_refused_before_the_run_begins() {
+    let world = World::unstarted(&REVIEW.replace("\"codex\"", "\"qwen\""));
+    world.project.person(["trust", "pipeline.toml"], "yes\n");
+    let ran = world
+        .run("start pipeline.toml --task try --by-hand")
+        .exits(1);
+    for words in ["GW-L265", "`qwen`", "claude, codex, gemini, command"] {
+        assert!(ran.stderr.contains(words), "{ran}");
+    }
 }
 
 #[test]

@@ -96,6 +96,32 @@ fn a_worker_in_a_project_that_is_always_on_begins_no_run() {
 }
 
 #[test]
+fn the_session_of_another_host_is_not_ours_even_where_a_pipeline_is_always_on() {
+    let pipeline = always_on();
+    let mut seat = Seat::at(&Work {
+        pipeline: &pipeline,
+        ..judge(Host::Claude)
+    });
+    seat.project.run(["init", "mine", "--yes"]).succeeds();
+    let (project, process) = (seat.project.path(), std::process::id().to_string());
+    // Gemini CLI sets the first of these itself.
+    let variables = [
+        ("CLAUDE_PROJECT_DIR", project.to_str().unwrap()),
+        ("CLAUDE_PID", process.as_str()),
+    ];
+    let payload = seat.told(ONE, &started()).to_string();
+    for host in [Host::Codex, Host::Gemini] {
+        seat.host = host;
+        passes(&seat.raw_with("SessionStart", payload.as_bytes(), &variables));
+    }
+    assert_eq!(runs(&seat), 1);
+    seat.host = Host::Claude;
+    seat.raw_with("SessionStart", payload.as_bytes(), &variables)
+        .succeeds();
+    assert_eq!(runs(&seat), 2);
+}
+
+#[test]
 fn without_its_record_it_is_no_worker_of_ours() {
     for host in Host::ALL {
         let seat = Seat::at(&judge(host));

@@ -117,16 +117,19 @@ fn create_private(path: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| io_error("create", path, error))?;
     // A power cut must not take the folder with what is acknowledged inside it.
-    if let Some(parent) = path.parent() {
-        // A name without a folder lies in the one that we work in.
-        let parent = match parent.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => parent,
-        };
+    if let Some(parent) = parent(path) {
         let synced = File::open(parent).and_then(|parent| parent.sync_all());
         synced.map_err(|error| io_error("sync", parent, error))?;
     }
     Ok(())
+}
+
+/// The folder around it. A name alone lies in the folder that we work in.
+fn parent(path: &Path) -> Option<&Path> {
+    match path.parent()? {
+        nothing if nothing.as_os_str().is_empty() => Some(Path::new(".")),
+        parent => Some(parent),
+    }
 }
 
 /// Refuses what others own or could have changed; closes what they could only read.

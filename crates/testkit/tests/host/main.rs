@@ -1,4 +1,8 @@
 //! The kit and the real hosts: what the tests of guarded and headless mode stand on.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 mod headless;
 mod interactive;

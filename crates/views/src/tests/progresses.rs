@@ -94,7 +94,8 @@ fn all_that_happens_is_on_one_screen() {
 
 #[test]
 fn a_review_shows_its_round() {
-    let visited = situation(&["gathering", "planning"], Vec::new());
+    // The run has been in tidying and was sent back: it lies ahead again.
+    let visited = situation(&["gathering", "planning", "tidying"], Vec::new());
     check(
         &reviewed(),
         visited,
@@ -160,14 +161,14 @@ fn the_end_is_a_picture_too() {
         visited,
         WIDE,
         expect![[r#"
-        r-7f3 showcase · completed · 2h 5m
-          Write the role web
+            r-7f3 showcase · completed · 2h 5m
+              Write the role web
 
-          ✓ gathering, planning
-          ● complete (end) · 2h 5m
+              ✓ gathering, planning
+              ✓ complete (end) · 2h 5m
 
-          budget  turns 0 of 40 · cost 0.00 of 5.00
-    "#]],
+              budget  turns 0 of 40 · cost 0.00 of 5.00
+        "#]],
     );
 }
 

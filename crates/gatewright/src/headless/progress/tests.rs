@@ -169,7 +169,6 @@ fn play(format: Format, make: impl FnOnce(&mut Output) -> Box<dyn Watcher + '_>)
     let glance = Glance {
         opened: &opened,
         at_work: &at_work,
-        elapsed: Duration::ZERO,
         now: NOW,
     };
     let mut watcher = make(&mut output);
@@ -355,7 +354,6 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
     let glance = Glance {
         opened: &opened,
         at_work: &[],
-        elapsed: Duration::ZERO,
         now: NOW,
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use super::super::blobs::Blobs;
 use super::super::disk::{Change, Disk, beside};
-use super::super::merge::{Looked, Merger, write_one};
+use super::super::merge::{Looked, Merger, write_all, write_one};
 use super::super::name::Name;
 use super::super::record::{Merging, Progress};
 use super::super::trees;
@@ -125,6 +125,22 @@ fn a_file_that_somebody_changed_after_the_look_is_not_written_over() {
         assert_eq!(story.worktrees.records.merging(&name).unwrap(), None);
         count += 1;
     }
+}
+
+#[test]
+fn nothing_is_written_when_a_change_shows_before_the_first_write() {
+    let story = Story::with(&FILES);
+    let snapshot = story.step("one", work);
+    let merging = begin(&story, &snapshot);
+    let repository = story.worktrees.repository().unwrap();
+    let folder = story.worktrees.records.folder();
+    let scratch = repository.scratch(folder).unwrap();
+    let all = trees::differences(&scratch, &merging.before, &merging.after).unwrap();
+    let mut disk = Disk::open(&story.project.path(), Blobs::open(&scratch).unwrap()).unwrap();
+    story.project.write("new/b", "of a person");
+    let before = story.tree();
+    assert_eq!(write_all(&mut disk, &all).unwrap(), ["new/b"]);
+    assert_eq!(story.tree(), before);
 }
 
 #[test]

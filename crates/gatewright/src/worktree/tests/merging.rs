@@ -154,11 +154,13 @@ fn an_ignored_file_is_not_written_over_and_one_added_by_force_comes_back() {
     assert_eq!(story.project.read("build.log"), "of the person");
     assert_eq!(story.project.read(".gitignore"), "*.log\n");
 
+    story.project.write("same.log", "same");
     let worktree = story.prepare("two");
+    write(&worktree.folder, "same.log", "same");
     write(&worktree.folder, "forced.log", "kept");
     write(&worktree.folder, "other.log", "not kept");
     let folder = worktree.folder.to_str().unwrap();
-    story.git(&["-C", folder, "add", "--force", "forced.log"]);
+    story.git(&["-C", folder, "add", "--force", "forced.log", "same.log"]);
     let snapshot = story.worktrees.finish(&worktree).unwrap();
     assert_eq!(story.merge(&snapshot), clean(&["forced.log"]));
 }
@@ -246,4 +248,16 @@ fn a_worker_that_breaks_its_own_worktree_loses_no_work() {
     let snapshot = story.worktrees.finish(&worktree).unwrap();
     assert_eq!(story.merge(&snapshot), clean(&[".gitignore", "a"]));
     assert_eq!(story.project.read("log"), "tracked though ignored");
+}
+
+#[test]
+fn what_is_git_s_or_half_written_is_nobody_s_work() {
+    let story = Story::with(&[("a", "1")]);
+    let snapshot = story.step("one", |folder| {
+        write(folder, ".GIT/config", "[core]");
+        write(folder, "b/.Git/hooks/post-checkout", "#!/bin/sh");
+        write(folder, "b/.gatewright-new-0123456789abcdef", "half");
+    });
+    assert_eq!(story.merge(&snapshot), Merged::Nothing);
+    assert_eq!(story.tree(), "a = 1");
 }

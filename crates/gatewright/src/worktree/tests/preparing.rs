@@ -73,6 +73,7 @@ fn nothing_of_the_person_is_touched() {
 
     let snapshot = story.step("one", |folder| write(folder, "c", "2\n"));
     assert_eq!(story.merge(&snapshot), clean(&["c"]));
+    assert!(before == look(), "before the worktree goes");
     let worktree = story.worktrees.find("one").unwrap().unwrap();
     story.worktrees.discard(&worktree).unwrap();
     assert!(before == look(), "index, logs, HEAD, branches, stash");

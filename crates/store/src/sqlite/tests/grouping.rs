@@ -10,7 +10,7 @@ use super::super::folder::Folder;
 use super::super::queue::Turn;
 use super::*;
 use crate::conformance::story::decision;
-use crate::{Error, Transacted};
+use crate::{Commit, Error, Fence, Transacted};
 
 /// How many come while the first one waits for its turn.
 const COMPANY: usize = 7;
@@ -38,18 +38,30 @@ fn count_commits(group: &Group) -> Arc<AtomicUsize> {
     commits
 }
 
+/// Most are written without a lease.
+fn without_lease(_: &Story) -> Option<Fence> {
+    None
+}
+
 /// Every run is written to while another process has the turn, which goes on as long as `meanwhile`.
 fn write_to_all(
     place: &Place,
     group: &Group,
     stories: &[Story],
+    fence: fn(&Story) -> Option<Fence>,
     meanwhile: impl FnOnce(Turn),
 ) -> Vec<Result<Transacted, Error>> {
     let turn = Turn::at_once(&Folder::find(&place.path).unwrap()).unwrap();
     thread::scope(|scope| {
         let write = |story| {
             let mut group = group.clone();
-            scope.spawn(move || Story::add(story, &mut group, 1, &[note("together")]))
+            scope.spawn(move || {
+                let commit = Commit {
+                    fence: fence(story),
+                    ..Story::commit(story, 1)
+                };
+                group.transact(&commit, &mut |_| decision(&[note("together")]))
+            })
         };
         let first = write(&stories[0]);
         group.wait_for_leader();
@@ -71,7 +83,7 @@ fn what_comes_during_a_transaction_shares_the_next_one() {
     let group = Group::open(&place.path).unwrap();
     let stories = stories(&group);
     let commits = count_commits(&group);
-    let answers = write_to_all(&place, &group, &stories, drop);
+    let answers = write_to_all(&place, &group, &stories, without_lease, drop);
     assert!(answers.iter().all(is_done), "{answers:?}");
     assert_eq!(commits.load(Ordering::Relaxed), 2);
     for story in &stories {
@@ -82,6 +94,23 @@ fn what_comes_during_a_transaction_shares_the_next_one() {
 }
 
 #[test]
+fn a_refusal_costs_the_others_no_transaction_of_their_own() {
+    let place = Place::new();
+    let group = Group::open(&place.path).unwrap();
+    let stories = stories(&group);
+    let commits = count_commits(&group);
+    let stale = |story: &Story| (story.id.as_str() == "r-3").then_some(Fence(7));
+    let answers = write_to_all(&place, &group, &stories, stale, drop);
+    for (number, answer) in answers.iter().enumerate() {
+        match number {
+            3 => assert!(matches!(answer, Err(Error::Fenced { .. })), "{answer:?}"),
+            _ => assert!(is_done(answer), "{number}: {answer:?}"),
+        }
+    }
+    assert_eq!(commits.load(Ordering::Relaxed), 2);
+}
+
+#[test]
 fn a_run_that_cannot_be_written_leaves_the_others_alone() {
     let place = Place::new();
     let group = Group::open(&place.path).unwrap();
@@ -89,7 +118,7 @@ fn a_run_that_cannot_be_written_leaves_the_others_alone() {
     let head = place.file("heads").join("r-3");
     fs::rename(&head, place.file("elsewhere")).unwrap();
     std::os::unix::fs::symlink(place.file("elsewhere"), &head).unwrap();
-    let answers = write_to_all(&place, &group, &stories, drop);
+    let answers = write_to_all(&place, &group, &stories, without_lease, drop);
     for (number, answer) in answers.iter().enumerate() {
         match number {
             3 => assert!(matches!(answer, Err(Error::Symlink { .. })), "{answer:?}"),
@@ -107,7 +136,9 @@ fn a_store_that_stays_busy_is_told_to_all_and_left_as_it_was() {
     let stories = stories(&group);
     group.writer().set_patience(Duration::from_millis(200));
     let mut kept = None;
-    let answers = write_to_all(&place, &group, &stories, |turn| kept = Some(turn));
+    let answers = write_to_all(&place, &group, &stories, without_lease, |turn| {
+        kept = Some(turn);
+    });
     for answer in &answers {
         assert!(matches!(answer, Err(Error::Busy { .. })), "{answer:?}");
     }
@@ -123,7 +154,7 @@ fn damage_stops_all_of_them() {
     let group = Group::open(&place.path).unwrap();
     let stories = stories(&group);
     fs::write(place.file("heads").join("r-3"), "not a head").unwrap();
-    let answers = write_to_all(&place, &group, &stories, drop);
+    let answers = write_to_all(&place, &group, &stories, without_lease, drop);
     assert!(is_done(&answers[0]), "it was written before");
     for answer in &answers[1..] {
         let told = answer.as_ref().is_err_and(Error::is_damage);

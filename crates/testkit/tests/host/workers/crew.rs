@@ -92,7 +92,8 @@ impl Crew {
         self.project.read(name)
     }
 
-    /// What the settings of all programs say.
+    /// What the settings of all programs say. Codex notes there by itself that it was let write to a
+    /// project.
     pub fn settings(&self) -> Vec<Option<String>> {
         let files = [
             ".codex/config.toml",
@@ -101,7 +102,11 @@ impl Crew {
             ".claude/settings.json",
             ".claude/settings.local.json",
         ];
-        let read = |file: &str| fs::read_to_string(self.project.home().join(file)).ok();
+        let read = |file: &str| {
+            let text = fs::read_to_string(self.project.home().join(file)).ok()?;
+            let own = text.split("[projects.").next().unwrap_or_default();
+            Some(own.trim_end().to_owned())
+        };
         files.into_iter().map(read).collect()
     }
 

@@ -1,0 +1,142 @@
+//! Asking: a person answers in advance, at the terminal, or elsewhere.
+
+use std::sync::atomic::Ordering;
+
+use engine::{Reply, Who};
+
+use super::{GLANCE, LeftOff, Orchestrator, Patience, TICK};
+use crate::chance;
+use crate::commands::answer;
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Driven};
+use crate::failure::Failure;
+use crate::headless::people::{self, Asked, Heard, Terminal};
+use crate::headless::progress::Progress;
+
+impl Orchestrator<'_, '_> {
+    /// A person is asked: in advance, at the terminal, or elsewhere.
+    pub(super) fn person(
+        &mut self,
+        opened: Opened,
+        why: String,
+    ) -> Result<Option<LeftOff>, Failure> {
+        if !self.crew.is_idle() {
+            self.listen(TICK)?;
+            return Ok(None);
+        }
+        if let Some(driven) = people::in_advance(self.desk, &opened, &self.settings)? {
+            let answer = self.settings.answers.get(&opened.run().position.stage);
+            let what = Progress::Answered {
+                by: format!("{}, in advance", self.settings.given_by),
+                answer: answer.cloned().unwrap_or_default(),
+            };
+            self.tell(&driven.opened, &what);
+            return match driven.reply {
+                Reply::Refuse(refusal) => Err(Failure::no(views::refusal(&refusal)).hint(format!(
+                    "`gatewright next {}` says what may be answered",
+                    self.run
+                ))),
+                _ => Ok(None),
+            };
+        }
+        let asked = people::asked(self.desk, &opened, &why)?;
+        let version = opened.stored.version;
+        if self.asked.replace(version) != Some(version) {
+            let (question, choices) = match &asked {
+                Asked::Choice { question, choices } => (question.clone(), choices.clone()),
+                Asked::Questions { question, .. } => (question.clone(), Vec::new()),
+                Asked::Command(why) => (why.clone(), Vec::new()),
+            };
+            self.tell(&opened, &Progress::Asked { question, choices });
+        }
+        let who = self.desk.context.who();
+        self.watcher.aside();
+        match (asked, Terminal::of(&who), self.patience) {
+            (Asked::Choice { choices, .. }, Some(terminal), _) => {
+                self.ask_choice(&opened, (terminal, &who), &choices)
+            }
+            (Asked::Questions { questions, .. }, Some(terminal), _) => {
+                self.ask_questions(&opened, (terminal, &who), &questions)
+            }
+            (_, _, Patience::Leave) => Ok(Some(LeftOff::Waiting(why))),
+            (_, _, Patience::Stay) => {
+                self.listen(GLANCE)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn ask_choice(
+        &mut self,
+        opened: &Opened,
+        (mut terminal, who): (Terminal, &Who),
+        choices: &[String],
+    ) -> Result<Option<LeftOff>, Failure> {
+        terminal.say(&format!("{}: ", choices.join(" / ")))?;
+        let Some(choice) = self.hear(&mut terminal, opened)? else {
+            return Ok(None);
+        };
+        if !choices.contains(&choice) {
+            terminal.say(&format!("'{}' is none of them\n", views::line(&choice)))?;
+            return Ok(None);
+        }
+        let key = chance::key()?;
+        let driven = people::give(self.desk, opened, (who, &key), &choice)?;
+        self.answered(&driven, (&mut terminal, who), choice)
+    }
+
+    fn ask_questions(
+        &mut self,
+        opened: &Opened,
+        (mut terminal, who): (Terminal, &Who),
+        questions: &[engine::Question],
+    ) -> Result<Option<LeftOff>, Failure> {
+        let mut answers = Vec::new();
+        for question in questions {
+            let options = match question.options.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", views::line(&question.options.join(", "))),
+            };
+            terminal.say(&format!("{}{options}\n> ", views::line(&question.text)))?;
+            let Some(answer) = self.hear(&mut terminal, opened)? else {
+                return Ok(None);
+            };
+            answers.push((question.id.clone(), answer));
+        }
+        let mut make =
+            |desk: &Desk<'_>, opened: &Opened, _| answer::answered(desk, opened, &answers);
+        let opened = self.desk.read(&self.run)?;
+        let driven = drive::witness(self.desk, opened, (who, None), &mut make)?;
+        let answer = format!("{} answers", answers.len());
+        self.answered(&driven, (&mut terminal, who), answer)
+    }
+
+    fn answered(
+        &mut self,
+        driven: &Driven,
+        (terminal, who): (&mut Terminal, &Who),
+        answer: String,
+    ) -> Result<Option<LeftOff>, Failure> {
+        match &driven.reply {
+            Reply::Refuse(refusal) => terminal.say(&format!("{}\n", views::refusal(refusal)))?,
+            _ => {
+                let by = who.name();
+                self.tell(&driven.opened, &Progress::Answered { by, answer });
+            }
+        }
+        Ok(None)
+    }
+
+    fn hear(&self, terminal: &mut Terminal, opened: &Opened) -> Result<Option<String>, Failure> {
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        let of = (&self.run, opened.stored.version);
+        match terminal.hear(self.desk, of, &stopped)? {
+            Heard::Line(line) => Ok(Some(line)),
+            Heard::Moved => Ok(None),
+            Heard::Stopped => {
+                self.stop.store(true, Ordering::Relaxed);
+                Ok(None)
+            }
+        }
+    }
+}
