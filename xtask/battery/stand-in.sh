@@ -4,7 +4,7 @@
 # bytes as before would be an old artifact.
 here="${0%/*}"
 work="$GATEWRIGHT_STAGE ${GATEWRIGHT_STEP:--} $GATEWRIGHT_AGENT"
-echo "began $GATEWRIGHT_CALL $work" >>"$here/log"
+echo "began $GATEWRIGHT_CALL $$ $work" >>"$here/log"
 cat >/dev/null
 sleep 0.1
 # Whoever wants this very work to take long says so there.
@@ -29,4 +29,4 @@ case "$work" in
 'mending - mender') echo mended >mended.txt ;;
 esac
 sleep 0.1
-echo "ended $GATEWRIGHT_CALL $work" >>"$here/log"
+echo "ended $GATEWRIGHT_CALL $$ $work" >>"$here/log"

@@ -95,14 +95,15 @@ impl State {
         Some(OsString::from_vec(bytes))
     }
 
-    /// Forgets the search paths and the backups of runs that are gone.
+    /// Forgets what was kept beside the journal for runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
-        forget(&self.folder.join("search"), &is_there);
-        forget(&self.folder.join("backups"), &is_there);
+        for kept in ["search", "backups", "headless", "guards"] {
+            forget(&self.folder.join(kept), &is_there);
+        }
     }
 }
 
-/// Removes the files whose run is gone. Their names begin with its id, which holds no dot.
+/// Removes the files and folders whose run is gone. Their names begin with its id, which holds no dot.
 fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
     let listed = fs::read_dir(folder).into_iter().flatten();
     for entry in listed.filter_map(Result::ok) {
@@ -110,7 +111,10 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
         let run = name.to_str().and_then(|name| name.split('.').next());
         if !run.is_some_and(is_there) {
             // What cannot be removed now is removed the next time.
-            let _ = fs::remove_file(entry.path());
+            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => fs::remove_dir_all(entry.path()),
+                false => fs::remove_file(entry.path()),
+            };
         }
     }
 }

@@ -49,17 +49,7 @@ pub fn step(
         dispatch.agent,
         dispatch.id
     ));
-    let record = Record {
-        run: admitted.opened.run().id.clone(),
-        dispatch: dispatch.id,
-        agent: dispatch.agent.clone(),
-        runner: choice.runner.word().to_owned(),
-        process: None,
-        conversation: None,
-        workplace: None,
-        restarts: 0,
-        ended: None,
-    };
+    let record = Record::new(&admitted.opened.run().id, &dispatch, choice.runner.word());
     let work = Work {
         desk,
         order: &order,

@@ -6,7 +6,7 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Duty, Entry, Fact, Graph, Hash, Pipeline, Reach, Run, Stage, StepId, Work,
+    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Pipeline, Reach, Run, Stage, StepId, Work,
     WorkResult, Writes,
 };
 
@@ -16,8 +16,29 @@ use crate::demand::demands;
 use crate::layout::cut;
 use crate::safe::{Outside, line};
 
-/// A task that is longer is cut; the session has all of it.
-const TASK_CHARACTERS: usize = 2_000;
+/// How much of other texts fits into a briefing, in characters.
+struct Room {
+    task: usize,
+    /// All quoted texts together.
+    quotes: usize,
+}
+
+impl Room {
+    /// A host shows no more than 10,000 characters at once, and its session has the rest. A worker
+    /// that we start reads its input, and nobody else can tell it what was cut.
+    fn of(run: &Run) -> Self {
+        match run.driver {
+            Driver::ByHand | Driver::Guarded => Self {
+                task: 2_000,
+                quotes: 6_000,
+            },
+            Driver::Headless => Self {
+                task: usize::MAX,
+                quotes: 200_000,
+            },
+        }
+    }
+}
 
 /// Titles, reasons and parameters are one line each.
 const LINE_COLUMNS: usize = 400;
@@ -52,7 +73,10 @@ pub fn briefing(
         listed(LEAVE, demands.clone()),
         bounds(stage, dispatch),
         ending(&demands),
-        quote::quotes(&handing::texts(pipeline, run, &inputs, handed.contents)),
+        quote::quotes(
+            &handing::texts(pipeline, run, &inputs, handed.contents),
+            Room::of(run).quotes,
+        ),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
@@ -147,7 +171,7 @@ fn step(duty: &Duty) -> Option<&StepId> {
 }
 
 fn task(run: &Run) -> String {
-    let task = quote::shortened(&Outside::new(&run.task).block(), TASK_CHARACTERS);
+    let task = quote::shortened(&Outside::new(&run.task).block(), Room::of(run).task);
     let quoted: Vec<String> = task.lines().map(|line| format!("> {line}")).collect();
     let params = run.params.iter();
     let params: Vec<String> = params

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::stand::{Stand, text};
-use super::{Extent, at_once, cases, journal};
+use super::{Extent, Manner, at_once, cases, journal};
 use crate::failure::Failure;
 use crate::output::say;
 
@@ -22,8 +22,8 @@ const CROWD: Crowd = Crowd {
 };
 
 /// The whole battery is quick enough to be its own sample.
-pub fn run(program: &Path, extent: Extent) -> Result<(), Failure> {
-    match extent {
+pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+    match manner.extent {
         Extent::Sample | Extent::Whole => crowd(program, CROWD),
     }
 }

@@ -12,7 +12,7 @@ use std::process::Output;
 use super::journal::{Outline, verify};
 use super::stand::{Stand, text};
 use super::trace::{Point, points, sample};
-use super::{Extent, cases};
+use super::{Extent, Manner, cases};
 use crate::failure::Failure;
 use crate::output::say;
 
@@ -21,8 +21,8 @@ const SAMPLE: usize = 30;
 
 const KILLED: i32 = 9;
 
-pub fn run(program: &Path, extent: Extent) -> Result<(), Failure> {
-    let tallies = cases::all(|case| kill_everywhere(program, case, extent))?;
+pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+    let tallies = cases::all(|case| kill_everywhere(program, case, manner.extent))?;
     let (mut taken, mut broken) = (0, 0);
     for tally in &tallies {
         say(tally);

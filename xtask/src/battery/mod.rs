@@ -1,16 +1,27 @@
 //! `cargo xtask battery`: hurts the real program and counts what is lost, doubled or corrupt.
 
+mod aftermath;
 mod cases;
+mod chance;
 mod crowd;
 #[cfg(test)]
 mod impostor;
 mod journal;
 mod kill;
+mod picture;
+#[cfg(test)]
+mod pretender;
+mod processes;
+mod rehearsal;
+mod runs;
 mod stand;
 mod trace;
+mod two;
 
 use std::path::{Path, PathBuf};
 use std::thread;
+
+use chance::Chance;
 
 use crate::dist;
 use crate::failure::Failure;
@@ -22,17 +33,22 @@ pub use stand::Stand;
 pub use trace::points;
 
 const HELP: &str = "\
-Usage: cargo xtask battery [NAME] [--whole] [--program PATH]
+Usage: cargo xtask battery [NAME] [--whole] [--program PATH] [--seed NUMBER]
 
 Batteries (all of them, if none is named):
   kill       kill -9 before every system call of every command that writes, then the same command
              again with the same key: nothing lost, nothing doubled, nothing corrupt
   crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
+  runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its leash,
+             or several of them), then `resume`: the same end, each work once, nobody left behind
+  two        an orchestrator is frozen longer than its lease holds, another one takes over, and the
+             first wakes up: it does nothing more
 
 Options:
   --whole          Take every point, of the program that `cargo xtask dist` builds; without it, a
                    sample of the one that `cargo build` builds, which is there after the tests
-  --program PATH   Hurt this program instead";
+  --program PATH   Hurt this program instead
+  --seed NUMBER    Take the same random choices as another time; `runs` and `two` print theirs";
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +57,30 @@ pub enum Extent {
     Whole,
 }
 
-/// A battery by name: it prints what it counted, and fails when something was lost.
-type Battery = fn(&Path, Extent) -> Result<(), Failure>;
+/// How a battery is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    extent: Extent,
+    /// What is chosen at random is chosen by this.
+    seed: u64,
+}
 
-const BATTERIES: [(&str, Battery); 2] = [("kill", kill::run), ("crowd", crowd::run)];
+/// A battery by name: it prints what it counted, and fails when something was lost.
+type Battery = fn(&Path, Manner) -> Result<(), Failure>;
+
+const BATTERIES: [(&str, Battery); 4] = [
+    ("kill", kill::run),
+    ("crowd", crowd::run),
+    ("runs", runs::run),
+    ("two", two::run),
+];
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     name: Option<String>,
     extent: Extent,
     program: Option<PathBuf>,
+    seed: Option<u64>,
 }
 
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -68,11 +98,15 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         (None, Extent::Whole) => dist::build()?.path,
         (None, Extent::Sample) => dist::build_for_development()?,
     };
+    let manner = Manner {
+        extent: options.extent,
+        seed: options.seed.unwrap_or_else(Chance::seed),
+    };
     let wanted = |name: &str| options.name.as_deref().is_none_or(|wanted| wanted == name);
     let chosen = BATTERIES.iter().filter(|(name, _)| wanted(name));
     // Every battery runs, also after one has failed.
     let results: Vec<_> = chosen
-        .map(|(_, battery)| battery(&program, options.extent))
+        .map(|(_, battery)| battery(&program, manner))
         .collect();
     results.into_iter().collect()
 }
@@ -101,6 +135,7 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
         name: None,
         extent: Extent::Sample,
         program: None,
+        seed: None,
     };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -111,6 +146,11 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
                     .next()
                     .ok_or_else(|| Failure::usage("--program needs a path", HELP))?;
                 options.program = Some(PathBuf::from(path));
+            }
+            "--seed" => {
+                let seed = rest.next().and_then(|seed| seed.parse().ok());
+                let seed = seed.ok_or_else(|| Failure::usage("--seed needs a number", HELP))?;
+                options.seed = Some(seed);
             }
             name if BATTERIES.iter().any(|(known, _)| *known == name) && options.name.is_none() => {
                 options.name = Some(name.to_owned());
@@ -141,6 +181,7 @@ mod tests {
             name: name.map(str::to_owned),
             extent,
             program: program.map(PathBuf::from),
+            seed: None,
         };
         assert_eq!(parsed(""), Ok(options(None, Extent::Sample, None)));
         assert_eq!(
@@ -155,7 +196,14 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for line in ["burn", "kill crowd", "--half", "--program"] {
+        for line in [
+            "burn",
+            "kill crowd",
+            "--half",
+            "--program",
+            "--seed",
+            "--seed x",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

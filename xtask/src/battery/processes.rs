@@ -37,7 +37,9 @@ impl Process {
         fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
         let words = |name: &str| {
             let bytes = fs::read(folder.join(name)).unwrap_or_default();
-            let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+            let words = bytes
+                .split(|byte| *byte == 0)
+                .filter(|word| !word.is_empty());
             words
                 .map(|word| String::from_utf8_lossy(word).into_owned())
                 .collect::<Vec<_>>()

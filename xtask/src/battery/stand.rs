@@ -43,6 +43,35 @@ impl Stand {
         Ok(stand)
     }
 
+    /// The same with a program of its own, which tells the processes of this stand from all others, and
+    /// which nobody builds anew meanwhile.
+    pub fn with_own_program(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+        let stand = Self::new(program, files)?;
+        let own = stand.path("gatewright");
+        let made = fs::hard_link(&stand.program, &own);
+        made.or_else(|_| fs::copy(&stand.program, &own).map(drop))
+            .map_err(Failure::file("make", &own))?;
+        let own = own.canonicalize().map_err(Failure::file("find", &own))?;
+        Ok(Self {
+            program: own,
+            ..stand
+        })
+    }
+
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The folder that all of it lies in.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Has git do something in the project.
+    pub fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
+        succeed(self.at_home("git").args(arguments))
+    }
+
     pub fn state_home(&self) -> PathBuf {
         self.folder.path().join("live/state")
     }

@@ -11,6 +11,7 @@ use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::worktree::Worktrees;
 use crate::{clock, enrolment, period, runs};
 
 /// Delete runs that ended long ago, with their backups, and what no run holds any more
@@ -106,6 +107,7 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     let left = desk.store.runs(None)?;
     let is_left = |run: &str| left.iter().any(|left| left.id.as_str() == run);
     desk.state.forget_runs(is_left);
+    Worktrees::forget_runs(&desk.state, is_left)?;
     enrolment::forget(&desk.state, |run| is_left(run.as_str()));
     let ids = earlier.iter().map(|run| run.id.as_str());
     let ids: Vec<&str> = ids.filter(|run| !is_left(run)).collect();

@@ -79,6 +79,9 @@ impl Found {
         if let Some(driver) = &self.driver {
             return format!("{head}: driven by {driver}, nothing to recover\n");
         }
+        if self.left.is_empty() && engine::is_over(&self.opened.pipeline, run) {
+            return format!("{head}: nothing to recover\n");
+        }
         let mut lines = vec![format!("{head}: nobody drives it")];
         lines.extend(self.left.iter().map(|left| {
             let Left {

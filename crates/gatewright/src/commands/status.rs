@@ -1,14 +1,17 @@
 //! `gatewright status`: how one run is going.
 
-use views::Surroundings;
+use engine::Driver;
+use store::Backend as _;
+use views::{Paint, Surroundings};
 
 use super::list::freshness;
 use crate::arguments::OfRun;
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, as_of};
+use crate::desk::{Desk, Opened, as_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::headless::lease;
 use crate::output::Output;
 use crate::runs;
 
@@ -33,7 +36,29 @@ impl Status {
             freshness,
         };
         let view = views::status(&opened.pipeline, &run, around);
-        output.facts(|paint| view.text(paint), || view.json())?;
+        let driver = lease::driver(desk.store.lease(&run.id)?.as_ref());
+        let text =
+            |paint: Paint| format!("{}{}", view.text(paint), driven(&opened, driver.as_deref()));
+        let json = || {
+            let mut facts = view.json();
+            facts["driven_by"] = driver.as_deref().into();
+            facts
+        };
+        output.facts(text, json)?;
         Ok(Exit::Success)
+    }
+}
+
+/// Who drives a headless run that could go on; nothing of any other.
+fn driven(opened: &Opened, driver: Option<&str>) -> String {
+    let run = opened.run();
+    let goes_on = engine::status(&opened.pipeline, run) == engine::Status::Running;
+    match driver {
+        _ if run.driver != Driver::Headless || !goes_on => String::new(),
+        Some(driver) => format!("\ndriven by {driver}\n"),
+        None => format!(
+            "\nnobody drives it: `gatewright resume {}` goes on\n",
+            run.id
+        ),
     }
 }

@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::runners;
 use crate::worker::choice::Runner;
+use crate::worker::order;
 
 /// How a new run is driven. It is kept with the run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -130,7 +131,11 @@ impl Driving {
         let path = context.folder.join(path);
         let found = path.canonicalize().ok().filter(|path| path.is_file());
         match found {
-            Some(path) => Ok(Some(path)),
+            Some(path) if order::is_executable(&path) => Ok(Some(path)),
+            Some(path) => Err(
+                Failure::usage(format!("{} cannot be executed", path.display()))
+                    .hint("make it executable with `chmod +x`"),
+            ),
             None => Err(
                 Failure::not_found(format!("there is no program {}", path.display()))
                     .hint("name a program by its path"),

@@ -119,7 +119,10 @@ fn facts(at: &Glance<'_>, what: &Progress) -> Value {
             json!({ "until": time::rfc3339(*until), "reason": why })
         }
         Progress::Remark { text } => json!({ "text": text }),
-        Progress::Left { status, reason } => json!({ "status": status, "reason": reason }),
+        Progress::Left { status, reason } => {
+            let driven = at.elapsed.as_secs();
+            json!({ "status": status, "reason": reason, "driven_seconds": driven })
+        }
     }
 }
 

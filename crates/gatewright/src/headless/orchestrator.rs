@@ -62,6 +62,9 @@ pub struct Orchestrator<'o, 'd> {
     settings: Settings,
     starter: Starter,
     lease: Lease,
+    /// Somebody wants all of us to stop. Other runs may listen to it, too, so it is never set here.
+    signal: Arc<AtomicBool>,
+    /// This run stops.
     stop: Arc<AtomicBool>,
     patience: Patience,
     limits: Limits,
@@ -98,7 +101,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             settings,
             starter,
             lease,
-            stop: Arc::clone(&manner.stop),
+            signal: Arc::clone(&manner.stop),
+            stop: Arc::new(AtomicBool::new(false)),
             patience: manner.patience,
             limits: manner.limits.clone(),
             queue: Queue::default(),
@@ -143,7 +147,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.tell(&opened, &Progress::Driving { again });
         self.take_over(opened)?;
         loop {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.is_stopped() {
                 return Ok(LeftOff::Stopped);
             }
             self.is_ours()?;
@@ -178,6 +182,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         };
         let opened = self.desk.read(&opened.run().id)?;
         drive::witness(self.desk, opened, (&Who::Engine, Some(&key)), &mut make).map(drop)
+    }
+
+    fn is_stopped(&self) -> bool {
+        if self.signal.load(Ordering::Relaxed) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn is_ours(&self) -> Result<(), Failure> {

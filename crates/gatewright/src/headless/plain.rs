@@ -74,8 +74,9 @@ impl Teller {
                 (Style::Normal, format!("{by} answered: {answer}"))
             }
             Progress::Pausing { until, why } => {
-                let until = time::moment(*until, at.now);
-                (Style::Wait, format!("nothing is done until {until}: {why}"))
+                let wait = until.0.saturating_sub(at.now.0).div_ceil(1000);
+                let wait = time::span(engine::Seconds(wait));
+                (Style::Wait, format!("nothing is done for {wait}: {why}"))
             }
             Progress::Remark { text } => (Style::Wait, text.clone()),
             Progress::Left { status, reason } => left(status, reason),

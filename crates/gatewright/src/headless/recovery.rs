@@ -10,12 +10,10 @@ use crate::worker::choice::Runner;
 use crate::worker::claim;
 use crate::worker::record::Record;
 use crate::worker::work::From;
+use crate::worker::{MARK, end_marked};
 
 /// So often a work is begun anew because we were gone. Then it may be what ends us.
 const MOST_RESTARTS: u32 = 5;
-
-/// The variable by which every process of a worker is known.
-pub const MARK: &str = "GATEWRIGHT_CALL";
 
 /// An open piece of work that nobody drives any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,17 +141,5 @@ impl Left {
             claim::clear(&desk.state, call);
         }
         Ok(opened)
-    }
-}
-
-/// Ends every process of a worker, also one that left its group and lost its parents.
-pub fn end_marked(call: &str) {
-    // One may start another while we look, so we look until nobody is left, and not for ever.
-    for _ in 0..10 {
-        let alive = process::marked(MARK, call);
-        if alive.is_empty() {
-            return;
-        }
-        alive.into_iter().for_each(group::end);
     }
 }

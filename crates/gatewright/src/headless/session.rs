@@ -36,6 +36,13 @@ pub fn sit(
     let mut desk = Desk::for_writing(context)?;
     let opened = desk.read(run)?;
     is_headless(&opened)?;
+    // What was told of its end is not told again.
+    let over = engine::is_over(&opened.pipeline, opened.run());
+    if over && opened.run().dispatches.is_empty() {
+        let left = LeftOff::Over(engine::status(&opened.pipeline, opened.run()));
+        tell(output, &opened, &left)?;
+        return Ok(exit(&left));
+    }
     let visited = visited(&desk, &opened)?;
     let left = {
         let mut watcher = progress::watcher(output, &context.environment, visited);

@@ -68,7 +68,8 @@ fn write(folder: &Path, guarding: &Guarding) -> Result<(), Failure> {
     for (path, text) in &guarding.files {
         state::write_durably(path, text).map_err(Failure::file("write to", path))?;
     }
-    for (path, target) in &guarding.links {
+    let there = guarding.links.iter().filter(|(_, target)| target.exists());
+    for (path, target) in there {
         match symlink(target, path) {
             Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                 return Err(Failure::file("write to", path)(cause));

@@ -7,16 +7,21 @@ use std::process::{Child, Command, Stdio};
 /// What the holder is told when the worker has ended and was reaped: its number may be another's.
 const LET_GO: &[u8] = b".";
 
+/// The variable by which every process of a worker is known.
+pub const MARK: &str = "GATEWRIGHT_CALL";
+
 /// Somebody waits for our end, and ends this group then.
 pub struct Leash {
     holder: Child,
 }
 
 impl Leash {
-    pub fn on(group: u32) -> io::Result<Self> {
+    /// On this group, and on all that is marked with the call.
+    pub fn on(group: u32, call: &str) -> io::Result<Self> {
         let holder = Command::new(std::env::current_exe()?)
             .arg("leash")
             .arg(group.to_string())
+            .arg(call)
             .current_dir("/")
             .env_clear()
             .stdin(Stdio::piped())
@@ -42,17 +47,32 @@ impl Drop for Leash {
     }
 }
 
-/// The other end: waits until the line is cut, and ends the group unless it was let go.
-pub fn hold(group: u32, line: &mut dyn io::Read) {
+/// The other end: waits until the line is cut, and ends the worker unless it was let go.
+pub fn hold(group: u32, call: &str, line: &mut dyn io::Read) {
     let mut told = Vec::new();
     let _ = line.take(LET_GO.len() as u64).read_to_end(&mut told);
     if told != LET_GO {
         evidence::group::kill(group);
+        end_marked(call);
+    }
+}
+
+/// Ends every process of a worker, also one that left its group and lost its parents.
+pub fn end_marked(call: &str) {
+    // One may start another while we look, so we look until nobody is left, and not for ever.
+    for _ in 0..10 {
+        let alive = evidence::process::marked(MARK, call);
+        if alive.is_empty() {
+            return;
+        }
+        alive.into_iter().for_each(evidence::group::end);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use evidence::group::Group;
 
     use super::*;
@@ -61,7 +81,7 @@ mod tests {
     fn a_cut_line_ends_the_group_and_a_word_saves_it() {
         for (line, ended) in [(&b"."[..], false), (b"", true)] {
             let group = Group::start(Command::new("sleep").arg("60")).unwrap();
-            hold(group.id(), &mut &*line);
+            hold(group.id(), "step-none", &mut &*line);
             // Whoever was killed has ended by now or soon; whoever was not has not.
             let status = match ended {
                 true => {
@@ -74,5 +94,24 @@ mod tests {
             };
             assert_eq!(status, ended);
         }
+    }
+
+    #[test]
+    fn whoever_left_the_group_is_known_by_the_mark() {
+        let mut daemon = Command::new("sleep");
+        daemon.arg("60").env(MARK, "step-left").process_group(0);
+        let mut daemon = daemon.spawn().unwrap();
+        let mut other = Command::new("sleep");
+        let mut other = other.arg("60").env(MARK, "step-other").spawn().unwrap();
+        // Its variables are told as soon as its own program has begun.
+        let until = Instant::now() + Duration::from_secs(60);
+        while evidence::process::marked(MARK, "step-left").is_empty() && Instant::now() < until {
+            std::thread::yield_now();
+        }
+        end_marked("step-left");
+        assert!(!daemon.wait().unwrap().success());
+        assert_eq!(other.try_wait().unwrap(), None, "it is another's");
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -150,14 +150,20 @@ fn stand_in(special: Special<'_>) -> Result<PathBuf, Failure> {
         Failure::store("the run has lost the program that stands in for its agents")
             .hint("start a new run")
     })?;
-    match program.is_file() {
+    match is_executable(program) {
         true => Ok(program.to_owned()),
         false => Err(Failure::outside(format!(
-            "{}, which stands in for the agents, is gone",
+            "{}, which stands in for the agents, is gone or cannot be executed",
             program.display()
         ))
         .hint("put it back, and go on with `gatewright resume`")),
     }
+}
+
+/// A file that somebody may execute.
+pub fn is_executable(path: &Path) -> bool {
+    let found = path.metadata().ok();
+    found.is_some_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// What the definition itself tells an agent: the file that `prompt` names, else the text of the agent
@@ -258,8 +264,15 @@ fn variables(
     variables.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
     variables.remove(OsString::from("HOME").as_os_str());
     variables.extend(kept);
+    variables.extend(state_home(desk));
     variables.extend(own(opened, choice));
     Ok(variables)
+}
+
+/// Its hooks look for their work where ours lies, whatever home it has.
+fn state_home(desk: &Desk<'_>) -> Option<(OsString, OsString)> {
+    let home = desk.state.folder().parent()?;
+    Some(("XDG_STATE_HOME".into(), home.into()))
 }
 
 /// What a worker is told of its work. The first one marks all that it starts as an agent's.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use evidence::check::Tail;
 use evidence::group::Group;
 
-use super::leash::Leash;
+use super::leash::{self, Leash};
 use crate::failure::Failure;
 
 /// How long we wait between two looks at the process.
@@ -40,6 +40,8 @@ pub struct Job<'a> {
     pub variables: &'a BTreeMap<OsString, OsString>,
     pub folder: &'a Path,
     pub input: File,
+    /// By which all of its processes are known.
+    pub call: &'a str,
 }
 
 pub struct Limits<'a> {
@@ -86,13 +88,13 @@ pub fn run(
     limits: &Limits<'_>,
     reader: &mut dyn Reader,
 ) -> Result<Result<(Ended, Tail), String>, Failure> {
-    let shown = job.program.display().to_string();
+    let (shown, call) = (job.program.display().to_string(), job.call);
     let watching = |cause| Failure::outside(format!("cannot watch {shown} ({cause})"));
     let mut group = match start(job) {
         Ok(group) => group,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let leash = Leash::on(group.id()).map_err(watching)?;
+    let leash = Leash::on(group.id(), call).map_err(watching)?;
     reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);
@@ -107,6 +109,8 @@ pub fn run(
     });
     let why = watch(&group, &lines, limits, reader)?;
     let status = group.end().map_err(watching)?;
+    // Whoever left the group would change what is looked at next.
+    leash::end_marked(call);
     drop(leash);
     let why = match why {
         Why::Over => drain(&lines, reader)?.unwrap_or_else(|| end_of(status)),

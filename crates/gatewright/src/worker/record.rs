@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{AgentName, CallId, DispatchId, Ending, Fault, Process, RunId, Usage};
+use engine::{AgentName, CallId, Dispatch, DispatchId, Ending, Fault, Process, RunId, Usage};
 use serde_json::{Value, json};
 
 use super::claim;
@@ -39,6 +39,21 @@ pub struct Ended {
 }
 
 impl Record {
+    /// Of work that has been admitted, and has not begun.
+    pub fn new(run: &RunId, dispatch: &Dispatch, runner: &str) -> Self {
+        Self {
+            run: run.clone(),
+            dispatch: dispatch.id,
+            agent: dispatch.agent.clone(),
+            runner: runner.to_owned(),
+            process: None,
+            conversation: None,
+            workplace: None,
+            restarts: 0,
+            ended: None,
+        }
+    }
+
     /// Invariant: durable when this returns, since what follows rests on it.
     pub fn write(&self, state: &State, call: &CallId) -> Result<(), Failure> {
         let path = path(state, call);

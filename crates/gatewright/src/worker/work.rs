@@ -13,6 +13,7 @@ use hosts::worker::{Counting, Start, Talk};
 use super::choice::Runner;
 use super::claim::Claim;
 use super::conversation;
+use super::leash::MARK;
 use super::listener::{Heard, Listener, Told};
 use super::order::Order;
 use super::process::{self, Job, Limits};
@@ -273,7 +274,7 @@ impl Work<'_, '_> {
     ) -> Result<Heard, Failure> {
         let (arguments, expected) = self.command_line(turn);
         let mut variables = self.order.variables.clone();
-        variables.insert("GATEWRIGHT_CALL".into(), self.claim.call().as_str().into());
+        variables.insert(MARK.into(), self.claim.call().as_str().into());
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }
@@ -283,6 +284,7 @@ impl Work<'_, '_> {
             variables: &variables,
             folder: &self.order.folder,
             input: self.input(prompt)?,
+            call: self.claim.call().as_str(),
         };
         let limits = Limits {
             deadline,

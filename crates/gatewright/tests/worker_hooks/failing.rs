@@ -73,7 +73,7 @@ fn damage(seat: &Seat) {
 #[test]
 fn a_worker_that_was_left_behind_does_nothing_and_settles_nothing() {
     for host in Host::ALL {
-        let mut seat = Seat::at(&judge(host));
+        let seat = Seat::at(&judge(host));
         passes(&seat.hook(&host.shell("ls")));
         seat.is_left_behind();
         is_refused(host, &seat.hook(&host.shell("ls -l")), "R22");

@@ -76,7 +76,7 @@ pub struct Seat {
     run: RunId,
     pipeline: Pipeline,
     /// Held as long as whoever started the worker lives.
-    claim: Option<File>,
+    claim: File,
 }
 
 impl Seat {
@@ -104,7 +104,7 @@ impl Seat {
             host: Host::parse(work.runner),
             run: RunId::parse("r-1").unwrap(),
             pipeline: compiled(work.pipeline),
-            claim: Some(claim),
+            claim,
         }
     }
 
@@ -191,9 +191,10 @@ impl Seat {
         working.join(CALL).with_extension(ending)
     }
 
-    /// Whoever started the worker is gone.
-    pub fn is_left_behind(&mut self) {
-        self.claim = None;
+    /// Whoever started the worker is gone. To close the file would not be enough: a child that another
+    /// test has just forked may hold it as well.
+    pub fn is_left_behind(&self) {
+        self.claim.unlock().unwrap();
     }
 
     /// Runs the hook with this payload, in the worker's first conversation.

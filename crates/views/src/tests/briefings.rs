@@ -434,3 +434,20 @@ fn the_fault_of_the_attempt_before_is_found_in_the_journal() {
         );
     }
 }
+
+#[test]
+fn a_long_task_is_cut_for_a_session_and_whole_for_a_worker_of_ours() {
+    for (driver, whole) in [
+        (Driver::ByHand, false),
+        (Driver::Guarded, false),
+        (Driver::Headless, true),
+    ] {
+        let mut run = run_in("validating");
+        run.driver = driver;
+        run.task = format!("{} the end", "word ".repeat(40_000));
+        let first = dispatch(3, "validator", "validating", Duty::Work);
+        let text = told(&run, &first, None);
+        assert_eq!(text.contains("the end"), whole, "{driver:?}");
+        assert_eq!(text.contains("cut here; 200008 characters"), !whole, "{driver:?}");
+    }
+}

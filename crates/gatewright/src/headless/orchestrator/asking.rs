@@ -128,7 +128,7 @@ impl Orchestrator<'_, '_> {
     }
 
     fn hear(&self, terminal: &mut Terminal, opened: &Opened) -> Result<Option<String>, Failure> {
-        let stopped = || self.stop.load(Ordering::Relaxed);
+        let stopped = || self.is_stopped();
         let of = (&self.run, opened.stored.version);
         match terminal.hear(self.desk, of, &stopped)? {
             Heard::Line(line) => Ok(Some(line)),

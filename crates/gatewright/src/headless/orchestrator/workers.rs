@@ -1,8 +1,6 @@
 //! Workers: who may begin is admitted and started, and what another orchestrator left goes on.
 
-use std::sync::atomic::Ordering;
-
-use engine::{CallId, Dispatch, Happening, Refusal, Reply, RunId, Status, StepId, Time, Who};
+use engine::{CallId, Dispatch, Happening, Refusal, Reply, Status, StepId, Time, Who};
 
 use super::{Orchestrator, TICK};
 use crate::clock;
@@ -80,7 +78,7 @@ impl Orchestrator<'_, '_> {
         let Some(dispatch) = of_call(&admitted.opened, claim.call()) else {
             return self.turned_down(admitted);
         };
-        let record = record(&self.run, &dispatch, choice);
+        let record = Record::new(&self.run, &dispatch, runner);
         let work = (claim, dispatch, choice);
         let means = (record, slot, workplace);
         self.hand_over(&admitted.opened, work, means, From::TheBeginning)?;
@@ -201,10 +199,9 @@ impl Orchestrator<'_, '_> {
             How::Late | How::GiveUp => left.close(self.desk, opened),
             How::Judge | How::GoOn | How::BeginAnew => {
                 let claim = Claim::take_over(&self.desk.state, call)?;
-                let mut record = left
-                    .record
-                    .clone()
-                    .unwrap_or_else(|| record(&self.run, &left.dispatch, &choice));
+                let mut record = left.record.clone().unwrap_or_else(|| {
+                    Record::new(&self.run, &left.dispatch, choice.runner.word())
+                });
                 if left.how == How::BeginAnew {
                     if let Some(step) = &choice.step {
                         let of = (step, call, record.restarts);
@@ -233,7 +230,7 @@ impl Orchestrator<'_, '_> {
             let slot = self.limits.take(&self.desk.state, choice.runner.word())?;
             match slot {
                 Some(slot) => return Ok(slot),
-                None if self.stop.load(Ordering::Relaxed) => return Ok(Slot::default()),
+                None if self.is_stopped() => return Ok(Slot::default()),
                 None => std::thread::sleep(TICK),
             }
         }
@@ -243,18 +240,4 @@ impl Orchestrator<'_, '_> {
 fn of_call(opened: &Opened, call: &CallId) -> Option<Dispatch> {
     let mut open = opened.run().dispatches.values();
     open.find(|open| open.call.as_ref() == Some(call)).cloned()
-}
-
-fn record(run: &RunId, dispatch: &Dispatch, choice: &Choice) -> Record {
-    Record {
-        run: run.clone(),
-        dispatch: dispatch.id,
-        agent: dispatch.agent.clone(),
-        runner: choice.runner.word().to_owned(),
-        process: None,
-        conversation: None,
-        workplace: None,
-        restarts: 0,
-        ended: None,
-    }
 }

@@ -169,6 +169,7 @@ fn play(format: Format, make: impl FnOnce(&mut Output) -> Box<dyn Watcher + '_>)
     let glance = Glance {
         opened: &opened,
         at_work: &at_work,
+        elapsed: Duration::from_secs(61),
         now: NOW,
     };
     let mut watcher = make(&mut output);
@@ -204,7 +205,7 @@ fn piped_a_line_is_told_for_each_event() {
             "checking failed: two",
             "a person is asked: Go on? (yes, no)",
             "ada answered: yes",
-            "nothing is done until 10:10 UTC: the service says wait",
+            "nothing is done for 10m: the service says wait",
             "nobody was told",
             "the run is waiting: Go on?",
         ]
@@ -264,6 +265,7 @@ fn for_programs_every_event_is_one_object_on_one_line() {
         json!({"turns": 1, "tokens": 20, "cost_cents": 3})
     );
     assert_eq!(lines[8]["tail"], "one\ntwo\n\n");
+    assert_eq!(lines[13]["driven_seconds"], 61);
     assert_eq!(lines[11]["until"], "2026-08-22T10:10:00Z");
     assert_eq!(
         (&lines[13]["status"], &lines[13]["reason"]),
@@ -293,7 +295,7 @@ fn at_a_terminal_the_picture_stays_below_what_happened() {
             "checking failed: two",
             "a person is asked: Go on? (yes, no)",
             "ada answered: yes",
-            "nothing is done until 10:10 UTC: the service says wait",
+            "nothing is done for 10m: the service says wait",
             "nobody was told",
             "the run is waiting: Go on?",
             "r-1 note · running · 0s",
@@ -354,6 +356,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
     let glance = Glance {
         opened: &opened,
         at_work: &[],
+        elapsed: Duration::ZERO,
         now: NOW,
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());
