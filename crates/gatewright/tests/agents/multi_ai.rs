@@ -1,5 +1,7 @@
 //! `multi-ai` from the request to its end, with Claude Code and Codex.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::{Value, json};
 use testkit::model::{Actor, Request, Turn, bash, call, make, say, write};
 
@@ -81,11 +83,16 @@ fn implementer() -> Actor {
     Actor::new(IMPLEMENTER, turns)
 }
 
+/// Every verdict differs from the one before.
 fn verdict(approves: bool) -> Value {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let id = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
     let finding = json!({ "title": "SAY-MOIN-INSTEAD", "severity": "high" });
     match approves {
-        true => json!({ "status": "approved", "summary": "good" }),
-        false => json!({ "status": "needs_changes", "summary": "bad", "findings": [finding] }),
+        true => json!({ "id": id, "status": "approved", "summary": "good" }),
+        false => {
+            json!({ "id": id, "status": "needs_changes", "summary": "bad", "findings": [finding] })
+        }
     }
 }
 
