@@ -52,6 +52,8 @@ pub struct Surroundings {
     pub variables: BTreeMap<OsString, OsString>,
     /// Names of further variables to pass on, from a person's settings.
     pub pass: Vec<String>,
+    /// Variables of ours, by which a command and all that it starts are known.
+    pub own: BTreeMap<OsString, OsString>,
     /// Folders to search for programs before `SYSTEM_PATH`, from a person's settings or the PATH
     /// with which a person started the run. Not the PATH of whoever asks for the check: an agent
     /// that asks could put its own `cargo` first. Unsafe folders are dropped.

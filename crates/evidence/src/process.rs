@@ -78,7 +78,10 @@ mod tests {
         for name in ["cat", "a) b", "(x) S 1"] {
             assert_eq!(started(&format!("12 ({name}) {fields}")), Some(4711));
         }
-        assert_eq!(started(&format!("12 (cat) {}", fields.replacen('S', "Z", 1))), None);
+        assert_eq!(
+            started(&format!("12 (cat) {}", fields.replacen('S', "Z", 1))),
+            None
+        );
         assert_eq!(started("12 (cat) S 1"), None);
         assert_eq!(started(""), None);
     }

@@ -52,6 +52,7 @@ pub fn variables(
         .join(OsStr::new(":"));
     variables.insert(OsString::from("PATH"), path);
     variables.insert(OsString::from("TERM"), OsString::from("dumb"));
+    variables.extend(surroundings.own.clone());
     Ok(variables)
 }
 

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
 use crate::trust::scripts;
+use crate::worker::{Leash, MARK, end_marked};
 use crate::{clock, runs, tell};
 
 /// How many changed files a message names.
@@ -48,7 +49,8 @@ impl Check {
         {
             output.say_in(Style::Dim, &line);
         }
-        let driven = check(&mut desk, opened, &key)?;
+        let watch = Watch::by_us(&opened)?;
+        let driven = check(&mut desk, opened, (&key, &watch))?;
         tell::tell(&driven, output)
     }
 }
@@ -65,8 +67,30 @@ fn running(opened: &Opened) -> Option<String> {
     })
 }
 
+/// How commands are held while they run.
+pub struct Watch {
+    /// Set from outside to end them.
+    pub stop: Arc<AtomicBool>,
+    /// By which all of their processes are known.
+    pub call: String,
+}
+
+impl Watch {
+    /// By this process, until a signal comes.
+    pub fn by_us(opened: &Opened) -> Result<Self, Failure> {
+        Ok(Self {
+            stop: stop_on_signals()?,
+            call: format!("check-{}-{}", opened.run().id, std::process::id()),
+        })
+    }
+}
+
 /// Runs the commands of the present stage and tells the engine what they did.
-pub fn check(desk: &mut Desk<'_>, opened: Opened, key: &Key) -> Result<Driven, Failure> {
+pub fn check(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    (key, watch): (&Key, &Watch),
+) -> Result<Driven, Failure> {
     if let Some(driven) = drive::repeated(desk, &opened.stored, key)? {
         return Ok(driven);
     }
@@ -88,7 +112,7 @@ pub fn check(desk: &mut Desk<'_>, opened: Opened, key: &Key) -> Result<Driven, F
         results,
         tree,
         changed,
-    } = run_commands(desk, &opened, &stage)?;
+    } = run_commands(desk, &opened, (&stage, watch))?;
     let mut driven = happened(
         desk,
         opened,
@@ -152,21 +176,31 @@ fn happened(
     drive::drive(desk, opened.stored, key, &mut make)
 }
 
-fn run_commands(desk: &Desk<'_>, opened: &Opened, stage: &StageName) -> Result<Ran, Failure> {
-    let surroundings = surroundings(desk, opened)?;
-    desk.looking(opened, &BTreeMap::new(), |looking| {
+fn run_commands(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    (stage, watch): (&StageName, &Watch),
+) -> Result<Ran, Failure> {
+    let surroundings = surroundings(desk, opened, watch)?;
+    // Whoever kills us must not leave them behind: they would change what the next check looks at.
+    let _leash = Leash::on(&watch.call, None)
+        .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
+    let ran = desk.looking(opened, &BTreeMap::new(), |looking| {
         evidence::check::run(stage, looking, &surroundings)
-    })
+    });
+    end_marked(&watch.call);
+    ran
 }
 
-fn surroundings(desk: &Desk<'_>, opened: &Opened) -> Result<Surroundings, Failure> {
+fn surroundings(desk: &Desk<'_>, opened: &Opened, watch: &Watch) -> Result<Surroundings, Failure> {
     let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
     let files = desk.store.definition(opened.run().definition)?;
     Ok(Surroundings {
         scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
         variables: std::env::vars_os().collect(),
         search: std::env::split_paths(&search).collect(),
-        stop: Some(stop_on_signals()?),
+        stop: Some(Arc::clone(&watch.stop)),
+        own: BTreeMap::from([(MARK.into(), watch.call.clone().into())]),
         ..Surroundings::default()
     })
 }

@@ -6,17 +6,17 @@ use crate::worker;
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]
 pub struct Leash {
-    /// The group
-    #[arg(value_name = "GROUP")]
-    group: u32,
-    /// The call by which all processes of the worker are known
+    /// The call by which all of its processes are known
     #[arg(value_name = "CALL")]
     call: String,
+    /// The group that it leads
+    #[arg(value_name = "GROUP", value_parser = clap::value_parser!(u32).range(2..))]
+    group: Option<u32>,
 }
 
 impl Leash {
     pub fn run(&self) -> Exit {
-        worker::hold(self.group, &self.call, &mut std::io::stdin());
+        worker::hold(&self.call, self.group, &mut std::io::stdin());
         Exit::Success
     }
 }

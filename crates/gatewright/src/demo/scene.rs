@@ -11,7 +11,7 @@ use super::papers;
 use crate::arguments::Writing;
 use crate::chance;
 use crate::commands::answer::{answered, questions};
-use crate::commands::check::check;
+use crate::commands::check::{Watch, check};
 use crate::commands::start::Start;
 use crate::context::Context;
 use crate::definition::Trouble;
@@ -147,7 +147,8 @@ impl<'a> Scene<'a> {
     /// Gatewright runs the commands of the present check. Tells the last of them and what it said.
     pub fn checks(&mut self) -> Result<String, Failure> {
         let (key, opened) = (chance::key()?, self.opened()?);
-        let driven = check(&mut self.desk, opened, &key)?;
+        let watch = Watch::by_us(&opened)?;
+        let driven = check(&mut self.desk, opened, (&key, &watch))?;
         let driven = accepted(&driven)?;
         let results = driven
             .entries

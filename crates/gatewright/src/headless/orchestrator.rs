@@ -18,11 +18,12 @@ use super::due::{self, Due};
 use super::lease::Lease;
 use super::looking_back::Recent;
 use super::progress::{Glance, Progress, Watcher};
+use super::recovery;
 use super::session::Manner;
 use super::settings::Settings;
 use super::slots::Limits;
 use super::workplace::Queue;
-use crate::commands::check;
+use crate::commands::check::{self, Watch};
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed};
 use crate::failure::Failure;
@@ -314,12 +315,20 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.checking = Some(stage.clone());
         self.tell(opened, &Progress::CheckBegan { stage });
         let (shared, key) = (self.shared(), chance::key()?);
+        let watch = Watch {
+            stop: Arc::clone(&self.stop),
+            call: recovery::check_call(&self.run),
+        };
         self.crew.begin(Member::Check, None, move |_| {
             let context = shared.whereabouts.context();
             let mut desk = Desk::for_writing(&context)?;
             desk.fence = Some(shared.fence);
             let opened = desk.read(&shared.run)?;
-            check::check(&mut desk, opened, &key).map(drop)
+            match check::check(&mut desk, opened, (&key, &watch)) {
+                // Its commands were ended with us, and run again when somebody goes on.
+                Err(_) if shared.stop.load(Ordering::Relaxed) => Ok(()),
+                checked => checked.map(drop),
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Recovery: what an orchestrator left that was killed, and how its work goes on.
 
-use engine::{Dispatch, Ending, Fault, Happening, Life, Usage, Who, WorkRef};
+use engine::{Dispatch, Ending, Fault, Happening, Life, RunId, Usage, Who, WorkRef};
 use evidence::{group, process};
 
 use crate::desk::{Desk, Opened};
@@ -50,6 +50,11 @@ impl How {
             Self::GiveUp => "given up: it was begun too often",
         }
     }
+}
+
+/// By which the commands of a run's check are known: it has one check at a time.
+pub fn check_call(run: &RunId) -> String {
+    format!("check-{run}")
 }
 
 /// What is left of a run that nobody drives. Looks only.

@@ -10,18 +10,18 @@ const LET_GO: &[u8] = b".";
 /// The variable by which every process of a worker is known.
 pub const MARK: &str = "GATEWRIGHT_CALL";
 
-/// Somebody waits for our end, and ends this group then.
+/// Somebody waits for our end, and ends what we started then.
 pub struct Leash {
     holder: Child,
 }
 
 impl Leash {
-    /// On this group, and on all that is marked with the call.
-    pub fn on(group: u32, call: &str) -> io::Result<Self> {
+    /// On all that is marked with the call, and on this group.
+    pub fn on(call: &str, group: Option<u32>) -> io::Result<Self> {
         let holder = Command::new(std::env::current_exe()?)
             .arg("leash")
-            .arg(group.to_string())
             .arg(call)
+            .args(group.map(|group| group.to_string()))
             .current_dir("/")
             .env_clear()
             .stdin(Stdio::piped())
@@ -48,11 +48,11 @@ impl Drop for Leash {
 }
 
 /// The other end: waits until the line is cut, and ends the worker unless it was let go.
-pub fn hold(group: u32, call: &str, line: &mut dyn io::Read) {
+pub fn hold(call: &str, group: Option<u32>, line: &mut dyn io::Read) {
     let mut told = Vec::new();
     let _ = line.take(LET_GO.len() as u64).read_to_end(&mut told);
     if told != LET_GO {
-        evidence::group::kill(group);
+        group.into_iter().for_each(evidence::group::kill);
         end_marked(call);
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     fn a_cut_line_ends_the_group_and_a_word_saves_it() {
         for (line, ended) in [(&b"."[..], false), (b"", true)] {
             let group = Group::start(Command::new("sleep").arg("60")).unwrap();
-            hold(group.id(), "step-none", &mut &*line);
+            hold("step-none", Some(group.id()), &mut &*line);
             // Whoever was killed has ended by now or soon; whoever was not has not.
             let status = match ended {
                 true => {

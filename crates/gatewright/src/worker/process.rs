@@ -94,7 +94,7 @@ pub fn run(
         Ok(group) => group,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let leash = Leash::on(group.id(), call).map_err(watching)?;
+    let leash = Leash::on(call, Some(group.id())).map_err(watching)?;
     reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);

@@ -51,9 +51,12 @@ fn every_command_is_a_persons_or_anybodys() {
         "gc",
         "gc --dry-run",
         "prove-guards",
+        "recover",
         "reset r-test --reason x",
         "restore r-test 1 --reason x",
+        "resume r-test",
         "retry r-test",
+        "run small.toml --task x",
         "skip r-test --reason x",
         "trust small.toml",
         "trust small.toml --show",
@@ -61,6 +64,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "trust --revoke small.toml",
         "uninit --yes",
         "verify",
+        "worker --once",
     ];
     let anybodys = [
         "check",

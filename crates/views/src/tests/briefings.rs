@@ -448,6 +448,10 @@ fn a_long_task_is_cut_for_a_session_and_whole_for_a_worker_of_ours() {
         let first = dispatch(3, "validator", "validating", Duty::Work);
         let text = told(&run, &first, None);
         assert_eq!(text.contains("the end"), whole, "{driver:?}");
-        assert_eq!(text.contains("cut here; 200008 characters"), !whole, "{driver:?}");
+        assert_eq!(
+            text.contains("cut here; 200008 characters"),
+            !whole,
+            "{driver:?}"
+        );
     }
 }

@@ -16,6 +16,7 @@ use crate::headless::slots::Slot;
 use crate::headless::workplace::{Where, Workplace};
 use crate::worker::choice::{self, Choice};
 use crate::worker::claim::Claim;
+use crate::worker::end_marked;
 use crate::worker::listener::Told;
 use crate::worker::order::{self, Special};
 use crate::worker::record::Record;
@@ -180,6 +181,7 @@ impl Orchestrator<'_, '_> {
 
     /// Ends what is left of an orchestrator that was killed, and goes on with its work.
     pub(super) fn take_over(&mut self, mut opened: Opened) -> Result<(), Failure> {
+        end_marked(&recovery::check_call(&self.run));
         for left in recovery::left(self.desk, &opened) {
             left.end();
             opened = self.go_on(opened, &left)?;
