@@ -6,6 +6,7 @@ mod due;
 pub mod flags;
 mod job;
 pub mod lease;
+mod leftovers;
 mod lines;
 mod live;
 mod looking_back;

@@ -22,6 +22,7 @@ mod headless;
 mod hook;
 mod install;
 mod key;
+mod ourselves;
 mod output;
 mod params;
 mod period;

@@ -130,6 +130,11 @@ impl Worktrees {
         }
     }
 
+    /// Has the run ever had any?
+    pub fn are_there(&self) -> bool {
+        self.records.folder().is_dir()
+    }
+
     /// Makes a worktree with what the run's worktree holds now. `carried` are paths, relative to the
     /// run's folder, that come along and are brought back even if git ignores them.
     ///

@@ -129,7 +129,8 @@ pub fn is_ours(call: &CallId) -> bool {
     call.as_str().starts_with(PREFIX)
 }
 
-fn folder(state: &State) -> PathBuf {
+/// Where the claims of all runs lie.
+pub fn folder(state: &State) -> PathBuf {
     state.folder().join("working")
 }
 

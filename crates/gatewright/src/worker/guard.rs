@@ -11,7 +11,7 @@ use hosts::worker::{Guard, Guarding, Own, OwnPlace, Program};
 use super::kept::Variables;
 use crate::desk::Desk;
 use crate::failure::Failure;
-use crate::state;
+use crate::{ourselves, state};
 
 /// Writes what the hooks need, and hands back what is added to the start.
 pub fn prepare(
@@ -20,7 +20,7 @@ pub fn prepare(
     program: Program,
     variables: &Variables,
 ) -> Result<Guarding, Failure> {
-    let ours = std::env::current_exe()
+    let ours = ourselves::program()
         .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
     let ours = ours.to_str().ok_or_else(|| {
         Failure::outside("the path of our own program is no text").hint("install it elsewhere")

@@ -4,6 +4,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
+use crate::ourselves;
+
 /// What the holder is told when the worker has ended and was reaped: its number may be another's.
 const LET_GO: &[u8] = b".";
 
@@ -18,7 +20,7 @@ pub struct Leash {
 impl Leash {
     /// On all that is marked with the call, and on this group.
     pub fn on(call: &str, group: Option<u32>) -> io::Result<Self> {
-        let holder = Command::new(std::env::current_exe()?)
+        let holder = Command::new(ourselves::program()?)
             .arg("leash")
             .arg(call)
             .args(group.map(|group| group.to_string()))

@@ -149,7 +149,9 @@ impl Work<'_, '_> {
         if heard.was_stopped() && self.setting.stopped == Stopped::StaysOpen {
             return Ok(None);
         }
-        if let Some(failure) = verdict::outside(self.order.runner, &heard) {
+        if self.setting.stopped == Stopped::StaysOpen
+            && let Some(failure) = verdict::outside(self.order.runner, &heard)
+        {
             return Err(failure);
         }
         let secrets = &self.desk.context.environment.secrets;

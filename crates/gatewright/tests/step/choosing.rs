@@ -56,19 +56,23 @@ fn a_runner_that_nobody_knows_is_refused_before_the_run_begins() {
 }
 
 #[test]
-fn a_promise_that_another_program_does_not_keep_is_not_made() {
+fn tools_are_denied_to_a_program_that_can_be_held_to_it_and_to_no_script() {
     let denies = REVIEW.replace(
         "writes           = []",
         "writes = []\ntools.deny = [\"Bash\"]",
     );
     let world = World::with(&denies);
     world.codex(&well(APPROVES));
-    refuses(
-        &world,
-        "step",
-        1,
-        &["reviewing forbids tools", "tools.deny"],
-    );
+    world.step().succeeds();
+
+    let world = World::unstarted(&denies.replace("\"codex\"", "\"command\""));
+    world.project.person(["trust", "pipeline.toml"], "yes\n");
+    let ran = world
+        .run("start pipeline.toml --task try --by-hand")
+        .exits(1);
+    for words in ["GW-L267", "tools.deny"] {
+        assert!(ran.stderr.contains(words), "{ran}");
+    }
 }
 
 #[test]

@@ -89,6 +89,8 @@ here=$(dirname "$0")
 count=$(($(cat "$here/{name}.count" 2>/dev/null || echo 0) + 1))
 echo "$count" > "$here/{name}.count"
 printf '%s\n' "$*" >> "$here/{name}.calls"
+# Its first hook has come: nobody plays the hooks here, the real programs call them.
+: > "$XDG_STATE_HOME/gatewright/working/$GATEWRIGHT_CALL.arrived"
 cat > "$here/{name}.prompt.$count"
 {script}
 "#

@@ -32,7 +32,7 @@ fn world(script: &str) -> World {
     world
 }
 
-const GOOD: &str = "#!/bin/sh\ncat > briefing\nenv | grep GATEWRIGHT | sort > told\necho '{\"status\": \"good\"}'\n";
+const GOOD: &str = "#!/bin/sh\ncat > briefing\nenv | grep GATEWRIGHT | grep -v _CALL= | sort > told\necho '{\"status\": \"good\"}'\n";
 
 #[test]
 fn a_script_reads_its_briefing_and_what_it_prints_is_its_last_message() {
@@ -99,16 +99,15 @@ fn a_script_that_fails_has_crashed_and_is_not_sent_back() {
 
 #[test]
 fn a_script_says_what_runs_it_and_has_a_name() {
-    let world = world("echo '{}'\n");
-    world.start().succeeds();
-    let ran = world.step().exits(1);
-    assert!(ran.stderr.contains("does not say what runs it"), "{ran}");
-    assert_eq!(world.history("admitted").len(), 0);
-
-    let nameless = World::with(&SCRIPTED.replace("prompt  = \"count.sh\"\n", ""));
-    let ran = nameless.step().exits(1);
-    assert!(ran.stderr.contains("name it with `prompt`"), "{ran}");
-    assert_eq!(nameless.history("admitted").len(), 0);
+    let silent = world("echo '{}'\n");
+    let nameless = World::unstarted(&SCRIPTED.replace("prompt  = \"count.sh\"\n", ""));
+    for world in [silent, nameless] {
+        world.project.person(["trust", "pipeline.toml"], "yes\n");
+        let ran = world
+            .run("start pipeline.toml --task try --by-hand")
+            .exits(1);
+        assert!(ran.stderr.contains("GW-L266"), "{ran}");
+    }
 }
 
 /// No name of a program tells that a script acts for an agent, so we do.

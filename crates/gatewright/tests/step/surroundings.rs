@@ -52,6 +52,7 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
         [
             "AI_AGENT",
             "GATEWRIGHT_AGENT",
+            "GATEWRIGHT_CALL",
             "GATEWRIGHT_MODEL",
             "GATEWRIGHT_RUN",
             "GATEWRIGHT_STAGE",
@@ -61,6 +62,7 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
             "PATH",
             "TERM",
             "USER",
+            "XDG_STATE_HOME",
         ]
     );
     let root = world.project.path().canonicalize().unwrap();

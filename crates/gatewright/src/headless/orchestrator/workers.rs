@@ -9,6 +9,7 @@ use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
 use crate::headless::crew::Member;
 use crate::headless::job::{self, Job};
+use crate::headless::leftovers;
 use crate::headless::looking_back::Recent;
 use crate::headless::progress::{Progress, Worker};
 use crate::headless::recovery::{self, How, Left};
@@ -182,8 +183,10 @@ impl Orchestrator<'_, '_> {
     /// Ends what is left of an orchestrator that was killed, and goes on with its work.
     pub(super) fn take_over(&mut self, mut opened: Opened) -> Result<(), Failure> {
         end_marked(&recovery::check_call(&self.run));
-        for left in recovery::left(self.desk, &opened) {
-            left.end();
+        let all = recovery::left(self.desk, &opened);
+        all.iter().for_each(Left::end);
+        leftovers::clear(self.desk, &opened)?;
+        for left in all {
             opened = self.go_on(opened, &left)?;
         }
         Ok(())

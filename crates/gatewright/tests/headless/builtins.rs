@@ -1,0 +1,139 @@
+//! The built-in pipelines from their beginning to their end, each agent played by a script.
+
+use testkit::{Project, Ran};
+
+use super::fixture::{PROGRAM, World, says};
+
+/// Plays every agent of every built-in pipeline, well.
+const ALL: &str = r#"
+mkdir -p .task .claude/state/phases
+bundle() {
+    printf -- '---\nsource_agent: a\ntarget_agent: b\ntimestamp: now %s\ntarget_path: site.yml\nstatus: %s\n---\n# Notes\n' \
+        "$count" "$2" > ".claude/ansible-workflows.$1.bundle.md"
+}
+signal() { echo "{\"status\": \"completed\", \"worker_id\": \"$count\"}" > .task/worker-signal.json; }
+plan="{\"id\": \"p$count\", \"title\": \"t\", \"technical_approach\": {\"pattern\": \"x\", \"rationale\": \"y\"}, \"steps\": [{\"id\": 1, \"description\": \"do it\"}]}"
+case $GATEWRIGHT_STAGE in
+scaffolding | debugging) bundle "$GATEWRIGHT_STAGE" DONE ;;
+generating) bundle generating DONE; echo '- hosts: all' > site.yml ;;
+validating) bundle validating PASS ;;
+reviewing) bundle reviewing APPROVED ;;
+IDLE | GATHERING | REFINING) echo "this is what $GATEWRIGHT_AGENT says" ;;
+EXECUTING) echo worked > done.txt ;;
+requirements_gathering)
+    signal
+    echo '{"id": "s", "title": "t", "requirements": {"functional": ["it works"]}, "acceptance_criteria": [{"id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t"}], "test_criteria": {"commands": ["grep -q hello hello.txt"]}}' > .task/user-story.json ;;
+plan_drafting) signal; echo "$plan" > .task/plan.json ;;
+plan_refining) signal; echo "$plan" > .task/plan-refined.json ;;
+plan_reviewing | code_reviewing)
+    who=${GATEWRIGHT_MODEL:-codex}
+    echo "{\"status\": \"approved\", \"summary\": \"good\"}" > ".task/${GATEWRIGHT_STAGE%_reviewing}-review-$who.json" ;;
+implementing | implementing_loop)
+    echo hello > hello.txt
+    echo '{"status": "complete", "files_modified": [], "files_created": ["hello.txt"]}' > .task/impl-result.json ;;
+planning)
+    echo '{"phases": [{"id": "a", "title": "A", "agent": "x"}, {"id": "b", "title": "B", "agent": "x", "needs": ["a"]}]}' > .claude/state/active_task_graph.json ;;
+executing)
+    echo "by $GATEWRIGHT_STEP" > "$GATEWRIGHT_STEP.txt"
+    echo '{"status": "completed", "deliverables": ["x"], "context_for_next": "y"}' > ".claude/state/phases/$GATEWRIGHT_STEP.json" ;;
+verifying) echo '{"status": "PASS", "summary": "fine"}' > .claude/state/verification.json ;;
+*) exit 9 ;;
+esac
+"#;
+
+fn world() -> World {
+    World::new(Project::with_git(PROGRAM), ALL)
+}
+
+fn run(world: &World, words: &str) -> Ran {
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "run {words} --task try --id r-test --stand-in {}",
+        agent.display()
+    );
+    world.gatewright(&line)
+}
+
+#[test]
+fn context_first_gathers_refines_plans_works_and_is_finished_by_a_persons_word() {
+    let world = world();
+    run(&world, "context-first --answer EXECUTING=finish").succeeds();
+    let starts = ["IDLE", "GATHERING", "REFINING", "EXECUTING"];
+    assert_eq!(world.starts(), starts);
+    assert!(world.is_there("done.txt"), "somebody does the work");
+    says(&world.prompt(2), "this is what context-gatherer says");
+    // Without a person's word it waits after the work, which is done once.
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "run context-first --task more --id r-more --stand-in {}",
+        agent.display()
+    );
+    let waits = world.gatewright(&line).exits(6);
+    says(
+        &waits.stdout,
+        "an agent has worked in EXECUTING: is it done?",
+    );
+    world.gatewright("resume r-more").exits(6);
+    assert_eq!(world.starts().len(), 8);
+    world.gatewright("finish r-more").succeeds();
+    assert_eq!(world.status("r-more"), "completed");
+}
+
+#[test]
+fn ansible_is_written_linted_and_reviewed_and_a_worker_does_what_the_session_would() {
+    let world = world();
+    // The checks need programs that lie outside the project.
+    world.program("ansible-playbook", "exit 0");
+    world.program("ansible-lint", "exit 0");
+    run(&world, "ansible --param target=site.yml").succeeds();
+    let agents: Vec<String> = world.noted("starts");
+    assert_eq!(
+        agents
+            .iter()
+            .filter(|line| line.contains("ing "))
+            .collect::<Vec<_>>(),
+        [
+            "scaffolding session",
+            "generating ansible-generator",
+            "validating ansible-validator",
+            "reviewing ansible-reviewer",
+        ]
+    );
+}
+
+#[test]
+fn multi_ai_goes_from_requirements_to_tested_code_with_one_answer_in_advance() {
+    let world = world();
+    run(&world, "multi-ai --answer approval=approve").succeeds();
+    assert_eq!(
+        world.starts(),
+        [
+            "requirements_gathering",
+            "plan_drafting",
+            "plan_refining",
+            "plan_reviewing",
+            "plan_reviewing",
+            "plan_reviewing",
+            "implementing_loop",
+            "code_reviewing",
+            "code_reviewing",
+            "code_reviewing",
+        ]
+    );
+    assert_eq!(
+        world.history("checked").len(),
+        1,
+        "what the person approved was run"
+    );
+}
+
+#[test]
+fn phases_are_planned_worked_through_and_verified() {
+    let world = world();
+    run(&world, "phases").succeeds();
+    assert_eq!(
+        world.starts(),
+        ["planning", "executing/a", "executing/b", "verifying"]
+    );
+    assert_eq!(world.project.read("b.txt"), "by b\n");
+}

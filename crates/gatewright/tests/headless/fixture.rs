@@ -1,0 +1,225 @@
+//! What the tests share: a project with a pipeline, and a script that plays its agents.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::{Project, Ran};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+
+/// How long anything is waited for before the test says that it waited in vain.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// One agent that leaves one file.
+pub const ONE: &str = r#"
+name  = "one"
+about = "Have a note written."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// What the agent of `ONE` does when all is well. It leaves something new each time.
+pub const WRITES: &str = r#"echo "note $count" > note.txt"#;
+
+/// A project and a folder of programs, which go when this goes.
+pub struct World {
+    pub project: Project,
+    programs: TempDir,
+}
+
+impl World {
+    /// A git project with this pipeline, trusted, and this script for its agents.
+    pub fn with(pipeline: &str, script: &str) -> Self {
+        let world = Self::new(Project::with_git(PROGRAM), script);
+        world.pipeline(pipeline);
+        world
+    }
+
+    pub fn new(project: Project, script: &str) -> Self {
+        let world = Self {
+            project,
+            programs: programs(),
+        };
+        world.agent(script);
+        world
+    }
+
+    /// The pipeline of the project, which a person trusts.
+    pub fn pipeline(&self, text: &str) {
+        self.project.write("pipeline.toml", text);
+        self.project.trust("pipeline.toml");
+    }
+
+    /// The agents of this project are played by this script. Its `$here` is the folder of the programs,
+    /// `$count` says how often it was started, and `$at` where it is. Each start is noted in `starts`,
+    /// and what it was told in `prompt.COUNT`.
+    pub fn agent(&self, script: &str) -> &Self {
+        self.program("agent", script)
+    }
+
+    pub fn program(&self, name: &str, script: &str) -> &Self {
+        let path = self.programs().join(name);
+        // Several may start at once: who could make the folder has the number.
+        let text = format!(
+            r#"#!/bin/sh
+here=$(dirname "$0")
+count=1
+while ! mkdir "$here/{name}.$count" 2>/dev/null; do count=$((count + 1)); done
+at=$GATEWRIGHT_STAGE${{GATEWRIGHT_STEP:+/$GATEWRIGHT_STEP}}
+echo "$at $GATEWRIGHT_AGENT" >> "$here/starts"
+cat > "$here/prompt.$count"
+{script}
+"#
+        );
+        // A script that is changed while it is read would be another one.
+        let new = self.programs().join(format!("{name}.new"));
+        fs::write(&new, text).unwrap();
+        testkit::make_executable(&new);
+        fs::rename(&new, &path).unwrap();
+        self
+    }
+
+    pub fn programs(&self) -> &Path {
+        self.programs.path()
+    }
+
+    /// Runs the pipeline as `r-test`.
+    pub fn run(&self, more: &str) -> Ran {
+        self.gatewright(&self.line(more))
+    }
+
+    /// What `run` types.
+    pub fn line(&self, more: &str) -> String {
+        let agent = self.programs().join("agent");
+        format!(
+            "run pipeline.toml --task try --id r-test --stand-in {} {more}",
+            agent.display()
+        )
+    }
+
+    /// Runs the program with these words, as a script would that nobody watches.
+    pub fn gatewright(&self, line: &str) -> Ran {
+        Ran::from(self.command(line).output().unwrap())
+    }
+
+    pub fn command(&self, line: &str) -> Command {
+        self.on_path(self.project.command(line.split_whitespace()))
+    }
+
+    /// A person types this at a terminal, and then these words.
+    pub fn person(&self, line: &str, typed: &str) -> Ran {
+        self.project.person(line.split_whitespace(), typed)
+    }
+
+    fn on_path(&self, mut command: Command) -> Command {
+        let system = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{system}", self.programs().display()));
+        command
+    }
+
+    /// The program at work in the background.
+    pub fn begin(&self, line: &str) -> super::under_way::UnderWay {
+        let file = self.programs().join(format!("pid.{}", unique()));
+        let mut command = self.on_path(self.project.at_home("sh"));
+        command.args(["-c", r#"echo $$ > "$0.new"; mv "$0.new" "$0"; exec "$@""#]);
+        command
+            .arg(&file)
+            .arg(PROGRAM)
+            .args(line.split_whitespace());
+        super::under_way::UnderWay::begin(command, &file)
+    }
+
+    /// What the programs noted under this name, a line each.
+    pub fn noted(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.programs().join(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Where agents were started, in the order of their starts.
+    pub fn starts(&self) -> Vec<String> {
+        let starts = self.noted("starts");
+        let places = starts.iter().map(|line| line.split(' ').next().unwrap());
+        places.map(str::to_owned).collect()
+    }
+
+    /// What the agent was told that was started as this one.
+    pub fn prompt(&self, count: usize) -> String {
+        fs::read_to_string(self.programs().join(format!("prompt.{count}"))).unwrap()
+    }
+
+    pub fn facts(&self, line: &str) -> Value {
+        let ran = self.gatewright(&format!("{line} --json"));
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
+    }
+
+    /// The facts of a run's history of this kind.
+    pub fn history_of(&self, run: &str, kind: &str) -> Vec<Value> {
+        let facts = self.facts(&format!("history {run}"));
+        let entries = facts["entries"].as_array().expect("a history has entries");
+        let entries = entries.iter().filter(|entry| entry["fact"]["kind"] == kind);
+        entries.cloned().collect()
+    }
+
+    pub fn history(&self, kind: &str) -> Vec<Value> {
+        self.history_of("r-test", kind)
+    }
+
+    pub fn status(&self, run: &str) -> String {
+        let facts = self.facts(&format!("status {run}"));
+        facts["status"]
+            .as_str()
+            .expect("a run has a status")
+            .to_owned()
+    }
+
+    pub fn is_there(&self, name: &str) -> bool {
+        self.project.path().join(name).exists()
+    }
+}
+
+/// Waits until this holds.
+#[track_caller]
+pub fn until(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Contains, said so that a failure shows both.
+#[track_caller]
+pub fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "«{part}» is not in\n{text}");
+}
+
+fn unique() -> usize {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Outside of every project, where nobody else can write.
+fn programs() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// A copy of the path of a file of the programs, for a script that reads or writes it.
+pub fn named(world: &World, name: &str) -> PathBuf {
+    world.programs().join(name)
+}

@@ -1,0 +1,22 @@
+//! Headless mode with scripted agents: whole runs, people, kills, faults, budgets, waves and bad input.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod bad_input;
+mod budget;
+mod builtins;
+mod checks;
+mod daemons;
+mod faults;
+mod fixture;
+mod many;
+mod notices;
+mod people;
+mod shown;
+mod stopping;
+mod under_way;
+mod waves;

@@ -1,0 +1,199 @@
+//! People: asked at the terminal or elsewhere, with several questions at once or in advance.
+
+use serde_json::Value;
+use testkit::Ran;
+
+use super::fixture::{World, says, until};
+
+/// A person is asked, and `again` asks once more after more work.
+const ASKED: &str = r#"
+name  = "asked"
+about = "Ask a person."
+start = "agreeing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[stages.agreeing]
+ask      = "Is this what you want?"
+on.yes   = "complete"
+on.again = "writing"
+on.no    = "stopped"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "agreeing"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// A worker that wants to know something first.
+const QUESTIONS: &str = r#"
+name  = "questions"
+about = "Have a worker ask."
+start = "writing"
+
+[artifacts.signal]
+path    = "signal.json"
+format  = "json"
+outcome = { field = "status", values = ["completed", "needs_input"] }
+
+[artifacts.answers]
+from = "answers"
+
+[stages.writing]
+agent          = "writer"
+reads          = ["answers?"]
+leaves         = ["signal"]
+on.completed   = "complete"
+on.needs_input = "asking"
+
+[stages.asking]
+ask         = "The worker has questions."
+from        = "signal.questions"
+leaves      = "answers"
+on.answered = "@interrupted"
+
+[stages.complete]
+end = "completed"
+"#;
+
+const ASKS_TWICE: &str = r#"
+if [ "$count" = 1 ]; then
+    echo '{"status": "needs_input", "questions": [{"id": "q1", "question": "Which colour?", "options": ["red", "blue"]}, {"id": "q2", "question": "How many?"}]}' > signal.json
+else
+    echo '{"status": "completed"}' > signal.json
+fi
+"#;
+
+const WRITES: &str = r#"echo "note $count" > note.txt"#;
+
+/// Who answered, and what, in the order of the history.
+fn answers(world: &World) -> Vec<(String, String)> {
+    let entries = world.history("answered").into_iter();
+    let text = |value: &Value| value.as_str().expect("it is a text").to_owned();
+    let texts = entries.map(|entry| (text(&entry["by"]["name"]), text(&entry["fact"]["answer"])));
+    texts.collect()
+}
+
+fn at_a_terminal(world: &World, more: &str, typed: &str) -> Ran {
+    world.person(&world.line(more), typed)
+}
+
+#[test]
+fn a_question_is_shown_at_the_terminal_with_its_choices_until_one_of_them_is_typed() {
+    let world = World::with(ASKED, WRITES);
+    let ran = at_a_terminal(&world, "", "perhaps\nyes\n").succeeds();
+    says(&ran.stdout, "Is this what you want?");
+    says(&ran.stdout, "again / no / yes: ");
+    says(&ran.stdout, "'perhaps' is none of them");
+    says(&ran.stdout, "r-test completed");
+    let answers = answers(&world);
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0].1, "yes");
+}
+
+#[test]
+fn whoever_leaves_the_terminal_leaves_the_run_as_it_is() {
+    let world = World::with(ASKED, WRITES);
+    // Ctrl-D is all that is typed.
+    let ran = at_a_terminal(&world, "", "");
+    says(&ran.stdout, "gatewright resume r-test");
+    assert_eq!(world.status("r-test"), "waiting");
+    world.gatewright("answer r-test yes").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+}
+
+#[test]
+fn a_workers_questions_are_one_pause_and_it_is_told_the_answers() {
+    let world = World::with(QUESTIONS, ASKS_TWICE);
+    let ran = at_a_terminal(&world, "", "blue\nseven of them\n").succeeds();
+    says(&ran.stdout, "Which colour? (red, blue)");
+    says(&ran.stdout, "How many?");
+    assert_eq!(world.starts(), ["writing", "writing"]);
+    let told = world.prompt(2);
+    says(&told, "blue");
+    says(&told, "seven of them");
+    assert_eq!(world.history("answered").len(), 1);
+}
+
+#[test]
+fn without_a_terminal_the_run_waits_and_goes_on_after_an_answer_from_elsewhere() {
+    let world = World::with(QUESTIONS, ASKS_TWICE);
+    let waits = world.run("").exits(6);
+    says(
+        &waits.stdout,
+        "r-test waits for a person: The worker has questions.",
+    );
+    says(&waits.stderr, "gatewright resume r-test");
+    let again = world.gatewright("resume r-test").exits(6);
+    says(&again.stdout, "r-test waits for a person");
+    assert_eq!(world.starts(), ["writing"], "nobody works meanwhile");
+    world
+        .gatewright("answer r-test --answer q1=red --answer q2=2")
+        .succeeds();
+    world.gatewright("resume r-test").succeeds();
+    says(&world.prompt(2), "red");
+}
+
+#[test]
+fn who_stays_goes_on_when_somebody_answers_elsewhere() {
+    let world = World::with(ASKED, WRITES);
+    let staying = world.begin(&world.line("--wait"));
+    until("it waits", || {
+        let ran = world.gatewright("status r-test --json");
+        ran.stdout.contains("\"waiting\"")
+    });
+    world.gatewright("answer r-test yes").succeeds();
+    let ran = staying.end().succeeds();
+    says(&ran.stdout, "r-test completed");
+    assert_eq!(answers(&world).len(), 1);
+}
+
+#[test]
+fn an_answer_in_advance_counts_once_and_stands_in_the_history_with_who_gave_it() {
+    let world = World::with(ASKED, WRITES);
+    // The first question is answered in advance; the second one is the same and is not.
+    let ran = world.run("--answer agreeing=again").exits(6);
+    says(&ran.stderr, "in advance answered: again");
+    assert_eq!(world.starts(), ["writing"]);
+    let answers = answers(&world);
+    assert_eq!(answers.len(), 1);
+    says(&answers[0].0, ", in advance");
+    let history = world.gatewright("history r-test").succeeds();
+    says(
+        &history.stdout,
+        "has answered agreeing with again in advance",
+    );
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.starts(), ["writing"], "it counts once");
+}
+
+#[test]
+fn an_answer_in_advance_that_nobody_will_ask_for_is_refused_before_anything_begins() {
+    let world = World::with(ASKED, WRITES);
+    for (answer, because) in [
+        ("elsewhere=yes", "there is no stage elsewhere"),
+        (
+            "agreeing=perhaps",
+            "agreeing cannot be answered with 'perhaps'",
+        ),
+        ("writing=done", "writing cannot be answered with 'done'"),
+        ("agreeing", "write it as STAGE=CHOICE"),
+        (
+            "agreeing=yes --answer agreeing=no",
+            "--answer agreeing is there twice",
+        ),
+    ] {
+        let ran = world.run(&format!("--answer {answer}")).exits(2);
+        says(&ran.stderr, because);
+    }
+    let runs = world.facts("list --all");
+    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(0), "{runs}");
+}

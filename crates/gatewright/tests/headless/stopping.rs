@@ -1,0 +1,188 @@
+//! Stopped, killed and driven twice: the run goes on where it was, and nothing is done twice.
+
+use super::fixture::{ONE, WRITES, World, says, until};
+use super::under_way::is_alive;
+
+/// Works until it is let go, and leaves what it must.
+const LONG: &str = r#"
+echo $$ >> "$here/workers"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+echo "note $count" > note.txt
+"#;
+
+fn at_work(world: &World, number: usize) {
+    until("a worker is at work", || {
+        world.noted("workers").len() >= number
+    });
+}
+
+#[track_caller]
+fn no_worker_is_left(world: &World) {
+    until("no worker is left", || {
+        world.noted("workers").iter().all(|id| !is_alive(id))
+    });
+}
+
+fn let_go(world: &World) {
+    std::fs::write(world.programs().join("go"), "").unwrap();
+}
+
+#[test]
+fn one_interrupt_stops_cleanly_says_how_to_go_on_and_resume_finishes() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    run.interrupt();
+    let ran = run.end().exits(130);
+    says(&ran.stdout, "r-test stopped");
+    says(
+        &ran.stderr,
+        "`gatewright resume r-test` goes on where it was",
+    );
+    no_worker_is_left(&world);
+    let_go(&world);
+    let ran = world.gatewright("resume").succeeds();
+    says(
+        &ran.stderr,
+        "was interrupted: begun anew, in the same attempt",
+    );
+    assert_eq!(world.history("admitted").len(), 1, "one dispatch in all");
+    assert_eq!(world.history("ended").len(), 1);
+    assert_eq!(world.starts().len(), 2);
+}
+
+#[test]
+fn a_second_interrupt_ends_at_once_and_leaves_no_worker() {
+    // Whoever does not listen to signals is ended, too.
+    let deaf = format!("trap '' TERM INT HUP\n{LONG}");
+    let world = World::with(ONE, &deaf);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    run.interrupt();
+    // Either the second one finds it stopping, or it has stopped already.
+    let id = rustix::process::Pid::from_raw(run.id).unwrap();
+    let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
+    run.end().exits(130);
+    no_worker_is_left(&world);
+    let_go(&world);
+    world.gatewright("resume r-test").succeeds();
+}
+
+#[test]
+fn a_killed_orchestrator_leaves_nobody_and_one_command_goes_on() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    let killed = run.id;
+    assert_eq!(run.kill().code, None);
+    no_worker_is_left(&world);
+    let shown = world.gatewright("recover").succeeds().stdout;
+    says(&shown, "r-test in writing, running: nobody drives it");
+    says(&shown, "'writer' (d1): begun anew, in the same attempt");
+    says(&shown, "`gatewright resume r-test` goes on");
+    let facts = world.facts("recover r-test");
+    assert_eq!(facts["runs"][0]["left"][0]["agent"], "writer", "{facts}");
+    let_go(&world);
+    let ran = world.gatewright("resume").succeeds();
+    assert!(!ran.stderr.contains(&format!("process {killed}")));
+    assert_eq!(world.history("admitted").len(), 1);
+    assert_eq!(world.status("r-test"), "completed");
+    says(
+        &world.gatewright("recover r-test").stdout,
+        "nothing to recover",
+    );
+}
+
+#[test]
+fn a_run_that_is_driven_is_refused_to_everybody_else_with_the_process() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    let ran = world.gatewright("resume r-test").exits(1);
+    says(
+        &ran.stderr,
+        &format!("driven by another gatewright (process {})", run.id),
+    );
+    let shown = world.gatewright("recover").succeeds().stdout;
+    says(
+        &shown,
+        &format!("driven by process {}, nothing to recover", run.id),
+    );
+    let other = world.line("").replace("--id r-test", "--id r-other");
+    let ran = world.gatewright(&other).exits(1);
+    says(&ran.stderr, "run r-test is active here and leaves note.txt");
+    // The very same command is the same run.
+    let ran = world.run("");
+    assert_ne!(ran.code, Some(0), "{ran}");
+    let_go(&world);
+    run.end().succeeds();
+    assert_eq!(world.starts().len(), 1);
+}
+
+#[test]
+fn of_two_who_resume_at_once_one_goes_on() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    run.kill();
+    let both = [world.begin("resume r-test"), world.begin("resume r-test")];
+    at_work(&world, 2);
+    let_go(&world);
+    let mut codes: Vec<_> = both.map(|one| one.end().code).into_iter().collect();
+    codes.sort_unstable();
+    // Whoever came when it was over found it completed.
+    assert!(
+        codes == [Some(0), Some(1)] || codes == [Some(0), Some(0)],
+        "{codes:?}"
+    );
+    assert_eq!(world.starts().len(), 2, "one before and one after");
+    assert_eq!(world.history("ended").len(), 1);
+}
+
+#[test]
+fn work_that_had_ended_is_judged_and_not_done_again() {
+    // The worker kills its own orchestrator in its last breath.
+    let world = World::with(
+        ONE,
+        r#"echo $$ >> "$here/workers"
+echo "note $count" > note.txt
+echo done > "$here/done""#,
+    );
+    let run = world.begin(&world.line(""));
+    until("it has ended", || world.programs().join("done").exists());
+    // It may have come to its end meanwhile.
+    let id = rustix::process::Pid::from_raw(run.id).unwrap();
+    let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+    run.end();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.history("ended").len(), 1);
+}
+
+#[test]
+fn there_is_nothing_to_resume_where_nothing_is_under_way() {
+    let world = World::with(ONE, WRITES);
+    let ran = world.gatewright("resume").exits(3);
+    says(&ran.stderr, "no run is active in this project");
+    says(
+        &world.gatewright("recover").succeeds().stdout,
+        "no headless run of this project is under way",
+    );
+    world.run("").succeeds();
+    // What is over stays as it is.
+    let ran = world.gatewright("resume r-test").succeeds();
+    says(&ran.stdout, "r-test completed");
+    assert_eq!(world.starts().len(), 1);
+    let ran = world.gatewright("resume r-nobody").exits(3);
+    says(&ran.stderr, "r-nobody");
+}
+
+#[test]
+fn a_run_of_another_driver_is_not_resumed() {
+    let world = World::with(ONE, WRITES);
+    world
+        .gatewright("start pipeline.toml --task try --by-hand --id r-hand")
+        .succeeds();
+    let ran = world.gatewright("resume r-hand").exits(1);
+    says(&ran.stderr, "r-hand is driven by hand");
+    assert!(world.starts().is_empty());
+}

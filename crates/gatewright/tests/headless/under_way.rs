@@ -1,0 +1,70 @@
+//! The program at work in the background: it can be sent signals, and waited for.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use testkit::Ran;
+
+use super::fixture::until;
+
+pub struct UnderWay {
+    child: Child,
+    /// The program itself; the child may be a detour to it.
+    pub id: i32,
+}
+
+impl UnderWay {
+    /// Starts it. The command writes its number into the file before it becomes the program.
+    pub fn begin(mut command: Command, file: &Path) -> Self {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        until("it has begun", || file.exists());
+        let id = fs::read_to_string(file).unwrap().trim().parse().unwrap();
+        Self { child, id }
+    }
+
+    pub fn signal(&self, signal: Signal) -> &Self {
+        kill_process(Pid::from_raw(self.id).unwrap(), signal).unwrap();
+        self
+    }
+
+    pub fn interrupt(&self) -> &Self {
+        self.signal(Signal::INT)
+    }
+
+    pub fn kill(self) -> Ran {
+        self.signal(Signal::KILL);
+        self.end()
+    }
+
+    /// What it said, when it has ended.
+    pub fn end(self) -> Ran {
+        Ran::from(self.child.wait_with_output().unwrap())
+    }
+
+    /// The most memory that it ever had, in kilobytes. Nothing when it has ended.
+    pub fn memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id)).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// Is this process at work? One that has ended and waits for its parent is not.
+pub fn is_alive(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some(None | Some('Z' | 'X')))
+}
+
+/// Does the command line of any process hold this word?
+pub fn is_named(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = processes.map(|process| fs::read(process.path().join("cmdline")));
+    lines.any(|line| String::from_utf8_lossy(&line.unwrap_or_default()).contains(word))
+}
