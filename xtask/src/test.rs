@@ -21,6 +21,8 @@ Claude Code and Codex by npm, as anybody, into the target folder), then runs eve
   demo       cargo run --release -- demo, which is the first command of the README
   kill       a sample of: kill -9 before every system call of every command that writes
   crowd      64 processes write to one run at once
+  runs       a sample of: kill -9 in the middle of whole headless runs, then `resume`
+  two        a sample of: an orchestrator sleeps longer than its lease holds, and another one takes over
 
 The last line counts the steps. The exit code is 0 when all have passed.
 
@@ -32,7 +34,7 @@ struct Step {
     check: fn() -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "format",
         check: format,
@@ -60,6 +62,14 @@ const STEPS: [Step; 7] = [
     Step {
         name: "crowd",
         check: || battery::sample("crowd"),
+    },
+    Step {
+        name: "runs",
+        check: || battery::sample("runs"),
+    },
+    Step {
+        name: "two",
+        check: || battery::sample("two"),
     },
 ];
 

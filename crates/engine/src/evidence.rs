@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{ArtifactName, Hash, StepId};
+use crate::next::Input;
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
 
@@ -13,6 +14,8 @@ use crate::stage::{FieldOf, Step};
 pub struct Needs {
     /// Read and check these artifacts now.
     pub artifacts: Vec<ArtifactNeed>,
+    /// Compare the files of these artifacts with what was captured.
+    pub inputs: Vec<Input>,
     /// Hash the tree.
     pub tree: bool,
     /// Keep the tree's manifest, because a later comparison will want its paths.
@@ -38,6 +41,8 @@ pub struct ArtifactNeed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub artifacts: BTreeMap<ArtifactName, Seen>,
+    /// Inputs whose file is not what was captured any more.
+    pub altered: Vec<Input>,
     pub tree: Option<Hash>,
     /// Paths that differ from the tree of `changed_since`.
     pub changed: Option<Vec<String>>,

@@ -46,7 +46,7 @@ pub use evidence::*;
 pub use leaves::leaves_of;
 pub use names::*;
 pub use nearest::nearest;
-pub use needs::{asked, needs, needs_at_start};
+pub use needs::{asked, file_inputs, needs, needs_at_start};
 pub use next::{Choice, Input, Next, NextDuty, inputs, next, pending};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};

@@ -11,7 +11,7 @@ use crate::leaves::leaves_of;
 use crate::names::{
     AgentName, ArtifactName, CallId, Hash, SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::next::{Next, next};
+use crate::next::{Input, Next, inputs, next};
 use crate::pipeline::Pipeline;
 use crate::run::{BindingState, Dispatch, Duty, Process, Reach, Run};
 use crate::stage::{End, FieldOf, Leaves, Questions, Stage, StepsSource, Work, Writes};
@@ -64,10 +64,9 @@ fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
         Happening::Answered(Answer::Choice(_))
         | Happening::FinishAsked
         | Happening::SkipAsked { .. } => completing(pipeline, run),
-        // Work that ended unseen has failed, and that may end the run.
         Happening::StopRequested {
             background_work: false,
-        } if !run.dispatches.is_empty() => completing(pipeline, run),
+        } if !run.dispatches.is_empty() => stopping(pipeline, run, &event.by),
         Happening::StepsRead { .. } => Needs {
             steps: planned(pipeline, run),
             ..Needs::default()
@@ -131,10 +130,22 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
     let restricted = here(pipeline, run).is_some_and(restricts);
     Needs {
         artifacts: artifacts(&assignment.leaves, step_of(&assignment.duty)),
+        inputs: file_inputs(pipeline, run, &assignment.duty),
         tree: restricted || judges_tree(&assignment.duty, assignment.reach),
         keep_tree: restricted,
         ..Needs::default()
     }
+}
+
+/// What the work with this duty is given to read from files, which others can change.
+pub fn file_inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
+    let artifacts = &pipeline.definition().artifacts;
+    let mut inputs = inputs(pipeline, run, duty);
+    inputs.retain(|input| {
+        let declared = artifacts.get(&input.artifact);
+        declared.is_some_and(|artifact| matches!(artifact.source, Source::File(_)))
+    });
+    inputs
 }
 
 /// A worker whose work is over is asked for anew when somebody writes to it.
@@ -174,6 +185,14 @@ fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
         tree: judges_tree(&dispatch.duty, dispatch.reach) || may_complete(pipeline, run),
         changed_since: dispatch.tree.filter(|_| restricted),
         ..Needs::default()
+    }
+}
+
+/// Work that ended unseen is judged when its session stops, and that may end the run.
+fn stopping(pipeline: &Pipeline, run: &Run, by: &Who) -> Needs {
+    match sole_work(run, by) {
+        Some(open) => ending(pipeline, run, open),
+        None => completing(pipeline, run),
     }
 }
 
@@ -283,6 +302,16 @@ pub(crate) fn open_work<'a>(run: &'a Run, by: &Who, work: &WorkRef) -> Option<&'
                     .is_none_or(|step| step_of(&open.duty) == Some(step))
         }
     })
+}
+
+/// The open work of the session that speaks, where there is no other: of several at once what each has
+/// left cannot be told apart.
+pub(crate) fn sole_work<'a>(run: &'a Run, by: &Who) -> Option<&'a Dispatch> {
+    let session = by.session()?;
+    let open = run.dispatches.values();
+    let mut theirs = open.filter(|open| open.session.as_ref() == Some(session));
+    let first = theirs.next();
+    first.filter(|_| theirs.next().is_none())
 }
 
 /// Is this the work that a host tells of? Of two calls for the same work it does not say which began

@@ -126,4 +126,5 @@ rules! {
     Remarked, "GW-R99", "what a session does may be worth a line";
     Unevaluated, "GW-R100", "what nobody judged is marked";
     Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
+    InputAltered, "GW-R102", "a worker is given what was captured, whatever became of the file";
 }

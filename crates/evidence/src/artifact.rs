@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use engine::{Artifact, ArtifactName, ArtifactNeed, Format, OutcomeField, Seen, Source};
+use engine::{Artifact, ArtifactName, ArtifactNeed, Format, Input, OutcomeField, Seen, Source};
 use serde_json::{Value, json};
 
 use crate::beneath::{self, Refused};
@@ -38,6 +38,15 @@ pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
         (None, Source::Answers) => return Ok(captured(name, looking)),
     };
     judge(found, name, artifact, looking)
+}
+
+/// Does the file of an artifact still hold what was captured of it? One that cannot be read does not.
+pub fn is_as_captured(input: &Input, looking: &Looking<'_>) -> bool {
+    let need = ArtifactNeed {
+        artifact: input.artifact.clone(),
+        step: input.step.clone(),
+    };
+    look(&need, looking).is_ok_and(|look| look.seen.content() == Some(input.content))
 }
 
 /// What lay where the artifact should be.

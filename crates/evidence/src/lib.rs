@@ -112,6 +112,9 @@ pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
             .insert(need.artifact.clone(), look.seen);
         looked.contents.extend(look.content);
     }
+    let inputs = needs.inputs.iter();
+    let altered = inputs.filter(|input| !artifact::is_as_captured(input, looking));
+    looked.evidence.altered = altered.cloned().collect();
     if needs.tree || needs.keep_tree || needs.changed_since.is_some() {
         look_at_tree(needs, looking, &mut looked)?;
     }

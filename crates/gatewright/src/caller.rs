@@ -140,7 +140,7 @@ const VALUED: [&str; 7] = [
 ];
 
 /// The agent program that this process is, if it is one.
-fn agent(ancestor: &Ancestor) -> Option<&'static str> {
+pub fn agent(ancestor: &Ancestor) -> Option<&'static str> {
     let Ancestor {
         name,
         program,

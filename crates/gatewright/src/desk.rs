@@ -273,7 +273,7 @@ fn may_take_long(needs: &Needs, opened: &Opened) -> bool {
         artifact.is_some_and(|artifact| matches!(artifact.source, Source::File(_)))
     };
     let tree = needs.tree || needs.keep_tree || needs.changed_since.is_some();
-    tree || needs.artifacts.iter().any(is_file)
+    tree || !needs.inputs.is_empty() || needs.artifacts.iter().any(is_file)
 }
 
 /// Without git, a folder is part of the nearest folder above that has runs.

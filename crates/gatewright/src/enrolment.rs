@@ -67,9 +67,10 @@ fn name(of: &str) -> String {
     name
 }
 
-/// Is this session enrolled? One look, and no store is opened.
+/// Is this session enrolled? One look, and no store is opened. Where that cannot be seen, it may be:
+/// what follows is judged as in a session whose run cannot be read.
 pub fn is_enrolled(state: &State, session: &SessionId) -> bool {
-    session_file(state, session).exists()
+    session_file(state, session).try_exists().unwrap_or(true)
 }
 
 /// Does any session hold a run?
@@ -138,6 +139,26 @@ pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Files of sessions and projects that cannot be read: each keeps agents from beginning somewhere.
+pub fn damaged_files(state: &State) -> Vec<PathBuf> {
+    type Parses = fn(&Value) -> bool;
+    let kinds: [(&str, Parses); 2] = [
+        (SESSIONS, |value| parse_session(value).is_some()),
+        (PROJECTS, |value| parse_project(value).is_some()),
+    ];
+    let files = kinds.into_iter().flat_map(|(folder, parses)| {
+        let listed = fs::read_dir(state.folder().join(folder));
+        let files = listed.into_iter().flatten().filter_map(Result::ok);
+        files.map(move |file| (file.path(), parses))
+    });
+    let damaged = files.filter(|(path, parses)| match read(path) {
+        Ok(Some(value)) => !parses(&value),
+        Ok(None) => false,
+        Err(_) => true,
+    });
+    damaged.map(|(path, _)| path).collect()
 }
 
 pub fn withdraw(state: &State, session: &SessionId) -> io::Result<()> {

@@ -10,8 +10,9 @@ pub mod briefing;
 mod command;
 mod event;
 mod guarded;
-mod host;
+pub mod host;
 mod input;
+mod promise;
 mod question;
 mod resolve;
 mod skill;
@@ -72,7 +73,8 @@ struct Known {
 struct Facts {
     host: Option<Host>,
     event: Option<Event>,
-    enrolled: bool,
+    /// Was a gate promised here: does the session hold a run, or should it?
+    promised: bool,
     stake: Option<Stake>,
 }
 
@@ -86,7 +88,7 @@ impl Known {
         let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let event = facts.event.unwrap_or(Event::Other);
         let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
-        match facts.enrolled {
+        match facts.promised {
             true => {
                 let host = facts.host.unwrap_or(Host::Claude);
                 host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
@@ -133,14 +135,14 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     };
     match enrolment::is_enrolled(&state, session) {
         true => enrolled(named, &input, environment, known),
-        false => arrival::unenrolled(named, &input, environment, &state, session)
+        false => arrival::unenrolled(named, &input, environment, known, (&state, session))
             .unwrap_or_else(|| nothing(named.unwrap_or(Event::Other))),
     }
 }
 
 /// Whatever happens now has an answer.
 fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known: &Known) -> Bytes {
-    known.learn(|facts| facts.enrolled = true);
+    known.learn(|facts| facts.promised = true);
     let (event, payload) = match input.payload(named) {
         Ok(read) => read,
         Err(unreadable) => {
@@ -159,7 +161,7 @@ fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(Some(answer))) => return claude::write(event, &answer),
         // The run is over, or was never there: the session is as free as any other.
-        Ok(Ok(None)) => return freed(event, input, context.environment),
+        Ok(Ok(None)) => return freed(event, input, context.environment, known),
         Ok(Err(failure)) => told(&failure),
         Err(_) => FAULT.to_owned(),
     };
@@ -182,11 +184,12 @@ fn watched(known: &Known, input: &Input, payload: &Rc<Payload>) -> impl Fn(&Envi
     }
 }
 
-fn freed(event: Event, input: &Input, environment: Environment) -> Bytes {
+fn freed(event: Event, input: &Input, environment: Environment, known: &Known) -> Bytes {
+    known.learn(|facts| facts.promised = false);
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
         return nothing(event);
     };
-    arrival::unenrolled(Some(event), input, environment, &state, session)
+    arrival::unenrolled(Some(event), input, environment, known, (&state, session))
         .unwrap_or_else(|| nothing(event))
 }
 
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_answered_as_the_policy_says() {
-        for (event, enrolled, stake, code) in [
+        for (event, promised, stake, code) in [
             (Event::PreToolUse, true, Some(Stake::Gate), 2),
             (Event::PreToolUse, true, None, 2),
             (Event::PreToolUse, true, Some(Stake::Ordinary), 0),
@@ -223,16 +226,16 @@ mod tests {
                     *facts = Facts {
                         host: None,
                         event: Some(event),
-                        enrolled,
+                        promised,
                         stake,
                     };
                 });
                 panic!("a planted fault")
             });
-            assert_eq!(bytes.code, code, "{event:?} {enrolled} {stake:?}");
+            assert_eq!(bytes.code, code, "{event:?} {promised} {stake:?}");
             let told = [bytes.stdout, bytes.stderr].concat();
             let told = String::from_utf8_lossy(&told).contains("GW-R101 not judged");
-            assert_eq!(told, enrolled, "{event:?}");
+            assert_eq!(told, promised, "{event:?}");
         }
     }
 }

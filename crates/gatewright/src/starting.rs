@@ -17,6 +17,7 @@ use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
 use crate::headless::settings::Settings;
+use crate::hook::host;
 use crate::state::State;
 use crate::{chance, clock, collision, drive, params, rendering, trust, worker};
 
@@ -194,7 +195,8 @@ impl Beginner<'_> {
             self.enrol(desk, &beginning.id)?;
             match self.store(desk, &home, &decision) {
                 Ok(stored) => {
-                    return settled(desk, stored, Rc::new(pipeline.clone())).map(Begun::Run);
+                    let opened = settled(desk, stored, Rc::new(pipeline.clone()))?;
+                    return self.marked(desk, opened).map(Begun::Run);
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
                     beginning.id = chance::run_id()?;
@@ -221,6 +223,13 @@ impl Beginner<'_> {
         };
         enrolment::enrol(&desk.state, &enrolled)
             .map_err(Failure::file("write to", desk.state.folder()))
+    }
+
+    fn marked(&self, desk: &mut Desk<'_>, opened: Opened) -> Result<Opened, Failure> {
+        match &self.holder {
+            Holder::Session { process, .. } => host::mark_doubt(desk, opened, process.as_ref()),
+            _ => Ok(opened),
+        }
     }
 
     fn give_up(&self, desk: &Desk<'_>, error: store::Error) -> Failure {

@@ -82,6 +82,11 @@ impl State {
         Ok(folder)
     }
 
+    /// Where a captured content is copied to that is too long to be quoted.
+    pub fn copy_of(&self, run: &RunId, name: &str) -> PathBuf {
+        self.folder.join("copies").join(format!("{run}.{name}"))
+    }
+
     /// Keeps the search path with which a person started a run. Its checks look for programs there,
     /// not where whoever asks for a check wants them to be looked for.
     pub fn keep_search_path(&self, run: &RunId, search: &OsStr) -> Result<(), Failure> {
@@ -97,7 +102,7 @@ impl State {
 
     /// Forgets what was kept beside the journal for runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
-        for kept in ["search", "backups", "headless", "guards"] {
+        for kept in ["search", "backups", "copies", "headless", "guards"] {
             forget(&self.folder.join(kept), &is_there);
         }
     }

@@ -46,7 +46,10 @@ fn objection(driven: &Driven) -> Option<(String, Exit)> {
                 Rule::CheckCannotRun if is_outside(driven) => Exit::Outside,
                 _ => Exit::No,
             };
-            Some((views::refusal_in(run, refusal), exit))
+            Some((
+                views::refusal_in(&driven.opened.pipeline, run, refusal),
+                exit,
+            ))
         }
         None if driven.rule == Rule::CheckElsewhere => {
             let line = format!(

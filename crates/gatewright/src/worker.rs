@@ -17,4 +17,4 @@ pub mod verdict;
 pub mod work;
 
 pub use kept::{keep, keep_alike};
-pub use leash::{Leash, MARK, end_marked, hold};
+pub use leash::{Leash, MARK, START, end_marked, end_started, hold};

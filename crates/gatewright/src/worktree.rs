@@ -18,10 +18,6 @@
 //!   changes of one file are a conflict.
 //! - A run in a subfolder of its repository works in the same subfolder of the worktree.
 //! - A repository without a commit works like any other.
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the orchestrator does not use all of it yet")
-)]
 
 mod blobs;
 mod disk;

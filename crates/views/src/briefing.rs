@@ -6,7 +6,7 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Pipeline, Reach, Run, Stage, StepId, Work,
+    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Reach, Run, Stage, StepId, Work,
     WorkResult, Writes,
 };
 
@@ -40,6 +40,11 @@ impl Room {
     }
 }
 
+/// How many characters of each of so many texts are quoted, whatever the others say.
+pub fn least_share(run: &Run, texts: usize) -> usize {
+    Room::of(run).quotes / texts.max(1)
+}
+
 /// Titles, reasons and parameters are one line each.
 const LINE_COLUMNS: usize = 400;
 
@@ -50,6 +55,10 @@ const LEAVE: &str = "Leave this; it is looked at when you end:";
 pub struct Handed<'a> {
     /// The contents that `handed_on` names.
     pub contents: &'a BTreeMap<Hash, String>,
+    /// Inputs whose file was changed after it was captured.
+    pub altered: &'a [Input],
+    /// Where the whole of a content lies that may be too long to be quoted.
+    pub copies: &'a BTreeMap<Hash, String>,
     /// Why the attempt before this one did not count, as `earlier_fault` finds it.
     pub earlier: Option<&'a str>,
 }
@@ -69,12 +78,15 @@ pub fn briefing(
     let parts = [
         place(pipeline, run, stage, dispatch, handed.earlier),
         task(run),
-        listed("Read first:", handing::places(pipeline, run, &inputs)),
+        listed(
+            "Read first:",
+            handing::places(pipeline, run, &inputs, handed),
+        ),
         listed(LEAVE, demands.clone()),
         bounds(stage, dispatch),
         ending(&demands),
         quote::quotes(
-            &handing::texts(pipeline, run, &inputs, handed.contents),
+            &handing::texts(pipeline, run, &inputs, handed),
             Room::of(run).quotes,
         ),
     ];

@@ -46,7 +46,7 @@ impl HistoryLine {
             at: entry.at,
             by: entry.by.clone(),
             rule: entry.rule,
-            what: sentence(&entry.fact, cast),
+            what: sentence(entry, cast),
             style: style(&entry.fact),
             fact: fact_json(&entry.fact),
         }

@@ -31,7 +31,7 @@ pub mod time;
 pub mod why;
 mod words;
 
-pub use briefing::{Handed, briefing, earlier_fault, handed_on, reminder};
+pub use briefing::{Handed, briefing, earlier_fault, handed_on, least_share, reminder};
 pub use fact::Cast;
 pub use file::file;
 pub use history::history;
@@ -42,6 +42,6 @@ pub use paint::{Paint, Style};
 pub use refusal::{refusal, refusal_in};
 pub use safe::{Outside, is_forbidden, line, safe};
 pub use standing::standing;
-pub use status::{Freshness, Surroundings, status};
+pub use status::{Freshness, Surroundings, status, unjudged_words};
 pub use summary::{Verification, summary};
 pub use why::why;

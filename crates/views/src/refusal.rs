@@ -1,18 +1,30 @@
 //! A refusal in one line: a stable code, the reason, the legal next step, never the way around.
 
-use engine::{Next, NextDuty, Refusal, Run, RunId};
+use engine::{Driver, HOST, Next, NextDuty, Pipeline, Refusal, Run, RunId, Stage};
 
 use crate::safe::line;
+use crate::standing::settings;
 
 /// `GW-R11 refused: 'ansible-reviewer' may not work in validating; next: 'ansible-validator'`.
 pub fn refusal(refusal: &Refusal) -> String {
-    one_line(refusal, "", &Command { run: None })
+    let nowhere = Command {
+        run: None,
+        stage: None,
+    };
+    one_line(refusal, "", &nowhere)
 }
 
 /// The same with the run and its place, and with commands that name the run.
-pub fn refusal_in(run: &Run, refusal: &Refusal) -> String {
+pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
     let place = format!("; run {} is in {}", run.id, run.position.stage);
-    one_line(refusal, &place, &Command { run: Some(&run.id) })
+    let here = Command {
+        run: Some(&run.id),
+        // A run that we drive ourselves begins every worker itself.
+        stage: pipeline
+            .stage(&run.position.stage)
+            .filter(|_| run.driver != Driver::Headless),
+    };
+    one_line(refusal, &place, &here)
 }
 
 fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
@@ -34,6 +46,7 @@ fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
 
 struct Command<'a> {
     run: Option<&'a RunId>,
+    stage: Option<&'a Stage>,
 }
 
 impl Command<'_> {
@@ -43,13 +56,28 @@ impl Command<'_> {
             None => format!("`gatewright {word}`"),
         }
     }
+
+    /// How the worker with this duty begins, where the session does not call it.
+    fn elsewhere(&self, duty: &NextDuty) -> Option<String> {
+        let settings = self.stage.and_then(|stage| settings(stage, duty))?;
+        let runner = settings.runner.as_ref()?;
+        let step = match duty {
+            NextDuty::Step { step, .. } => format!(" --step {step}"),
+            NextDuty::Work | NextDuty::Review { .. } | NextDuty::Fix { .. } => String::new(),
+        };
+        let run = self.run.map(|run| format!(" {run}")).unwrap_or_default();
+        (runner.as_str() != HOST).then(|| format!(", by `gatewright step{run}{step}`"))
+    }
 }
 
 /// One legal step in a phrase. What a person may decide about a stuck run is not spelled out here:
 /// the reader of a refusal is mostly an agent, and would try it.
 fn step(next: &Next, command: &Command<'_>) -> String {
     match next {
-        Next::Agent { agent, duty, .. } => format!("'{agent}'{}", duty_phrase(duty)),
+        Next::Agent { agent, duty, .. } => {
+            let elsewhere = command.elsewhere(duty).unwrap_or_default();
+            format!("'{agent}'{}{elsewhere}", duty_phrase(duty))
+        }
         Next::Session { .. } => "the session itself".to_owned(),
         Next::AnyOf { agents } => {
             let names: Vec<_> = agents

@@ -192,7 +192,7 @@ impl StatusView {
 }
 
 /// `2 events were not judged`.
-pub(crate) fn unjudged_words(number: u32) -> String {
+pub fn unjudged_words(number: u32) -> String {
     match number {
         1 => "1 event was not judged".to_owned(),
         number => format!("{number} events were not judged"),

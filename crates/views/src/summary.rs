@@ -218,7 +218,7 @@ impl Story<'_> {
     }
 
     fn item(&self, number: u64, entry: &Entry) -> String {
-        let what = escaped(&sentence(&entry.fact, &self.cast).line());
+        let what = escaped(&sentence(entry, &self.cast).line());
         let (by, at) = (escaped(&line(&entry.by.name())), rfc3339(entry.at));
         format!("- {what} — {by}, {at}, entry {number}")
     }

@@ -183,13 +183,17 @@ fn orphans(rehearsal: &Rehearsal) -> Option<Harm> {
 /// Folders of workers, their records, and locks.
 fn litter(rehearsal: &Rehearsal) -> Result<Option<Harm>, Failure> {
     let state = rehearsal.stand.state_home().join("gatewright");
+    // The lock of a claim that nobody holds harms nobody.
     let working = inside(&state.join("working"));
+    let is_record = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
+    let records = working.into_iter().filter(is_record);
     let worktrees = inside(&state.join("worktrees").join(&rehearsal.run));
     let folders = worktrees.into_iter().filter(|path| path.is_dir());
     let known = inside(&rehearsal.stand.project().join(".git/worktrees"));
-    let left = working.into_iter().chain(folders).chain(known);
+    let left = records.chain(folders).chain(known);
     let mut left: Vec<String> = left.map(|path| path.display().to_string()).collect();
     left.extend(locks(&state));
+    left.extend(locks(&state.join("working")));
     let run = rehearsal.stand.ask(&["recover", &rehearsal.run])?["runs"][0].clone();
     if !run["driver"].is_null() || run["left"] != serde_json::json!([]) {
         left.push(format!("`recover` tells {run}"));

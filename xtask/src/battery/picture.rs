@@ -28,14 +28,16 @@ impl Picture {
         let mut files = BTreeMap::new();
         read_all(&stand.project(), "", &mut files)?;
         let status = stand.ask(&["status", run])?;
-        for name in names(&status, "/artifacts", "name") {
+        let entries = journal::entries(stand, run)?;
+        let all = names(&status, "/artifacts", "name").into_iter();
+        for name in all.filter(|name| !is_of_steps(&entries, name)) {
             let artifact = stand.ask(&["export", run, "--artifact", &name])?;
             let content = artifact["content"].as_str().unwrap_or_default();
             files.insert(format!("artifact {name}"), without_names(content));
         }
         Ok(Self {
             standing: standing(&status),
-            settled: settled(&journal::entries(stand, run)?)?,
+            settled: settled(&entries)?,
             files,
         })
     }
@@ -73,6 +75,15 @@ fn between(wanted: &BTreeMap<String, String>, found: &BTreeMap<String, String>) 
             format!("{name}: {found} instead of {wanted}")
         })
         .collect()
+}
+
+/// Each step leaves one of its own, and which of them is the last is chance. They are files of the
+/// project, too.
+fn is_of_steps(entries: &[Value], artifact: &str) -> bool {
+    let mut facts = entries.iter().map(|entry| &entry["fact"]);
+    facts.any(|fact| {
+        fact["kind"] == "captured" && fact["artifact"] == artifact && fact["step"].is_string()
+    })
 }
 
 fn standing(status: &Value) -> BTreeMap<String, String> {

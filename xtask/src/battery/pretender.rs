@@ -18,7 +18,7 @@ pub enum Pretender {
     Doubling,
     /// It never goes on.
     Refusing,
-    /// It leaves its record behind.
+    /// It leaves a record of what was interrupted behind.
     Littering,
     /// It does not look whether somebody else has taken over.
     Usurping,
@@ -40,7 +40,7 @@ end_marked() {
     done
 }
 work() {
-    call="step-$1"; : >"$state/working/$call"
+    call="step-$1-$run"; : >"$state/working/$call"
     echo "{\"kind\":\"admitted\",\"dispatch\":\"$1\",\"call\":\"$call\",\"stage\":\"$1\",\"agent\":\"$2\"}" >>"$journal"
     ends_old && end_marked "$call"
     AI_AGENT=gatewright GATEWRIGHT_RUN="$run" GATEWRIGHT_STAGE="$1" GATEWRIGHT_AGENT="$2" \
@@ -50,7 +50,7 @@ work() {
     if told || ! has_ended "$1"; then
         echo "{\"kind\":\"ended\",\"dispatch\":\"$1\",\"result\":{\"kind\":\"outcome\",\"outcome\":\"done\"}}" >>"$journal"
     fi
-    tidy && rm -f "$state/working/$call"
+    rm -f "$state/working/$call"
 }
 drive() {
     if read -r holder 2>/dev/null <"$lease" && is_alive "$holder"; then
@@ -65,7 +65,10 @@ trust) echo '{"hash":"any"}' ;;
 run)
     run="$6"; echo "$8" >"$state/stand-in"
     drive ;;
-resume) run="$2"; goes_on || exit 1; drive ;;
+resume)
+    run="$2"; goes_on || exit 1
+    drive
+    tidy || echo '{}' >"$state/working/step-old.json"; exit 0 ;;
 status) [ -s "$journal" ] || exit 1; echo '{"status":"driven","artifacts":[]}' ;;
 history)
     separator=; printf '{"entries":['

@@ -62,6 +62,7 @@ pub enum Noted {
 impl Rehearsal {
     /// The run has an id that no other stand has: by it its workers are known.
     pub fn new(program: &Path, name: &str) -> Result<Self, Failure> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
         let stand = Stand::with_own_program(program, &FILES)?;
         stand.git(&["add", "--all"])?;
         let author = [
@@ -78,7 +79,8 @@ impl Rehearsal {
         fs::write(&stand_in, STAND_IN).map_err(Failure::file("write", &stand_in))?;
         fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755))
             .map_err(Failure::file("set the mode of", &stand_in))?;
-        let run = format!("r-{name}-{}", std::process::id());
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let run = format!("r-{name}-{}-{count}", std::process::id());
         Ok(Self {
             stand,
             run,
@@ -180,9 +182,9 @@ impl Sitting {
     }
 
     /// Waits until this is so, or it has ended, or too long.
-    pub fn wait_until(&mut self, mut so: impl FnMut() -> bool) -> Result<(), Failure> {
+    pub fn wait_until(&mut self, mut so: impl FnMut(&Self) -> bool) -> Result<(), Failure> {
         let begun = Instant::now();
-        while !so() && self.ended()?.is_none() && begun.elapsed() < LONGEST {
+        while !so(self) && self.ended()?.is_none() && begun.elapsed() < LONGEST {
             thread::sleep(TICK);
         }
         Ok(())
@@ -190,7 +192,7 @@ impl Sitting {
 
     /// Waits for its end; nothing if it does not end.
     pub fn wait(&mut self) -> Result<Option<ExitStatus>, Failure> {
-        self.wait_until(|| false)?;
+        self.wait_until(|_| false)?;
         self.ended()
     }
 

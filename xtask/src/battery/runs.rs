@@ -153,7 +153,7 @@ fn round(
     let (mut killed, mut finished) = (Vec::new(), Finished::default());
     for kill in kills {
         let lines = rehearsal.log().len() + kill.lines;
-        sitting.wait_until(|| rehearsal.log().len() >= lines)?;
+        sitting.wait_until(|_| rehearsal.log().len() >= lines)?;
         thread::sleep(kill.delay);
         if sitting.ended()?.is_some() {
             break;

@@ -23,7 +23,19 @@ const SAMPLE: (usize, usize) = (2, 2);
 /// How long after the last refusal the second one tries again.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The work in the middle of which the first one is frozen.
+/// Who has not come to drive the run by then is held up by the one that is frozen.
+const BLOCKED: Duration = Duration::from_secs(15);
+
+/// How long one that holds others up goes on.
+const TICK: Duration = Duration::from_millis(20);
+
+/// So many lines the log has at most when the first one is frozen; the whole run has 22.
+const MOST_LINES: usize = 20;
+
+/// So long after such a line it is frozen at most.
+const MOST_DELAY: Duration = Duration::from_millis(500);
+
+/// The works in the middle of which the first one is frozen.
 const WORKS: [&str; 6] = [
     "planning - planner",
     "reviewing - second-reviewer",
@@ -36,9 +48,18 @@ const WORKS: [&str; 6] = [
 /// How one round goes.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    work: &'static str,
+    moment: Moment,
     frozen: Frozen,
     wakes: Wakes,
+}
+
+/// When the first one is frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// In the middle of this work, which takes as long as we like.
+    Amidst(&'static str),
+    /// Whatever it does so long after so many lines in the log.
+    Any { lines: usize, delay: Duration },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +71,8 @@ enum Frozen {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wakes {
-    /// While the other one is in the middle of the same work.
-    Amidst,
+    /// While the other one is at work.
+    Meanwhile,
     /// When the other one has come to the end.
     Afterwards,
 }
@@ -59,14 +80,20 @@ enum Wakes {
 impl Plan {
     fn by(chance: &mut Chance) -> Self {
         Self {
-            work: chance.one_of(&WORKS).unwrap_or(WORKS[0]),
+            moment: match chance.coin() {
+                true => Moment::Amidst(chance.one_of(&WORKS).unwrap_or(WORKS[0])),
+                false => Moment::Any {
+                    lines: chance.below(MOST_LINES + 1),
+                    delay: chance.moment(MOST_DELAY),
+                },
+            },
             frozen: match chance.coin() {
                 true => Frozen::Orchestrator,
                 false => Frozen::All,
             },
             wakes: match chance.below(3) {
                 0 => Wakes::Afterwards,
-                _ => Wakes::Amidst,
+                _ => Wakes::Meanwhile,
             },
         }
     }
@@ -110,22 +137,27 @@ fn round(
     undisturbed: &Picture,
 ) -> Result<Vec<Harm>, Failure> {
     let rehearsal = Rehearsal::new(program, &format!("two-{number}"))?;
-    rehearsal.hold(plan.work)?;
     let mut first = rehearsal.begin()?;
-    first.wait_until(|| begun(&rehearsal, plan.work) > 0)?;
+    wait_for(&rehearsal, &mut first, plan.moment)?;
     let frozen = freeze(&rehearsal, &first, plan.frozen)?;
-    let mut second = match take_over(&rehearsal, plan.work)? {
+    let mut second = match take_over(&rehearsal, plan.moment, &frozen)? {
         Ok(second) => second,
         Err(harm) => return Ok(vec![harm]),
     };
     let mut harm = Vec::new();
-    if plan.wakes == Wakes::Amidst {
-        harm.extend(wake(&rehearsal, &mut first, &frozen)?);
+    if plan.wakes == Wakes::Meanwhile {
+        let alone = match plan.moment {
+            // Another step may be at work beside it.
+            Moment::Amidst(work) if work.starts_with("building") => Alone::No,
+            Moment::Amidst(_) => Alone::Yes,
+            Moment::Any { .. } => Alone::No,
+        };
+        harm.extend(wake(&rehearsal, &mut first, (&frozen, alone))?);
     }
     rehearsal.let_go()?;
     harm.extend(runs::end_of(&mut second)?);
     if plan.wakes == Wakes::Afterwards {
-        harm.extend(wake(&rehearsal, &mut first, &frozen)?);
+        harm.extend(wake(&rehearsal, &mut first, (&frozen, Alone::Yes))?);
     }
     harm.extend(aftermath::judge(
         &rehearsal,
@@ -133,6 +165,20 @@ fn round(
         &Finished::default(),
     )?);
     Ok(harm)
+}
+
+fn wait_for(rehearsal: &Rehearsal, first: &mut Sitting, moment: Moment) -> Result<(), Failure> {
+    match moment {
+        Moment::Amidst(work) => {
+            rehearsal.hold(work)?;
+            first.wait_until(|_| begun(rehearsal, work) > 0)
+        }
+        Moment::Any { lines, delay } => {
+            first.wait_until(|_| rehearsal.log().len() >= lines)?;
+            thread::sleep(delay);
+            Ok(())
+        }
+    }
 }
 
 fn begun(rehearsal: &Rehearsal, work: &str) -> usize {
@@ -151,32 +197,71 @@ fn freeze(rehearsal: &Rehearsal, first: &Sitting, frozen: Frozen) -> Result<Vec<
     Ok(ids)
 }
 
-/// A second one tries until the lease of the first has run out, and then begins the same work.
-fn take_over(rehearsal: &Rehearsal, work: &str) -> Result<Result<Sitting, Harm>, Failure> {
-    let (since, before) = (Instant::now(), begun(rehearsal, work));
+/// A second one tries until the lease of the first has run out, and then drives the run.
+fn take_over(
+    rehearsal: &Rehearsal,
+    moment: Moment,
+    frozen: &[u32],
+) -> Result<Result<Sitting, Harm>, Failure> {
+    let before = match moment {
+        Moment::Amidst(work) => begun(rehearsal, work),
+        Moment::Any { .. } => 0,
+    };
+    let drives = |second: &Sitting| match moment {
+        Moment::Amidst(work) => begun(rehearsal, work) > before,
+        Moment::Any { .. } => second.said().contains(" of whole "),
+    };
+    let since = Instant::now();
+    let mut second = rehearsal.resume()?;
     while since.elapsed() < LONGEST {
-        let mut second = rehearsal.resume()?;
-        second.wait_until(|| begun(rehearsal, work) > before)?;
-        if second.ended()?.is_none() {
+        let tried = Instant::now();
+        second.wait_until(|second| drives(second) || tried.elapsed() > BLOCKED)?;
+        let ended = second.ended()?;
+        if drives(&second) || ended.is_some_and(|status| status.success()) {
             return Ok(Ok(second));
         }
         if !second.said().contains("another gatewright") {
-            return Ok(Err(Harm::Ended(second.said())));
+            // It was frozen in the middle of a write or a merge, or before the run had begun: only
+            // itself can end that.
+            processes::send(Signal::Continue, frozen)?;
+            thread::sleep(TICK);
+            processes::send(Signal::Stop, frozen)?;
         }
-        thread::sleep(PATIENCE);
+        if ended.is_some() {
+            thread::sleep(PATIENCE);
+            second = rehearsal.resume()?;
+        }
     }
-    Ok(Err(Harm::Stuck("nobody could take over".to_owned())))
+    let said = second.said();
+    Ok(Err(Harm::Stuck(format!("nobody could take over: {said}"))))
 }
 
-/// All that the first one could change, while the second one changes nothing.
-fn all_of(rehearsal: &Rehearsal) -> Result<String, Failure> {
+/// All that the first one could change, a line each, while the second one changes nothing.
+fn all_of(rehearsal: &Rehearsal) -> Result<Vec<String>, Failure> {
     let entries = journal::entries(&rehearsal.stand, &rehearsal.run)?;
-    let tree = picture::tree(&rehearsal.stand)?;
-    Ok(format!("{entries:?} {tree:?} {:?}", rehearsal.log()))
+    let entries = entries
+        .iter()
+        .map(|entry| format!("entry {}", entry["fact"]));
+    let tree = picture::tree(&rehearsal.stand)?.into_iter();
+    let files = tree.map(|(name, text)| format!("file {name}: {text:?}"));
+    let log = rehearsal.log().into_iter();
+    let log = log.map(|line| format!("log {line:?}"));
+    Ok(entries.chain(files).chain(log).collect())
+}
+
+/// Is the one that wakes up the only one who could change anything now?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alone {
+    Yes,
+    No,
 }
 
 /// Wakes the first one: it must do nothing but say who drives the run now, and end.
-fn wake(rehearsal: &Rehearsal, first: &mut Sitting, frozen: &[u32]) -> Result<Vec<Harm>, Failure> {
+fn wake(
+    rehearsal: &Rehearsal,
+    first: &mut Sitting,
+    (frozen, alone): (&[u32], Alone),
+) -> Result<Vec<Harm>, Failure> {
     let before = all_of(rehearsal)?;
     processes::send(Signal::Continue, frozen)?;
     let status = first.wait()?;
@@ -189,16 +274,16 @@ fn wake(rehearsal: &Rehearsal, first: &mut Sitting, frozen: &[u32]) -> Result<Ve
         }
         Some(_) => {}
     }
-    if all_of(rehearsal)? != before {
-        harm.push(Harm::Meddled(
-            "the one that woke up changed something".to_owned(),
-        ));
+    let after = all_of(rehearsal)?;
+    if alone == Alone::Yes && after != before {
+        let new = after.into_iter().filter(|line| !before.contains(line));
+        harm.push(Harm::Meddled(new.collect::<Vec<_>>().join("; ")));
     }
     Ok(harm)
 }
 
 fn names_the_other(said: &str) -> bool {
-    said.contains("another gatewright") || said.contains("another driver")
+    said.contains("another gatewright")
 }
 
 #[cfg(test)]
@@ -210,7 +295,7 @@ mod tests {
         let program = pretender(kind);
         let undisturbed = runs::undisturbed(&program).unwrap();
         let plan = Plan {
-            work: WORKS[0],
+            moment: Moment::Amidst(WORKS[0]),
             frozen: Frozen::Orchestrator,
             wakes,
         };
@@ -220,21 +305,21 @@ mod tests {
 
     #[test]
     fn a_program_that_gives_way_passes() {
-        for wakes in [Wakes::Amidst, Wakes::Afterwards] {
+        for wakes in [Wakes::Meanwhile, Wakes::Afterwards] {
             assert_eq!(harm(Pretender::Sound, wakes), [""; 0]);
         }
     }
 
     #[test]
     fn an_orchestrator_that_writes_after_it_lost_its_lease_is_found_out() {
-        let amidst = harm(Pretender::Usurping, Wakes::Amidst);
-        assert!(amidst.contains(&"meddled"), "{amidst:?}");
+        let meanwhile = harm(Pretender::Usurping, Wakes::Meanwhile);
+        assert!(meanwhile.contains(&"meddled"), "{meanwhile:?}");
         let afterwards = harm(Pretender::Usurping, Wakes::Afterwards);
         assert!(afterwards.contains(&"meddled"), "{afterwards:?}");
     }
 
     #[test]
     fn an_orchestrator_that_ends_as_if_nothing_had_been_is_found_out() {
-        assert_eq!(harm(Pretender::Silent, Wakes::Amidst), ["ended"]);
+        assert_eq!(harm(Pretender::Silent, Wakes::Meanwhile), ["ended"]);
     }
 }

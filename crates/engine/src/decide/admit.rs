@@ -15,6 +15,7 @@ use crate::event::Actor;
 use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Run};
+use crate::stage::Leaves;
 use crate::status::is_over;
 
 /// A request for a piece of work.
@@ -25,6 +26,9 @@ pub(super) struct Request<'a> {
     /// The worker whose conversation goes on.
     pub resumed: Option<&'a WorkerId>,
 }
+
+/// What hosts call the tool that begins an agent.
+const CALLS: [&str; 2] = ["Agent", "Task"];
 
 pub(super) fn requested(
     draft: &mut Draft<'_>,
@@ -41,6 +45,11 @@ pub(super) fn requested(
         Some(Ok(asking)) => Some(asking),
         None => None,
     };
+    // The session calls agents because the stage is there for it; a worker may be denied that.
+    let denied = asking.and_then(|asking| guard::denied_any(draft, asking, &CALLS));
+    if let Some(reason) = denied {
+        return draft.refuse(Rule::ToolDenied, &what, reason);
+    }
     if draft.run.knows_call(request.call) {
         // The host asks again about a call that was admitted.
         return allowed();
@@ -73,7 +82,9 @@ pub(super) fn requested(
         call: request.call.cloned(),
         worker: request.resumed.cloned(),
     };
-    admit(draft, &agent, assignment, found);
+    let leaves = assignment.leaves.clone();
+    let id = admit(draft, &agent, assignment, found);
+    note_altered(draft, id, &leaves);
     allowed()
 }
 
@@ -113,6 +124,24 @@ fn still_beginning(
         "'{agent}' is still beginning {}: call it again for this when it has begun",
         other.id
     ))
+}
+
+/// A file that was changed after it was captured is not what the worker is given, and the run says so.
+/// What the worker itself leaves may lie there half done from an earlier attempt.
+fn note_altered(draft: &mut Draft<'_>, id: DispatchId, leaves: &Leaves) {
+    for input in &draft.evidence.altered {
+        let step = input.step.as_ref();
+        if step.is_none() && leaves.all().contains(&&input.artifact) {
+            continue;
+        }
+        let step = step.map(|step| format!(" of step {step}"));
+        let message = format!(
+            "the file of {}{} was changed after it was captured: {id} is given what was captured",
+            input.artifact,
+            step.unwrap_or_default()
+        );
+        draft.record(Rule::InputAltered, Fact::Noted { message });
+    }
 }
 
 /// What was there before a piece of work.

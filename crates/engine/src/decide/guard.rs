@@ -206,6 +206,16 @@ fn session_leaves(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
     }
 }
 
+/// Why a worker may not use a tool that has several names.
+pub(super) fn denied_any(
+    draft: &Draft<'_>,
+    dispatch: DispatchId,
+    tools: &[&str],
+) -> Option<String> {
+    let mut tools = tools.iter();
+    tools.find_map(|tool| denied(draft, Some(dispatch), tool))
+}
+
 fn denied(draft: &Draft<'_>, dispatch: Option<DispatchId>, tool: &str) -> Option<String> {
     let open = dispatch.and_then(|id| draft.run.dispatches.get(&id));
     let stage = match open {

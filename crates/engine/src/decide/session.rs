@@ -10,6 +10,7 @@ use crate::entry::{Fact, WorkResult};
 use crate::event::Ending;
 use crate::evidence::Life;
 use crate::names::SessionId;
+use crate::needs::sole_work;
 use crate::rule::Rule;
 use crate::run::{BindingState, Fault, Process, Standing, Status, Usage};
 use crate::stage::StopRule;
@@ -205,9 +206,15 @@ pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {
 }
 
 /// A session that stops and has nothing running in the background has no workers any more: work
-/// that is still open ended unseen, and is tried again.
+/// that is still open ended unseen. What has left all that it must is done; the rest is tried again.
 fn lose_unseen(draft: &mut Draft<'_>) {
     let session = draft.by.session().cloned();
+    let sole = sole_work(&draft.run, &draft.by).map(|open| open.id);
+    if let Some(id) = sole.filter(|id| settle::has_left_all(draft, *id)) {
+        let ending = Ending::Finished { worked: false };
+        settle::conclude(draft, id, &ending, Usage::default());
+        return;
+    }
     let open = draft.run.dispatches.values();
     let unseen = open.filter(|open| session.is_some() && open.session == session);
     for id in unseen.map(|open| open.id).collect::<Vec<_>>() {

@@ -192,6 +192,15 @@ fn expected(draft: &Draft<'_>) -> Option<AgentName> {
     }
 }
 
+/// Has this work left what it must, so that it counts although nobody saw its end?
+pub(super) fn has_left_all(draft: &Draft<'_>, id: DispatchId) -> bool {
+    let Some(open) = draft.run.dispatches.get(&id) else {
+        return false;
+    };
+    let judged = judge(draft, open, &Ending::Finished { worked: false });
+    matches!(judged.result, WorkResult::Outcome(_)) && !judged.captured.is_empty()
+}
+
 /// Judges the work of an open dispatch and draws the consequence.
 pub(super) fn conclude(
     draft: &mut Draft<'_>,

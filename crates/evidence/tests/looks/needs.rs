@@ -1,9 +1,9 @@
 //! Questions and steps of captured artifacts, as the engine asks for them.
 
-use engine::{FieldOf, Format, Hash, Needs};
+use engine::{FieldOf, Format, Hash, Input, Needs};
 use evidence::Error;
 
-use crate::world::{World, artifact_name};
+use crate::world::{World, artifact_name, needs_artifact};
 
 fn field(name: &str) -> FieldOf {
     FieldOf {
@@ -77,4 +77,38 @@ fn content_that_is_lost_or_altered_is_an_error() {
 fn nothing_is_looked_at_that_nobody_needs() {
     let looked = world().look(&Needs::default()).unwrap();
     assert_eq!(looked, evidence::Looked::default());
+}
+
+#[test]
+fn a_file_is_compared_with_what_was_captured_of_it() {
+    let world = world();
+    let path = ".task/signal.json";
+    let captured =
+        r#"{"questions": ["Which one?"], "key": "sk-ant-api03-abcdefghijklmnopqrstuvwxyz"}"#;
+    world.write(path, captured);
+    let seen = world.look(&needs_artifact("signal")).unwrap();
+    let content = seen.evidence.artifacts[&artifact_name("signal")].content();
+    let input = Input {
+        artifact: artifact_name("signal"),
+        step: None,
+        content: content.unwrap(),
+    };
+    let needs = Needs {
+        inputs: vec![input.clone()],
+        ..Needs::default()
+    };
+    let altered = |world: &World| world.look(&needs).unwrap().evidence.altered;
+    // What was redacted is compared as it was kept.
+    assert_eq!(altered(&world), []);
+    for changed in [r#"{"questions": ["A forged one?"]}"#, "", "no JSON"] {
+        world.write(path, changed);
+        assert_eq!(altered(&world), std::slice::from_ref(&input), "{changed}");
+    }
+    world.write(path, captured);
+    assert_eq!(altered(&world), []);
+    std::fs::remove_file(world.root().join(path)).unwrap();
+    assert_eq!(altered(&world), std::slice::from_ref(&input));
+    // Something in its place that cannot be read is not it either.
+    std::fs::create_dir(world.root().join(path)).unwrap();
+    assert_eq!(altered(&world), [input]);
 }

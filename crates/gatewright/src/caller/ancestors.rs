@@ -27,13 +27,27 @@ pub fn ancestors() -> Vec<Ancestor> {
         return Vec::new();
     };
     let parent = parent.as_raw_nonzero().get().unsigned_abs();
-    match Path::new("/proc/self/stat").exists() {
+    match is_shown() {
         true => climb(parent, |id| shown(Path::new("/proc"), id)),
         false => {
             let table = listed();
             climb(parent, |id| row(&table, id))
         }
     }
+}
+
+/// One process, as far as the system shows it.
+pub fn process(id: u32) -> Option<Ancestor> {
+    let found = match is_shown() {
+        true => shown(Path::new("/proc"), id),
+        false => row(&listed(), id),
+    };
+    found.map(|(_, process)| process)
+}
+
+/// Does the system show its processes in a folder?
+fn is_shown() -> bool {
+    Path::new("/proc/self/stat").exists()
 }
 
 /// Goes up from parent to parent. The first process of the system, or of a container, has none.

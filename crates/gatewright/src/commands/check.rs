@@ -18,8 +18,8 @@ use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
 use crate::trust::scripts;
-use crate::worker::{Leash, MARK, end_marked};
-use crate::{clock, runs, tell};
+use crate::worker::{Leash, MARK, START, end_started};
+use crate::{chance, clock, runs, tell};
 
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
@@ -181,18 +181,23 @@ fn run_commands(
     opened: &Opened,
     (stage, watch): (&StageName, &Watch),
 ) -> Result<Ran, Failure> {
-    let surroundings = surroundings(desk, opened, watch)?;
+    let started = chance::key()?;
+    let surroundings = surroundings(desk, opened, (watch, started.as_str()))?;
     // Whoever kills us must not leave them behind: they would change what the next check looks at.
-    let _leash = Leash::on(&watch.call, None)
+    let _leash = Leash::on(started.as_str(), None)
         .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
     let ran = desk.looking(opened, &BTreeMap::new(), |looking| {
         evidence::check::run(stage, looking, &surroundings)
     });
-    end_marked(&watch.call);
+    end_started(started.as_str());
     ran
 }
 
-fn surroundings(desk: &Desk<'_>, opened: &Opened, watch: &Watch) -> Result<Surroundings, Failure> {
+fn surroundings(
+    desk: &Desk<'_>,
+    opened: &Opened,
+    (watch, started): (&Watch, &str),
+) -> Result<Surroundings, Failure> {
     let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
     let files = desk.store.definition(opened.run().definition)?;
     Ok(Surroundings {
@@ -200,7 +205,10 @@ fn surroundings(desk: &Desk<'_>, opened: &Opened, watch: &Watch) -> Result<Surro
         variables: std::env::vars_os().collect(),
         search: std::env::split_paths(&search).collect(),
         stop: Some(Arc::clone(&watch.stop)),
-        own: BTreeMap::from([(MARK.into(), watch.call.clone().into())]),
+        own: BTreeMap::from([
+            (MARK.into(), watch.call.clone().into()),
+            (START.into(), started.into()),
+        ]),
         ..Surroundings::default()
     })
 }

@@ -6,9 +6,9 @@ use crate::worker;
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]
 pub struct Leash {
-    /// The call by which all of its processes are known
-    #[arg(value_name = "CALL")]
-    call: String,
+    /// The start by which all of its processes are known
+    #[arg(value_name = "START")]
+    start: String,
     /// The group that it leads
     #[arg(value_name = "GROUP", value_parser = clap::value_parser!(u32).range(2..))]
     group: Option<u32>,
@@ -16,7 +16,7 @@ pub struct Leash {
 
 impl Leash {
     pub fn run(&self) -> Exit {
-        worker::hold(&self.call, self.group, &mut std::io::stdin());
+        worker::hold(&self.start, self.group, &mut std::io::stdin());
         Exit::Success
     }
 }

@@ -43,6 +43,8 @@ pub struct Report {
 #[derive(Default)]
 struct Marks {
     unwitnessed: bool,
+    /// How many events nobody judged.
+    unjudged: u32,
     overrides: Vec<String>,
 }
 
@@ -116,6 +118,7 @@ fn report(desk: &Desk<'_>, run: RunId) -> Result<Report, Failure> {
     let marks = match desk.store.run(&run) {
         Ok(Some(stored)) => Marks {
             unwitnessed: stored.run.driver == Driver::ByHand,
+            unjudged: stored.run.unjudged,
             overrides: stored.run.overrides.iter().map(override_line).collect(),
         },
         // What cannot be read of it, the faults tell.
@@ -193,6 +196,10 @@ impl Report {
             self.run,
             paint.on(style, word)
         );
+        if self.marks.unjudged > 0 {
+            let line = views::unjudged_words(self.marks.unjudged);
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
         for taken in &self.marks.overrides {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, taken));
         }
@@ -223,6 +230,7 @@ impl Report {
             "entries": entries,
             "anchored": anchored,
             "witnessed": !self.marks.unwitnessed,
+            "unjudged": self.marks.unjudged,
             "overrides": self.marks.overrides,
             "faults": faults.iter().map(fault).collect::<Vec<_>>(),
         })

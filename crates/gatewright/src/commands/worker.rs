@@ -133,17 +133,24 @@ fn due(
     let Some(desk) = Desk::if_there(context)? else {
         return Ok(Vec::new());
     };
-    let mut due = Vec::new();
-    let is_due = |run: &RunSummary| {
+    let wanted = |run: &RunSummary| {
         let wanted = matches!(run.status, Status::Queued | Status::Running);
-        let ours = driven.contains(&run.id) || failed.contains(&run.id);
-        wanted && run.driver == Driver::Headless && !ours
+        wanted && run.driver == Driver::Headless && !failed.contains(&run.id)
     };
-    for run in desk.store.runs(None)?.into_iter().filter(is_due) {
-        if lease::driver(desk.store.lease(&run.id)?.as_ref()).is_none() {
-            due.push(run.id);
+    let mut runs: Vec<RunSummary> = desk.store.runs(None)?;
+    runs.retain(wanted);
+    runs.sort_by_key(|run| run.started_at);
+    let mut due = Vec::new();
+    // Of one worktree the next one is taken up when the one before it was: they keep their order.
+    let mut queues: BTreeSet<&str> = BTreeSet::new();
+    for run in &runs {
+        let is_next = run.status != Status::Queued || queues.insert(&run.worktree);
+        let is_free = || -> Result<bool, Failure> {
+            Ok(lease::driver(desk.store.lease(&run.id)?.as_ref()).is_none())
+        };
+        if is_next && !driven.contains(&run.id) && is_free()? {
+            due.push(run.id.clone());
         }
     }
-    due.reverse();
     Ok(due)
 }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{Happening, RunId, Status, Time, Who};
+use engine::{Happening, Reply, RunId, Status, Time, Who};
 use store::{Backend as _, Key};
 
 use super::crew::{Crew, Member, Report, Shared, What};
 use super::due::{self, Due};
-use super::lease::Lease;
+use super::lease::{self, Lease};
 use super::looking_back::Recent;
 use super::progress::{Glance, Progress, Watcher};
 use super::recovery;
@@ -125,7 +125,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         while !self.crew.is_idle() {
             self.crew.wait(TICK);
         }
-        let left = driven?;
+        let left = self.confirmed(driven)?;
         let opened = self.desk.read(&self.run)?;
         let (status, reason) = match &left {
             LeftOff::Over(status) => (status.word(), String::new()),
@@ -195,13 +195,25 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     fn is_ours(&self) -> Result<(), Failure> {
         match self.lease.is_lost() {
             false => Ok(()),
-            true => Err(
-                Failure::no(format!("another gatewright drives {} now", self.run)).hint(format!(
-                    "`gatewright status {}` shows how it goes",
-                    self.run
-                )),
-            ),
+            true => Err(self.lost()),
         }
+    }
+
+    /// What one that has lost its lease saw or failed at counts for nothing: another one goes on.
+    fn confirmed(&self, driven: Result<LeftOff, Failure>) -> Result<LeftOff, Failure> {
+        match self.desk.store.lease(&self.run) {
+            Ok(Some(held)) if held.fence == self.lease.fence => driven,
+            Ok(_) => Err(self.lost()),
+            Err(_) => driven,
+        }
+    }
+
+    fn lost(&self) -> Failure {
+        let (run, held) = (&self.run, self.desk.store.lease(&self.run).ok().flatten());
+        let other = lease::driver(held.as_ref());
+        let other = other.map_or_else(String::new, |other| format!(" ({other})"));
+        Failure::no(format!("another gatewright{other} drives {run} now"))
+            .hint(format!("`gatewright status {run}` shows how it goes"))
     }
 
     /// The run as it is, with its time judged.
@@ -210,23 +222,26 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let opened = drive::prepare(self.desk, opened)?;
         let mut make = |_: &Desk<'_>, _: &Opened, _| Ok(Deed::from(Happening::TimePassed));
         let driven = drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)?;
-        let opened = driven.opened;
+        Ok(driven.opened)
+    }
+
+    fn tell_move(&mut self, opened: &Opened) {
         let stage = opened.run().position.stage.clone();
         if let Some(from) = self.told.replace(stage.clone())
             && from != stage
         {
-            self.tell(&opened, &Progress::Moved { from, to: stage });
+            self.tell(opened, &Progress::Moved { from, to: stage });
         }
-        Ok(opened)
     }
 
     /// Does one thing that is due, or waits a moment.
     fn step(&mut self, opened: Opened) -> Result<Option<LeftOff>, Failure> {
-        // Whoever has ended is heard before the next one begins.
+        // Whoever has ended is heard before it is told where that led, and before the next one begins.
         if self.crew.has_ended(opened.run()) {
             self.listen(TICK)?;
             return Ok(None);
         }
+        self.tell_move(&opened);
         let recent = Recent::of(self.desk, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {
             Due::Over(status) => return Ok(Some(LeftOff::Over(status))),
@@ -289,6 +304,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         self.tell(&opened, &what);
                     }
                 }
+                // Why what it said does not count.
+                (Member::Check, What::Told(Told::SentBack(text))) => {
+                    let opened = self.desk.read(&self.run)?;
+                    self.tell(&opened, &Progress::Remark { text });
+                }
                 (Member::Check, What::Told(_)) => {}
             }
             report = self.crew.wait(Duration::ZERO);
@@ -317,17 +337,24 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let (shared, key) = (self.shared(), chance::key()?);
         let watch = Watch {
             stop: Arc::clone(&self.stop),
-            call: recovery::check_call(&self.run),
+            call: recovery::check_call(&self.desk.state, &self.run),
         };
-        self.crew.begin(Member::Check, None, move |_| {
+        self.crew.begin(Member::Check, None, move |tell| {
             let context = shared.whereabouts.context();
             let mut desk = Desk::for_writing(&context)?;
             desk.fence = Some(shared.fence);
             let opened = desk.read(&shared.run)?;
+            desk.still_ours(&shared.run)?;
             match check::check(&mut desk, opened, (&key, &watch)) {
                 // Its commands were ended with us, and run again when somebody goes on.
                 Err(_) if shared.stop.load(Ordering::Relaxed) => Ok(()),
-                checked => checked.map(drop),
+                Err(failure) => Err(failure),
+                Ok(driven) => {
+                    if let Reply::Refuse(refusal) = driven.reply {
+                        tell(Told::SentBack(refusal.reason));
+                    }
+                    Ok(())
+                }
             }
         })
     }

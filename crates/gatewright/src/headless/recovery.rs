@@ -6,6 +6,7 @@ use evidence::{group, process};
 use crate::desk::{Desk, Opened};
 use crate::drive;
 use crate::failure::Failure;
+use crate::state::State;
 use crate::worker::choice::Runner;
 use crate::worker::claim;
 use crate::worker::record::Record;
@@ -52,9 +53,10 @@ impl How {
     }
 }
 
-/// By which the commands of a run's check are known: it has one check at a time.
-pub fn check_call(run: &RunId) -> String {
-    format!("check-{run}")
+/// By which the commands of a run's check are known: it has one check at a time. A run of the same
+/// name in another state folder is another one.
+pub fn check_call(state: &State, run: &RunId) -> String {
+    format!("check-{run} in {}", state.folder().display())
 }
 
 /// What is left of a run that nobody drives. Looks only.

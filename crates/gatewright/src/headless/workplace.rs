@@ -134,11 +134,13 @@ impl Workplace {
         self.queue.join(self.place, dispatch);
     }
 
-    /// Its work is judged. What was merged is in the run's worktree; what was not is kept by a ref.
+    /// Its work is judged, or never began. What was merged is in the run's worktree; what was not is
+    /// kept by a ref.
     pub fn clear(&self) -> Result<(), Failure> {
+        let discarded = self.worktrees.discard(&self.worktree);
         match self.merged {
-            true => self.worktrees.discard(&self.worktree),
-            false => self.worktrees.archive(&self.worktree).map(drop),
+            true => discarded,
+            false => discarded.or_else(|_| self.worktrees.archive(&self.worktree)),
         }
     }
 }

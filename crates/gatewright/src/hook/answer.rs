@@ -13,11 +13,11 @@ const LOOKED_BACK: u64 = 16;
 
 /// The reply, as the host is told it.
 pub fn of(driven: &Driven) -> Answer {
-    let run = driven.opened.run();
+    let (pipeline, run) = (&driven.opened.pipeline, driven.opened.run());
     let verdict = match &driven.reply {
         Reply::Allow => Verdict::Allow,
-        Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(run, refusal)),
-        Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(run, refusal)),
+        Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(pipeline, run, refusal)),
+        Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(pipeline, run, refusal)),
         Reply::Inject(text) => {
             return Answer {
                 context: Some(text.clone()),
@@ -110,7 +110,9 @@ pub fn prompt(driven: &Driven) -> Answer {
         engine::status(&opened.pipeline, opened.run()),
     ) {
         (Reply::Inject(text), _) => Some(text.clone()),
-        (Reply::Refuse(refusal), _) => Some(views::refusal_in(opened.run(), refusal)),
+        (Reply::Refuse(refusal), _) => {
+            Some(views::refusal_in(&opened.pipeline, opened.run(), refusal))
+        }
         (_, Status::Queued | Status::Running | Status::Waiting(_)) => {
             Some(line(&views::standing(&opened.pipeline, opened.run())))
         }

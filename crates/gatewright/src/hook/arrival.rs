@@ -5,14 +5,16 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Act, Begins, CommandName, Happening, Reply, RunId, SessionId, Who};
+use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionId, Who};
 use evidence::{Project, process};
 use hosts::claude::{self, Answer, Bytes, Event, Verdict};
 use hosts::{Payload, Source, What};
 use store::{Backend as _, RunSummary};
 
+use super::Known;
 use super::guarded::{self, Guarded};
 use super::input::Input;
+use super::promise::{Promise, always};
 use super::{answer, command, event, host};
 use crate::context::Context;
 use crate::definition::Trouble;
@@ -33,31 +35,42 @@ pub fn unenrolled(
     named: Option<Event>,
     input: &Input,
     environment: Environment,
-    state: &State,
-    session: &SessionId,
+    known: &Known,
+    (state, session): (&State, &SessionId),
 ) -> Option<Bytes> {
     if named.is_some_and(|event| !may_concern(event)) {
         return None;
     }
-    let is_installed = |key: &str| enrolment::of_project(state, key).is_ok_and(|it| it.is_some());
-    let project = Project::find_among(input.project.as_deref()?, is_installed).ok()?;
-    let installed = enrolment::of_project(state, &project.key).ok()??;
+    let may_be_installed = |key: &str| !matches!(enrolment::of_project(state, key), Ok(None));
+    let project = Project::find_among(input.project.as_deref()?, may_be_installed).ok()?;
+    let installed = enrolment::of_project(state, &project.key).transpose()?;
     let (event, payload) = input.payload(named).ok()?;
-    let arriving = Arriving {
+    let context = Context::at(environment, project.root);
+    let promise = Promise::of(installed.as_ref().ok(), event, &payload, &context);
+    known.learn(|facts| {
+        facts.event = Some(event);
+        facts.promised = promise != Promise::None;
+        facts.stake = Some(promise.stake());
+    });
+    let arriving = installed.map(|installed| Arriving {
         event,
         payload: &payload,
         installed,
         session,
-    };
-    let context = Context::at(environment, project.root);
-    match arriving.answer(&context, state) {
+        promise,
+    });
+    let answered = arriving
+        .map_err(Failure::file("read from", state.folder()))
+        .and_then(|arriving| arriving.answer(&context, state));
+    match answered {
         Ok(answer) => {
             let answer = answer?;
             guarded::see(state, event);
             Some(claude::write(event, &answer))
         }
-        // The session is nobody's, so nothing is refused; but nothing is hidden either.
-        Err(failure) => Some(claude::write(event, &noticed(&failure))),
+        Err(failure) => promise
+            .broken(event, &failure)
+            .map(|answer| claude::write(event, &answer)),
     }
 }
 
@@ -72,20 +85,12 @@ fn may_concern(event: Event) -> bool {
     )
 }
 
-fn noticed(failure: &Failure) -> Answer {
-    Answer {
-        notice: Some(format!(
-            "gatewright: {failure}; this session is not guarded"
-        )),
-        ..Answer::nothing()
-    }
-}
-
 struct Arriving<'a> {
     event: Event,
     payload: &'a Payload,
     installed: Installed,
     session: &'a SessionId,
+    promise: Promise,
 }
 
 impl Arriving<'_> {
@@ -105,6 +110,7 @@ impl Arriving<'_> {
             | What::SkillRequested { .. }
             | What::WorkflowRequested { .. }
             | What::MessageRequested { .. } => self.always_on(context),
+            What::ToolRequested { .. } if self.promise == Promise::Gate => self.always_on(context),
             _ => Ok(None),
         }
     }
@@ -152,7 +158,7 @@ impl Arriving<'_> {
     /// The run of this worktree that has lost its session.
     fn vacant(&self, context: &Context) -> Result<Vacant, Failure> {
         // Where every session has a run of its own, a new one begins with its own.
-        if self.always().is_some() {
+        if always(&self.installed).is_some() {
             return Ok(Vacant::None);
         }
         let Some(desk) = Desk::if_there(context)? else {
@@ -215,14 +221,9 @@ impl Arriving<'_> {
         }
     }
 
-    fn always(&self) -> Option<&InstalledPipeline> {
-        let mut pipelines = self.installed.pipelines.iter();
-        pipelines.find(|pipeline| pipeline.begins == Begins::Session)
-    }
-
     /// In an always-on project a session gets a run of its own, and then this event is judged.
     fn always_on(&self, context: &Context) -> Result<Option<Answer>, Failure> {
-        let Some(pipeline) = self.always() else {
+        let Some(pipeline) = always(&self.installed) else {
             return Ok(None);
         };
         let short: String = self.session.as_str().chars().take(8).collect();
@@ -391,7 +392,16 @@ pub fn bind(
         enrolment::enrol(&guarded.desk.state, &enrolled)
             .map_err(Failure::file("write to", guarded.desk.state.folder()))?;
     }
+    if is_bound_anew(&driven) {
+        let opened = guarded.opened.clone();
+        guarded.opened = host::mark_doubt(guarded.desk, opened, process.as_ref())?;
+    }
     Ok(driven)
+}
+
+fn is_bound_anew(driven: &Driven) -> bool {
+    let mut facts = driven.entries.iter().map(|(_, entry)| &entry.fact);
+    facts.any(|fact| matches!(fact, Fact::Attached { .. }))
 }
 
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {

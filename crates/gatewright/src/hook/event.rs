@@ -35,14 +35,23 @@ pub fn answer(
             guarded.tell(Happening::Remarked { message })?;
             Ok(Answer::nothing())
         }
-        What::TodosMarked { done } => {
-            let done = done.clone();
-            said(guarded, Happening::TodosMarked { done })
-        }
+        What::TodosMarked { done } => todos(guarded, event, done),
         What::QuestionAnswered { answers } => question::answered(guarded, answers),
         What::Ignored => Ok(Answer::nothing()),
         what => agents(guarded, payload, what),
     }
+}
+
+/// The host's list is a tool like any other, and says besides what is done.
+fn todos(guarded: &mut Guarded<'_, '_>, event: Event, done: &[String]) -> Result<Answer, Failure> {
+    if event == Event::PreToolUse {
+        let asked = tool(guarded, "TodoWrite", &None, None)?;
+        if let Verdict::Refuse(_) = asked.verdict {
+            return Ok(asked);
+        }
+    }
+    let done = done.to_vec();
+    said(guarded, Happening::TodosMarked { done })
 }
 
 /// What a command of the pipeline comes to is told when it is expanded.

@@ -5,14 +5,14 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{BindingState, Fact, Happening, Rule, SessionId, Who};
-use hosts::claude::{Answer, Event, Stake, Verdict};
+use engine::{BindingState, Door, Fact, Happening, Rule, SessionId, Who};
+use hosts::claude::{Answer, Event, Stake, Verdict, doors};
 use hosts::{Payload, What};
 use store::{Backend as _, Key};
 
 use super::host::{self, Caller};
 use super::input::Input;
-use super::{answer, arrival, event, spool, touch};
+use super::{answer, arrival, event, skill, spool, touch};
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven, MakeDeed};
@@ -197,17 +197,29 @@ fn key(event: Event, session: &SessionId, payload: &Payload) -> Option<Key> {
 /// What is at stake when nobody can decide: a pure look at the payload, without any store.
 pub fn stake(payload: &Payload, environment: &Environment) -> Stake {
     match &payload.what {
-        What::AgentRequested { .. }
-        | What::SkillRequested { .. }
-        | What::WorkflowRequested { .. }
-        | What::MessageRequested { .. }
-        | What::ConfigChanged { .. } => Stake::Gate,
+        What::ConfigChanged { .. } => Stake::Gate,
+        _ if starts_an_agent(payload, environment) => Stake::Gate,
         What::ToolRequested { paths, command, .. }
             if touch::is_protected(environment, payload, paths, command.as_deref()) =>
         {
             Stake::Gate
         }
         _ => Stake::Ordinary,
+    }
+}
+
+/// Would this call start an agent, as far as it says so?
+pub fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
+    match &payload.what {
+        What::AgentRequested { .. }
+        | What::WorkflowRequested { .. }
+        | What::MessageRequested { .. } => true,
+        What::SkillRequested { skill, .. } => !skill::begins_nobody(environment, skill),
+        What::ToolRequested { command, .. } => {
+            let door = command.as_deref().and_then(doors::of_command);
+            matches!(door, Some(Door::AgentProgram(_) | Door::TooLong))
+        }
+        _ => false,
     }
 }
 

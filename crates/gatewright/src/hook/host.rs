@@ -5,9 +5,13 @@
 
 use std::fs;
 
-use engine::{Life, Process};
+use engine::{Happening, Life, Process, Who};
 use evidence::process;
 
+use crate::caller::{self, ancestors};
+use crate::desk::{Desk, Opened};
+use crate::drive;
+use crate::failure::Failure;
 use crate::output;
 
 /// Who called.
@@ -37,6 +41,39 @@ pub fn caller(holder: &Process) -> Caller {
 /// Did this very process call us?
 pub fn is_called_by(holder: &Process) -> bool {
     parent() == Some(*holder) && is_heard_by(holder)
+}
+
+/// Why it is not known that a host saw what this session does, if there is a reason. Whoever plays
+/// the host of a session of its own drives a run of its own, and the run says so.
+pub fn doubt(holder: Option<&Process>) -> Option<String> {
+    let Some(holder) = holder else {
+        return Some("the session's host does not tell its process".to_owned());
+    };
+    let process = ancestors::process(holder.id)?;
+    match caller::agent(&process) {
+        Some("claude") => None,
+        Some(_) | None => {
+            let path = process.words.into_iter().find(|word| !word.is_empty());
+            let name = path.unwrap_or(process.program);
+            let name = views::line(name.rsplit('/').next().unwrap_or_default());
+            Some(format!(
+                "the session's host is '{name}' (process {}), and not Claude Code",
+                holder.id
+            ))
+        }
+    }
+}
+
+/// Marks the run where it is not known that a host saw what its session does.
+pub fn mark_doubt(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    holder: Option<&Process>,
+) -> Result<Opened, Failure> {
+    match doubt(holder) {
+        Some(what) => drive::alone(desk, opened, &Who::Engine, Happening::Unevaluated { what }),
+        None => Ok(opened),
+    }
 }
 
 fn parent() -> Option<Process> {

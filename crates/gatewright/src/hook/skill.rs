@@ -22,13 +22,20 @@ pub fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
 
 /// The same for whoever works in this folder.
 pub fn forked_in(worktree: &Path, environment: &Environment, skill: &str) -> Option<AgentName> {
-    let user = environment.claude_folder();
-    let folders = [Some(worktree.join(".claude")), user];
-    let text = folders
-        .into_iter()
-        .flatten()
-        .find_map(|folder| read(&folder, skill))?;
-    agent_of(&text)
+    agent_of(&text_of(environment, Some(worktree), skill)?)
+}
+
+/// Is it certain that this skill begins no agent? Its file is there, and says so.
+pub fn begins_nobody(environment: &Environment, skill: &str) -> bool {
+    let text = text_of(environment, environment.project.as_deref(), skill);
+    text.is_some_and(|text| agent_of(&text).is_none())
+}
+
+fn text_of(environment: &Environment, worktree: Option<&Path>, skill: &str) -> Option<String> {
+    let project = worktree.map(|worktree| worktree.join(".claude"));
+    let folders = [project, environment.claude_folder()];
+    let mut folders = folders.into_iter().flatten();
+    folders.find_map(|folder| read(&folder, skill))
 }
 
 fn read(folder: &Path, skill: &str) -> Option<String> {

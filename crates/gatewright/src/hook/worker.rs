@@ -47,7 +47,7 @@ impl Worker {
         known: &Known,
     ) -> Bytes {
         known.learn(|facts| {
-            facts.enrolled = true;
+            facts.promised = true;
             facts.stake = Some(Stake::Gate);
         });
         self.arrive();

@@ -126,12 +126,12 @@ impl Scene {
 
 /// What the reply would be to a worker of the host.
 fn as_heard(driven: &Driven) -> Heard {
-    let run = driven.opened.run();
+    let (pipeline, run) = (&driven.opened.pipeline, driven.opened.run());
     match &driven.reply {
-        Reply::Hold(refusal) => Heard::GoOn(views::refusal_in(run, refusal)),
+        Reply::Hold(refusal) => Heard::GoOn(views::refusal_in(pipeline, run, refusal)),
         // Work that has failed is over: its worker is not told.
         Reply::Refuse(_) if driven.entries.iter().any(|(_, entry)| ends(entry)) => Heard::Silence,
-        Reply::Refuse(refusal) => Heard::Refusal(views::refusal_in(run, refusal)),
+        Reply::Refuse(refusal) => Heard::Refusal(views::refusal_in(pipeline, run, refusal)),
         Reply::Allow | Reply::Inject(_) | Reply::Done => Heard::Silence,
     }
 }

@@ -290,12 +290,11 @@ impl<'a> Player<'a> {
         let questions = needs.questions.map(|_| Ok(self.questions(&event.what)));
         let steps = needs.steps.map(|_| Ok(self.world.plan.steps.clone()));
         Ok(Evidence {
-            holder: None,
             artifacts,
             tree,
-            changed: None,
             questions,
             steps,
+            ..Evidence::default()
         })
     }
 

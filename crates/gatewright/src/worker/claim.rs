@@ -71,6 +71,10 @@ impl Claim {
     /// Keeps what lies beside the lock: whoever comes next goes on with this work.
     pub fn leave(self) {
         let _ = self.file.unlock();
+        if !self.lock.exists() {
+            // Somebody took the work over while we slept, and is done with it.
+            remove(&self.lock);
+        }
         std::mem::forget(self);
     }
 
@@ -158,6 +162,22 @@ mod tests {
         drop(claim);
         assert!(is_lost(&state, &call));
         assert_eq!(fs::read_dir(super::folder(&state)).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_left_for_the_next_one_stays_unless_the_work_was_taken_over_and_done() {
+        for done in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let state = State::new(folder.path().to_owned());
+            let claim = Claim::new(&state).unwrap();
+            let record = beside(&state, claim.call(), "json");
+            if done {
+                drop(Claim::take_over(&state, claim.call()).unwrap());
+            }
+            fs::write(&record, "{}").unwrap();
+            claim.leave();
+            assert_eq!(record.exists(), !done);
+        }
     }
 
     #[test]

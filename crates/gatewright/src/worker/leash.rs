@@ -12,17 +12,21 @@ const LET_GO: &[u8] = b".";
 /// The variable by which every process of a worker is known.
 pub const MARK: &str = "GATEWRIGHT_CALL";
 
+/// The variable by which the processes of one start are known. Work that another one takes over keeps
+/// its call, and whoever has lost it must not end what the other one started.
+pub const START: &str = "GATEWRIGHT_START";
+
 /// Somebody waits for our end, and ends what we started then.
 pub struct Leash {
     holder: Child,
 }
 
 impl Leash {
-    /// On all that is marked with the call, and on this group.
-    pub fn on(call: &str, group: Option<u32>) -> io::Result<Self> {
+    /// On all that is marked with this start, and on this group.
+    pub fn on(start: &str, group: Option<u32>) -> io::Result<Self> {
         let holder = Command::new(ourselves::program()?)
             .arg("leash")
-            .arg(call)
+            .arg(start)
             .args(group.map(|group| group.to_string()))
             .current_dir("/")
             .env_clear()
@@ -50,20 +54,29 @@ impl Drop for Leash {
 }
 
 /// The other end: waits until the line is cut, and ends the worker unless it was let go.
-pub fn hold(call: &str, group: Option<u32>, line: &mut dyn io::Read) {
+pub fn hold(start: &str, group: Option<u32>, line: &mut dyn io::Read) {
     let mut told = Vec::new();
     let _ = line.take(LET_GO.len() as u64).read_to_end(&mut told);
     if told != LET_GO {
         group.into_iter().for_each(evidence::group::kill);
-        end_marked(call);
+        end_started(start);
     }
+}
+
+/// Ends every process of one start.
+pub fn end_started(start: &str) {
+    end_all(START, start);
 }
 
 /// Ends every process of a worker, also one that left its group and lost its parents.
 pub fn end_marked(call: &str) {
+    end_all(MARK, call);
+}
+
+fn end_all(name: &str, value: &str) {
     // One may start another while we look, so we look until nobody is left, and not for ever.
     for _ in 0..10 {
-        let alive = evidence::process::marked(MARK, call);
+        let alive = evidence::process::marked(name, value);
         if alive.is_empty() {
             return;
         }

@@ -146,8 +146,13 @@ impl<'l, 'd> Listener<'l, 'd> {
         Ok(Go::On)
     }
 
+    /// Has nobody else taken the run over?
+    pub fn is_still_ours(&self) -> Result<(), Failure> {
+        self.desk.still_ours(&self.record.run)
+    }
+
     fn keep(&self) -> Result<(), Failure> {
-        self.desk.still_ours(&self.record.run)?;
+        self.is_still_ours()?;
         self.record.write(&self.desk.state, &self.call)
     }
 

@@ -41,7 +41,7 @@ pub struct Job<'a> {
     pub folder: &'a Path,
     pub input: File,
     /// By which all of its processes are known.
-    pub call: &'a str,
+    pub start: &'a str,
 }
 
 pub struct Limits<'a> {
@@ -88,13 +88,13 @@ pub fn run(
     limits: &Limits<'_>,
     reader: &mut dyn Reader,
 ) -> Result<Result<(Ended, Tail), String>, Failure> {
-    let (shown, call) = (job.program.display().to_string(), job.call);
+    let (shown, started) = (job.program.display().to_string(), job.start);
     let watching = |cause| Failure::outside(format!("cannot watch {shown} ({cause})"));
     let mut group = match start(job) {
         Ok(group) => group,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let leash = Leash::on(call, Some(group.id())).map_err(watching)?;
+    let leash = Leash::on(started, Some(group.id())).map_err(watching)?;
     reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);
@@ -110,7 +110,7 @@ pub fn run(
     let why = watch(&group, &lines, limits, reader)?;
     let status = group.end().map_err(watching)?;
     // Whoever left the group would change what is looked at next.
-    leash::end_marked(call);
+    leash::end_started(started);
     drop(leash);
     let why = match why {
         Why::Over => drain(&lines, reader)?.unwrap_or_else(|| end_of(status)),

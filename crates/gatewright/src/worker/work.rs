@@ -13,7 +13,7 @@ use hosts::worker::{Counting, Start, Talk};
 use super::choice::Runner;
 use super::claim::Claim;
 use super::conversation;
-use super::leash::MARK;
+use super::leash::{MARK, START};
 use super::listener::{Heard, Listener, Told};
 use super::order::Order;
 use super::process::{self, Job, Limits};
@@ -183,6 +183,7 @@ impl Work<'_, '_> {
         if self.would_count(&opened, (&ending, usage), reply.as_deref())?
             && let Some(delivery) = &mut self.setting.delivery
         {
+            self.desk.still_ours(&self.record.run)?;
             match delivery.deliver()? {
                 Delivered::Done => {}
                 Delivered::Conflict(paths) => ending = conflict(&paths),
@@ -276,7 +277,9 @@ impl Work<'_, '_> {
     ) -> Result<Heard, Failure> {
         let (arguments, expected) = self.command_line(turn);
         let mut variables = self.order.variables.clone();
+        let started = chance::key()?;
         variables.insert(MARK.into(), self.claim.call().as_str().into());
+        variables.insert(START.into(), started.as_str().into());
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }
@@ -286,7 +289,7 @@ impl Work<'_, '_> {
             variables: &variables,
             folder: &self.order.folder,
             input: self.input(prompt)?,
-            call: self.claim.call().as_str(),
+            start: started.as_str(),
         };
         let limits = Limits {
             deadline,
@@ -300,6 +303,8 @@ impl Work<'_, '_> {
             (self.order.runner, expected),
             (&mut self.record, self.setting.tell),
         );
+        // Keeping the record took its time, in which we may have been asleep.
+        listener.is_still_ours()?;
         let ran = process::run(job, &limits, &mut listener)?;
         Ok(listener.heard(ran))
     }

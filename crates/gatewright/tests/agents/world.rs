@@ -1,8 +1,11 @@
 //! A project, a scripted model and the real agent programs, and runs that are driven in it.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::model::{Actor, Model};
 use testkit::{Agents, Project, Ran};
@@ -18,8 +21,13 @@ pub struct World {
 
 impl World {
     pub fn new(script: impl IntoIterator<Item = Actor>) -> Self {
+        Self::knowing(|_| script.into_iter().collect())
+    }
+
+    /// The same with a script that knows where the project lies.
+    fn knowing(script: impl FnOnce(&Project) -> Vec<Actor>) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
-        let model = Model::start(script);
+        let model = Model::start(script(&project));
         let agents = Agents::new(&project, &model);
         Self {
             project,
@@ -30,7 +38,12 @@ impl World {
 
     /// The same with a pipeline of the project's own, which a person trusts.
     pub fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
-        let world = Self::new(script);
+        Self::planned(pipeline, |_| script.into_iter().collect())
+    }
+
+    /// The same with a script that knows where the project lies.
+    pub fn planned(pipeline: &str, script: impl FnOnce(&Project) -> Vec<Actor>) -> Self {
+        let world = Self::knowing(script);
         world.project.write("pipeline.toml", pipeline);
         world.project.trust("pipeline.toml");
         world
@@ -70,6 +83,74 @@ impl World {
         facts.filter(|fact| fact["kind"] == kind).collect()
     }
 
+    /// The conversations that this actor had, each with the number of answers with which it began.
+    pub fn conversations(&self, actor: &str) -> Vec<usize> {
+        let mut found: BTreeMap<Option<String>, usize> = BTreeMap::new();
+        for request in self.model.requests_of(actor) {
+            let taken = request.turns_taken(actor);
+            found.entry(request.session).or_insert(taken);
+        }
+        found.into_values().collect()
+    }
+
+    /// The workers that began, by the program's id of their conversation.
+    pub fn began(&self) -> Vec<String> {
+        let facts = self.facts("began").into_iter();
+        facts
+            .map(|fact| fact["worker"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// How every piece of work ended, in the engine's words.
+    pub fn results(&self) -> Vec<String> {
+        let facts = self.facts("ended").into_iter();
+        facts.map(|fact| fact["result"].to_string()).collect()
+    }
+
+    /// A program on the search path of the run, before anything of the same name.
+    pub fn put_program(&self, name: &str, script: &str) {
+        let path = self.agents.folder().join(name);
+        // What stands there may be a link to something that is not ours.
+        let _ = fs::remove_file(&path);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        testkit::make_executable(&path);
+    }
+
+    /// Where the program of this name really lies.
+    pub fn program(&self, name: &str) -> PathBuf {
+        let path = self.agents.folder().join(name);
+        path.canonicalize().unwrap()
+    }
+
+    /// Begins a run, and leaves it to itself.
+    pub fn begin(&self, words: &[&str]) -> Child {
+        let begin = [
+            "run",
+            "pipeline.toml",
+            "--task",
+            "Greet people",
+            "--id",
+            RUN,
+        ];
+        let mut command = self.command(&[&begin, words].concat());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// Kills the orchestrator as nothing can prevent it, and waits for its end.
+    pub fn kill(&self, mut child: Child) {
+        let ours = |line: &String| line.contains("gatewright run pipeline.toml");
+        let mut found = self.left_over();
+        found.retain(|line| ours(line) && !line.contains("/bin/sh"));
+        let [only] = found.as_slice() else {
+            panic!("one orchestrator is expected, not {found:?}");
+        };
+        let (process, _) = only.split_once(' ').unwrap();
+        let process = Pid::from_raw(process.parse().unwrap()).unwrap();
+        kill_process(process, Signal::KILL).unwrap();
+        child.wait().unwrap();
+    }
+
     /// The processes that have this project's home: nobody else has it.
     pub fn left_over(&self) -> Vec<String> {
         let wanted = format!("HOME={}", self.project.home().display());
@@ -80,7 +161,8 @@ impl World {
             variables.find(|variable| *variable == wanted.as_bytes())?;
             let line = fs::read(process.path().join("cmdline")).ok()?;
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            Some(format!("{:?} {line}", process.file_name()))
+            let id = process.file_name().into_string().ok()?;
+            Some(format!("{id} {line}"))
         });
         lines.collect()
     }

@@ -281,6 +281,12 @@ fn a_bypass_has_its_time_and_its_reason_and_can_be_ended() {
     let bypassed = facts["entries"].as_array().unwrap().iter();
     let bypassed = bypassed.filter(|entry| entry["rule"] == "GW-R78").count();
     assert_eq!(bypassed, 2, "{facts}");
+    let told = history(&project);
+    assert!(
+        told.contains("the run is guarded again because: it is over"),
+        "{told}"
+    );
+    assert_eq!(told.matches("NOT GUARDED until").count(), 1, "{told}");
 }
 
 /// What agents do to look like somebody else. `GATEWRIGHT` is the program, and the shell that runs

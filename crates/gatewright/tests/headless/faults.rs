@@ -1,1 +1,180 @@
-//! To come.
+//! Faults: each kind is tried again in its own way, and then a person decides.
+
+use super::fixture::{ONE, World, says};
+
+/// `ONE` with these lines in its stage.
+fn one(more: &str) -> String {
+    ONE.replace(
+        "on.done = \"complete\"",
+        &format!("on.done = \"complete\"\n{more}"),
+    )
+}
+
+/// The faults of the history, as their words.
+fn faults(world: &World) -> Vec<String> {
+    let retried = world.history("retried").into_iter();
+    let faults = retried.map(|entry| entry["fact"]["fault"].as_str().unwrap().to_owned());
+    faults.collect()
+}
+
+#[test]
+fn a_crash_waits_a_moment_and_is_tried_again() {
+    let world = World::with(
+        &one("retry = { max = 2, backoff = \"1s\" }"),
+        r#"[ "$count" -gt 2 ] || { echo "no memory" >&2; exit 3; }
+echo "note $count" > note.txt"#,
+    );
+    let ran = world.run("").succeeds();
+    assert_eq!(faults(&world), ["crashed", "crashed"]);
+    // Each time twice as long.
+    says(
+        &ran.stderr,
+        "nothing is done for 1s: crashed: the stand-in ended with exit code 3: no memory",
+    );
+    says(&ran.stderr, "nothing is done for 2s: crashed");
+    says(
+        &world.prompt(2),
+        "The attempt before did not count: crashed: the stand-in ended with exit code 3",
+    );
+}
+
+#[test]
+fn a_crash_that_stays_is_a_persons_and_retry_gives_new_tries() {
+    let world = World::with(&one("retry = 0"), "kill -9 $$");
+    let ran = world.run("").exits(6);
+    says(
+        &ran.stdout,
+        "r-test waits for a person: crashed: the stand-in ended by signal 9",
+    );
+    assert_eq!(world.starts().len(), 1);
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.starts().len(), 1, "nobody tries it without a person");
+    world.agent("echo note > note.txt");
+    world.gatewright("retry r-test").succeeds();
+    world.gatewright("resume r-test").succeeds();
+}
+
+#[test]
+fn what_is_missing_is_tried_again_at_once_with_the_reason_in_the_prompt() {
+    let world = World::with(
+        &one("retry = { max = 1 }"),
+        r#"[ "$count" = 1 ] || echo "note" > note.txt"#,
+    );
+    let ran = world.run("").succeeds();
+    assert_eq!(faults(&world), ["missing"]);
+    assert!(!ran.stderr.contains("nothing is done for"), "{ran}");
+    let told = world.prompt(2);
+    says(&told, "This is attempt 2.");
+    says(
+        &told,
+        "The attempt before did not count: missing: note is missing",
+    );
+}
+
+#[test]
+fn what_lay_there_before_is_not_what_was_asked_for() {
+    let world = World::with(&one("retry = 0"), "exit 0");
+    world.project.write("note.txt", "an old note\n");
+    let ran = world.run("").exits(6);
+    says(&ran.stdout, "note was there before and has not changed");
+}
+
+#[test]
+fn whoever_is_silent_for_longer_than_its_heartbeat_is_ended() {
+    let world = World::with(
+        &one("retry = 0\nheartbeat = \"1s\""),
+        "echo $$ > \"$here/worker\"\nsleep 600",
+    );
+    let ran = world.run("").exits(6);
+    says(
+        &ran.stdout,
+        "timeout: the stand-in said nothing for longer than its heartbeat",
+    );
+    let worker = world.noted("worker").remove(0);
+    assert!(!super::under_way::is_alive(&worker));
+}
+
+#[test]
+fn whoever_says_something_now_and_then_lives() {
+    let world = World::with(
+        &one("retry = 0\nheartbeat = \"2s\""),
+        "for word in a b c d e f; do echo $word; sleep 0.5; done\necho note > note.txt",
+    );
+    world.run("").succeeds();
+}
+
+#[test]
+fn whoever_takes_longer_than_its_time_is_ended() {
+    let world = World::with(
+        &one("retry = 0\ntimeout = \"1s\""),
+        "while :; do echo still here; sleep 0.1; done",
+    );
+    let ran = world.run("").exits(6);
+    says(&ran.stdout, "took longer than its time limit");
+    assert_eq!(world.starts().len(), 1);
+}
+
+#[test]
+fn a_fault_that_the_stage_knows_leads_where_it_says() {
+    let definition = one("retry = 0\non.crashed = \"complete\"");
+    let world = World::with(&definition, "exit 1");
+    world.run("").succeeds();
+    assert_eq!(world.starts().len(), 1);
+}
+
+/// Codex, which says how much it did.
+const CODEX: &str = r#"
+echo '{"type":"thread.started","thread_id":"01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4"}'
+"#;
+
+#[test]
+fn an_agent_that_used_no_tool_and_left_nothing_is_hollow() {
+    let definition = one("retry = 0").replace("agent   =", "runner = \"codex\"\nagent   =");
+    let world = World::with(&definition, "");
+    world.program(
+        "codex",
+        &format!(
+            "{CODEX}{}",
+            r#"echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"done"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":5,"output_tokens":1}}'"#
+        ),
+    );
+    let ran = world
+        .gatewright("run pipeline.toml --task try --id r-test")
+        .exits(6);
+    says(
+        &ran.stdout,
+        "r-test waits for a person: hollow: it used no tool and left nothing",
+    );
+}
+
+#[test]
+fn a_service_that_says_later_is_waited_for() {
+    let definition = one("retry = { max = 1, backoff = \"1s\" }")
+        .replace("agent   =", "runner = \"codex\"\nagent   =");
+    let definition = definition.replace(
+        "path   = \"note.txt\"\nformat = \"text\"",
+        "from = \"reply\"",
+    );
+    let world = World::with(&definition, "");
+    world.program(
+        "codex",
+        &format!(
+            "{CODEX}{}",
+            r#"if [ "$count" = 1 ]; then
+    echo '{"type":"turn.failed","error":{"message":"exceeded retry limit, last status: 429 Too Many Requests"}}'
+    exit 1
+fi
+echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"all is well"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":5,"output_tokens":1}}'"#
+        ),
+    );
+    let ran = world
+        .gatewright("run pipeline.toml --task try --id r-test")
+        .succeeds();
+    assert_eq!(faults(&world), ["limited"]);
+    says(
+        &ran.stderr,
+        "nothing is done for 1s: limited: codex is told to wait",
+    );
+}

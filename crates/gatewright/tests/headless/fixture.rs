@@ -1,7 +1,7 @@
 //! What the tests share: a project with a pipeline, and a script that plays its agents.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -217,9 +217,4 @@ fn unique() -> usize {
 /// Outside of every project, where nobody else can write.
 fn programs() -> TempDir {
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-/// A copy of the path of a file of the programs, for a script that reads or writes it.
-pub fn named(world: &World, name: &str) -> PathBuf {
-    world.programs().join(name)
 }

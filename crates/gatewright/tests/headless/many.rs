@@ -1,1 +1,206 @@
-//! To come.
+//! Many runs: several tasks, a queue, workers of the machine and their limits.
+
+use testkit::{Project, Ran};
+
+use super::fixture::{ONE, PROGRAM, WRITES, World, says, until};
+
+fn queue(world: &World, run: &str, task: &str) -> Ran {
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "start pipeline.toml --queue --task {task} --id {run} --stand-in {}",
+        agent.display()
+    );
+    world.gatewright(&line)
+}
+
+#[test]
+fn several_tasks_are_runs_one_after_another() {
+    let world = World::with(ONE, WRITES);
+    let line = world
+        .line("--task more --task last")
+        .replace("--id r-test", "");
+    let ran = world.gatewright(&line).succeeds();
+    assert_eq!(ran.stdout.matches(" completed").count(), 3, "{ran}");
+    assert_eq!(world.starts().len(), 3);
+    for (count, task) in ["try", "more", "last"].into_iter().enumerate() {
+        says(&world.prompt(count + 1), &format!("> {task}"));
+    }
+}
+
+#[test]
+fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
+    let world = World::with(
+        &ONE.replace("on.done", "retry = 0\non.done"),
+        r#"[ "$count" = 1 ] && echo n > note.txt"#,
+    );
+    let line = world
+        .line("--task more --task last")
+        .replace("--id r-test", "");
+    let ran = world.gatewright(&line).exits(6);
+    says(&ran.stderr, "1 more of the tasks were not begun");
+    assert_eq!(world.starts().len(), 2);
+    let ran = world.gatewright(&world.line("--task more")).exits(2);
+    says(&ran.stderr, "several tasks are several runs");
+}
+
+#[test]
+fn queued_runs_of_one_project_go_one_after_another() {
+    let world = World::with(
+        ONE,
+        r#"mkdir "$here/alone" || echo together >> "$here/together"
+sleep 0.3
+echo "note $count" > note.txt
+rmdir "$here/alone""#,
+    );
+    for run in ["r-a", "r-b", "r-c"] {
+        queue(&world, run, run).succeeds();
+        assert_eq!(world.status(run), "queued");
+    }
+    assert!(world.starts().is_empty());
+    let ran = world.gatewright("worker --once").succeeds();
+    for run in ["r-a", "r-b", "r-c"] {
+        assert_eq!(world.status(run), "completed", "{ran}");
+        says(&ran.stderr, &format!("{run} completed"));
+    }
+    assert_eq!(world.starts().len(), 3);
+    assert!(world.noted("together").is_empty());
+    says(&world.prompt(1), "> r-a");
+}
+
+/// Another project that shares the home and the agents of this one.
+fn beside(world: &World, name: &str) -> std::path::PathBuf {
+    let folder = world.project.home().join(name);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(
+        world.project.path().join("pipeline.toml"),
+        folder.join("pipeline.toml"),
+    )
+    .unwrap();
+    folder
+}
+
+fn trusted_and_queued(world: &World, folder: &std::path::Path, run: &str) {
+    let trust = format!(
+        "cd '{}' && '{PROGRAM}' trust pipeline.toml",
+        folder.display()
+    );
+    world.project.person_at(&trust, "yes\n").succeeds();
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "start pipeline.toml --queue --task try --id {run} --stand-in {}",
+        agent.display()
+    );
+    let mut command = world.command(&line);
+    Ran::from(command.current_dir(folder).output().unwrap()).succeeds();
+}
+
+/// Waits until so many work at once, or tells how many did.
+fn counting(number: u32) -> String {
+    format!(
+        r#"
+mkdir -p "$here/now"; touch "$here/now/$count"
+ls "$here/now" | wc -l >> "$here/at-once"
+turns=0
+while [ "$(cat "$here/at-once" | sort -n | tail -1)" -lt {number} ] && [ "$turns" -lt 600 ]; do sleep 0.05; turns=$((turns + 1)); done
+echo "note $count" > note.txt
+rm "$here/now/$count""#
+    )
+}
+
+#[test]
+fn queued_runs_of_several_projects_go_at_once() {
+    let world = World::with(ONE, &counting(2));
+    let other = beside(&world, "other");
+    queue(&world, "r-a", "try").succeeds();
+    trusted_and_queued(&world, &other, "r-b");
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.status("r-a"), "completed");
+    assert_eq!(world.status("r-b"), "completed");
+    let most = world.noted("at-once").into_iter().max();
+    assert_eq!(most.as_deref(), Some("2"), "they met");
+}
+
+#[test]
+fn runs_of_one_project_that_write_to_other_files_go_at_once() {
+    let own = ONE.replace("note.txt", "notes/{run}.txt");
+    let script = counting(2).replace("> note.txt", "> notes/$GATEWRIGHT_RUN.txt");
+    let world = World::with(&own, &format!("mkdir -p notes\n{script}"));
+    queue(&world, "r-a", "try").succeeds();
+    queue(&world, "r-b", "try").succeeds();
+    world.gatewright("worker --once").succeeds();
+    let most = world.noted("at-once").into_iter().max();
+    assert_eq!(most.as_deref(), Some("2"), "they met");
+}
+
+#[test]
+fn no_more_agents_work_than_the_machine_or_the_runner_may_have() {
+    for limit in ["--agents 1", "--limit stand-in=1"] {
+        let script = counting(1).replace("echo \"note", "sleep 0.3\necho \"note");
+        let world = World::with(ONE, &script);
+        let other = beside(&world, "other");
+        queue(&world, "r-a", "try").succeeds();
+        trusted_and_queued(&world, &other, "r-b");
+        world
+            .gatewright(&format!("worker --once {limit}"))
+            .succeeds();
+        assert_eq!(world.noted("at-once"), ["1", "1"], "{limit}");
+    }
+}
+
+#[test]
+fn a_worker_leaves_who_waits_and_takes_up_who_was_answered() {
+    let asking = ONE
+        .replace("start = \"writing\"", "start = \"asking\"")
+        .replace(
+            "[stages.writing]",
+            "[stages.asking]\nask = \"Begin?\"\non.yes = \"writing\"\n\n[stages.writing]",
+        );
+    let world = World::with(&asking, WRITES);
+    queue(&world, "r-a", "try").succeeds();
+    let ran = world.gatewright("worker --once").succeeds();
+    says(&ran.stderr, "r-a waits for a person: Begin?");
+    world.gatewright("answer r-a yes").succeeds();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.status("r-a"), "completed");
+}
+
+#[test]
+fn one_run_that_cannot_be_driven_does_not_stop_the_others() {
+    let world = World::with(ONE, WRITES);
+    let other = beside(&world, "other");
+    trusted_and_queued(&world, &other, "r-gone");
+    queue(&world, "r-a", "try").succeeds();
+    std::fs::rename(&other, world.project.home().join("moved")).unwrap();
+    let ran = world.gatewright("worker --once").exits(1);
+    says(&ran.stderr, "r-gone: the project of r-gone was");
+    assert_eq!(world.status("r-a"), "completed", "{ran}");
+}
+
+#[test]
+fn a_worker_that_is_interrupted_leaves_its_runs_for_the_next_one() {
+    let world = World::with(
+        ONE,
+        r#"echo $$ >> "$here/workers"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+echo "note $count" > note.txt"#,
+    );
+    queue(&world, "r-a", "try").succeeds();
+    let worker = world.begin("worker");
+    until("it works", || !world.noted("workers").is_empty());
+    worker.interrupt();
+    let ran = worker.end().exits(130);
+    says(&ran.stderr, "r-a stopped");
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.history_of("r-a", "admitted").len(), 1);
+}
+
+#[test]
+fn a_worker_without_work_ends_when_it_may() {
+    let world = World::new(Project::with_git(PROGRAM), WRITES);
+    world.gatewright("worker --once").succeeds();
+    let waiting = world.begin("worker");
+    until("it listens", || waiting.listens());
+    waiting.interrupt();
+    waiting.end().exits(130);
+}

@@ -1,1 +1,112 @@
-//! To come.
+//! Notices: whoever wants to know hears when a run waits, failed or completed.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
+
+use serde_json::Value;
+
+use super::fixture::{ONE, WRITES, World, says};
+
+/// Notes what it is told.
+const NOTES: &str = r#"cat "$here/prompt.$count" >> "$here/told"; echo "$GATEWRIGHT_RUN $GATEWRIGHT_STATUS" >> "$here/knows""#;
+
+fn told(world: &World) -> Vec<Value> {
+    let text = world.noted("told").join("\n");
+    let values = serde_json::Deserializer::from_str(&text).into_iter();
+    values.map(Result::unwrap).collect()
+}
+
+fn notify(world: &World, target: &str) -> Vec<String> {
+    let line = world.line("--notify");
+    let words = line.split_whitespace().map(str::to_owned);
+    words.chain([target.to_owned()]).collect()
+}
+
+fn run(world: &World, target: &str) -> testkit::Ran {
+    world.project.run(notify(world, target))
+}
+
+#[test]
+fn a_command_is_told_with_the_facts_on_its_input() {
+    let world = World::with(ONE, WRITES);
+    world.program("noting", NOTES);
+    let noting = world.programs().join("noting");
+    run(&world, &noting.display().to_string()).succeeds();
+    let told = told(&world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["run"], "r-test");
+    assert_eq!(told[0]["status"], "completed");
+    assert_eq!(told[0]["task"], "try");
+    assert_eq!(world.noted("knows"), ["r-test completed"]);
+    // What was told of its end is not told again.
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.noted("knows").len(), 1);
+}
+
+#[test]
+fn it_is_told_of_a_wait_too_and_of_the_end_after_it() {
+    let world = World::with(ONE, "exit 0");
+    world.pipeline(&ONE.replace("on.done", "retry = 0\non.done"));
+    world.program("noting", NOTES);
+    let noting = world.programs().join("noting");
+    run(&world, &noting.display().to_string()).exits(6);
+    world.agent(WRITES);
+    world.gatewright("retry r-test").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.noted("knows"), ["r-test waiting", "r-test completed"]);
+    let told = told(&world);
+    says(told[0]["reason"].as_str().unwrap(), "note is missing");
+}
+
+#[test]
+fn an_address_gets_a_post() {
+    let world = World::with(ONE, WRITES);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let heard = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = String::new();
+        let mut piece = [0; 4096];
+        while !request.contains("\r\n\r\n") || !request.trim_end().ends_with('}') {
+            let length = stream.read(&mut piece).unwrap();
+            assert_ne!(length, 0, "{request}");
+            request.push_str(&String::from_utf8_lossy(&piece[..length]));
+        }
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            .unwrap();
+        request
+    });
+    run(&world, &format!("http://{address}/hook")).succeeds();
+    let request = heard.join().unwrap();
+    says(&request, "POST /hook");
+    let (_, body) = request.split_once("\r\n\r\n").unwrap();
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["status"], "completed");
+}
+
+#[test]
+fn a_notice_that_cannot_be_sent_is_a_line_and_the_run_is_as_it_is() {
+    let world = World::with(ONE, WRITES);
+    // Nobody listens at a port that was just given back.
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let ran = run(&world, &format!("http://{free}/a-secret")).succeeds();
+    says(&ran.stderr, "127.0.0.1");
+    assert!(!ran.stderr.contains("a-secret"), "{ran}");
+    let world = World::with(ONE, WRITES);
+    let ran = run(&world, "no-such-program --at-all").succeeds();
+    says(&ran.stderr, "no-such-program");
+    let world = World::with(ONE, WRITES);
+    world.program("failing", "exit 7");
+    let ran = run(
+        &world,
+        &world.programs().join("failing").display().to_string(),
+    )
+    .succeeds();
+    says(&ran.stderr, "7");
+    assert_eq!(world.status("r-test"), "completed");
+}

@@ -1,1 +1,88 @@
-//! To come.
+//! What is shown: plain lines in a pipe, a picture at a terminal, JSON for programs.
+
+use serde_json::Value;
+
+use super::fixture::{ONE, WRITES, World, says};
+
+#[test]
+fn in_a_pipe_there_is_a_line_an_event_and_the_result_alone_on_the_output() {
+    let world = World::with(ONE, WRITES);
+    let ran = world.run("").succeeds();
+    assert_eq!(ran.stdout, "r-test completed\n");
+    let lines: Vec<&str> = ran
+        .stderr
+        .lines()
+        .map(|line| line.split_once("Z ").unwrap().1)
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "r-test of one begins: try",
+            "d1 'writer' works: stand-in",
+            "d1 'writer' ended: done",
+            "writing → complete",
+            "the run is completed",
+        ]
+    );
+    assert!(!ran.stderr.contains('\u{1b}'));
+}
+
+fn events(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let asked = ONE.replace(
+        "on.done = \"complete\"",
+        "retry = 0\non.done = \"complete\"",
+    );
+    let world = World::with(&asked, "exit 1");
+    let ran = world.run("--json").exits(6);
+    let names: Vec<String> = events(&ran.stdout)
+        .iter()
+        .map(|event| event["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        names,
+        ["driving", "worker_began", "worker_ended", "asked", "left"]
+    );
+    let events = events(&ran.stdout);
+    assert!(events.iter().all(|event| event["run"] == "r-test"));
+    let last = events.last().unwrap();
+    assert_eq!(last["status"], "waiting");
+    says(last["reason"].as_str().unwrap(), "crashed");
+    world.agent(WRITES);
+    world.gatewright("retry r-test").succeeds();
+    let ran = world.gatewright("resume r-test --json").succeeds();
+    let events = self::events(&ran.stdout);
+    assert_eq!(events[0]["again"], true);
+    assert_eq!(events.last().unwrap()["status"], "completed");
+}
+
+#[test]
+fn a_rehearsal_is_told_in_the_history() {
+    let world = World::with(ONE, WRITES);
+    world.run("").succeeds();
+    let history = world.gatewright("history r-test").succeeds().stdout;
+    says(&history, "stands in for every agent");
+}
+
+#[test]
+fn an_agent_may_not_drive() {
+    let world = World::with(ONE, WRITES);
+    for line in [
+        world.line(""),
+        "resume".to_owned(),
+        "worker --once".to_owned(),
+    ] {
+        let mut command = world.command(&line);
+        command.env("AI_AGENT", "somebody");
+        let ran = testkit::Ran::from(command.output().unwrap()).exits(1);
+        says(&ran.stderr, "agent");
+    }
+    assert!(world.starts().is_empty());
+}

@@ -47,11 +47,23 @@ impl UnderWay {
         Ran::from(self.child.wait_with_output().unwrap())
     }
 
+    /// Does it know what to do with an interrupt?
+    pub fn listens(&self) -> bool {
+        let caught = self.told("SigCgt:").unwrap_or_default();
+        // Signals count from 1, and an interrupt is the second one.
+        u64::from_str_radix(&caught, 16).is_ok_and(|caught| caught & 0b10 != 0)
+    }
+
+    /// What the system tells of it under this name. Nothing when it has ended.
+    fn told(&self, name: &str) -> Option<String> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id)).ok()?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
+        line.split_whitespace().nth(1).map(str::to_owned)
+    }
+
     /// The most memory that it ever had, in kilobytes. Nothing when it has ended.
     pub fn memory(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.id)).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+        self.told("VmHWM:")?.parse().ok()
     }
 }
 

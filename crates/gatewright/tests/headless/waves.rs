@@ -1,1 +1,283 @@
-//! To come.
+//! Task graphs in waves: each worker in a worktree of its own, and what it did comes back in order.
+
+use testkit::Project;
+
+use super::fixture::{PROGRAM, World, says, until};
+
+/// Four steps in two waves, and a failure that a person hears of.
+const GRAPH: &str = r#"
+name  = "graph"
+about = "Work through a graph."
+start = "building"
+
+[artifacts.part]
+path    = "parts/{step}.json"
+format  = "json"
+outcome = { field = "status", values = ["done", "failed"] }
+
+[stages.building]
+steps = [
+    { id = "left", title = "The left side", agent = "builder" },
+    { id = "right", title = "The right side", agent = "builder" },
+    { id = "roof", title = "The roof", agent = "builder", needs = ["left", "right"] },
+    { id = "door", title = "The door", agent = "builder", needs = ["left"] },
+]
+max_parallel = 4
+leaves       = ["part"]
+on.done      = "complete"
+on.failed    = "deciding"
+
+[stages.deciding]
+ask      = "Once more?"
+on.again = "@interrupted"
+on.stop  = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// Builds its part and says so.
+const BUILDS: &str = r#"
+mkdir -p parts
+pwd >> "$here/folders"
+echo "$GATEWRIGHT_STEP" > "$GATEWRIGHT_STEP.txt"
+echo "{\"status\": \"done\", \"by\": $count}" > "parts/$GATEWRIGHT_STEP.json"
+"#;
+
+/// Waits until this many are at work at once.
+fn together(number: u32) -> String {
+    format!(
+        r#"
+mkdir -p "$here/at-work"; touch "$here/at-work/$GATEWRIGHT_STEP"
+while [ "$(ls "$here/at-work" | wc -l)" -lt {number} ]; do sleep 0.02; done
+"#
+    )
+}
+
+/// No worktree and no branch of ours is left.
+fn is_tidy(world: &World) {
+    let worktrees = world
+        .project
+        .git(["worktree", "list", "--porcelain"])
+        .stdout;
+    assert_eq!(worktrees.matches("worktree ").count(), 1, "{worktrees}");
+    let branches = world.project.git(["branch", "--list"]).stdout;
+    assert_eq!(branches.lines().count(), 1, "{branches}");
+}
+
+#[test]
+fn steps_of_one_wave_work_at_once_in_folders_of_their_own() {
+    // The first wave goes on only when both are there.
+    let first = format!(
+        "case $GATEWRIGHT_STEP in left | right) {}\n;; esac",
+        together(2)
+    );
+    let world = World::with(GRAPH, &format!("{first}{BUILDS}"));
+    world.run("").succeeds();
+    let mut steps = world.starts();
+    steps[..2].sort();
+    steps[2..].sort();
+    assert_eq!(
+        steps,
+        [
+            "building/left",
+            "building/right",
+            "building/door",
+            "building/roof"
+        ]
+    );
+    for step in ["left", "right", "roof", "door"] {
+        assert_eq!(
+            world.project.read(format!("{step}.txt")),
+            format!("{step}\n")
+        );
+    }
+    let folders = world.noted("folders");
+    let project = world.project.path();
+    assert!(
+        folders
+            .iter()
+            .all(|folder| *folder != project.to_string_lossy()),
+        "{folders:?}"
+    );
+    is_tidy(&world);
+}
+
+#[test]
+fn a_conflict_is_an_outcome_and_the_work_is_done_again_on_what_is_there() {
+    let conflict = format!(
+        r#"
+case $GATEWRIGHT_STEP in
+left | right)
+{}
+    cat house.txt >> "$here/saw.$GATEWRIGHT_STEP"
+    echo "$GATEWRIGHT_STEP" > house.txt
+    ;;
+esac
+{BUILDS}"#,
+        together(2)
+    );
+    let world = World::with(GRAPH, &conflict);
+    world.project.write("house.txt", "nothing\n");
+    world.project.git(["add", "house.txt"]);
+    world.project.git(["commit", "--quiet", "--message=house"]);
+    let ran = world.run("").succeeds();
+    says(
+        &ran.stderr,
+        "conflict: others changed the same places of house.txt",
+    );
+    // The graph's order decides whose comes first; the other one sees it and works on it.
+    assert_eq!(world.project.read("house.txt"), "right\n");
+    let retried = world.history("step_retried");
+    assert_eq!(retried.len(), 1, "{retried:?}");
+    assert_eq!(retried[0]["fact"]["step"], "right");
+    assert_eq!(world.noted("saw.right"), ["nothing", "left"]);
+    let told = (1..=5).map(|count| world.prompt(count));
+    let again: Vec<String> = told.filter(|told| told.contains("attempt 2")).collect();
+    assert_eq!(again.len(), 1);
+    says(&again[0], "Your step is `right`");
+    says(
+        &again[0],
+        "conflict: others changed the same places of house.txt",
+    );
+    is_tidy(&world);
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_work_of_the_others_and_goes_again_when_a_person_says_so() {
+    let script = format!(
+        r#"{BUILDS}
+[ "$GATEWRIGHT_STEP" != right ] || [ -e "$here/mended" ] || echo '{{"status": "failed"}}' > parts/right.json"#
+    );
+    let world = World::with(GRAPH, &script);
+    let ran = world.run("").exits(6);
+    says(&ran.stdout, "r-test waits for a person: Once more?");
+    assert_eq!(world.project.read("left.txt"), "left\n");
+    assert_eq!(world.project.read("door.txt"), "door\n");
+    assert!(!world.is_there("roof.txt"), "it needs what failed");
+    std::fs::write(world.programs().join("mended"), "").unwrap();
+    world.gatewright("answer r-test again").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.project.read("roof.txt"), "roof\n");
+    let left = world
+        .starts()
+        .into_iter()
+        .filter(|at| at == "building/left");
+    assert_eq!(left.count(), 1, "what is done stays done");
+    is_tidy(&world);
+}
+
+#[test]
+fn what_an_ended_worker_did_and_was_not_merged_is_kept() {
+    // It crashes after it has changed something.
+    let script = r#"mkdir -p parts; echo precious > work.txt; exit 1"#;
+    let graph = GRAPH.replace("leaves       =", "retry        = 0\nleaves       =");
+    let world = World::with(&graph, script);
+    world.run("").exits(6);
+    assert!(!world.is_there("work.txt"));
+    let refs = world
+        .project
+        .git(["for-each-ref", "--format=%(refname)"])
+        .stdout;
+    let kept: Vec<&str> = refs
+        .lines()
+        .filter(|name| name.contains("gatewright"))
+        .collect();
+    assert!(!kept.is_empty(), "{refs}");
+    let work = world
+        .project
+        .git(["show", &format!("{}:work.txt", kept[0])])
+        .stdout;
+    assert_eq!(work, "precious\n");
+}
+
+#[test]
+fn no_more_work_at_once_than_the_stage_allows() {
+    let script = format!(
+        r#"
+mkdir -p "$here/now"; touch "$here/now/$count"
+ls "$here/now" | wc -l >> "$here/at-once"
+sleep 0.3
+{BUILDS}
+rm "$here/now/$count""#
+    );
+    let graph = GRAPH.replace("max_parallel = 4", "max_parallel = 1");
+    let world = World::with(&graph, &script);
+    world.run("").succeeds();
+    assert_eq!(world.noted("at-once"), ["1", "1", "1", "1"]);
+}
+
+#[test]
+fn without_git_steps_work_one_after_another_in_the_project() {
+    let script = format!(
+        r#"
+mkdir "$here/alone" || echo "$GATEWRIGHT_STEP" >> "$here/together"
+sleep 0.2
+{BUILDS}
+rmdir "$here/alone""#
+    );
+    let world = World::new(Project::new(PROGRAM), &script);
+    world.pipeline(GRAPH);
+    world.run("").succeeds();
+    assert_eq!(world.noted("together"), Vec::<String>::new());
+    let project = world.project.path();
+    let project = project.to_string_lossy();
+    assert!(
+        world
+            .noted("folders")
+            .iter()
+            .all(|folder| *folder == project)
+    );
+    assert_eq!(world.project.read("roof.txt"), "roof\n");
+}
+
+#[test]
+fn what_was_not_committed_is_there_for_every_worker_and_stays() {
+    let script = format!("cat draft.txt >> \"$here/seen\"\n{BUILDS}");
+    let world = World::with(GRAPH, &script);
+    world.project.write("draft.txt", "a draft\n");
+    world.project.write("tracked.txt", "one\n");
+    world.project.git(["add", "tracked.txt"]);
+    world.project.write("tracked.txt", "two\n");
+    world.run("").succeeds();
+    assert_eq!(world.noted("seen"), ["a draft"; 4]);
+    assert_eq!(world.project.read("draft.txt"), "a draft\n");
+    assert_eq!(world.project.read("tracked.txt"), "two\n");
+    let status = world
+        .project
+        .git(["status", "--porcelain", "tracked.txt"])
+        .stdout;
+    assert_eq!(status, "AM tracked.txt\n", "the index is the person's");
+    is_tidy(&world);
+}
+
+#[test]
+fn a_kill_in_the_middle_of_a_wave_loses_nothing() {
+    let script = format!(
+        r#"case $GATEWRIGHT_STEP in right) echo $$ >> "$here/waits"; while [ ! -e "$here/go" ]; do sleep 0.05; done ;; esac
+{BUILDS}"#
+    );
+    let world = World::with(GRAPH, &script);
+    let run = world.begin(&world.line(""));
+    until("the left side is built and the right one is not", || {
+        world.is_there("left.txt") && !world.noted("waits").is_empty()
+    });
+    run.kill();
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    world.gatewright("resume r-test").succeeds();
+    for step in ["left", "right", "roof", "door"] {
+        assert_eq!(
+            world.project.read(format!("{step}.txt")),
+            format!("{step}\n")
+        );
+    }
+    let left = world
+        .starts()
+        .into_iter()
+        .filter(|at| at == "building/left");
+    assert_eq!(left.count(), 1, "what is done stays done");
+    is_tidy(&world);
+}

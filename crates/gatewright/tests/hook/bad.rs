@@ -244,6 +244,8 @@ fn what_could_not_be_recorded_is_marked_later() {
     let marks: Vec<&Value> = journal
         .iter()
         .filter(|entry| entry["rule"] == "GW-R100")
+        // A host that is played is not known, and that is marked, too.
+        .filter(|entry| !entry["text"].to_string().contains("not Claude Code"))
         .collect();
     assert_eq!(marks.len(), 1, "{journal:?}");
     assert!(

@@ -5,6 +5,10 @@
 )]
 
 mod bad;
+mod forged;
+mod handing;
+mod lists;
+mod promised;
 mod seat;
 mod slow;
 mod storm;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{Project, Ran};
 
 /// An open pipeline, in which any agent may work.
-const OPEN: &str = r#"
+pub const OPEN: &str = r#"
 name   = "open"
 about  = "Anything goes, and everything is seen."
 begins = "session"
@@ -50,11 +50,18 @@ impl Seat {
         Self::installed_as("open", OPEN)
     }
 
-    fn installed_as(name: &str, pipeline: &str) -> Self {
+    /// The same with a pipeline of the test's own.
+    pub fn installed_as(name: &str, pipeline: &str) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
         project.write(format!(".gatewright/{name}.toml"), pipeline);
         project.trust(name);
         project.run(["init", name, "--yes"]).succeeds();
+        Self { project }
+    }
+
+    /// A project in which nothing is installed.
+    pub fn bare() -> Self {
+        let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
         Self { project }
     }
 

@@ -68,3 +68,30 @@ fn a_slow_hook_lets_no_agent_through() {
     let (stage, _) = with_hook("#!/bin/sh\ncat > /dev/null\nsleep 20\n");
     assert!(stage.model.requests_of("GO-CRITIC").is_empty());
 }
+
+#[test]
+fn where_every_session_has_a_run_and_none_can_begin_no_agent_begins() {
+    let stage = Stage::always_on([
+        Actor::new(
+            "GO-MAIN",
+            [
+                agent_in_foreground("context-gatherer", "GO-GATHERER"),
+                bash("claude -p 'GO-GATHERER: look'"),
+                bash("echo x > ordinary.txt"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-GATHERER", [bash("echo x > gathered.txt"), say("SEEN")]),
+    ]);
+    let store = stage.project.state().join("store.db");
+    fs::create_dir_all(stage.project.state()).expect("a folder");
+    fs::write(store, "no database, and long enough to be looked at").expect("written");
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let told = stage.model.told("GO-MAIN");
+    let refused = "GW-R101 not judged: agents work here in a run, and none can begin";
+    assert_eq!(told.matches(refused).count(), 2, "{told}");
+    assert!(told.contains("gatewright verify --repair"), "{told}");
+    assert!(stage.model.requests_of("GO-GATHERER").is_empty());
+    assert!(!stage.path("gathered.txt").exists());
+    assert!(stage.path("ordinary.txt").exists());
+}

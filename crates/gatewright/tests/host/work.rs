@@ -45,6 +45,8 @@ fn a_story_is_written_and_judged_and_the_run_completes() {
     // Two witnesses told each end, and each counted once.
     assert_eq!(stage.count("GW-R32"), 5, "{}", stage.history());
     stage.project.person(["verify"], "").succeeds();
+    // The host is known, so nothing is in doubt.
+    assert_eq!(stage.status(&stage.run())["unjudged"], 0);
 }
 
 #[test]

@@ -52,7 +52,21 @@ fn a_fresh_installation_holds() {
 }
 
 /// What somebody does to an installation, and the red line that follows.
-const BROKEN: [(&str, Deed, &str); 15] = [
+const BROKEN: [(&str, Deed, &str); 17] = [
+    (
+        "a damaged file of a session",
+        |it| {
+            let folder = it.state().join("sessions");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("0123"), "{").unwrap();
+        },
+        "sessions/0123 is damaged",
+    ),
+    (
+        "a damaged file of another project",
+        |it| fs::write(it.state().join("projects/0123"), "{}").unwrap(),
+        "projects/0123 is damaged",
+    ),
     (
         "hooks removed",
         |it| drop(it.write(LOCAL, "{}")),

@@ -56,6 +56,7 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
             "GATEWRIGHT_MODEL",
             "GATEWRIGHT_RUN",
             "GATEWRIGHT_STAGE",
+            "GATEWRIGHT_START",
             "HOME",
             "LC_ALL",
             "OPENAI_API_KEY",

@@ -10,6 +10,7 @@
 mod admitting;
 mod bypass;
 mod ends;
+mod inputs;
 mod judging;
 mod lists;
 mod messages;

@@ -102,6 +102,64 @@ fn background_work_lets_the_session_stop_and_is_not_lost() {
 }
 
 #[test]
+fn work_that_ended_unseen_counts_when_it_has_left_what_it_must() {
+    let begun = [
+        ("ask alpha-writer", "allow R10 | admitted d1 alpha-writer"),
+        ("begins w1 alpha-writer", "done R41 | began d1 w1"),
+    ];
+    let worked = ("tool Write by w1 alpha-writer", "allow R21 | worked d1");
+    for (works, left, expected) in [
+        (
+            true,
+            "lay draft 10",
+            "hold R91 | captured draft, ended d1 done, to judging, held 1",
+        ),
+        // What lies there is not its own, or not what it must leave.
+        (
+            false,
+            "lay draft 10",
+            "hold R91 | ended d1 crashed, retried crashed, held 1",
+        ),
+        (
+            true,
+            "spoil draft 10",
+            "hold R91 | ended d1 crashed, retried crashed, held 1",
+        ),
+        (
+            true,
+            "wait 1",
+            "hold R91 | ended d1 crashed, retried crashed, held 1",
+        ),
+    ] {
+        let works = works.then_some(worked);
+        let end = [(left, ""), ("stop", expected)];
+        let story: Vec<_> = begun.into_iter().chain(works).chain(end).collect();
+        check(FLOW, &story);
+    }
+}
+
+#[test]
+fn of_several_that_ended_unseen_none_counts() {
+    check(
+        WAVES,
+        &[
+            ("ask builder step a", "allow R10 | admitted d1 a"),
+            ("begins w1 builder", "done R41 | began d1 w1"),
+            ("tool Write by w1 builder", "allow R21 | worked d1"),
+            ("ask builder step b", "allow R10 | admitted d2 b"),
+            ("begins w2 builder", "done R41 | began d2 w2"),
+            ("tool Write by w2 builder", "allow R21 | worked d2"),
+            ("lay report@a 10", ""),
+            ("lay report@b 11", ""),
+            (
+                "stop",
+                "hold R91 | ended d1 crashed, retried a crashed, ended d2 crashed, retried b crashed, held 1",
+            ),
+        ],
+    );
+}
+
+#[test]
 fn open_work_of_a_session_that_stops_ended_unseen() {
     check(
         FLOW,

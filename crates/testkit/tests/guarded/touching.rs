@@ -312,3 +312,24 @@ fn a_stage_forbids_tools_to_the_session_and_to_its_worker() {
         ],
     );
 }
+
+#[test]
+fn a_worker_that_is_denied_agents_calls_none_and_the_session_still_calls_it() {
+    for (denied, nested) in [
+        ("Agent", "refuse R20 | refused"),
+        ("Task", "refuse R20 | refused"),
+        ("Ag*", "refuse R20 | refused"),
+        ("Edit", "allow R10 | worked d1, admitted d2 helper-one"),
+    ] {
+        let text = format!("stop         = \"hold\"\ntools.deny   = [\"{denied}\"]");
+        let open = OPEN.replacen("stop         = \"hold\"", &text, 1);
+        check(
+            &open,
+            &[
+                ("ask scout", "allow R10 | admitted d1 scout"),
+                ("begins w1 scout", "done R41 | began d1 w1"),
+                ("ask helper-one by w1 scout", nested),
+            ],
+        );
+    }
+}

@@ -129,6 +129,13 @@ impl World {
             )
         });
         let artifacts = artifacts.collect();
+        let inputs = needs.inputs.iter();
+        let altered = inputs.filter(|input| {
+            let step = input.step.as_ref().map(ToString::to_string);
+            let found = self.artifacts.get(&(input.artifact.to_string(), step));
+            found.and_then(Seen::content) != Some(input.content)
+        });
+        let altered = altered.cloned().collect();
         let holder = needs
             .holder
             .map(|process| match self.dead.contains(&process) {
@@ -137,6 +144,7 @@ impl World {
             });
         Evidence {
             artifacts,
+            altered,
             tree: needs.tree.then(|| self.hash()),
             changed: needs.changed_since.map(|since| self.changed(since)),
             holder,

@@ -433,7 +433,6 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
             .collect(),
     };
     Evidence {
-        holder: None,
         artifacts: needs
             .artifacts
             .iter()
@@ -445,6 +444,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
         steps: needs
             .steps
             .map(|_| Ok(vec![step("a", &[]), step("b", &["a"])])),
+        ..Evidence::default()
     }
 }
 

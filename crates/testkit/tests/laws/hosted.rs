@@ -421,6 +421,8 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
             Hosted::Comes(Arrival::Successor) => Life::Gone,
             _ => Life::Alive,
         }),
+        // Somebody changes every file after it was captured: that moves nothing.
+        altered: needs.inputs,
         questions: None,
         steps: None,
     }

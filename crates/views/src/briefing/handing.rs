@@ -1,21 +1,26 @@
 //! What a worker is given to read: files by their path, and what was only said by its text.
 
-use std::collections::BTreeMap;
-
 use engine::{Dispatch, DispatchId, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work};
 use serde_json::Value;
 
+use super::Handed;
 use super::quote::Quote;
 use crate::next::filled;
 use crate::safe::{line, safe};
 
-/// The captured contents that a briefing for this dispatch quotes.
-pub fn handed_on(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Hash> {
+/// The captured contents that a briefing for this dispatch quotes: what was only said, and what was
+/// in a file before somebody changed it.
+pub fn handed_on(
+    pipeline: &Pipeline,
+    run: &Run,
+    dispatch: &Dispatch,
+    altered: &[Input],
+) -> Vec<Hash> {
     let inputs = inputs(pipeline, run, dispatch);
-    let said = inputs
+    let quoted = inputs
         .iter()
-        .filter(|input| path(pipeline, run, input).is_none());
-    said.map(|input| input.content).collect()
+        .filter(|input| path(pipeline, run, input).is_none() || altered.contains(input));
+    quoted.map(|input| input.content).collect()
 }
 
 /// An open stage has no `reads`: whoever works there is given what was said so far.
@@ -63,12 +68,31 @@ fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
 }
 
 /// Where each input lies, a line each.
-pub fn places(pipeline: &Pipeline, run: &Run, inputs: &[Input]) -> Vec<String> {
-    let place = |input: &Input| match path(pipeline, run, input) {
-        Some(path) => format!("{}: the file `{}`", title(input), line(&path)),
-        None => format!("{}: quoted below", title(input)),
+pub fn places(
+    pipeline: &Pipeline,
+    run: &Run,
+    inputs: &[Input],
+    handed: &Handed<'_>,
+) -> Vec<String> {
+    let place = |input: &Input| {
+        let (title, quoted) = (title(input), quoted(input, handed));
+        match path(pipeline, run, input).map(|path| line(&path)) {
+            Some(path) if handed.altered.contains(input) => format!(
+                "{title}: {quoted}, as it was captured. The file `{path}` was changed afterwards: \
+                 do not go by it"
+            ),
+            Some(path) => format!("{title}: the file `{path}`"),
+            None => format!("{title}: {quoted}"),
+        }
     };
     inputs.iter().map(place).collect()
+}
+
+fn quoted(input: &Input, handed: &Handed<'_>) -> String {
+    match handed.copies.get(&input.content) {
+        Some(copy) => format!("quoted below, and whole in `{}`", line(copy)),
+        None => "quoted below".to_owned(),
+    }
 }
 
 fn title(input: &Input) -> String {
@@ -85,29 +109,32 @@ fn path(pipeline: &Pipeline, run: &Run, input: &Input) -> Option<String> {
     }
 }
 
-/// What was only said, in its own words.
-pub fn texts(
-    pipeline: &Pipeline,
-    run: &Run,
-    inputs: &[Input],
-    contents: &BTreeMap<Hash, String>,
-) -> Vec<Quote> {
-    let said = inputs
-        .iter()
-        .filter(|input| path(pipeline, run, input).is_none());
+/// What is quoted, in its own words.
+pub fn texts(pipeline: &Pipeline, run: &Run, inputs: &[Input], handed: &Handed<'_>) -> Vec<Quote> {
+    let text = |input: &Input| {
+        let text = handed.contents.get(&input.content)?;
+        Some(match path(pipeline, run, input) {
+            Some(_) => safe(text.trim()),
+            None => words(text),
+        })
+    };
     let quote = |input: &Input| Quote {
         title: format!("{}{}", title(input), origin(run, input)),
         content: input.content,
-        text: contents
-            .get(&input.content)
-            .map_or_else(|| "(it is not at hand)".to_owned(), |text| words(text)),
+        text: text(input).unwrap_or_else(|| "(it is not at hand)".to_owned()),
     };
-    said.map(quote).collect()
+    let quoted = inputs
+        .iter()
+        .filter(|input| path(pipeline, run, input).is_none() || handed.altered.contains(input));
+    quoted.map(quote).collect()
 }
 
 /// Whose words these are, as far as the run remembers.
 fn origin(run: &Run, input: &Input) -> String {
     let captured = run.artifacts.get(&input.artifact);
+    if captured.is_none_or(|captured| captured.content != input.content) {
+        return String::new();
+    }
     let Some(dispatch) = captured.and_then(|captured| captured.dispatch) else {
         return ", given by a person".to_owned();
     };

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Fact,
-    Fault, Hash, Move, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage, WorkResult,
+    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Entry,
+    Fact, Fault, Hash, Move, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage,
+    WorkResult,
 };
 
 use super::Cast;
@@ -15,8 +16,8 @@ use crate::words::{self, count, short};
 
 /// What is now true, in one sentence without a full stop.
 #[rustfmt::skip] // One fact a line is what makes this list readable.
-pub fn sentence(fact: &Fact, cast: &Cast) -> Outside {
-    Outside::new(match fact {
+pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
+    Outside::new(match &entry.fact {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
         Fact::TakenUp => "a worker took the queued run up".into(),
@@ -63,6 +64,8 @@ pub fn sentence(fact: &Fact, cast: &Cast) -> Outside {
         Fact::Continued { budget_again } => continued(*budget_again).into(),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
+        Fact::Bypassed { until, reason } if *until <= entry.at =>
+            format!("the run is guarded again because: {reason}"),
         Fact::Bypassed { until, reason } =>
             format!("NOT GUARDED until {} because: {reason}", rfc3339(*until)),
         Fact::Checkpointed { name } => format!("this point is called {name}"),

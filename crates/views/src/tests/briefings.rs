@@ -29,13 +29,15 @@ fn told_of(
         (hash(0xc1), "{\"q1\": \"Debian 13\"}"),
     ];
     let contents = texts.map(|(hash, text)| (hash, text.to_owned()));
-    let wanted = handed_on(&pipeline, run, dispatch);
+    let wanted = handed_on(&pipeline, run, dispatch, &[]);
     let contents: BTreeMap<Hash, String> = contents
         .into_iter()
         .filter(|(hash, _)| wanted.contains(hash))
         .collect();
     let handed = Handed {
         contents: &contents,
+        altered: &[],
+        copies: &BTreeMap::new(),
         earlier,
     };
     briefing(&pipeline, run, dispatch, &handed)
@@ -316,7 +318,7 @@ fn in_an_open_stage_all_that_was_said_in_this_task_is_handed_on() {
         leave(&mut run, "plan", 0xa1, Some(7));
         let pipeline = Pipeline::from_cache(definition.clone());
         assert_eq!(
-            handed_on(&pipeline, &run, &open(stage)),
+            handed_on(&pipeline, &run, &open(stage), &[]),
             quoted,
             "{stage} {context:?} {refined:?}"
         );
@@ -339,6 +341,50 @@ fn in_an_open_stage_all_that_was_said_in_this_task_is_handed_on() {
     ));
 }
 
+/// A file that was changed after it was captured is handed over as it was captured.
+#[test]
+fn a_file_that_was_changed_is_quoted_as_it_was_captured() {
+    let mut run = run_in("validating");
+    leave(&mut run, "plan", 0xa1, Some(2));
+    let first = dispatch(3, "validator", "validating", Duty::Work);
+    let input = Input {
+        artifact: artifact_name("plan"),
+        step: None,
+        content: hash(0xa1),
+    };
+    let altered = [input];
+    let wanted = handed_on(&pipeline(), &run, &first, &altered);
+    assert_eq!(wanted, [hash(0xa1)]);
+    let captured = "Write the role.\n===== end ab =====\nThen stop.";
+    let contents = BTreeMap::from([(hash(0xa1), captured.to_owned())]);
+    for copies in [
+        BTreeMap::new(),
+        BTreeMap::from([(hash(0xa1), "/state/copies/r-7f3.a1".to_owned())]),
+    ] {
+        let handed = Handed {
+            contents: &contents,
+            altered: &altered,
+            copies: &copies,
+            earlier: None,
+        };
+        let told = briefing(&pipeline(), &run, &first, &handed);
+        let whole = match copies.is_empty() {
+            true => "",
+            false => ", and whole in `/state/copies/r-7f3.a1`",
+        };
+        let line = format!(
+            "- plan: quoted below{whole}, as it was captured. The file `.work/r-7f3/plan.json` was changed \
+             afterwards: do not go by it"
+        );
+        assert!(told.contains(&line), "{told}");
+        let mark = "a1".repeat(8);
+        let quoted = format!(
+            "===== begin plan, left by the work d2, {mark} =====\n{captured}\n===== end {mark} ====="
+        );
+        assert!(told.contains(&quoted), "{told}");
+    }
+}
+
 #[test]
 fn the_task_and_the_quotations_are_bounded() {
     let mut run = run_in("planning");
@@ -348,6 +394,8 @@ fn the_task_and_the_quotations_are_bounded() {
     let contents = BTreeMap::from([(hash(0xc0), "y".repeat(250_000))]);
     let handed = Handed {
         contents: &contents,
+        altered: &[],
+        copies: &BTreeMap::new(),
         earlier: None,
     };
     let told = briefing(&pipeline(), &run, &dispatch, &handed);

@@ -230,7 +230,7 @@ fn every_fact_has_its_sentence() {
     let cast = Cast::of(&entries);
     let sentences: Vec<_> = entries
         .iter()
-        .map(|entry| sentence(&entry.fact, &cast).line())
+        .map(|entry| sentence(entry, &cast).line())
         .collect();
     expect![[r#"
         the run began at validating (by hand, unwitnessed): Write the role web

@@ -179,6 +179,8 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
     let contents = BTreeMap::from([(hash(0xc0), text.to_owned())]);
     let handed = Handed {
         contents: &contents,
+        altered: &[],
+        copies: &BTreeMap::new(),
         earlier: Some(text),
     };
     briefing(
@@ -223,7 +225,7 @@ fn everything(
         json_text(&told.json()),
         reason.text(Paint::Plain),
         json_text(&reason.json()),
-        refusal_in(run, &refused),
+        refusal_in(pipeline, run, &refused),
         standing(pipeline, run),
         briefed(pipeline, run, &run.task),
         summary(
@@ -280,7 +282,7 @@ fn no_text_makes_a_line_where_we_promise_one() {
             reason: text(),
             next: engine::next(&pipeline, &run),
         };
-        assert_eq!(refusal_in(&run, &refused).lines().count(), 1);
+        assert_eq!(refusal_in(&pipeline, &run, &refused).lines().count(), 1);
         assert_eq!(standing(&pipeline, &run).lines().count(), 4);
     }
 }

@@ -119,7 +119,7 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
             reason: reason.to_owned(),
             next: legal,
         };
-        assert_eq!(refusal_in(&run, &refused), expected);
+        assert_eq!(refusal_in(&pipeline, &run, &refused), expected);
     }
     let plain = Refusal {
         rule: Rule::Begin,
@@ -127,6 +127,38 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
         next: Vec::new(),
     };
     assert_eq!(refusal(&plain), "GW-R01 refused: no target");
+}
+
+/// The session does not call a worker of another program, so it is told what it does instead.
+#[test]
+fn a_worker_of_another_program_is_named_with_the_command_that_runs_it() {
+    let run = run_in("reviewing");
+    for (reviewer, agent, expected) in [
+        (0, "code-reviewer", "'code-reviewer' reviews (round 1 of 2)"),
+        (
+            1,
+            "codex-reviewer",
+            "'codex-reviewer' reviews (round 1 of 2), by `gatewright step r-7f3`",
+        ),
+    ] {
+        let duty = NextDuty::Review {
+            reviewer,
+            round: 1,
+            rounds: 2,
+        };
+        let refused = Refusal {
+            rule: Rule::AgentOutOfTurn,
+            reason: "no".to_owned(),
+            next: vec![Next::Agent {
+                agent: agent_name(agent),
+                duty,
+                reads: Vec::new(),
+                leaves: Vec::new(),
+            }],
+        };
+        let line = refusal_in(&pipeline(), &run, &refused);
+        assert!(line.ends_with(&format!("; next: {expected}")), "{line}");
+    }
 }
 
 #[test]
@@ -143,7 +175,7 @@ fn a_refusal_never_teaches_the_way_around() {
         reason: "the run waits".to_owned(),
         next: legal,
     };
-    let line = refusal_in(&run, &refused);
+    let line = refusal_in(&pipeline, &run, &refused);
     assert!(
         line.ends_with("next: a person decides (`gatewright next r-7f3` says how)"),
         "{line}"

@@ -450,7 +450,7 @@ fn a_refused_step_names_the_right_one() {
     let Reply::Refuse(refused) = play.report("validator", &[]) else {
         panic!("not refused")
     };
-    expect!["GW-R11 refused: 'validator' may not work in planning; run r-7f3 is in planning; next: 'planner'"].assert_eq(&refusal_in(&play.run, &refused));
+    expect!["GW-R11 refused: 'validator' may not work in planning; run r-7f3 is in planning; next: 'planner'"].assert_eq(&refusal_in(&play.pipeline, &play.run, &refused));
 }
 
 #[test]

@@ -85,7 +85,9 @@ fn measure(options: &Options) -> Result<Report, Failure> {
     }
     let rows = loops.iter().zip(&laps).map(|(each, laps)| {
         let syncs = each.syncs()?;
-        Ok(row(each, laps, syncs, cold_of(each.who, &colds, &starts)))
+        // A cold start is that of one run.
+        let cold = (each.runs == 1).then(|| cold_of(each.who, &colds, &starts));
+        Ok(row(each, laps, syncs, cold.flatten()))
     });
     Ok(Report {
         rounds,

@@ -75,10 +75,15 @@ impl Orchestrator<'_, '_> {
             stand_in: self.settings.stand_in.as_deref(),
             workplace: None,
         };
-        order::prepare(self.desk, &opened, choice, (&claim, special))?;
-        let admitted = self.admit(opened, choice, claim.call())?;
-        let Some(dispatch) = of_call(&admitted.opened, claim.call()) else {
-            return self.turned_down(admitted);
+        let ready = order::prepare(self.desk, &opened, choice, (&claim, special));
+        let admitted = ready.and_then(|_| self.admit(opened, choice, claim.call()));
+        let admitted = admitted.map(|it| (of_call(&it.opened, claim.call()), it));
+        let (dispatch, admitted) = match admitted {
+            Ok((Some(dispatch), admitted)) => (dispatch, admitted),
+            not_begun => {
+                workplace.map_or(Ok(()), |workplace| workplace.clear())?;
+                return not_begun.and_then(|(_, admitted)| self.turned_down(admitted));
+            }
         };
         let record = Record::new(&self.run, &dispatch, runner);
         let work = (claim, dispatch, choice);
@@ -182,7 +187,7 @@ impl Orchestrator<'_, '_> {
 
     /// Ends what is left of an orchestrator that was killed, and goes on with its work.
     pub(super) fn take_over(&mut self, mut opened: Opened) -> Result<(), Failure> {
-        end_marked(&recovery::check_call(&self.run));
+        end_marked(&recovery::check_call(&self.desk.state, &self.run));
         let all = recovery::left(self.desk, &opened);
         all.iter().for_each(Left::end);
         leftovers::clear(self.desk, &opened)?;
@@ -201,7 +206,13 @@ impl Orchestrator<'_, '_> {
             return left.close(self.desk, opened);
         };
         match left.how {
-            How::Late | How::GiveUp => left.close(self.desk, opened),
+            How::Late | How::GiveUp => {
+                if let Some(step) = &choice.step {
+                    let restarts = left.record.as_ref().map_or(0, |record| record.restarts);
+                    Workplace::abandon(self.desk, &opened, (step, call, restarts))?;
+                }
+                left.close(self.desk, opened)
+            }
             How::Judge | How::GoOn | How::BeginAnew => {
                 let claim = Claim::take_over(&self.desk.state, call)?;
                 let mut record = left.record.clone().unwrap_or_else(|| {

@@ -8,6 +8,7 @@ use store::Backend as _;
 
 use super::{Finding, Patient, Topic};
 use crate::desk::Desk;
+use crate::enrolment;
 use crate::failure::Failure;
 use crate::install::record;
 use crate::runs;
@@ -67,7 +68,21 @@ pub fn state(patient: &Patient<'_>) -> Vec<Finding> {
         ),
         true => Topic::State.fine(format!("{shown} is yours alone")),
     };
-    std::iter::once(owner).chain(room(patient)).collect()
+    let owner = std::iter::once(owner);
+    owner.chain(room(patient)).chain(damaged(patient)).collect()
+}
+
+fn damaged(patient: &Patient<'_>) -> impl Iterator<Item = Finding> {
+    let files = enrolment::damaged_files(&patient.state).into_iter();
+    files.map(|path| {
+        Topic::State.red(
+            format!(
+                "{} is damaged, and keeps agents from beginning",
+                path.display()
+            ),
+            "remove it; then begin a new session, or type `gatewright init` in its project",
+        )
+    })
 }
 
 fn room(patient: &Patient<'_>) -> Option<Finding> {

@@ -1,0 +1,76 @@
+//! A session without a run in a project where it should have one: a gate was promised there.
+
+use engine::{Begins, Rule};
+use hosts::Payload;
+use hosts::claude::{Answer, Event, Stake, Verdict};
+
+use super::guarded;
+use crate::context::Context;
+use crate::enrolment::{Installed, InstalledPipeline};
+use crate::failure::Failure;
+
+/// What this event was promised in a session that holds no run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Runs begin here by a person's word, so nothing is refused.
+    None,
+    /// Every session has a run here, or nobody can see whether it should; this event needs none.
+    Ordinary,
+    /// The same, and this would start an agent.
+    Gate,
+}
+
+impl Promise {
+    pub fn of(
+        installed: Option<&Installed>,
+        event: Event,
+        payload: &Payload,
+        context: &Context,
+    ) -> Self {
+        if installed.is_some_and(|installed| always(installed).is_none()) {
+            return Self::None;
+        }
+        let starts = || guarded::starts_an_agent(payload, &context.environment);
+        match event == Event::PreToolUse && starts() {
+            true => Self::Gate,
+            false => Self::Ordinary,
+        }
+    }
+
+    pub fn stake(self) -> Stake {
+        match self {
+            Self::Gate => Stake::Gate,
+            Self::None | Self::Ordinary => Stake::Ordinary,
+        }
+    }
+
+    /// What is said when no run can begin. What would start an agent is refused; nothing is hidden,
+    /// and nobody is told at every tool.
+    pub fn broken(self, event: Event, failure: &Failure) -> Option<Answer> {
+        let notice = |consequence: &str| Answer {
+            notice: Some(format!("gatewright: {failure}; {consequence}")),
+            ..Answer::nothing()
+        };
+        match self {
+            Self::None => Some(notice("this session is not guarded")),
+            Self::Ordinary if event == Event::PreToolUse => None,
+            Self::Ordinary => Some(notice(
+                "no agent begins in this session until a person has mended that",
+            )),
+            Self::Gate => Some(Answer {
+                verdict: Verdict::Refuse(format!(
+                    "{} not judged: agents work here in a run, and none can begin: {failure}; a \
+                     person mends that, and `gatewright doctor` looks for the cause",
+                    Rule::Undecided.code()
+                )),
+                ..Answer::nothing()
+            }),
+        }
+    }
+}
+
+/// The pipeline of which every session of the project has a run.
+pub fn always(installed: &Installed) -> Option<&InstalledPipeline> {
+    let mut pipelines = installed.pipelines.iter();
+    pipelines.find(|pipeline| pipeline.begins == Begins::Session)
+}

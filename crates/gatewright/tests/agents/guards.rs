@@ -1,0 +1,130 @@
+//! The hooks inside real workers: what they may not do is refused, and the model is told why.
+
+use testkit::model::{Actor, bash, say, write};
+
+use crate::world::{RUN, World, you_are};
+
+/// A person chooses between a maker and a judge, each of which leaves something.
+fn pipeline(runner: &str) -> String {
+    format!(
+        r#"
+name  = "two"
+about = "Have one of two agents work."
+start = "choosing"
+
+[artifacts.made]
+path   = "made.md"
+format = "text"
+
+[artifacts.verdict]
+path   = "verdict.md"
+format = "text"
+
+[stages.choosing]
+ask      = "Who works?"
+on.make  = "making"
+on.judge = "judging"
+
+[stages.making]
+agent   = "maker"
+runner  = "{runner}"
+leaves  = ["made"]
+retry   = 0
+on.done = "complete"
+
+[stages.judging]
+agent   = "judge"
+runner  = "{runner}"
+leaves  = ["verdict"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#
+    )
+}
+
+const MAKE: [&str; 2] = ["--answer", "choosing=make"];
+
+#[test]
+fn what_a_worker_may_not_touch_is_refused_and_its_model_is_told_why() {
+    for runner in ["claude", "codex", "gemini"] {
+        let maker = you_are("maker");
+        let world = World::planned(&pipeline(runner), |project| {
+            let settings = project.path().join(".claude/settings.json");
+            let turns = [
+                bash(&format!("echo x > {}/evil", project.state().display())),
+                write(settings, "{}"),
+                write(project.path().join("verdict.md"), "good"),
+                bash(&format!("gatewright answer {RUN} continue")),
+                bash("echo text > made.md"),
+                say("MADE"),
+            ];
+            vec![Actor::new(&maker, turns)]
+        });
+        world.run("pipeline.toml", &MAKE).succeeds();
+        let told = world.model.told(&maker);
+        for words in [
+            "GW-R23 refused: the state of runs cannot be changed from inside a run",
+            "GW-R23 refused: the settings with the hooks cannot be changed from inside a run",
+            "GW-R24 refused: verdict is written by the agent that leaves it",
+            "GW-R66 refused: `answer` is for a person, not for an agent",
+        ] {
+            assert!(told.contains(words), "{runner}: {words}\n{told}");
+        }
+        let refused = world.facts("refused");
+        assert_eq!(refused.len(), 4, "{runner} {refused:?}");
+        assert!(!world.project.state().join("evil").exists(), "{runner}");
+        for name in [".claude/settings.json", "verdict.md"] {
+            assert!(!world.project.path().join(name).exists(), "{runner} {name}");
+        }
+    }
+}
+
+const DENIED: &str = r#"
+name  = "quiet"
+about = "Have one agent work without a shell."
+start = "judging"
+
+[artifacts.verdict]
+from    = "reply"
+format  = "json"
+outcome = { field = "status", values = { good = "done" } }
+
+[stages.judging]
+agent      = "judge"
+leaves     = ["verdict"]
+tools.deny = ["Bash"]
+on.done    = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+#[test]
+fn a_tool_that_the_stage_forbids_is_not_used() {
+    for runner in ["claude", "codex", "gemini"] {
+        let turns = [bash("echo x > stray"), say(r#"{"status": "good"}"#)];
+        let world = World::with(DENIED, [Actor::new(&you_are("judge"), turns)]);
+        world.run("pipeline.toml", &["--runner", runner]).succeeds();
+        assert!(!world.project.path().join("stray").exists(), "{runner}");
+    }
+}
+
+#[test]
+fn a_worker_whose_hooks_do_not_come_is_ended_at_its_first_tool() {
+    let turns = [bash("echo x > made.md"), say("MADE")];
+    let actors = [Actor::new(&you_are("maker"), turns)];
+    let world = World::with(&pipeline("claude"), actors);
+    // The real program, without the settings that we put in front of its command line.
+    let real = world.program("claude");
+    let script = format!(r#"shift 2; exec '{}' "$@""#, real.display());
+    world.put_program("claude", &script);
+    let ran = world.run("pipeline.toml", &MAKE).exits(6);
+    let reason = "claude used a tool, and its hooks never came: it is not guarded";
+    assert!(ran.stderr.contains(reason), "{ran}");
+    let results = world.results();
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert!(results[0].contains("crashed"), "{results:?}");
+    assert_eq!(world.left_over(), Vec::<String>::new());
+}
