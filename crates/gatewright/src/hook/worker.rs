@@ -68,6 +68,7 @@ impl Worker {
         };
         let answer = match event {
             Event::PreToolUse => self.requested(&asked, &context),
+            Event::PermissionRequest => self.permitted(&asked, &context),
             Event::PostToolUse | Event::PostToolUseFailure => self.used(&asked, &context),
             Event::ConfigChange => Ok(refused(Rule::OwnFiles, SETTLED)),
             _ => Ok(Answer::nothing()),

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::{Seconds, Source};
 use evidence::check::{self, Search, Surroundings};
-use hosts::worker::{Guarding, May};
+use hosts::worker::{Guarding, May, Program};
 use store::{Backend as _, Files};
 
 use super::choice::{Choice, Runner};
@@ -54,6 +54,8 @@ pub struct Order {
     pub guarding: Guarding,
     /// Tools that the stage forbids.
     pub denied: Vec<String>,
+    /// What its program makes it know besides.
+    pub advice: Option<&'static str>,
 }
 
 impl Order {
@@ -115,6 +117,7 @@ pub fn prepare(
         variables,
         guarding,
         denied: denied(opened, choice),
+        advice: advice(opened, choice),
         folder,
         prompt,
         model: choice.settings.model.clone(),
@@ -122,6 +125,18 @@ pub fn prepare(
         time,
         silence,
     })
+}
+
+/// Claude Code keeps shells out of its own folder, and asks us about the files that are written there.
+fn advice(opened: &Opened, choice: &Choice) -> Option<&'static str> {
+    let artifacts = &opened.pipeline.definition().artifacts;
+    let mut left = choice.leaves.iter().filter_map(|name| artifacts.get(name));
+    let there = left.any(|artifact| match &artifact.source {
+        Source::File(path) => path.starts_with(".claude/"),
+        Source::Reply | Source::Answers => false,
+    });
+    let asks = choice.runner == Runner::Program(Program::Claude);
+    (there && asks).then_some("Write files in `.claude/` with your Write tool: no shell may.")
 }
 
 fn denied(opened: &Opened, choice: &Choice) -> Vec<String> {

@@ -34,6 +34,16 @@ pub fn outside(runner: Runner, heard: &Heard) -> Option<Failure> {
     }
 }
 
+/// Was it asked for a conversation that it does not have? Then it ends before it begins.
+pub fn is_gone(heard: &Heard) -> bool {
+    let failed = matches!(heard.ended, Some(Ended::Exit(code)) if code != 0);
+    let by_service = matches!(
+        heard.account.end,
+        Some(End::NotLoggedIn(_) | End::Limited(_))
+    );
+    failed && !by_service && heard.account.began.is_none() && !heard.account.worked
+}
+
 fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
     let who = match runner {
         Runner::Program(program) => program.word(),

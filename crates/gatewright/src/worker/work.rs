@@ -87,8 +87,16 @@ pub enum Finish {
 
 /// Which conversation a process is in.
 enum Turn {
-    New { id: String },
-    GoesOn { id: String },
+    New {
+        id: String,
+    },
+    GoesOn {
+        id: String,
+    },
+    /// One goes on in whose middle we were gone.
+    Interrupted {
+        id: String,
+    },
 }
 
 /// What was used, counted over all processes of this work.
@@ -144,7 +152,11 @@ impl Work<'_, '_> {
     ) -> Result<Option<record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
-        let heard = self.listen(opened, (turn, prompt), deadline)?;
+        let mut heard = self.listen(opened, (turn, prompt), deadline)?;
+        if matches!(turn, Turn::Interrupted { .. }) && verdict::is_gone(&heard) {
+            let anew = self.begin_anew(meter)?;
+            heard = self.listen(opened, (&anew, prompt), deadline)?;
+        }
         self.count(meter, &heard);
         if heard.was_stopped() && self.setting.stopped == Stopped::StaysOpen {
             return Ok(None);
@@ -164,6 +176,18 @@ impl Work<'_, '_> {
         self.record.ended = Some(ended.clone());
         self.keep()?;
         Ok(Some(ended))
+    }
+
+    /// No program keeps a conversation before something was said in it. Whoever was ended so early
+    /// begins anew, in the same attempt.
+    fn begin_anew(&mut self, meter: &mut Meter) -> Result<Turn, Failure> {
+        self.record.conversation = None;
+        self.record.restarts += 1;
+        self.keep()?;
+        meter.before = Usage::default();
+        Ok(Turn::New {
+            id: chance::uuid()?,
+        })
     }
 
     fn keep(&self) -> Result<(), Failure> {
@@ -247,7 +271,10 @@ impl Work<'_, '_> {
         let turn = match earlier {
             Some(id) => {
                 meter.before = conversation::used_before(self.desk, opened, program, &id)?;
-                Turn::GoesOn { id }
+                match from {
+                    From::Conversation(_) => Turn::Interrupted { id },
+                    From::TheBeginning | From::ItsEnd(_) => Turn::GoesOn { id },
+                }
             }
             None => Turn::New {
                 id: chance::uuid()?,
@@ -263,6 +290,8 @@ impl Work<'_, '_> {
             From::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
             From::TheBeginning | From::ItsEnd(_) => briefing,
         };
+        let advice = self.order.advice.map(|advice| format!("\n\n{advice}"));
+        let briefing = format!("{briefing}{}", advice.unwrap_or_default());
         Ok(match &self.order.prompt {
             Some(own) => format!("{briefing}\n\n{own}"),
             None => format!("{briefing}\n"),
@@ -317,7 +346,7 @@ impl Work<'_, '_> {
         let (talk, expected) = match turn {
             Turn::New { id } if program.takes_an_id() => (Talk::New(id), Some(id.clone())),
             Turn::New { id } => (Talk::New(id), None),
-            Turn::GoesOn { id } => (Talk::GoesOn(id), Some(id.clone())),
+            Turn::GoesOn { id } | Turn::Interrupted { id } => (Talk::GoesOn(id), Some(id.clone())),
         };
         let start = Start {
             talk,

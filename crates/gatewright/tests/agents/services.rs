@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use testkit::model::{Actor, bash, fail, fail_first, make, say};
 
-use crate::world::{RUN, World, you_are};
+use crate::world::{World, you_are};
 
 const PIPELINE: &str = r#"
 name  = "one"
@@ -35,7 +35,6 @@ fn a_service_that_says_later_is_asked_again_after_a_pause() {
         ];
         let world = World::with(PIPELINE, [Actor::new(&you_are("maker"), turns)]);
         let ran = world.run("pipeline.toml", &["--runner", runner]);
-        println!("{ran}\n{}", world.type_in(&["history", RUN]));
         let ran = ran.succeeds();
         let results = world.results();
         assert_eq!(results.len(), 2, "{runner} {results:?}");
@@ -57,16 +56,12 @@ fn who_is_not_logged_in_is_told_so_and_the_run_goes_on_afterwards() {
             PIPELINE,
             [Actor::new(&you_are("maker"), [answers, say("MADE")])],
         );
-        let ran = world.run("pipeline.toml", &["--runner", runner]);
-        println!("{ran}\n{}", world.type_in(&["history", RUN]));
-        let ran = ran.exits(4);
+        let ran = world.run("pipeline.toml", &["--runner", runner]).exits(4);
         let said = format!("{runner} is not logged in");
         assert!(ran.stderr.contains(&said), "{ran}");
         assert_eq!(world.results().len(), 0, "{runner}");
         logged_in.store(true, Ordering::Relaxed);
-        let ran = world.resume();
-        println!("{ran}\n{}", world.type_in(&["history", RUN]));
-        ran.succeeds();
+        world.resume().succeeds();
         assert_eq!(world.results().len(), 1, "{runner}");
     }
 }

@@ -8,6 +8,8 @@ pub enum Event {
     UserPromptSubmit,
     UserPromptExpansion,
     PreToolUse,
+    /// The host would ask a person whether a tool may be used.
+    PermissionRequest,
     PostToolUse,
     PostToolUseFailure,
     SubagentStart,
@@ -22,12 +24,13 @@ pub enum Event {
 
 impl Event {
     /// Every event that we know.
-    pub const KNOWN: [Self; 14] = [
+    pub const KNOWN: [Self; 15] = [
         Self::SessionStart,
         Self::SessionEnd,
         Self::UserPromptSubmit,
         Self::UserPromptExpansion,
         Self::PreToolUse,
+        Self::PermissionRequest,
         Self::PostToolUse,
         Self::PostToolUseFailure,
         Self::SubagentStart,
@@ -52,6 +55,7 @@ impl Event {
             Self::UserPromptSubmit => "UserPromptSubmit",
             Self::UserPromptExpansion => "UserPromptExpansion",
             Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
             Self::PostToolUse => "PostToolUse",
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::SubagentStart => "SubagentStart",

@@ -76,7 +76,7 @@ fn what(event: Event, envelope: &Envelope<'_>) -> Result<What, Unreadable> {
         Event::SessionEnd => session_ended(envelope),
         Event::UserPromptSubmit => prompt_submitted(envelope),
         Event::UserPromptExpansion => prompt_expanded(envelope),
-        Event::PreToolUse => tool::requested(envelope),
+        Event::PreToolUse | Event::PermissionRequest => tool::requested(envelope),
         Event::PostToolUse => tool::used(envelope),
         Event::PostToolUseFailure => tool::failed(envelope),
         Event::SubagentStart => Ok(match named_actor(envelope)? {

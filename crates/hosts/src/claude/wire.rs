@@ -172,6 +172,14 @@ pub struct Specific<'a> {
     pub permission_decision_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Permission>,
+}
+
+/// The answer to the question whether a tool may be used.
+#[derive(Serialize)]
+pub struct Permission {
+    pub behavior: &'static str,
 }
 
 /// The text of a field that is one.

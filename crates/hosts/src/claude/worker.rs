@@ -55,9 +55,10 @@ const WRITERS: [&str; 3] = ["Write", "Edit", "NotebookEdit"];
 
 /// At which events a worker calls us. Its subagents are told apart by their tool calls; prompts are
 /// ours, and there is no person whose command or question could be seen.
-const EVENTS: [&str; 7] = [
+const EVENTS: [&str; 8] = [
     "SessionStart",
     "PreToolUse",
+    "PermissionRequest",
     "PostToolUse",
     "PostToolUseFailure",
     "Stop",

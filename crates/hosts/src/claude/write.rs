@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::Event;
-use super::wire::{Output, Specific};
+use super::wire::{Output, Permission, Specific};
 
 /// The host cuts a context of more than 10,000 characters down to a preview.
 const LONGEST: usize = 9_500;
@@ -67,9 +67,11 @@ pub enum Stake {
 /// The answer to an event.
 ///
 /// Invariant: an allowed tool call gets no `permissionDecision`. The host would take `allow` for a
-/// person's consent and skip its own question.
+/// person's consent and skip its own question. Where that question itself is put to us, in a worker of
+/// ours, a yes is said in so many words.
 pub fn write(event: Event, answer: &Answer) -> Bytes {
     match &answer.verdict {
+        Verdict::Allow if event == Event::PermissionRequest => permitted(),
         Verdict::Nothing | Verdict::Allow => passed(event, answer),
         Verdict::Refuse(reason) | Verdict::GoOn(reason) => held(event, given(reason), answer),
     }
@@ -109,6 +111,19 @@ pub(crate) fn context(event: &'static str, context: &str) -> Bytes {
     })
 }
 
+fn permitted() -> Bytes {
+    object(&Output {
+        hook_specific_output: Some(Specific {
+            hook_event_name: Event::PermissionRequest.word(),
+            permission_decision: None,
+            permission_decision_reason: None,
+            additional_context: None,
+            decision: Some(Permission { behavior: "allow" }),
+        }),
+        ..Output::default()
+    })
+}
+
 fn passed(event: Event, answer: &Answer) -> Bytes {
     let context = answer.context.as_deref().filter(|_| carries_context(event));
     spoken(event, context, answer)
@@ -135,7 +150,9 @@ fn held(event: Event, reason: &str, answer: &Answer) -> Bytes {
             let told = joined(reason, answer.context.as_deref());
             spoken(event, Some(&told), answer)
         }
-        Event::SessionEnd | Event::StopFailure | Event::Other => spoken(event, None, answer),
+        Event::SessionEnd | Event::PermissionRequest | Event::StopFailure | Event::Other => {
+            spoken(event, None, answer)
+        }
     }
 }
 
@@ -151,6 +168,7 @@ fn carries_context(event: Event) -> bool {
         | Event::PostToolUseFailure
         | Event::SubagentStart => true,
         Event::SessionEnd
+        | Event::PermissionRequest
         | Event::SubagentStop
         | Event::Stop
         | Event::StopFailure
@@ -164,7 +182,11 @@ fn carries_context(event: Event) -> bool {
 /// Does the host show a message to the person? PreCompact would take any output for instructions.
 fn shows_messages(event: Event) -> bool {
     match event {
-        Event::SessionEnd | Event::StopFailure | Event::PreCompact | Event::Other => false,
+        Event::SessionEnd
+        | Event::PermissionRequest
+        | Event::StopFailure
+        | Event::PreCompact
+        | Event::Other => false,
         Event::SessionStart
         | Event::UserPromptSubmit
         | Event::UserPromptExpansion
@@ -199,6 +221,7 @@ fn denied(reason: &str, answer: &Answer) -> Bytes {
             permission_decision: Some("deny"),
             permission_decision_reason: Some(&reason),
             additional_context: context.as_deref(),
+            decision: None,
         }),
         ..Output::default()
     })
@@ -224,6 +247,7 @@ fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
         permission_decision: None,
         permission_decision_reason: None,
         additional_context: Some(context),
+        decision: None,
     }
 }
 

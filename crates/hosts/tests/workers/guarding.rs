@@ -23,7 +23,7 @@ fn claude_gets_its_hooks_as_settings_that_win() {
     expect![[r#"{"args":["hook","claude","PreToolUse"],"command":"/opt/it's/gatewright","onFailure":"block","timeout":10,"type":"command"}"#]]
         .assert_eq(&hook.to_string());
     let events: Vec<_> = settings["hooks"].as_object().unwrap().keys().collect();
-    expect![[r#"["ConfigChange", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart", "Stop"]"#]]
+    expect![[r#"["ConfigChange", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart", "Stop"]"#]]
         .assert_eq(&format!("{events:?}"));
 }
 

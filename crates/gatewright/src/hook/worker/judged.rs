@@ -1,7 +1,7 @@
 //! What a worker of ours wants to do with a tool, and has done, told to its run.
 
-use engine::{Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Who, WorkerId};
-use hosts::{Answer, Event, Host, Payload, What};
+use engine::{Actor, CallId, Dispatch, Door, Duty, Happening, Reply, Rule, Touch, Who, WorkerId};
+use hosts::{Answer, Event, Host, Payload, Verdict, What};
 use store::Key;
 
 use super::super::input::Input;
@@ -37,6 +37,36 @@ impl Worker {
         let answer = answer(&driven);
         seat.desk.leave();
         Ok(answer)
+    }
+
+    /// The host would ask a person, and nobody is there: folders such as `.claude` are not written to
+    /// without one. What this very work must leave there may be written, by its path and by nothing
+    /// else; to everything else there is no answer, and the host says no.
+    pub fn permitted(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
+        let What::ToolRequested {
+            tool,
+            paths,
+            command: None,
+            ..
+        } = &asked.payload.what
+        else {
+            return Ok(Answer::nothing());
+        };
+        let is_plain = touch::may_write(tools::usual(tool)) && paths.len() == 1;
+        if !is_plain || claim::is_lost(&self.state, &self.call) {
+            return Ok(Answer::nothing());
+        }
+        let seat = Seat::open(self, self.record()?, asked, context)?;
+        let looked = touch::look(&seat.desk, &seat.opened, asked.payload, paths, None);
+        let owed = seat.owes(&self.call, &looked.touches);
+        seat.desk.leave();
+        Ok(Answer {
+            verdict: match owed {
+                true => Verdict::Allow,
+                false => Verdict::Nothing,
+            },
+            ..Answer::nothing()
+        })
     }
 
     /// Did a tool change what the stage may not change? It is told at once.
@@ -121,6 +151,26 @@ impl<'c> Seat<'c> {
     fn dispatch(&self, call: &CallId) -> Option<&Dispatch> {
         let mut open = self.opened.run().dispatches.values();
         open.find(|open| open.call.as_ref() == Some(call))
+    }
+
+    /// Is all that is touched something that this work leaves, and nothing more?
+    fn owes(&self, call: &CallId, touches: &[Touch]) -> bool {
+        let Some(dispatch) = self.dispatch(call) else {
+            return false;
+        };
+        let leaves = engine::leaves_of(&self.opened.pipeline, dispatch);
+        let leaves = leaves.all();
+        let own = match &dispatch.duty {
+            Duty::Step { step } => Some(step),
+            Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
+        };
+        let is_owed = |touch: &Touch| match touch {
+            Touch::Artifact { artifact, step } => {
+                leaves.contains(&artifact) && step.as_ref().is_none_or(|step| Some(step) == own)
+            }
+            Touch::State | Touch::Settings | Touch::Definition | Touch::Program => false,
+        };
+        !touches.is_empty() && touches.iter().all(is_owed)
     }
 
     /// What the call would touch is looked at anew whenever the run has changed.

@@ -50,6 +50,9 @@ pub const REGISTERED: [Registered; 13] = [
     open("SessionEnd", 5),
 ];
 
+/// Asked in workers that we start: there is no person whom the host could ask.
+pub const IN_WORKERS: Registered = open("PermissionRequest", 10);
+
 const fn open(event: &'static str, timeout_seconds: u64) -> Registered {
     Registered {
         event,

@@ -1,6 +1,6 @@
 //! The names in Claude Code's settings: the only place that knows how a hook is written there.
 
-use super::hooks::{Call, Line, OnFailure, REGISTERED, Registered};
+use super::hooks::{Call, IN_WORKERS, Line, OnFailure, REGISTERED, Registered};
 use super::layout::Json;
 use super::tree::{Kind, Node};
 
@@ -47,7 +47,8 @@ pub fn hooks(call: &Call) -> Json {
 
 /// Our hooks at these events.
 pub fn hooks_at(call: &Call, events: &[&str]) -> Json {
-    let wanted = REGISTERED.iter().filter(|it| events.contains(&it.event));
+    let all = REGISTERED.iter().chain([&IN_WORKERS]);
+    let wanted = all.filter(|it| events.contains(&it.event));
     let groups = wanted.map(|it| (it.event, only(call.group(it))));
     Json::Object(groups.collect())
 }
