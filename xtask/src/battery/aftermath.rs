@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::journal;
 use super::picture::Picture;
-use super::processes::Process;
+use super::processes::{self, Process};
 use super::rehearsal::{Line, Noted, Rehearsal};
 use crate::failure::Failure;
 
@@ -201,21 +200,16 @@ fn litter(rehearsal: &Rehearsal) -> Result<Option<Harm>, Failure> {
     Ok((!left.is_empty()).then_some(Harm::Litter(left)))
 }
 
-fn inside(folder: &Path) -> Vec<PathBuf> {
+/// What lies in a folder; nothing where there is none.
+pub fn inside(folder: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).into_iter().flatten().flatten();
     listed.map(|entry| entry.path()).collect()
 }
 
 /// The files in this folder on which somebody holds a lock, as the system tells it.
 fn locks(folder: &Path) -> Vec<String> {
-    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let files = inside(folder).into_iter().filter(|path| path.is_file());
-    let held = files.filter(|path| {
-        let inode = fs::metadata(path)
-            .map(|file| file.ino())
-            .unwrap_or_default();
-        locks.contains(&format!(":{inode} "))
-    });
+    let held = files.filter(|path| !processes::lockers(path).is_empty());
     held.map(|path| format!("a lock on {}", path.display()))
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Processes as the system shows them: those of one stand, who they are, and signals to them.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -84,6 +85,22 @@ pub fn all() -> Vec<Process> {
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.parse().ok());
     ids.filter_map(Process::read).collect()
+}
+
+/// Those who hold a lock on this file.
+pub fn lockers(file: &Path) -> Vec<u32> {
+    let Ok(inode) = fs::metadata(file).map(|file| file.ino()) else {
+        return Vec::new();
+    };
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let held = locks.lines().filter_map(|line| {
+        // Number, kind, manner, aim, process, and the file with its device.
+        let mut fields = line.split_whitespace().skip(4);
+        let (process, file) = (fields.next()?, fields.next()?);
+        let is_this = file.rsplit(':').next() == Some(inode.to_string().as_str());
+        process.parse().ok().filter(|_| is_this)
+    });
+    held.collect()
 }
 
 /// Sends a signal to each of them, in this order, as quickly as a shell can. One that has ended

@@ -140,6 +140,9 @@ fn round(
     let mut first = rehearsal.begin()?;
     wait_for(&rehearsal, &mut first, plan.moment)?;
     let frozen = freeze(&rehearsal, &first, plan.frozen)?;
+    while plan.wakes == Wakes::Afterwards && is_merging(&rehearsal, &first) {
+        nudge(&frozen)?;
+    }
     let mut second = match take_over(&rehearsal, plan.moment, &frozen)? {
         Ok(second) => second,
         Err(harm) => return Ok(vec![harm]),
@@ -197,6 +200,20 @@ fn freeze(rehearsal: &Rehearsal, first: &Sitting, frozen: Frozen) -> Result<Vec<
     Ok(ids)
 }
 
+/// Is it frozen in the middle of a merge? Then nobody could come to the end before it wakes up.
+fn is_merging(rehearsal: &Rehearsal, first: &Sitting) -> bool {
+    let folder = rehearsal.stand.state_home().join("gatewright/worktrees");
+    let mut files = aftermath::inside(&folder).into_iter();
+    files.any(|file| processes::lockers(&file).contains(&first.id()))
+}
+
+/// Lets those who are frozen go on for a moment.
+fn nudge(frozen: &[u32]) -> Result<(), Failure> {
+    processes::send(Signal::Continue, frozen)?;
+    thread::sleep(TICK);
+    processes::send(Signal::Stop, frozen)
+}
+
 /// A second one tries until the lease of the first has run out, and then drives the run.
 fn take_over(
     rehearsal: &Rehearsal,
@@ -223,9 +240,7 @@ fn take_over(
         if !second.said().contains("another gatewright") {
             // It was frozen in the middle of a write or a merge, or before the run had begun: only
             // itself can end that.
-            processes::send(Signal::Continue, frozen)?;
-            thread::sleep(TICK);
-            processes::send(Signal::Stop, frozen)?;
+            nudge(frozen)?;
         }
         if ended.is_some() {
             thread::sleep(PATIENCE);

@@ -98,66 +98,54 @@ impl Report {
     }
 
     fn goals(&self) -> Vec<Goal> {
-        let (one, many) = (self.row(Who::Ours, 1), self.row(Who::Ours, MANY));
-        let (graph, dbos) = (self.row(Who::LangGraph, 1), self.row(Who::Dbos, 1));
-        let rate = |row: Option<&Row>| row.map(|row| row.rate);
-        let cpu = |row: Option<&Row>| row.map(|row| row.cpu);
-        let cold = |row: Option<&Row>| row.and_then(|row| row.cold);
-        let goal = |name: &str, above: Option<f64>, below: Option<f64>, limit| {
-            let measured = above.zip(below).map(|(above, below)| above / below);
-            Goal::new(name, measured, limit)
-        };
+        let all = [self.rates(), self.costs(), self.cold_starts()];
+        all.into_iter().flatten().collect()
+    }
+
+    fn rates(&self) -> Vec<Goal> {
+        let rate = |who, runs| self.row(who, runs).map(|row| row.rate);
+        let (one, many) = (rate(Who::Ours, 1), rate(Who::Ours, MANY));
+        let (graph, dbos) = (rate(Who::LangGraph, 1), rate(Who::Dbos, 1));
         let least = Limit::AtLeast;
-        let memory = many.map(|row| row.resident);
         vec![
-            goal(
-                "transitions, one run / LangGraph",
-                rate(one),
-                rate(graph),
-                least(3.0),
-            ),
-            goal(
-                "transitions, one run / DBOS",
-                rate(one),
-                rate(dbos),
-                least(6.0),
-            ),
-            goal(
+            ratio("transitions, one run / LangGraph", (one, graph), least(3.0)),
+            ratio("transitions, one run / DBOS", (one, dbos), least(6.0)),
+            ratio(
                 "transitions, 64 runs at once / one run",
-                rate(many),
-                rate(one),
+                (many, one),
                 least(10.0),
             ),
-            goal(
-                "CPU of LangGraph / of one run",
-                cpu(graph),
-                cpu(one),
-                least(7.0),
-            ),
-            goal(
+        ]
+    }
+
+    fn costs(&self) -> Vec<Goal> {
+        let cpu = |who, runs| self.row(who, runs).map(|row| row.cpu);
+        let (one, many) = (cpu(Who::Ours, 1), cpu(Who::Ours, MANY));
+        let graph = cpu(Who::LangGraph, 1);
+        let resident = self.row(Who::Ours, MANY).map(|row| row.resident);
+        let (least, most) = (Limit::AtLeast(7.0), Limit::AtMost(1.0));
+        vec![
+            ratio("CPU of LangGraph / of one run", (graph, one), least),
+            ratio(
                 "CPU of LangGraph / of 64 runs at once",
-                cpu(graph),
-                cpu(many),
-                least(7.0),
+                (graph, many),
+                least,
             ),
-            goal(
-                "cold start of LangGraph / ours",
-                cold(graph),
-                cold(one),
-                least(150.0),
-            ),
-            goal(
-                "cold start of DBOS / ours",
-                cold(dbos),
-                cold(one),
-                least(150.0),
-            ),
-            goal(
+            ratio(
                 "memory of 64 runs at once / 30 MB",
-                memory,
-                Some(MEMORY),
-                Limit::AtMost(1.0),
+                (resident, Some(MEMORY)),
+                most,
             ),
+        ]
+    }
+
+    fn cold_starts(&self) -> Vec<Goal> {
+        let cold = |who| self.row(who, 1).and_then(|row| row.cold);
+        let (ours, least) = (cold(Who::Ours), Limit::AtLeast(150.0));
+        let (graph, dbos) = (cold(Who::LangGraph), cold(Who::Dbos));
+        vec![
+            ratio("cold start of LangGraph / ours", (graph, ours), least),
+            ratio("cold start of DBOS / ours", (dbos, ours), least),
         ]
     }
 
@@ -170,6 +158,11 @@ impl Report {
     fn times_floor(&self, row: &Row) -> Option<f64> {
         Some(row.rate / self.row(Who::Floor, 1)?.rate)
     }
+}
+
+fn ratio(name: &str, (above, below): (Option<f64>, Option<f64>), limit: Limit) -> Goal {
+    let measured = above.zip(below).map(|(above, below)| above / below);
+    Goal::new(name, measured, limit)
 }
 
 #[cfg(test)]
@@ -215,9 +208,9 @@ mod tests {
             (Some(9.0), Some(false)),
             (Some(3.0), Some(false)),
             (Some(27.0), Some(true)),
+            (Some(0.5), Some(true)),
             (Some(200.0), Some(true)),
             (None, None),
-            (Some(0.5), Some(true)),
         ];
         assert_eq!(found, expected);
     }
