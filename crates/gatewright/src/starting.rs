@@ -293,7 +293,7 @@ pub fn settled(
     if desk.state.search_path(run).is_none()
         && let Some(search) = &desk.context.environment.search_path
     {
-        worker::keep(desk, run, pipeline.definition())?;
+        worker::keep(desk, &stored.run, pipeline.definition())?;
         desk.state.keep_search_path(run, search)?;
     }
     let opened = drive::prepare(desk, Opened { stored, pipeline })?;

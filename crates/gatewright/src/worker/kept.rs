@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use engine::{Definition, RunId, Work};
+use engine::{Definition, Driver, Run, RunId, Work};
 use hosts::worker::Program;
 
 use crate::desk::Desk;
@@ -26,8 +26,9 @@ const EVERYBODY: [&str; 4] = [
 pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Keeps the settings of this process for the workers of a run that has any.
-pub fn keep(desk: &Desk<'_>, run: &RunId, definition: &Definition) -> Result<(), Failure> {
-    if !has_workers(definition) {
+pub fn keep(desk: &Desk<'_>, run: &Run, definition: &Definition) -> Result<(), Failure> {
+    // All agents of a headless run are ours, whatever the definition says of them.
+    if run.driver != Driver::Headless && !has_workers(definition) {
         return Ok(());
     }
     let kept: BTreeMap<&str, String> = names()
@@ -35,7 +36,7 @@ pub fn keep(desk: &Desk<'_>, run: &RunId, definition: &Definition) -> Result<(),
         .collect();
     let text = serde_json::to_string(&kept)
         .map_err(|cause| Failure::bug(format!("variables cannot be written ({cause})")))?;
-    let path = path(&desk.state, run);
+    let path = path(&desk.state, &run.id);
     state::write_durably(&path, &text).map_err(Failure::file("write to", &path))
 }
 

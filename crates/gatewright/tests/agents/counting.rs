@@ -46,7 +46,6 @@ fn a_conversation_that_goes_on_is_counted_once_and_the_budget_stops_before_the_n
         let turns = ["one", "two", "three"].into_iter().flat_map(makes);
         let world = World::with(&pipeline(runner), [Actor::new(&you_are("maker"), turns)]);
         let ran = world.run("pipeline.toml", &[]);
-        println!("{ran}\n{}", world.type_in(&["history", RUN]));
         let ran = ran.exits(6);
         let used: Vec<Value> = world.facts("ended");
         let tokens: Vec<_> = used

@@ -1,4 +1,9 @@
 //! Headless runs with the real agent programs, all on one scripted model.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
 
 mod ansible;
 mod at_once;

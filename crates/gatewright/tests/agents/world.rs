@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -67,6 +68,19 @@ impl World {
 
     pub fn resume(&self) -> Ran {
         self.type_in(&["resume", RUN])
+    }
+
+    /// Goes on with it in a shell that does not know where the programs have their settings.
+    pub fn resume_elsewhere(&self) -> Ran {
+        let mut command = self.command(&["resume", RUN]);
+        for name in [
+            "CLAUDE_CONFIG_DIR",
+            "ANTHROPIC_BASE_URL",
+            "GOOGLE_GEMINI_BASE_URL",
+        ] {
+            command.env_remove(name);
+        }
+        Ran::from(command.output().unwrap())
     }
 
     /// Every entry of the history, as JSON.
@@ -149,6 +163,15 @@ impl World {
         let process = Pid::from_raw(process.parse().unwrap()).unwrap();
         kill_process(process, Signal::KILL).unwrap();
         child.wait().unwrap();
+    }
+
+    #[track_caller]
+    pub fn wait_until_nobody_is_left(&self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !self.left_over().is_empty() {
+            assert!(Instant::now() < deadline, "{:?}", self.left_over());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// The processes that have this project's home: nobody else has it.
