@@ -111,6 +111,30 @@ fn a_tool_that_the_stage_forbids_is_not_used() {
     }
 }
 
+/// Claude Code lets nobody write to its own folder without a person. What the work leaves there may be
+/// written all the same, and nothing else.
+#[test]
+fn in_the_folder_of_claude_code_a_worker_writes_what_it_leaves_and_nothing_else() {
+    let pipeline = pipeline("claude").replace("made.md", ".claude/made.md");
+    let world = World::planned(&pipeline, |project| {
+        let folder = project.path().join(".claude");
+        let turns = [
+            bash("mkdir -p .claude && echo shell > .claude/made.md"),
+            write(folder.join("agents/x.md"), "x"),
+            write(folder.join("settings.local.json"), "{}"),
+            write(folder.join("made.md"), "text"),
+            say("MADE"),
+        ];
+        vec![Actor::new(&you_are("maker"), turns)]
+    });
+    world.run("pipeline.toml", &MAKE).succeeds();
+    assert_eq!(world.project.read(".claude/made.md"), "text");
+    let folder = world.project.path().join(".claude");
+    let names: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().collect();
+    let names: Vec<_> = names.iter().map(std::fs::DirEntry::file_name).collect();
+    assert_eq!(names, ["made.md"]);
+}
+
 #[test]
 fn a_worker_whose_hooks_do_not_come_is_ended_at_its_first_tool() {
     let turns = [bash("echo x > made.md"), say("MADE")];

@@ -65,8 +65,8 @@ fn an_orphan_that_nobody_ended_is_shown_by_recover_and_ended_by_resume() {
     assert!(is_alive(&id), "recover only looks");
     std::fs::write(world.programs().join("go"), "").unwrap();
     world.gatewright("resume r-test").succeeds();
-    orphan.wait().unwrap();
     nobody_hides(&world);
+    orphan.wait().unwrap();
 }
 
 #[test]

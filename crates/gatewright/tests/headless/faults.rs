@@ -82,7 +82,7 @@ fn what_lay_there_before_is_not_what_was_asked_for() {
 #[test]
 fn whoever_is_silent_for_longer_than_its_heartbeat_is_ended() {
     let world = World::with(
-        &one("retry = 0\nheartbeat = \"1s\""),
+        &one("retry = 0\ntimeout = \"30s\"\nheartbeat = \"1s\""),
         "echo $$ > \"$here/worker\"\nsleep 600",
     );
     let ran = world.run("").exits(6);

@@ -44,27 +44,28 @@ fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
 }
 
 #[test]
-fn queued_runs_of_one_project_go_one_after_another() {
+fn queued_runs_of_one_project_go_one_after_another_in_their_order() {
     let world = World::with(
         ONE,
         r#"mkdir "$here/alone" || echo together >> "$here/together"
-sleep 0.3
+sleep 0.1
 echo "note $count" > note.txt
 rmdir "$here/alone""#,
     );
-    for run in ["r-a", "r-b", "r-c"] {
+    let runs = ["r-c", "r-a", "r-e", "r-b", "r-f", "r-d"];
+    for run in runs {
         queue(&world, run, run).succeeds();
         assert_eq!(world.status(run), "queued");
     }
     assert!(world.starts().is_empty());
     let ran = world.gatewright("worker --once").succeeds();
-    for run in ["r-a", "r-b", "r-c"] {
+    assert_eq!(world.starts().len(), runs.len());
+    assert!(world.noted("together").is_empty());
+    for (count, run) in runs.into_iter().enumerate() {
         assert_eq!(world.status(run), "completed", "{ran}");
         says(&ran.stderr, &format!("{run} completed"));
+        says(&world.prompt(count + 1), &format!("> {run}"));
     }
-    assert_eq!(world.starts().len(), 3);
-    assert!(world.noted("together").is_empty());
-    says(&world.prompt(1), "> r-a");
 }
 
 /// Another project that shares the home and the agents of this one.
