@@ -6,8 +6,8 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Reach, Run, Stage, StepId, Work,
-    WorkResult, Writes,
+    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Reach, Run, Stage, StepId,
+    Work, WorkResult, Writes,
 };
 
 pub use handing::handed_on;

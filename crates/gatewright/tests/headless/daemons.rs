@@ -1,7 +1,7 @@
 //! Workers that hide: whoever leaves its group and loses its parents is found and ended.
 
 use super::fixture::{ONE, World, says, until};
-use super::under_way::{is_alive, is_named};
+use super::under_way::is_alive;
 
 /// Leaves the group and the session, loses its parents, and listens to no signal.
 const HIDES: &str = r#"
@@ -52,7 +52,6 @@ fn an_orphan_that_nobody_ended_is_shown_by_recover_and_ended_by_resume() {
     run.kill();
     // One that came through everything, as after a kill of the leash, too.
     let call = world.noted("call").remove(0);
-    until("the leash has ended", || !is_named(&call));
     let mut orphan = world.project.at_home("sh");
     orphan.env("GATEWRIGHT_CALL", &call);
     orphan.args(["-c", "echo $$ > \"$0\"; while :; do sleep 0.05; done"]);

@@ -73,10 +73,3 @@ pub fn is_alive(id: &str) -> bool {
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
     !matches!(state, None | Some(None | Some('Z' | 'X')))
 }
-
-/// Does the command line of any process hold this word?
-pub fn is_named(word: &str) -> bool {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let mut lines = processes.map(|process| fs::read(process.path().join("cmdline")));
-    lines.any(|line| String::from_utf8_lossy(&line.unwrap_or_default()).contains(word))
-}

@@ -1,6 +1,9 @@
-//! What a worker is given to read: files by their path, and what was only said by its text.
+//! What a worker is given to read: files by their path, and by their text what was only said or must
+//! not be mistaken.
 
-use engine::{Dispatch, DispatchId, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work};
+use engine::{
+    Dispatch, DispatchId, Driver, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work,
+};
 use serde_json::Value;
 
 use super::Handed;
@@ -8,8 +11,7 @@ use super::quote::Quote;
 use crate::next::filled;
 use crate::safe::{line, safe};
 
-/// The captured contents that a briefing for this dispatch quotes: what was only said, and what was
-/// in a file before somebody changed it.
+/// The captured contents that a briefing for this dispatch quotes.
 pub fn handed_on(
     pipeline: &Pipeline,
     run: &Run,
@@ -19,8 +21,16 @@ pub fn handed_on(
     let inputs = inputs(pipeline, run, dispatch);
     let quoted = inputs
         .iter()
-        .filter(|input| path(pipeline, run, input).is_none() || altered.contains(input));
+        .filter(|input| is_quoted(pipeline, run, input, altered));
     quoted.map(|input| input.content).collect()
+}
+
+/// What was only said is quoted, and what was changed since. A worker that we start ourselves has room
+/// for all of it, and so gets what was captured, whatever becomes of the file.
+fn is_quoted(pipeline: &Pipeline, run: &Run, input: &Input, altered: &[Input]) -> bool {
+    run.driver == Driver::Headless
+        || path(pipeline, run, input).is_none()
+        || altered.contains(input)
 }
 
 /// An open stage has no `reads`: whoever works there is given what was said so far.
@@ -81,6 +91,9 @@ pub fn places(
                 "{title}: {quoted}, as it was captured. The file `{path}` was changed afterwards: \
                  do not go by it"
             ),
+            Some(path) if run.driver == Driver::Headless => {
+                format!("{title}: the file `{path}`, {quoted}")
+            }
             Some(path) => format!("{title}: the file `{path}`"),
             None => format!("{title}: {quoted}"),
         }
@@ -125,7 +138,7 @@ pub fn texts(pipeline: &Pipeline, run: &Run, inputs: &[Input], handed: &Handed<'
     };
     let quoted = inputs
         .iter()
-        .filter(|input| path(pipeline, run, input).is_none() || handed.altered.contains(input));
+        .filter(|input| is_quoted(pipeline, run, input, handed.altered));
     quoted.map(quote).collect()
 }
 

@@ -386,6 +386,33 @@ fn a_file_that_was_changed_is_quoted_as_it_was_captured() {
 }
 
 #[test]
+fn a_worker_of_ours_is_handed_files_by_their_content() {
+    for (driver, quoted) in [
+        (Driver::ByHand, false),
+        (Driver::Guarded, false),
+        (Driver::Headless, true),
+    ] {
+        let mut run = run_in("validating");
+        run.driver = driver;
+        leave(&mut run, "plan", 0xa1, Some(2));
+        let first = dispatch(3, "validator", "validating", Duty::Work);
+        let wanted = handed_on(&pipeline(), &run, &first, &[]);
+        assert_eq!(!wanted.is_empty(), quoted, "{driver:?}");
+        let handed = Handed {
+            contents: &BTreeMap::from([(hash(0xa1), "Write the role.".to_owned())]),
+            altered: &[],
+            copies: &BTreeMap::new(),
+            earlier: None,
+        };
+        let told = briefing(&pipeline(), &run, &first, &handed);
+        let place = "- plan: the file `.work/r-7f3/plan.json`";
+        assert!(told.contains(place), "{told}");
+        assert_eq!(told.contains("\nWrite the role.\n"), quoted, "{told}");
+        assert_eq!(told.contains("plan.json`, quoted below"), quoted, "{told}");
+    }
+}
+
+#[test]
 fn the_task_and_the_quotations_are_bounded() {
     let mut run = run_in("planning");
     run.task = "x".repeat(25_000);
