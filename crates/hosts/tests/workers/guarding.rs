@@ -1,9 +1,11 @@
 //! Our hooks in a worker: what is added to its start.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use expect_test::expect;
 use hosts::worker::{Guard, Guarding, Own, Program, Unguardable};
+use serde_json::json;
 
 fn guarding(program: Program, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {
     program.guarding(&Guard {
@@ -20,10 +22,16 @@ fn claude_gets_its_hooks_as_settings_that_win() {
     let settings: serde_json::Value = serde_json::from_str(&guarding.arguments[1]).unwrap();
     assert_eq!(settings["disableAllHooks"], false);
     let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
-    expect![[r#"{"args":["hook","claude","PreToolUse"],"command":"/opt/it's/gatewright","onFailure":"block","timeout":10,"type":"command"}"#]]
-        .assert_eq(&hook.to_string());
-    let events: Vec<_> = settings["hooks"].as_object().unwrap().keys().collect();
-    expect![[r#"["ConfigChange", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart", "Stop"]"#]]
+    let expected = json!({
+        "type": "command",
+        "command": "/opt/it's/gatewright",
+        "args": ["hook", "claude", "PreToolUse"],
+        "timeout": 10,
+        "onFailure": "block",
+    });
+    assert_eq!(*hook, expected);
+    let events: BTreeSet<_> = settings["hooks"].as_object().unwrap().keys().collect();
+    expect![[r#"{"ConfigChange", "PermissionRequest", "PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart", "Stop"}"#]]
         .assert_eq(&format!("{events:?}"));
 }
 
@@ -66,12 +74,13 @@ fn gemini_gets_a_home_with_the_persons_settings_and_login() {
     assert_eq!(path, Path::new("/state/run/gemini/.gemini/settings.json"));
     let settings: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(settings["model"]["name"], "m");
-    let switches = r#"{"enabled":true,"notifications":false}"#;
-    assert_eq!(settings["hooksConfig"].to_string(), switches);
+    let switches = json!({ "enabled": true, "notifications": false });
+    assert_eq!(settings["hooksConfig"], switches);
     let groups = settings["hooks"]["BeforeTool"].as_array().unwrap();
     assert_eq!(groups.len(), 2);
-    expect![[r#"{"hooks":[{"command":"'/opt/it'\\''s/gatewright' hook gemini BeforeTool","timeout":10000,"type":"command"}]}"#]]
-        .assert_eq(&groups[1].to_string());
+    let command = r"'/opt/it'\''s/gatewright' hook gemini BeforeTool";
+    let ours = json!({ "type": "command", "command": command, "timeout": 10_000 });
+    assert_eq!(groups[1], json!({ "hooks": [ours] }));
     let login = (
         "/state/run/gemini/.gemini/oauth_creds.json".into(),
         "/home/dev/.gemini/oauth_creds.json".into(),
