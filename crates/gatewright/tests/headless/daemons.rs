@@ -1,5 +1,7 @@
 //! Workers that hide: whoever leaves its group and loses its parents is found and ended.
 
+use std::process::Stdio;
+
 use super::fixture::{ONE, World, says, until};
 use super::under_way::is_alive;
 
@@ -54,6 +56,7 @@ fn an_orphan_that_nobody_ended_is_shown_by_recover_and_ended_by_resume() {
     let call = world.noted("call").remove(0);
     let mut orphan = world.project.at_home("sh");
     orphan.env("GATEWRIGHT_CALL", &call);
+    orphan.stdout(Stdio::null()).stderr(Stdio::null());
     orphan.args(["-c", "echo $$ > \"$0\"; while :; do sleep 0.05; done"]);
     let mut orphan = orphan.arg(world.programs().join("hidden")).spawn().unwrap();
     until("somebody hides", || !world.noted("hidden").is_empty());
