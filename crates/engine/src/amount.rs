@@ -4,7 +4,7 @@ use crate::definition::Amount;
 use crate::names::CounterName;
 use crate::pipeline::Pipeline;
 use crate::run::Run;
-use crate::stage::ReviewWork;
+use crate::stage::{ReviewWork, StepsWork};
 
 /// The limit in this run. A parameter that is no number gives none; `begin` has refused such runs.
 pub fn amount(limit: &Amount, run: &Run) -> Option<u32> {
@@ -25,4 +25,10 @@ pub fn counter_limit(pipeline: &Pipeline, run: &Run, counter: &CounterName) -> u
 /// How many rounds this review may have in this run.
 pub fn round_limit(run: &Run, review: &ReviewWork) -> u32 {
     amount(&review.rounds, run).unwrap_or(1)
+}
+
+/// How many steps of this task graph may work at once in this run.
+pub fn parallel_limit(run: &Run, steps: &StepsWork) -> u32 {
+    let limit = steps.max_parallel.as_ref();
+    limit.map_or(u32::MAX, |limit| amount(limit, run).unwrap_or(1))
 }

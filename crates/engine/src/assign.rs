@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::amount::amount;
+use crate::amount::parallel_limit;
 use crate::leaves::duty_leaves;
 use crate::names::{AgentName, StepId};
 use crate::pattern::AgentPattern;
@@ -304,11 +304,7 @@ fn steps(
         .iter()
         .filter(|member| is_working(member))
         .count();
-    let limit = work
-        .max_parallel
-        .as_ref()
-        .and_then(|limit| amount(limit, run));
-    if limit.is_some_and(|limit| working >= limit as usize) {
+    if working >= parallel_limit(run, work) as usize {
         return obstacle(
             Rule::ParallelLimit,
             format!(

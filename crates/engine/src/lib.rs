@@ -32,7 +32,7 @@ mod safe;
 pub mod stage;
 mod status;
 
-pub use amount::{amount, counter_limit, round_limit};
+pub use amount::{amount, counter_limit, parallel_limit, round_limit};
 pub use apply::{Damage, apply, replay};
 pub use assign::{HOST, SESSION, session_works};
 pub use backoff::backoff;

@@ -129,7 +129,7 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
     };
     let restricted = here(pipeline, run).is_some_and(restricts);
     Needs {
-        artifacts: artifacts(&assignment.leaves, step_of(&assignment.duty)),
+        artifacts: artifacts(&assignment.leaves, assignment.duty.step()),
         inputs: file_inputs(pipeline, run, &assignment.duty),
         tree: restricted || judges_tree(&assignment.duty, assignment.reach),
         keep_tree: restricted,
@@ -181,7 +181,7 @@ fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
     let stage = pipeline.stage(&dispatch.stage);
     let restricted = stage.is_some_and(restricts);
     Needs {
-        artifacts: artifacts(&leaves_of(pipeline, dispatch), step_of(&dispatch.duty)),
+        artifacts: artifacts(&leaves_of(pipeline, dispatch), dispatch.duty.step()),
         tree: judges_tree(&dispatch.duty, dispatch.reach) || may_complete(pipeline, run),
         changed_since: dispatch.tree.filter(|_| restricted),
         ..Needs::default()
@@ -216,7 +216,7 @@ fn reported(
     let assignment = expected.and_then(|agent| assign(pipeline, run, &agent, step).ok());
     match assignment {
         Some(assignment) => Needs {
-            artifacts: artifacts(&assignment.leaves, step_of(&assignment.duty)),
+            artifacts: artifacts(&assignment.leaves, assignment.duty.step()),
             tree: judges_tree(&assignment.duty, assignment.reach) || may_complete(pipeline, run),
             ..Needs::default()
         },
@@ -239,13 +239,6 @@ fn here<'a>(pipeline: &'a Pipeline, run: &Run) -> Option<&'a Stage> {
 
 fn restricts(stage: &Stage) -> bool {
     matches!(stage.writes, Writes::Only(_))
-}
-
-fn step_of(duty: &Duty) -> Option<&StepId> {
-    match duty {
-        Duty::Step { step } => Some(step),
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-    }
 }
 
 fn judges_tree(duty: &Duty, reach: Reach) -> bool {
@@ -299,7 +292,7 @@ pub(crate) fn open_work<'a>(run: &'a Run, by: &Who, work: &WorkRef) -> Option<&'
                 && open.session.as_ref() == session
                 && step
                     .as_ref()
-                    .is_none_or(|step| step_of(&open.duty) == Some(step))
+                    .is_none_or(|step| open.duty.step() == Some(step))
         }
     })
 }

@@ -165,10 +165,7 @@ fn under_way(run: &Run) -> Option<Vec<Next>> {
     let open: Vec<Next> = open
         .map(|open| Next::Under {
             agent: open.agent.clone(),
-            step: match &open.duty {
-                Duty::Step { step } => Some(step.clone()),
-                Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-            },
+            step: open.duty.step().cloned(),
         })
         .collect();
     (!open.is_empty()).then_some(open)

@@ -68,6 +68,12 @@ impl Run {
         open.find(|open| open.worker.as_ref() == Some(worker))
     }
 
+    /// The open work that this call asked for.
+    pub fn work_of_call(&self, call: &CallId) -> Option<&Dispatch> {
+        let mut open = self.dispatches.values();
+        open.find(|open| open.call.as_ref() == Some(call))
+    }
+
     /// Has this call been answered with work already?
     pub(crate) fn knows_call(&self, call: Option<&CallId>) -> bool {
         let open = self.dispatches.values().map(|open| open.call.as_ref());
@@ -262,6 +268,16 @@ pub enum Duty {
     Step {
         step: StepId,
     },
+}
+
+impl Duty {
+    /// The step of a task graph that it is for.
+    pub fn step(&self) -> Option<&StepId> {
+        match self {
+            Self::Step { step } => Some(step),
+            Self::Work | Self::Open | Self::Review { .. } | Self::Fix { .. } => None,
+        }
+    }
 }
 
 /// A review stage's memory.

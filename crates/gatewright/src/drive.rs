@@ -152,6 +152,20 @@ pub fn witness(
     Err(Failure::outside(message).hint("do it again"))
 }
 
+/// Leaves a line of ours in the history, which moves nothing; with a key, once.
+pub fn remark(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    key: Option<&Key>,
+    message: &str,
+) -> Result<Driven, Failure> {
+    let mut make = |_: &Desk<'_>, _: &Opened, _| {
+        let message = message.to_owned();
+        Ok(Deed::from(Happening::Remarked { message }))
+    };
+    witness(desk, opened, (&Who::Engine, key), &mut make)
+}
+
 /// What came of it, if there is nothing to remember.
 fn unrecorded(
     desk: &Desk<'_>,

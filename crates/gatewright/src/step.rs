@@ -40,7 +40,7 @@ pub fn step(
     let claim = Claim::new(&desk.state)?;
     let order = order::prepare(desk, &opened, &choice, (&claim, Special::default()))?;
     let admitted = admit(desk, opened, wanted, &choice, &claim)?;
-    let Some(dispatch) = ours(&admitted.opened, &claim) else {
+    let Some(dispatch) = admitted.opened.run().work_of_call(claim.call()).cloned() else {
         return Ok(turned_down(admitted));
     };
     say(&format!(
@@ -84,12 +84,6 @@ fn refused_anyway(
     let taken = drive::as_taken_up(opened, &desk.context.who(), clock::now());
     let choice = choice::choose(&taken.pipeline, taken.run(), wanted)?;
     Ok(choice.err())
-}
-
-fn ours(opened: &Opened, claim: &Claim) -> Option<Dispatch> {
-    let mut open = opened.run().dispatches.values();
-    open.find(|open| open.call.as_ref() == Some(claim.call()))
-        .cloned()
 }
 
 fn admit(

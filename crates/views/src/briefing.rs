@@ -101,7 +101,7 @@ pub fn reminder(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
 
 fn owed(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<String> {
     let leaves = engine::leaves_of(pipeline, dispatch);
-    demands(pipeline.definition(), run, &leaves, step(&dispatch.duty))
+    demands(pipeline.definition(), run, &leaves, dispatch.duty.step())
 }
 
 fn place(
@@ -168,18 +168,11 @@ fn member<'a>(run: &'a Run, stage: &Stage, step: &StepId) -> Option<&'a engine::
 /// Steps are tried again one by one, so each counts its own attempts.
 fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
     let graph = run.graphs.get(&dispatch.stage);
-    let own = step(&dispatch.duty).and_then(|step| {
+    let own = dispatch.duty.step().and_then(|step| {
         let mut members = graph?.members.iter();
         members.find(|member| member.step.id == *step)
     });
     own.map_or(dispatch.attempt, |member| member.retries + 1)
-}
-
-fn step(duty: &Duty) -> Option<&StepId> {
-    match duty {
-        Duty::Step { step } => Some(step),
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-    }
 }
 
 fn task(run: &Run) -> String {
@@ -245,7 +238,7 @@ pub fn earlier_fault<'a>(
     entries: impl DoubleEndedIterator<Item = &'a Entry>,
     dispatch: &Dispatch,
 ) -> Option<String> {
-    let step = step(&dispatch.duty);
+    let step = dispatch.duty.step();
     for entry in entries.rev() {
         match (&entry.fact, step) {
             (Fact::Moved(_) | Fact::Reset { .. } | Fact::Restored { .. }, _) => return None,

@@ -328,10 +328,7 @@ fn capture(draft: &mut Draft<'_>, dispatch: &Dispatch, judged: &Judged) {
             },
         );
     }
-    let step = match &dispatch.duty {
-        Duty::Step { step } => Some(step.clone()),
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-    };
+    let step = dispatch.duty.step().cloned();
     for (artifact, content) in &judged.captured {
         let fact = Fact::Captured {
             artifact: artifact.clone(),

@@ -8,10 +8,8 @@ use crate::context::Context;
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::headless::flags::AtOnce;
-use crate::headless::orchestrator::Patience;
-use crate::headless::session::{self, Manner};
-use crate::headless::signals;
+use crate::headless::flags::Sitting;
+use crate::headless::session;
 use crate::output::Output;
 use crate::runs;
 
@@ -24,10 +22,7 @@ pub struct Resume {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
-    at_once: AtOnce,
-    /// Stay while the run waits for a person, until somebody answers elsewhere
-    #[arg(long)]
-    wait: bool,
+    sitting: Sitting,
 }
 
 impl Resume {
@@ -36,14 +31,7 @@ impl Resume {
         let desk = Desk::for_reading(context)?;
         let run = runs::find(&desk, self.of.run.as_deref())?.run.id;
         drop(desk);
-        let manner = Manner {
-            patience: match self.wait {
-                true => Patience::Stay,
-                false => Patience::Leave,
-            },
-            limits: self.at_once.limits(),
-            stop: signals::watch()?,
-        };
+        let manner = self.sitting.manner()?;
         session::sit(context, output, &run, &manner)
     }
 }

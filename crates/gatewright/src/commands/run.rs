@@ -13,10 +13,8 @@ use crate::definition::{self, Trouble};
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::headless::flags::{AtOnce, Driving};
-use crate::headless::orchestrator::Patience;
-use crate::headless::session::{self, Manner};
-use crate::headless::signals;
+use crate::headless::flags::{Driving, Sitting};
+use crate::headless::session;
 use crate::output::Output;
 use crate::params;
 use crate::starting::{Begun, Holder};
@@ -46,10 +44,7 @@ pub struct Run {
     #[command(flatten)]
     driving: Driving,
     #[command(flatten)]
-    at_once: AtOnce,
-    /// Stay while the run waits for a person, until somebody answers elsewhere
-    #[arg(long)]
-    wait: bool,
+    sitting: Sitting,
     #[command(flatten)]
     writing: Writing,
 }
@@ -61,14 +56,7 @@ impl Run {
             return Err(Failure::usage("several tasks are several runs")
                 .hint("give --id and --key with one task"));
         }
-        let manner = Manner {
-            patience: match self.wait {
-                true => Patience::Stay,
-                false => Patience::Leave,
-            },
-            limits: self.at_once.limits(),
-            stop: signals::watch()?,
-        };
+        let manner = self.sitting.manner()?;
         for (number, task) in self.tasks.iter().enumerate() {
             let Some(run) = self.begin(context, output, task)? else {
                 return Ok(Exit::No);

@@ -143,7 +143,7 @@ impl Crew {
                 match (shown, told) {
                     (Some(shown), Told::Acted(action)) => shown.action = Some(action.clone()),
                     (Some(shown), Told::Used(usage)) => shown.usage = *usage,
-                    (Some(_), Told::SentBack(_)) | (None, _) => {}
+                    (Some(_), Told::SentBack(_) | Told::Void(_)) | (None, _) => {}
                 }
             }
         }

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use engine::{Definition, StageName, Who};
 
 use super::notify::Target;
+use super::orchestrator::Patience;
+use super::session::Manner;
 use super::settings::Settings;
+use super::signals;
 use super::slots::{self, Limits};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -40,6 +43,29 @@ pub struct AtOnce {
     /// Start no agent of this runner while so many of it work
     #[arg(long = "limit", value_name = "RUNNER=NUMBER", value_parser = slots::parse)]
     pub limits: Vec<(String, u32)>,
+}
+
+/// How one sitting with a run goes.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Sitting {
+    #[command(flatten)]
+    at_once: AtOnce,
+    /// Stay while the run waits for a person, until somebody answers elsewhere
+    #[arg(long)]
+    wait: bool,
+}
+
+impl Sitting {
+    pub fn manner(&self) -> Result<Manner, Failure> {
+        Ok(Manner {
+            patience: match self.wait {
+                true => Patience::Stay,
+                false => Patience::Leave,
+            },
+            limits: self.at_once.limits(),
+            stop: signals::watch()?,
+        })
+    }
 }
 
 impl AtOnce {

@@ -1,18 +1,15 @@
-//! One worker's thread: everything from its order to the judgement of its work.
+//! One worker's thread: everything from its start to the judgement of its work.
 
-use std::path::{Path, PathBuf};
-
-use engine::{Dispatch, Duty};
+use engine::Dispatch;
 
 use super::crew::Shared;
 use super::slots::Slot;
 use super::workplace::Workplace;
 use crate::desk::Desk;
 use crate::failure::Failure;
-use crate::worker::choice::Choice;
 use crate::worker::claim::Claim;
 use crate::worker::listener::Told;
-use crate::worker::order::{self, Special};
+use crate::worker::order::Order;
 use crate::worker::record::Record;
 use crate::worker::work::{Delivery, Finish, From, Setting, Stopped, Work};
 
@@ -20,11 +17,10 @@ use crate::worker::work::{Delivery, Finish, From, Setting, Stopped, Work};
 pub struct Job {
     pub claim: Claim,
     pub dispatch: Dispatch,
-    pub choice: Choice,
+    pub order: Order,
     pub record: Record,
     pub from: From,
     pub workplace: Option<Box<Workplace>>,
-    pub stand_in: Option<PathBuf>,
     /// Its place among the agents of this machine.
     pub slot: Slot,
 }
@@ -36,15 +32,10 @@ impl Job {
         let mut desk = Desk::for_writing(&context)?;
         desk.fence = Some(shared.fence);
         let opened = desk.read(&shared.run)?;
-        let special = Special {
-            stand_in: self.stand_in.as_deref(),
-            workplace: self.record.workplace.as_deref().map(Path::new),
-        };
-        let order = order::prepare(&desk, &opened, &self.choice, (&self.claim, special))?;
         let delivery = self.workplace.as_mut();
         let work = Work {
             desk: &mut desk,
-            order: &order,
+            order: &self.order,
             claim: &self.claim,
             dispatch: self.dispatch,
             setting: Setting {
@@ -72,13 +63,5 @@ impl Job {
                 Err(failure)
             }
         }
-    }
-}
-
-/// The step that a dispatch works on.
-pub fn step_of(dispatch: &Dispatch) -> Option<&engine::StepId> {
-    match &dispatch.duty {
-        Duty::Step { step } => Some(step),
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 
 use engine::CallId;
 
+use super::workplace;
 use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
 use crate::worker::claim;
@@ -39,7 +40,7 @@ fn clear_worktrees(desk: &Desk<'_>, opened: &Opened) -> Result<(), Failure> {
 
 fn is_of_open_work(opened: &Opened, worktree: &Worktree) -> bool {
     let mut calls = open_calls(opened);
-    calls.any(|call| worktree.name.contains(&format!("-{call}-")))
+    calls.any(|call| workplace::is_of(worktree, call))
 }
 
 fn clear_records(desk: &Desk<'_>, opened: &Opened) {

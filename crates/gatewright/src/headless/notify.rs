@@ -15,20 +15,9 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Opened};
 use crate::errand::Errand;
 use crate::failure::Failure;
+use crate::worker::order::NETWORK;
 
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The way to the network is that of whoever asks.
-const NETWORK: [&str; 8] = [
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-];
 
 /// Who is told.
 #[derive(Clone, Debug, PartialEq, Eq)]

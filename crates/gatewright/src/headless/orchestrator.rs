@@ -177,12 +177,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         if !self.desk.store.keyed(&self.run, &key)?.is_empty() {
             return Ok(());
         }
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
-            let message = message.clone();
-            Ok(Deed::from(Happening::Remarked { message }))
-        };
-        let opened = self.desk.read(&opened.run().id)?;
-        drive::witness(self.desk, opened, (&Who::Engine, Some(&key)), &mut make).map(drop)
+        drive::remark(self.desk, opened.clone(), Some(&key), &message).map(drop)
     }
 
     fn is_stopped(&self) -> bool {
@@ -274,6 +269,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         Told::Acted(action) => Progress::WorkerActed { dispatch, action },
                         Told::Used(usage) => Progress::WorkerUsed { dispatch, usage },
                         Told::SentBack(reason) => Progress::WorkerSentBack { dispatch, reason },
+                        Told::Void(text) => Progress::Remark { text },
                     };
                     let opened = self.desk.read(&self.run)?;
                     self.tell(&opened, &what);
@@ -304,8 +300,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         self.tell(&opened, &what);
                     }
                 }
-                // Why what it said does not count.
-                (Member::Check, What::Told(Told::SentBack(text))) => {
+                (Member::Check, What::Told(Told::Void(text))) => {
                     let opened = self.desk.read(&self.run)?;
                     self.tell(&opened, &Progress::Remark { text });
                 }
@@ -351,7 +346,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 Err(failure) => Err(failure),
                 Ok(driven) => {
                     if let Reply::Refuse(refusal) = driven.reply {
-                        tell(Told::SentBack(refusal.reason));
+                        tell(Told::Void(refusal.reason));
                     }
                     Ok(())
                 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Driver, Happening, RunId, Status, Who};
+use engine::{Driver, RunId, Status};
 use store::Backend as _;
 
 use super::notify::{self, Target};
@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::slots::Limits;
 use crate::context::Context;
 use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
+use crate::drive;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
@@ -72,11 +72,7 @@ pub fn drive(
         && let Err(message) = notify::send(desk, &opened, &target)
     {
         watcher.aside().say(&message);
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
-            let message = message.clone();
-            Ok(Deed::from(Happening::Remarked { message }))
-        };
-        drive::witness(desk, opened, (&Who::Engine, None), &mut make)?;
+        drive::remark(desk, opened, None, &message)?;
     }
     Ok(left)
 }

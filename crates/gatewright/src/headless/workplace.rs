@@ -1,6 +1,7 @@
 //! A folder of its own for each worker of a task graph, from which its changes come back in order.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -71,11 +72,7 @@ pub fn is_parallel(opened: &Opened) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     match stage.map(|stage| &stage.work) {
-        Some(Work::Steps(work)) => {
-            let most = work.max_parallel.as_ref();
-            let most = most.map_or(u32::MAX, |most| engine::amount(most, run).unwrap_or(1));
-            most > 1
-        }
+        Some(Work::Steps(work)) => engine::parallel_limit(run, work) > 1,
         _ => false,
     }
 }
@@ -93,7 +90,7 @@ impl Workplace {
         }
         let root = desk.project_of(opened)?.root;
         let worktrees = Worktrees::new(&desk.state, &root, &opened.run().id);
-        let name = format!("{step}-{call}-{restarts}");
+        let name = name(step, call, restarts);
         match worktrees.prepare(&name, &carried(opened, step)?)? {
             Prepared::NoGit(_) => Ok(Where::Together),
             Prepared::Ready(worktree) => Ok(Where::Apart(Box::new(Self {
@@ -115,14 +112,18 @@ impl Workplace {
     ) -> Result<(), Failure> {
         let root = desk.project_of(opened)?.root;
         let worktrees = Worktrees::new(&desk.state, &root, &opened.run().id);
-        let name = format!("{step}-{call}-{restarts}");
-        match worktrees.find(&name)? {
+        match worktrees.find(&name(step, call, restarts))? {
             Some(worktree) => worktrees.archive(&worktree),
             None => Ok(()),
         }
     }
 
-    pub fn folder(&self) -> Result<String, Failure> {
+    pub fn folder(&self) -> &Path {
+        &self.worktree.folder
+    }
+
+    /// The same as records keep it.
+    pub fn folder_text(&self) -> Result<String, Failure> {
         let folder = self.worktree.folder.to_str();
         folder.map(str::to_owned).ok_or_else(|| {
             Failure::outside("the path of the state folder is no text").hint("set XDG_STATE_HOME")
@@ -165,6 +166,17 @@ impl Delivery for Workplace {
             Merged::Conflict { paths } => Ok(Delivered::Conflict(paths)),
         }
     }
+}
+
+/// What the worktree of this work is called. Work that begins anew has another one.
+fn name(step: &StepId, call: &CallId, restarts: u32) -> String {
+    format!("{step}-{call}-{restarts}")
+}
+
+/// Was this worktree made for the work of this call?
+pub fn is_of(worktree: &Worktree, call: &CallId) -> bool {
+    let made_for = worktree.name.rsplit_once('-').map(|(name, _)| name);
+    made_for.is_some_and(|name| name.ends_with(&format!("-{call}")))
 }
 
 /// The paths of all artifacts, which come along whether git ignores them or not.

@@ -184,10 +184,7 @@ impl Player<'_> {
     fn open_work(&self, by: &By, agent: &AgentName, step: Option<&StepId>) -> Option<&Dispatch> {
         let session = self.who(by, self.starter(agent)).session().cloned();
         self.run.as_ref()?.dispatches.values().find(|open| {
-            let its_step = match &open.duty {
-                Duty::Step { step } => Some(step),
-                Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-            };
+            let its_step = open.duty.step();
             open.agent == *agent
                 && open.session == session
                 && step.is_none_or(|step| its_step == Some(step))

@@ -176,10 +176,7 @@ pub fn of_dispatch(
     };
     let candidate = Candidate {
         agent: dispatch.agent.clone(),
-        step: match &dispatch.duty {
-            Duty::Step { step } => Some(step.clone()),
-            Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-        },
+        step: dispatch.duty.step().cloned(),
         settings: settings(stage, &duty).unwrap_or(&NO_SETTINGS),
         leaves: engine::leaves_of(pipeline, dispatch)
             .all()

@@ -39,6 +39,8 @@ pub enum Told {
     Used(Usage),
     /// It wanted to end, and was sent back.
     SentBack(String),
+    /// Why what was done does not count.
+    Void(String),
 }
 
 /// All that was heard of one process.

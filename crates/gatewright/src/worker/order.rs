@@ -26,7 +26,7 @@ const DEFAULT_TIME: Seconds = Seconds(30 * 60);
 const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
 
 /// The way to the network is that of whoever asks: it leads to the same service.
-const NETWORK: [&str; 8] = [
+pub const NETWORK: [&str; 8] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",

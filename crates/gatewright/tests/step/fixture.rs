@@ -89,8 +89,7 @@ here=$(dirname "$0")
 count=$(($(cat "$here/{name}.count" 2>/dev/null || echo 0) + 1))
 echo "$count" > "$here/{name}.count"
 printf '%s\n' "$*" >> "$here/{name}.calls"
-# Its first hook has come: nobody plays the hooks here, the real programs call them.
-: > "$XDG_STATE_HOME/gatewright/working/$GATEWRIGHT_CALL.arrived"
+echo '{{}}' | "{PROGRAM}" hook {name} SessionStart >/dev/null 2>&1
 cat > "$here/{name}.prompt.$count"
 {script}
 "#

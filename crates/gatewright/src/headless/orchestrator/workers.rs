@@ -1,6 +1,6 @@
 //! Workers: who may begin is admitted and started, and what another orchestrator left goes on.
 
-use engine::{CallId, Dispatch, Happening, Refusal, Reply, Status, StepId, Time, Who};
+use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who};
 
 use super::{Orchestrator, TICK};
 use crate::clock;
@@ -8,7 +8,7 @@ use crate::desk::{Desk, Opened};
 use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
 use crate::headless::crew::Member;
-use crate::headless::job::{self, Job};
+use crate::headless::job::Job;
 use crate::headless::leftovers;
 use crate::headless::looking_back::Recent;
 use crate::headless::progress::{Progress, Worker};
@@ -19,7 +19,7 @@ use crate::worker::choice::{self, Choice};
 use crate::worker::claim::Claim;
 use crate::worker::end_marked;
 use crate::worker::listener::Told;
-use crate::worker::order::{self, Special};
+use crate::worker::order::{self, Order, Special};
 use crate::worker::record::Record;
 use crate::worker::work::From;
 
@@ -71,25 +71,43 @@ impl Orchestrator<'_, '_> {
         if workplace.is_none() && !self.crew.is_idle() {
             return Ok(opened);
         }
-        let special = Special {
-            stand_in: self.settings.stand_in.as_deref(),
-            workplace: None,
-        };
-        let ready = order::prepare(self.desk, &opened, choice, (&claim, special));
-        let admitted = ready.and_then(|_| self.admit(opened, choice, claim.call()));
-        let admitted = admitted.map(|it| (of_call(&it.opened, claim.call()), it));
-        let (dispatch, admitted) = match admitted {
-            Ok((Some(dispatch), admitted)) => (dispatch, admitted),
+        let ready = self.order(&opened, choice, (&claim, workplace.as_deref()));
+        let admitted = ready.and_then(|order| {
+            let admitted = self.admit(opened, choice, claim.call())?;
+            let dispatch = admitted.opened.run().work_of_call(claim.call()).cloned();
+            Ok((order, dispatch, admitted))
+        });
+        let (order, dispatch, admitted) = match admitted {
+            Ok((order, Some(dispatch), admitted)) => (order, dispatch, admitted),
             not_begun => {
                 workplace.map_or(Ok(()), |workplace| workplace.clear())?;
-                return not_begun.and_then(|(_, admitted)| self.turned_down(admitted));
+                return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
             }
         };
-        let record = Record::new(&self.run, &dispatch, runner);
-        let work = (claim, dispatch, choice);
-        let means = (record, slot, workplace);
-        self.hand_over(&admitted.opened, work, means, From::TheBeginning)?;
+        let job = Job {
+            record: Record::new(&self.run, &dispatch, runner),
+            claim,
+            dispatch,
+            order,
+            from: From::TheBeginning,
+            workplace,
+            slot,
+        };
+        self.hand_over(&admitted.opened, choice, job)?;
         Ok(admitted.opened)
+    }
+
+    fn order(
+        &self,
+        opened: &Opened,
+        choice: &Choice,
+        (claim, workplace): (&Claim, Option<&Workplace>),
+    ) -> Result<Order, Failure> {
+        let special = Special {
+            stand_in: self.settings.stand_in.as_deref(),
+            workplace: workplace.map(Workplace::folder),
+        };
+        order::prepare(self.desk, opened, choice, (claim, special))
     }
 
     fn workplace(
@@ -109,10 +127,7 @@ impl Orchestrator<'_, '_> {
         let run = opened.run();
         let stage = opened.pipeline.stage(&run.position.stage);
         let most = match stage.map(|stage| &stage.work) {
-            Some(engine::Work::Steps(work)) => match &work.max_parallel {
-                Some(most) => engine::amount(most, run).unwrap_or(1),
-                None => u32::MAX,
-            },
+            Some(engine::Work::Steps(work)) => engine::parallel_limit(run, work),
             _ => 1,
         };
         let open = run.dispatches.values();
@@ -149,36 +164,21 @@ impl Orchestrator<'_, '_> {
     }
 
     /// A thread goes on with it.
-    fn hand_over(
-        &mut self,
-        opened: &Opened,
-        (claim, dispatch, choice): (Claim, Dispatch, &Choice),
-        (mut record, slot, workplace): (Record, Slot, Option<Box<Workplace>>),
-        from: From,
-    ) -> Result<(), Failure> {
-        if let Some(workplace) = &workplace {
+    fn hand_over(&mut self, opened: &Opened, choice: &Choice, mut job: Job) -> Result<(), Failure> {
+        let dispatch = &job.dispatch;
+        if let Some(workplace) = &job.workplace {
             workplace.enter(dispatch.id);
-            record.workplace = Some(workplace.folder()?);
+            job.record.workplace = Some(workplace.folder_text()?);
         }
         let worker = Worker {
             dispatch: dispatch.id,
             agent: dispatch.agent.clone(),
-            step: job::step_of(&dispatch).cloned(),
+            step: dispatch.duty.step().cloned(),
             runner: choice.runner.word().to_owned(),
             model: choice.settings.model.clone(),
             attempt: dispatch.attempt,
         };
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
-        let job = Job {
-            claim,
-            dispatch,
-            choice: choice.clone(),
-            record,
-            from,
-            workplace,
-            stand_in: self.settings.stand_in.clone(),
-            slot,
-        };
         let work = move |tell: &mut dyn FnMut(Told)| job.work(&shared, tell);
         self.crew.begin(who, Some(worker.clone()), work)?;
         self.tell(opened, &Progress::WorkerBegan { worker });
@@ -226,15 +226,21 @@ impl Orchestrator<'_, '_> {
                     record.restarts += 1;
                     record.conversation = None;
                 }
-                let dispatch = left.dispatch.clone();
                 let slot = self.wait_for_slot(&choice)?;
-                let step = choice.step.as_ref();
-                let workplace = match step {
+                let workplace = match &choice.step {
                     Some(step) => self.workplace(&opened, (step, call, record.restarts))?,
                     None => None,
                 };
-                let work = (claim, dispatch, &choice);
-                self.hand_over(&opened, work, (record, slot, workplace), left.from())?;
+                let job = Job {
+                    order: self.order(&opened, &choice, (&claim, workplace.as_deref()))?,
+                    claim,
+                    dispatch: left.dispatch.clone(),
+                    record,
+                    from: left.from(),
+                    workplace,
+                    slot,
+                };
+                self.hand_over(&opened, &choice, job)?;
                 Ok(opened)
             }
         }
@@ -251,9 +257,4 @@ impl Orchestrator<'_, '_> {
             }
         }
     }
-}
-
-fn of_call(opened: &Opened, call: &CallId) -> Option<Dispatch> {
-    let mut open = opened.run().dispatches.values();
-    open.find(|open| open.call.as_ref() == Some(call)).cloned()
 }

@@ -1,6 +1,6 @@
 //! What a worker of ours wants to do with a tool, and has done, told to its run.
 
-use engine::{Actor, CallId, Dispatch, Door, Duty, Happening, Reply, Rule, Touch, Who, WorkerId};
+use engine::{Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Touch, Who, WorkerId};
 use hosts::{Answer, Event, Host, Payload, Verdict, What};
 use store::Key;
 
@@ -121,7 +121,7 @@ impl<'c> Seat<'c> {
     /// The first hook may come before the program has told who it is. It is tied by its call, and
     /// only if it is the conversation that was begun for it.
     fn tie(&mut self, call: &CallId) -> Result<(), Failure> {
-        let Some(dispatch) = self.dispatch(call) else {
+        let Some(dispatch) = self.opened.run().work_of_call(call) else {
             return Ok(());
         };
         let is_tied = dispatch.worker.as_ref() == Some(&self.actor.id);
@@ -148,22 +148,14 @@ impl<'c> Seat<'c> {
         }
     }
 
-    fn dispatch(&self, call: &CallId) -> Option<&Dispatch> {
-        let mut open = self.opened.run().dispatches.values();
-        open.find(|open| open.call.as_ref() == Some(call))
-    }
-
     /// Is all that is touched something that this work leaves, and nothing more?
     fn owes(&self, call: &CallId, touches: &[Touch]) -> bool {
-        let Some(dispatch) = self.dispatch(call) else {
+        let Some(dispatch) = self.opened.run().work_of_call(call) else {
             return false;
         };
         let leaves = engine::leaves_of(&self.opened.pipeline, dispatch);
         let leaves = leaves.all();
-        let own = match &dispatch.duty {
-            Duty::Step { step } => Some(step),
-            Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => None,
-        };
+        let own = dispatch.duty.step();
         let is_owed = |touch: &Touch| match touch {
             Touch::Artifact { artifact, step } => {
                 leaves.contains(&artifact) && step.as_ref().is_none_or(|step| Some(step) == own)
