@@ -11,6 +11,7 @@ mod flow;
 mod kinds;
 mod people;
 mod places;
+mod seeds;
 mod sessions;
 mod stage;
 mod tampering;

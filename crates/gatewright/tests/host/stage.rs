@@ -77,11 +77,13 @@ pub fn program() -> &'static str {
 impl Stage {
     /// A project in which every session has a run of `context-first`.
     pub fn always_on(script: impl IntoIterator<Item = Actor>) -> Self {
+        Self::builtin("context-first", script)
+    }
+
+    /// A project in which this built-in pipeline is installed.
+    pub fn builtin(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
         let stage = Self::bare(script);
-        stage
-            .project
-            .run(["init", "context-first", "--yes"])
-            .succeeds();
+        stage.project.run(["init", pipeline, "--yes"]).succeeds();
         stage
     }
 

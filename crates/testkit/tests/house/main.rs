@@ -10,6 +10,7 @@ mod planted;
 mod purity;
 mod source;
 mod text;
+mod wishes;
 
 use source::File;
 

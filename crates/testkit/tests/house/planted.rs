@@ -1,6 +1,6 @@
 //! Every rule, with small repositories that break it and one that keeps it.
 
-use crate::{Rule, manifest, purity, text};
+use crate::{Rule, manifest, purity, text, wishes};
 
 const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
                       [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
@@ -299,5 +299,40 @@ pub const RULES: &[Rule] = &[
             ],
         ],
         kept: &[("crates/store/Cargo.toml", "")],
+    },
+    Rule {
+        says: "every row of docs/seeds.md names a test or a scenario that is there",
+        find: wishes::shown,
+        broken: &[
+            &[("docs/seeds.md", "| wish | place | none yet |\n")],
+            &[("docs/seeds.md", "| wish | `host::flow::it_works` |\n")],
+            &[(
+                "docs/seeds.md",
+                "| wish | place | `host::flow::it_works` |\n",
+            )],
+            &[
+                (
+                    "docs/seeds.md",
+                    "| wish | place | `host::flow::it_works` |\n",
+                ),
+                ("crates/a/tests/host/flow.rs", "fn it_works() {}\n"),
+            ],
+            &[
+                ("docs/seeds.md", "| wish | place | `story.md: It works` |\n"),
+                ("crates/gatewright/scenarios/story.md", "## It works well\n"),
+            ],
+        ],
+        kept: &[
+            (
+                "docs/seeds.md",
+                "| wish | where | shown by |\n| --- | --- | --- |\n\
+                 | wish | place | `host::flow::it_works`, `story.md: It works` |\n",
+            ),
+            (
+                "crates/a/tests/host/flow.rs",
+                "//! Flow.\n#[test]\nfn it_works() {}\n",
+            ),
+            ("crates/gatewright/scenarios/story.md", "## It works\n"),
+        ],
     },
 ];

@@ -1,0 +1,6 @@
+//! Every test scenario that a seed lists, once through the real Claude Code.
+
+mod ansible;
+mod context_first;
+mod multi_ai;
+mod phases;

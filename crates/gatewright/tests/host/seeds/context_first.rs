@@ -1,0 +1,1 @@
+//! The scenarios of the pipeline that wants context first.

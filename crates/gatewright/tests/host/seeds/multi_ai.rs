@@ -1,0 +1,1 @@
+//! The flow from requirements to tested code, with its pauses.

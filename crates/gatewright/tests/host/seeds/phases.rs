@@ -1,0 +1,1 @@
+//! The scenarios of the pipeline that works a task in phases.
