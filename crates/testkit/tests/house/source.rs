@@ -78,8 +78,11 @@ fn collect(root: &Path, below: &Path, files: &mut Vec<File>) {
     for entry in fs::read_dir(root.join(below)).unwrap() {
         let entry = entry.unwrap();
         let path = below.join(entry.file_name());
+        if is_left_out(&path) {
+            continue;
+        }
         let kind = entry.file_type().unwrap();
-        if kind.is_dir() && !is_left_out(&path) {
+        if kind.is_dir() {
             collect(root, &path, files);
         } else if kind.is_file()
             && let Ok(text) = fs::read_to_string(root.join(&path))
@@ -89,8 +92,9 @@ fn collect(root: &Path, below: &Path, files: &mut Vec<File>) {
     }
 }
 
-fn is_left_out(folder: &Path) -> bool {
-    folder == Path::new("target") || folder == Path::new(".git")
+/// In a worktree `.git` is a file that names a folder of this machine.
+fn is_left_out(path: &Path) -> bool {
+    path == Path::new("target") || path == Path::new(".git")
 }
 
 /// Blanks out comments, strings and characters, so that a word in them is not taken for code.
