@@ -37,6 +37,10 @@ pub struct Definition {
     /// Files that `init` gives to the host: `agents/…`, `commands/…` and `skills/…` beside the
     /// definition.
     pub gives: Vec<String>,
+    /// What git is to leave out, as lines of `.gitignore`.
+    pub ignores: Vec<String>,
+    /// The file beside the definition whose text `init` puts into the host's memory file.
+    pub protocol: Option<String>,
     pub proofs: Vec<Proof>,
 }
 

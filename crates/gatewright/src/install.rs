@@ -1,11 +1,13 @@
 //! Installing: our hooks in a host's settings, a pipeline's files in the project, and the way back.
 
+pub mod additions;
 pub mod back;
-mod disk;
+pub mod disk;
 pub mod gone;
 pub mod health;
 pub mod hooks;
 pub mod host;
+pub mod marked;
 pub mod outcome;
 pub mod perform;
 pub mod pipeline;
@@ -27,6 +29,7 @@ use crate::enrolment::{self, Installed};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::state::State;
+use additions::Additions;
 use disk::Base;
 use hooks::Wanted;
 use perform::Performing;
@@ -123,11 +126,11 @@ fn in_project(
         project: project.key.clone(),
         pipelines: Vec::new(),
     });
-    let mut views = Vec::new();
+    let mut additions = Vec::new();
     for word in words(wish, present.as_ref(), &project) {
         let mut chosen = pipeline::choose(context, &project, &record, &word)?;
         chosen.plan(&mut plan, &record)?;
-        views.extend(chosen.views());
+        additions.push(chosen.additions());
         let new = chosen.installed();
         after.pipelines.retain(|pipeline| pipeline.name != new.name);
         after.pipelines.push(new);
@@ -137,7 +140,11 @@ fn in_project(
         .sort_by(|one, other| one.name.cmp(&other.name));
     let places = places::look(&context.environment, &project);
     hooks::plan(&mut plan, wish.wanted, &places, &program)?;
-    hooks::plan_ignored(&mut plan, &project, wish.wanted, &views)?;
+    let local = plan.changes.iter().any(|it| it.path == places::LOCAL);
+    let settings = (local && wish.wanted == Wanted::Local).then(Additions::of_settings);
+    additions.extend(settings);
+    additions::plan_ignored(&mut plan, &project, &additions)?;
+    additions::plan_memory(&mut plan, &additions)?;
     Ok(Prepared {
         plan,
         state,

@@ -319,6 +319,7 @@ pub(crate) mod tests {
             "commands/go.md",
             "graph.json",
             "prompts/work.md",
+            "protocol.md",
             "skills/look/SKILL.md",
             "skills/look/look.sh",
         ];

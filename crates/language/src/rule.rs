@@ -56,4 +56,6 @@ language_rules! {
     MissingFile, "GW-L131", "a file that is referred to exists";
     BadSchema, "GW-L132", "a schema is a JSON Schema that stands on its own";
     BadGift, "GW-L133", "a file for a host lies below `agents/`, `commands/` or `skills/`";
+    BadIgnored, "GW-L134", "an ignored pattern is one line, and leaves git something to see";
+    BadProtocol, "GW-L135", "a protocol says something in at most 16 KiB, without our own marks";
 }

@@ -10,6 +10,8 @@ const PATTERN: &str = "[A-Za-z0-9*][A-Za-z0-9_.:*-]{0,63}";
 const STEP_ID: &str = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}";
 /// One part of the path of a file for a host.
 const PART: &str = r"[^./\\:\x00][^/\\:\x00]*";
+/// A line of an ignore file: no comment, no exception, and not a pattern that covers everything.
+const IGNORED: &str = r"^[^\s!#]([^\x00-\x1f]*[^\s])?$";
 const FIELD: &str = r"[^.\s]+(\.[^.\s]+)*";
 
 /// The JSON Schema (draft 2020-12) of a pipeline file, TOML or JSON.
@@ -117,6 +119,7 @@ fn value(shape: &Shape) -> Value {
         Shape::Given => text(&format!(
             "(agents|commands)/({PART}/)*{PART}[.]md|skills/({PART}/)+{PART}"
         )),
+        Shape::Ignored => json!({ "type": "string", "pattern": IGNORED }),
         Shape::Schema => json!({ "type": "object" }),
     }
 }
@@ -251,6 +254,13 @@ mod tests {
             "gives = ['/agents/x.md']",
             "gives = ['skills/x.md']",
             "gives = ['hooks/x.md']",
+            "ignores = '*.md'",
+            "ignores = ['']",
+            "ignores = ['# all']",
+            "ignores = ['!kept']",
+            "ignores = [' a']",
+            "ignores = [\"a\\nb\"]",
+            "protocol = ['x.md']",
             "prove = [{ name = 'x', before = 's' }]",
             "prove = [{ name = 'x', before = 's', through = 's', agent = 'a', only_after = 'b' }]",
         ] {

@@ -45,6 +45,7 @@ pub fn references(main: &SourceFile) -> Vec<String> {
     let paths = schemas
         .chain(prompts)
         .chain(reviewers)
+        .chain(root.get("protocol"))
         .filter_map(Node::text)
         .chain(gives(&root));
     let unique: BTreeSet<&str> = paths.filter(|path| is_below(path)).collect();
@@ -167,6 +168,7 @@ mod tests {
             artifacts.d.schema = "/etc/passwd"
             stages.x = { agent = "x", prompt = "prompts/x.md" }
             gives = ["agents/x.md", "agents/x.md", "agents/../y.md", "other/z.md", "prompts/w.md"]
+            protocol = "protocol.md"
             stages.y = { review = "x", prompt = "prompts/x.md", panel = [{ agent = "r", prompt = "r.md" }] }
         "#;
         let main = SourceFile {
@@ -175,7 +177,13 @@ mod tests {
         };
         assert_eq!(
             references(&main),
-            ["agents/x.md", "prompts/x.md", "r.md", "schemas/a.json"]
+            [
+                "agents/x.md",
+                "prompts/x.md",
+                "protocol.md",
+                "r.md",
+                "schemas/a.json"
+            ]
         );
     }
 

@@ -51,6 +51,8 @@ pub(crate) enum Shape {
     Act,
     /// A file that the host is given.
     Given,
+    /// A line of an ignore file.
+    Ignored,
     /// An inline JSON Schema.
     Schema,
 }

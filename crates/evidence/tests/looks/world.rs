@@ -341,6 +341,8 @@ fn definition() -> Definition {
         views: Vec::new(),
         commands: BTreeMap::new(),
         gives: Vec::new(),
+        ignores: Vec::new(),
+        protocol: None,
         proofs: Vec::new(),
     }
 }

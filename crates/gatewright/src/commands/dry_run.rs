@@ -16,6 +16,8 @@ use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
+use crate::install::additions::Additions;
+use crate::install::disk::Base;
 use crate::output::Output;
 use crate::runners::{self, Member};
 use crate::{chance, clock, collision, params, starting, steps, task, trust};
@@ -81,7 +83,11 @@ impl DryRun {
         };
         let programs = programs::needed(context, &project, &wanted)?;
         missing.extend(programs.iter().filter_map(absent));
-        let warnings = compiled.warnings.iter();
+        let warnings = compiled.warnings.iter().map(|it| it.message.clone());
+        let lacking = match installed {
+            Some(_) => lacking(&project, &sources, pipeline)?,
+            None => Vec::new(),
+        };
         let plan = Plan {
             pipeline,
             run: run.as_ref(),
@@ -91,9 +97,7 @@ impl DryRun {
             workers: crew.iter().map(|member| self.worker(member)).collect(),
             programs,
             missing: missing.into_iter().map(Outside::new).collect(),
-            remarks: warnings
-                .map(|warning| Outside::new(&warning.message))
-                .collect(),
+            remarks: warnings.chain(lacking).map(Outside::new).collect(),
         };
         output.facts(|paint| plan.text(paint), || plan.json())?;
         Ok(match plan.is_ready() {
@@ -203,6 +207,20 @@ fn vouched(
         Err(failure) => Trust::Untrusted(Outside::new(failure.to_string())),
     };
     Ok((shown, trust))
+}
+
+/// What `init` has put into the project's own files, and somebody took out.
+fn lacking(
+    project: &Project,
+    sources: &Sources,
+    pipeline: &Pipeline,
+) -> Result<Vec<String>, Failure> {
+    let additions = Additions::of(pipeline.definition(), sources);
+    let missing = additions.missing(&Base::new(project.root.clone()), project)?;
+    let missing = missing.into_iter();
+    Ok(missing
+        .map(|what| format!("{what}: `gatewright init` puts it back"))
+        .collect())
 }
 
 fn absent(needed: &NeededProgram) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use hosts::claude::install::Settings;
 
+use super::additions::unclear;
 use super::disk::Base;
 use super::hooks::{Wanted, take_out};
 use super::perform::{self, without_ours};
@@ -72,7 +73,7 @@ fn restore(plan: &mut Plan, shelf: &Shelf, file: &Kept, program: &Program) -> Re
     };
     plan.push(Change {
         path: file.path.clone(),
-        kind: file.kind.clone(),
+        kind: file.kind,
         before: Some(present),
         after,
     });
@@ -89,7 +90,10 @@ fn changed_since(
     let path = &file.path;
     let left = match &file.kind {
         Kind::Settings => without_ours(&present, program),
-        Kind::Lines(lines) => Some(without_lines(&present, lines)),
+        Kind::Marked(marks) => {
+            let left = marks.without_ours(&present);
+            Some(left.map_err(|unpaired| unclear(path, &unpaired))?)
+        }
         Kind::Made => {
             plan.note(format!("{path} was changed since, and stays"));
             return Ok(());
@@ -100,21 +104,15 @@ fn changed_since(
         return Err(Failure::settings(message).hint("mend it first; nothing was written"));
     };
     plan.note(format!("{path} was changed since: only our part goes"));
+    // A file that we made, and in which nothing but our part stands, goes whole.
+    let is_ours = file.before.is_none() && left.is_empty();
     plan.push(Change {
         path: path.clone(),
-        kind: file.kind.clone(),
+        kind: file.kind,
         before: Some(present),
-        after: Some(left),
+        after: Some(left).filter(|_| !is_ours),
     });
     Ok(())
-}
-
-fn without_lines(bytes: &[u8], lines: &[String]) -> Vec<u8> {
-    let kept = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| {
-        let text = line.trim_ascii_end();
-        !lines.iter().any(|ours| ours.as_bytes() == text)
-    });
-    kept.flatten().copied().collect()
 }
 
 /// Carries the plan out. The hooks go first, and what we know of the project last: a removal that was
@@ -145,23 +143,4 @@ fn is_elsewhere(state: &State, record: &Record) -> bool {
     let others = record::all(state).into_iter();
     let mut others = others.filter(|other| other.root != record.root);
     others.any(|other| other.project.is_some() && other.project == record.project)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_our_lines_go() {
-        let lines = ["# ours".to_owned(), "x".to_owned()];
-        for (text, expected) in [
-            ("a\n# ours\nx\nb", "a\nb"),
-            ("a\r\n# ours\r\nx\r\n", "a\r\n"),
-            ("x y\n", "x y\n"),
-            ("", ""),
-        ] {
-            let left = without_lines(text.as_bytes(), &lines);
-            assert_eq!(String::from_utf8(left).unwrap(), expected);
-        }
-    }
 }

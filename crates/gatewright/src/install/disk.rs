@@ -126,6 +126,11 @@ impl Base {
         }
     }
 
+    /// Is there a symbolic link, wherever it leads?
+    pub fn is_link(&self, path: &str) -> bool {
+        self.root.join(path).is_symlink()
+    }
+
     /// The folders that would have to be made for this file, the outermost first.
     pub fn missing_folders(&self, path: &str) -> Vec<String> {
         let ends = path.match_indices('/').map(|(at, _)| &path[..at]);

@@ -1,6 +1,5 @@
 //! Which settings file gets our hooks, and what becomes of the others.
 
-use evidence::Project;
 use hosts::claude::install::{Call, REGISTERED, Settings, StatusLine};
 
 use super::gone;
@@ -158,86 +157,6 @@ fn tell_switches(plan: &mut Plan, places: &[Place]) {
             Found::Unfit(reason) => {
                 plan.note(format!("Claude Code does not read {path}: {reason}"));
             }
-        }
-    }
-}
-
-/// The head of the lines that we add to `.gitignore`.
-const IGNORED: &str = "# gatewright: of this machine only";
-
-/// Plans the lines of `.gitignore` for what must not be committed.
-pub fn plan_ignored(
-    plan: &mut Plan,
-    project: &Project,
-    wanted: Wanted,
-    views: &[String],
-) -> Result<(), Failure> {
-    const PATH: &str = ".gitignore";
-    if !project.is_git() {
-        return Ok(());
-    }
-    let local = plan.changes.iter().any(|change| change.path == LOCAL);
-    let local = (local && wanted == Wanted::Local).then(|| LOCAL.to_owned());
-    let before = plan.base.read(PATH)?;
-    let text = String::from_utf8_lossy(before.as_deref().unwrap_or_default()).into_owned();
-    let is_there = |line: &String| text.lines().any(|present| covers(present, line));
-    let lines = local.into_iter().chain(views.iter().cloned());
-    let lines: Vec<String> = lines.filter(|line| !is_there(line)).collect();
-    if lines.is_empty() {
-        return Ok(());
-    }
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let gap = match text.is_empty() || text.ends_with('\n') {
-        true => "",
-        false => newline,
-    };
-    let added: Vec<String> = std::iter::once(IGNORED.to_owned()).chain(lines).collect();
-    let block: String = added
-        .iter()
-        .map(|line| format!("{line}{newline}"))
-        .collect();
-    let mut after = before.clone().unwrap_or_default();
-    after.extend_from_slice(format!("{gap}{block}").as_bytes());
-    plan.push(Change {
-        path: PATH.to_owned(),
-        kind: Kind::Lines(added),
-        before,
-        after: Some(after),
-    });
-    Ok(())
-}
-
-/// Does this line of an ignore file plainly cover that path: the path itself, or a folder around it?
-fn covers(line: &str, path: &str) -> bool {
-    let line = line.trim().trim_start_matches('/');
-    let folder = line.trim_end_matches('*').trim_end_matches('/');
-    line == path || (!folder.is_empty() && path.strip_prefix(folder).is_some_and(is_inside))
-}
-
-fn is_inside(rest: &str) -> bool {
-    rest.starts_with('/')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_that_is_ignored_already_is_known() {
-        for (line, expected) in [
-            (".claude/settings.local.json", true),
-            ("/.claude/settings.local.json  ", true),
-            (".claude", true),
-            (".claude/", true),
-            ("/.claude/*", true),
-            ("*", false),
-            ("", false),
-            ("# .claude", false),
-            ("!.claude/settings.local.json", false),
-            (".claude-old", false),
-            (".cla", false),
-        ] {
-            assert_eq!(covers(line, LOCAL), expected, "{line}");
         }
     }
 }

@@ -69,7 +69,7 @@ impl<'a> Performing<'a> {
             }
             record.put(Kept {
                 path: change.path.clone(),
-                kind: merged(record.file(&change.path), &change.kind),
+                kind: change.kind,
                 before,
                 after,
             });
@@ -90,23 +90,21 @@ impl<'a> Performing<'a> {
         };
         match record.file(&change.path) {
             Some(kept) if kept.after == hash(present) => Ok(kept.before.clone()),
-            Some(_) if change.kind == Kind::Settings => {
-                let without = without_ours(present, self.program);
+            Some(_) => {
+                let without = original(change.kind, present, self.program);
                 shelf.keep(without.as_deref().unwrap_or(present)).map(Some)
             }
-            Some(_) | None => shelf.keep(present).map(Some),
+            None => shelf.keep(present).map(Some),
         }
     }
 }
 
-/// Lines that were added before are still ours.
-fn merged(earlier: Option<&Kept>, kind: &Kind) -> Kind {
-    match (earlier.map(|kept| &kept.kind), kind) {
-        (Some(Kind::Lines(before)), Kind::Lines(now)) => {
-            let new = now.iter().filter(|line| !before.contains(line));
-            Kind::Lines(before.iter().chain(new).cloned().collect())
-        }
-        _ => kind.clone(),
+/// A file as it would be without our part. A mark that lost its other end has been told by the plan.
+fn original(kind: Kind, present: &[u8], program: &Program) -> Option<Vec<u8>> {
+    match kind {
+        Kind::Settings => without_ours(present, program),
+        Kind::Marked(marks) => marks.without_ours(present).ok(),
+        Kind::Made => None,
     }
 }
 

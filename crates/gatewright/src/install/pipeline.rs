@@ -7,6 +7,7 @@ use evidence::Project;
 use language::Sources;
 use language::builtin::Builtin;
 
+use super::additions::Additions;
 use super::disk::Base;
 use super::plan::{Change, Plan};
 use super::record::{Kind, Record};
@@ -161,10 +162,9 @@ impl Chosen {
         }
     }
 
-    /// Patterns for the files that we render into the project: they tell of one machine's runs.
-    pub fn views(&self) -> Vec<String> {
-        let views = self.definition.views.iter();
-        views.map(|view| pattern(&view.path)).collect()
+    /// What it adds to files that are the person's.
+    pub fn additions(&self) -> Additions {
+        Additions::of(&self.definition, &self.sources)
     }
 }
 
@@ -174,31 +174,5 @@ fn made(path: &str, before: Option<Vec<u8>>, bytes: &[u8]) -> Change {
         kind: Kind::Made,
         before,
         after: Some(bytes.to_vec()),
-    }
-}
-
-/// A path with `*` for each of its placeholders.
-fn pattern(path: &str) -> String {
-    let mut parts = path.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |pattern, part| {
-        let rest = part.split_once('}').map_or(part, |(_, rest)| rest);
-        format!("{pattern}*{rest}")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placeholders_become_stars() {
-        for (path, expected) in [
-            ("a/b.md", "a/b.md"),
-            ("{run}.md", "*.md"),
-            ("a/{run}/{target}.json", "a/*/*.json"),
-        ] {
-            assert_eq!(pattern(path), expected);
-        }
     }
 }

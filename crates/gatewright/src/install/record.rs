@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::disk::Base;
+use super::marked::Marks;
 use crate::failure::Failure;
 use crate::state::State;
 
@@ -36,12 +37,12 @@ pub struct Kept {
 }
 
 /// How our part of a file is taken out, when somebody has changed it since.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Settings of the host.
     Settings,
-    /// A text to which these lines were added.
-    Lines(Vec<String>),
+    /// A text of the person's with a part of ours between marks.
+    Marked(Marks),
     /// A file of ours: it is as we made it, or it is somebody's.
     Made,
 }
@@ -167,15 +168,15 @@ fn written(record: &Record) -> Value {
 }
 
 fn written_file(file: &Kept) -> Value {
-    let (kind, lines) = match &file.kind {
-        Kind::Settings => ("settings", None),
-        Kind::Lines(lines) => ("lines", Some(lines)),
-        Kind::Made => ("made", None),
+    let kind = match &file.kind {
+        Kind::Settings => "settings",
+        Kind::Marked(Marks::Hash) => "hash marks",
+        Kind::Marked(Marks::Markup) => "markup marks",
+        Kind::Made => "made",
     };
     json!({
         "path": file.path,
         "kind": kind,
-        "lines": lines,
         "before": file.before,
         "after": file.after,
     })
@@ -198,7 +199,8 @@ fn parse_file(value: &Value) -> Option<Kept> {
         path: text("path")?,
         kind: match text("kind")?.as_str() {
             "settings" => Kind::Settings,
-            "lines" => Kind::Lines(texts(value.get("lines")?)?),
+            "hash marks" => Kind::Marked(Marks::Hash),
+            "markup marks" => Kind::Marked(Marks::Markup),
             "made" => Kind::Made,
             _ => return None,
         },
@@ -225,7 +227,8 @@ mod tests {
         let before = shelf.keep(b"\xff old").unwrap();
         let kinds = [
             Kind::Settings,
-            Kind::Lines(vec!["x".to_owned()]),
+            Kind::Marked(Marks::Hash),
+            Kind::Marked(Marks::Markup),
             Kind::Made,
         ];
         let mut record = Record {

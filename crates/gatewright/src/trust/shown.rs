@@ -42,6 +42,7 @@ impl Shown<'_> {
         section(&mut text, paint, "It has agents work with", &self.workers());
         self.write_files(&mut text, paint);
         self.write_gives(&mut text, paint);
+        self.write_additions(&mut text, paint);
         self.write_changes(&mut text, paint);
         text
     }
@@ -95,6 +96,19 @@ impl Shown<'_> {
         let all: Vec<String> = gives.chain(commands).collect();
         if !all.is_empty() {
             let title = paint.on(Style::Strong, "It gives to the session");
+            let _ = writeln!(text, "\n{title}\n  {}", all.join("\n  "));
+        }
+    }
+
+    /// What it adds to files of the project that are the person's.
+    fn write_additions(&self, text: &mut String, paint: Paint) {
+        let ignores = self.definition.ignores.iter();
+        let ignores = ignores.map(|line| format!(".gitignore: {}", views::line(line)));
+        let protocol = self.definition.protocol.iter();
+        let protocol = protocol.map(|path| format!("CLAUDE.md: {}", views::line(path)));
+        let all: Vec<String> = ignores.chain(protocol).collect();
+        if !all.is_empty() {
+            let title = paint.on(Style::Strong, "It adds to your files");
             let _ = writeln!(text, "\n{title}\n  {}", all.join("\n  "));
         }
     }
@@ -156,6 +170,8 @@ impl Shown<'_> {
             "workers": runs(self.workers()),
             "files": files.collect::<Vec<_>>(),
             "gives": self.definition.gives,
+            "ignores": self.definition.ignores,
+            "protocol": self.definition.protocol,
             "slash_commands": names.collect::<Vec<_>>(),
             "changed": changes,
         })

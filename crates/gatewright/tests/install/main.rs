@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod additions;
 mod back;
 mod callers;
 mod doctor;

@@ -43,6 +43,8 @@ impl Reader<'_> {
             .into_iter()
             .collect();
         let gives = self.list(fields, "gives", Self::given);
+        let ignores = self.list(fields, "ignores", Self::ignored);
+        let protocol = self.optional(fields, "protocol", Self::protocol);
         let proofs = self.list(fields, "prove", Self::proof);
         let (name, about, start) = head?;
         Some(Definition {
@@ -62,6 +64,8 @@ impl Reader<'_> {
             views,
             commands,
             gives,
+            ignores,
+            protocol,
             proofs,
         })
     }

@@ -1,4 +1,4 @@
-//! What a session's host is given: slash commands and files of agents, commands and skills.
+//! What a project and its host are given: slash commands, files of agents, commands and skills, lines for git.
 
 use engine::{Act, CommandName, Outcome, nearest};
 
@@ -8,6 +8,12 @@ use crate::rule::LanguageRule;
 use crate::source::{is_below, is_given};
 use crate::tree::{Entry, Node};
 use crate::vocabulary::ACTS;
+
+/// Every session of a project reads it.
+const MOST_PROTOCOL_BYTES: usize = 16 * 1024;
+
+/// With this begin the lines around what is ours in a memory file.
+const OUR_MARK: &str = "<!-- gatewright";
 
 impl Reader<'_> {
     pub(super) fn slash_command(&mut self, entry: &Entry) -> Option<(CommandName, Act)> {
@@ -75,5 +81,48 @@ impl Reader<'_> {
             true => self.file_text(node).map(|_| path),
             false => Some(path),
         }
+    }
+
+    /// A line for the project's ignore file.
+    pub(super) fn ignored(&mut self, node: &Node) -> Option<String> {
+        let line = self.filled(node)?;
+        let plain = line.trim() == line && !line.chars().any(char::is_control);
+        let (message, hint) = if !plain || line.starts_with(['#', '!']) {
+            (
+                format!("{} is no pattern for git", quote(&line)),
+                "write one pattern without spaces around it, as `*.bundle.md` or `.task/`",
+            )
+        } else if line.chars().all(|letter| "*?/.[]^!-".contains(letter)) {
+            (
+                format!("{} would hide everything from git", quote(&line)),
+                "gates look at what git sees: name the files that nobody commits",
+            )
+        } else {
+            return Some(line);
+        };
+        self.report(LanguageRule::BadIgnored, &node.span, message, hint);
+        None
+    }
+
+    /// A file whose text becomes a part of the host's memory file.
+    pub(super) fn protocol(&mut self, node: &Node) -> Option<String> {
+        let text = self.file_text(node)?;
+        let (message, hint) = if text.trim().is_empty() {
+            ("this protocol is empty", "say something, or remove the key")
+        } else if text.len() > MOST_PROTOCOL_BYTES {
+            (
+                "this protocol has more than 16 KiB",
+                "every session reads it: say only what all of them must know",
+            )
+        } else if text.contains(OUR_MARK) {
+            (
+                "this protocol holds one of our own marks",
+                "remove the lines with `<!-- gatewright`: `init` writes them",
+            )
+        } else {
+            return self.owned_text(node);
+        };
+        self.report(LanguageRule::BadProtocol, &node.span, message.into(), hint);
+        None
     }
 }

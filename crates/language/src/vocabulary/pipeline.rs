@@ -76,6 +76,16 @@ pub(crate) static PIPELINE: Table = Table {
             "Files beside the definition that the host is given: below `agents/`, `commands/` and `skills/`.",
         ),
         optional(
+            "ignores",
+            Shape::List(&Shape::Ignored),
+            "Lines for the project's `.gitignore`: what agents leave there and nobody commits.",
+        ),
+        optional(
+            "protocol",
+            Shape::Reference,
+            "A file beside the definition: what every session of the project is told, as a part of the host's memory file.",
+        ),
+        optional(
             "prove",
             Shape::List(&Shape::Table(&PROOF)),
             "Promises that `lint` proves.",

@@ -44,6 +44,8 @@ fn whole(name: &'static str, bytes: impl Into<Vec<u8>>, expected: Expect) -> Cas
 
 const FILES: &[(&str, &[u8])] = &[
     ("no.json", b"{"),
+    ("blank.md", b" \n"),
+    ("marked.md", b"a\n<!-- gatewright a: end -->\n"),
     ("latin.json", b"\"\xe4\""),
     ("strange.json", b"{\"type\": \"strnig\"}"),
     (

@@ -186,6 +186,8 @@ pub fn definition() -> Result<Definition, NameError> {
         views: Vec::new(),
         commands: BTreeMap::new(),
         gives: Vec::new(),
+        ignores: Vec::new(),
+        protocol: None,
         proofs: Vec::new(),
     })
 }

@@ -10,7 +10,8 @@ use super::listing::records;
 records! {
     struct Definition {
         name, about, begins, start, mode, ttl, budget, settings, params, counters, groups,
-        artifacts, stages, views, commands, gives, proofs,
+        artifacts, stages, views, commands, gives, ignores,
+        protocol, proofs,
     }
     words Begins { Session = "session", Command = "command" }
     words Mode { Enforced = "enforced", Advisory = "advisory" }

@@ -400,6 +400,8 @@ pub fn definition() -> Definition {
         views: Vec::new(),
         commands: BTreeMap::new(),
         gives: Vec::new(),
+        ignores: Vec::new(),
+        protocol: None,
         proofs: vec![Proof {
             name: "nothing completes unreviewed".to_owned(),
             claim: Claim::Passes {

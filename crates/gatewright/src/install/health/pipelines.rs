@@ -6,6 +6,8 @@ use super::{Finding, Patient, Topic};
 use crate::definition::{self, Trouble};
 use crate::enrolment::InstalledPipeline;
 use crate::failure::Failure;
+use crate::install::additions::Additions;
+use crate::install::disk::Base;
 use crate::trust::{self, Subject};
 
 pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
@@ -20,18 +22,21 @@ pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
         }
     };
     let pipelines = installed.pipelines.iter();
-    pipelines.map(|it| of_pipeline(patient, it)).collect()
+    pipelines.flat_map(|it| of_pipeline(patient, it)).collect()
 }
 
-fn of_pipeline(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Finding {
+fn of_pipeline(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
     let name = &pipeline.name;
-    match look(patient, pipeline) {
-        Ok(()) => {
+    let found = match look(patient, pipeline) {
+        Ok(additions) => {
             let how = match pipeline.begins {
                 Begins::Session => "every session has a run of it",
                 Begins::Command => "a command starts it",
             };
-            Topic::Pipelines.fine(format!("{name} is trusted; {how}"))
+            let fine = Topic::Pipelines.fine(format!("{name} is trusted; {how}"));
+            return std::iter::once(fine)
+                .chain(missing(patient, &additions))
+                .collect();
         }
         Err(Trouble::Failed(failure)) => {
             let Failure { message, hints, .. } = failure;
@@ -44,24 +49,41 @@ fn of_pipeline(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Finding {
             let says = format!("{name} is not accepted ({first})");
             Topic::Pipelines.red(says, format!("`gatewright lint {name}` shows all"))
         }
+    };
+    vec![found]
+}
+
+/// What somebody took out of the files to which the pipeline adds.
+fn missing(patient: &Patient<'_>, additions: &Additions) -> Vec<Finding> {
+    let base = Base::new(patient.project.root.clone());
+    match additions.missing(&base, &patient.project) {
+        Ok(missing) => missing
+            .into_iter()
+            .map(|says| Topic::Pipelines.warning(says, "`gatewright init` puts it back"))
+            .collect(),
+        Err(Failure { message, hints, .. }) => {
+            vec![Topic::Pipelines.warning(message, hints.join("; "))]
+        }
     }
 }
 
-/// Would a session that begins now get this pipeline?
-fn look(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Result<(), Trouble> {
+/// Would a session that begins now get this pipeline? Then this is what it adds to the project.
+fn look(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Result<Additions, Trouble> {
     let root = &patient.project.root;
     let Some(file) = &pipeline.file else {
-        return definition::find(pipeline.name.as_str(), root, root)
-            .and_then(|sources| definition::compile(&sources))
-            .map(drop);
+        let sources = definition::find(pipeline.name.as_str(), root, root)?;
+        let compiled = definition::compile(&sources)?;
+        return Ok(Additions::of(compiled.pipeline.definition(), &sources));
     };
     let path = root.join(file);
     let sources = definition::read(&path, file)?;
     let compiled = definition::compile(&sources)?;
-    if trust::is_shipped(&sources) {
-        return Ok(());
-    }
     let definition = compiled.pipeline.definition();
+    let additions = Additions::of(definition, &sources);
+    if trust::is_shipped(&sources) {
+        return Ok(additions);
+    }
     let subject = Subject::new(&path, &sources, definition, root)?;
-    Ok(trust::require(&patient.state, file, &subject)?)
+    trust::require(&patient.state, file, &subject)?;
+    Ok(additions)
 }

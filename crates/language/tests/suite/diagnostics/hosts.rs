@@ -96,6 +96,94 @@ pub fn cases() -> Vec<Case> {
         "#]],
         ),
         case(
+            "ignores = ['# all']",
+            expect![[r#"
+                error[GW-L134]: `# all` is no pattern for git
+                 --> p.toml:1:12
+                  |
+                1 | ignores = ['# all']
+                  |            ^^^^^^^
+                  = help: write one pattern without spaces around it, as `*.bundle.md` or `.task/`
+            "#]],
+        ),
+        case(
+            "ignores = ['**/*']",
+            expect![[r#"
+                error[GW-L134]: `**/*` would hide everything from git
+                 --> p.toml:1:12
+                  |
+                1 | ignores = ['**/*']
+                  |            ^^^^^^
+                  = help: gates look at what git sees: name the files that nobody commits
+            "#]],
+        ),
+        case(
+            "ignores = ['a ']",
+            expect![[r#"
+                error[GW-L134]: `a ` is no pattern for git
+                 --> p.toml:1:12
+                  |
+                1 | ignores = ['a ']
+                  |            ^^^^
+                  = help: write one pattern without spaces around it, as `*.bundle.md` or `.task/`
+            "#]],
+        ),
+        case(
+            "protocol = '../x.md'",
+            expect![[r#"
+                error[GW-L130]: `../x.md` is not beside the definition
+                 --> p.toml:1:12
+                  |
+                1 | protocol = '../x.md'
+                  |            ^^^^^^^^^
+                  = help: put the file beside the definition or below it, and write its path with `/`
+            "#]],
+        ),
+        case(
+            "protocol = 'gone.md'",
+            expect![[r#"
+                error[GW-L131]: there is no file `gone.md`
+                 --> p.toml:1:12
+                  |
+                1 | protocol = 'gone.md'
+                  |            ^^^^^^^^^
+                  = help: make it, relative to the definition, or mend the path
+            "#]],
+        ),
+        case(
+            "protocol = 'blank.md'",
+            expect![[r#"
+                error[GW-L135]: this protocol is empty
+                 --> p.toml:1:12
+                  |
+                1 | protocol = 'blank.md'
+                  |            ^^^^^^^^^^
+                  = help: say something, or remove the key
+            "#]],
+        ),
+        case(
+            "protocol = 'marked.md'",
+            expect![[r#"
+                error[GW-L135]: this protocol holds one of our own marks
+                 --> p.toml:1:12
+                  |
+                1 | protocol = 'marked.md'
+                  |            ^^^^^^^^^^^
+                  = help: remove the lines with `<!-- gatewright`: `init` writes them
+            "#]],
+        ),
+        case(
+            "protocol = 'latin.json'",
+            expect![[r#"
+                error[GW-L101]: `latin.json` is not UTF-8 text
+                 --> p.toml:1:12
+                  |
+                1 | protocol = 'latin.json'
+                  |            ^^^^^^^^^^^^
+                  = help: save it as UTF-8
+            "#]],
+        ),
+        case(
             "gives = ['x.md']",
             expect![[r#"
             error[GW-L133]: a host has no place for `x.md`

@@ -291,6 +291,8 @@ pub fn definition() -> Definition {
         }],
         commands: commands(),
         gives: vec!["agents/writer.md".to_owned()],
+        ignores: vec!["*.bundle.md".to_owned()],
+        protocol: Some("protocol.md".to_owned()),
         proofs: proofs(),
     }
 }
