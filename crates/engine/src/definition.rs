@@ -100,6 +100,9 @@ pub struct Artifact {
     pub format: Format,
     /// Front-matter or top-level JSON fields that must be there and not empty.
     pub require: Vec<String>,
+    /// What these fields must say. A value may hold `{agent}`, `{stage}`, `{run}`, `{step}` and
+    /// parameters; a star at its end stands for anything.
+    pub equals: BTreeMap<String, String>,
     pub outcome: Option<OutcomeField>,
     /// A missing or invalid one is a fault; otherwise it is a warning and the work goes on.
     pub strict: bool,

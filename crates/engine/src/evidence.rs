@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::names::{ArtifactName, Hash, StepId};
+use crate::names::{AgentName, ArtifactName, Hash, StepId};
 use crate::next::Input;
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
@@ -35,6 +35,8 @@ pub struct ArtifactNeed {
     pub artifact: ArtifactName,
     /// The step whose path it is, where the path holds `{step}`.
     pub step: Option<StepId>,
+    /// Who leaves it, where somebody is at work.
+    pub agent: Option<AgentName>,
 }
 
 /// What was seen. Absent means that nobody looked, and nothing is concluded from it.

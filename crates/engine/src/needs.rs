@@ -107,17 +107,19 @@ pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
             .map(|(artifact, _)| ArtifactNeed {
                 artifact: artifact.clone(),
                 step: None,
+                agent: None,
             })
             .collect(),
         ..Needs::default()
     }
 }
 
-fn artifacts(leaves: &Leaves, step: Option<&StepId>) -> Vec<ArtifactNeed> {
+fn artifacts(leaves: &Leaves, duty: &Duty, agent: &AgentName) -> Vec<ArtifactNeed> {
     let all = leaves.all().into_iter();
     all.map(|artifact| ArtifactNeed {
         artifact: artifact.clone(),
-        step: step.cloned(),
+        step: duty.step().cloned(),
+        agent: Some(agent.clone()),
     })
     .collect()
 }
@@ -129,7 +131,7 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
     };
     let restricted = here(pipeline, run).is_some_and(restricts);
     Needs {
-        artifacts: artifacts(&assignment.leaves, assignment.duty.step()),
+        artifacts: artifacts(&assignment.leaves, &assignment.duty, &agent),
         inputs: file_inputs(pipeline, run, &assignment.duty),
         tree: restricted || judges_tree(&assignment.duty, assignment.reach),
         keep_tree: restricted,
@@ -181,7 +183,11 @@ fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
     let stage = pipeline.stage(&dispatch.stage);
     let restricted = stage.is_some_and(restricts);
     Needs {
-        artifacts: artifacts(&leaves_of(pipeline, dispatch), dispatch.duty.step()),
+        artifacts: artifacts(
+            &leaves_of(pipeline, dispatch),
+            &dispatch.duty,
+            &dispatch.agent,
+        ),
         tree: judges_tree(&dispatch.duty, dispatch.reach) || may_complete(pipeline, run),
         changed_since: dispatch.tree.filter(|_| restricted),
         ..Needs::default()
@@ -213,10 +219,13 @@ fn reported(
     step: Option<&StepId>,
 ) -> Needs {
     let expected = agent.cloned().or_else(|| sole(pipeline, run));
-    let assignment = expected.and_then(|agent| assign(pipeline, run, &agent, step).ok());
-    match assignment {
-        Some(assignment) => Needs {
-            artifacts: artifacts(&assignment.leaves, assignment.duty.step()),
+    let assigned = expected.and_then(|agent| {
+        let assignment = assign(pipeline, run, &agent, step).ok()?;
+        Some((agent, assignment))
+    });
+    match assigned {
+        Some((agent, assignment)) => Needs {
+            artifacts: artifacts(&assignment.leaves, &assignment.duty, &agent),
             tree: judges_tree(&assignment.duty, assignment.reach) || may_complete(pipeline, run),
             ..Needs::default()
         },

@@ -3,11 +3,15 @@
 use std::io::Read;
 use std::path::Path;
 
-use engine::{Artifact, ArtifactName, ArtifactNeed, Format, Input, OutcomeField, Seen, Source};
+use engine::{
+    Artifact, ArtifactName, ArtifactNeed, Definition, Format, Input, OutcomeField, Run, Seen,
+    Source,
+};
 use serde_json::{Value, json};
 
 use crate::beneath::{self, Refused};
 use crate::path::{InsidePath, artifact_path};
+use crate::placeholder::Filling;
 use crate::{Content, Error, Given, Looking, bundle, document, schema, text};
 
 /// The longest word that can be a verdict.
@@ -37,7 +41,7 @@ pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
         },
         (None, Source::Answers) => return Ok(captured(name, looking)),
     };
-    judge(found, name, artifact, looking)
+    judge(found, need, artifact, looking)
 }
 
 /// Does the file of an artifact still hold what was captured of it? One that cannot be read does not.
@@ -45,6 +49,7 @@ pub fn is_as_captured(input: &Input, looking: &Looking<'_>) -> bool {
     let need = ArtifactNeed {
         artifact: input.artifact.clone(),
         step: input.step.clone(),
+        agent: None,
     };
     look(&need, looking).is_ok_and(|look| look.seen.content() == Some(input.content))
 }
@@ -181,7 +186,7 @@ fn without_fence(reply: &str) -> &str {
 
 fn judge(
     found: Found,
-    name: &ArtifactName,
+    need: &ArtifactNeed,
     artifact: &Artifact,
     looking: &Looking<'_>,
 ) -> Result<Look, Error> {
@@ -202,7 +207,7 @@ fn judge(
     };
     let kept = engine::redact(&written, looking.secrets).into_owned();
     let content = Content::of(kept.clone().into_bytes());
-    let seen = match validate(&kept, name, artifact)? {
+    let seen = match validate(&kept, need, artifact, looking)? {
         Ok(word) => Seen::Valid {
             content: content.hash,
             word,
@@ -233,7 +238,12 @@ fn refused(reason: String) -> Look {
 /// The word of the outcome field, or a reason that tells the worker what to write.
 type Verdict = Result<Option<String>, String>;
 
-fn validate(kept: &str, name: &ArtifactName, artifact: &Artifact) -> Result<Verdict, Error> {
+fn validate(
+    kept: &str,
+    need: &ArtifactNeed,
+    artifact: &Artifact,
+    looking: &Looking<'_>,
+) -> Result<Verdict, Error> {
     if kept.trim().is_empty() {
         return Ok(Err(String::from(
             "it is empty; write what the stage asks for",
@@ -248,14 +258,18 @@ fn validate(kept: &str, name: &ArtifactName, artifact: &Artifact) -> Result<Verd
         } => match json_value(kept) {
             Ok(value) => schema::validate(schema, &value)
                 .map_err(|reason| Error::Schema {
-                    artifact: name.clone(),
+                    artifact: need.artifact.clone(),
                     reason,
                 })?
                 .map(|()| value),
             Err(reason) => Err(reason),
         },
     };
-    Ok(value.and_then(|value| fields(&value, artifact)))
+    Ok(value.and_then(|value| {
+        let word = fields(&value, artifact)?;
+        equal(&value, need, looking)?;
+        Ok(word)
+    }))
 }
 
 fn json_value(kept: &str) -> Result<Value, String> {
@@ -293,6 +307,53 @@ fn fields(value: &Value, artifact: &Artifact) -> Verdict {
         .as_ref()
         .map(|outcome| word(value, outcome))
         .transpose()
+}
+
+/// What the fields of an artifact must say in this work. Where nobody works, nobody has to have
+/// written them.
+pub fn wanted_fields(
+    need: &ArtifactNeed,
+    definition: &Definition,
+    run: &Run,
+) -> Result<Vec<(String, String)>, String> {
+    let filling = Filling {
+        definition,
+        run,
+        step: need.step.as_ref(),
+        agent: need.agent.as_ref(),
+    };
+    let artifact = definition.artifacts.get(&need.artifact);
+    let equals = artifact.map(|artifact| &artifact.equals).into_iter();
+    let wanted = equals.flatten().filter(|_| need.agent.is_some());
+    wanted
+        .map(|(field, template)| Ok((field.clone(), filling.fill(template)?)))
+        .collect()
+}
+
+fn equal(value: &Value, need: &ArtifactNeed, looking: &Looking<'_>) -> Result<(), String> {
+    for (field, wanted) in wanted_fields(need, looking.pipeline.definition(), looking.run)? {
+        match document::field(value, &field).and_then(document::scalar) {
+            Some(found) if says(&found, &wanted) => {}
+            Some(found) => {
+                let found = text::line(&found, LONGEST_WORD);
+                return Err(format!("`{field}` is {found:?}; write {wanted:?}"));
+            }
+            None => return Err(format!("it lacks {field}; write {wanted:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// The same word, the same path, or what begins so where a star stands at the end.
+fn says(found: &str, wanted: &str) -> bool {
+    let same_path = || match (InsidePath::parse(found), InsidePath::parse(wanted)) {
+        (Ok(found), Ok(wanted)) => found == wanted,
+        _ => false,
+    };
+    match wanted.strip_suffix('*') {
+        Some(beginning) => found.starts_with(beginning),
+        None => found == wanted || same_path(),
+    }
 }
 
 /// Which words mean something is the engine's to judge; here it only has to be one word.

@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use engine::{ArtifactName, Evidence, FieldOf, Format, Hash, Needs, Pipeline, Run};
 use sha2::{Digest, Sha256};
 
+pub use artifact::wanted_fields;
 pub use error::Error;
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;

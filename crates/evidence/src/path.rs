@@ -60,6 +60,7 @@ pub fn artifact_path(
         definition,
         run,
         step,
+        agent: None,
     };
     let mut path = String::new();
     for piece in filling.pieces(template) {
@@ -88,6 +89,7 @@ impl PathShape {
             definition,
             run,
             step: None,
+            agent: None,
         };
         let mut path = String::new();
         for piece in filling.pieces(template) {

@@ -1,6 +1,6 @@
-//! Placeholders: `{run}`, `{step}` and `{parameter}` in paths and command words.
+//! Placeholders: `{run}`, `{step}` and `{parameter}` in paths, command words and wanted values.
 
-use engine::{Definition, ParamName, Run, StepId};
+use engine::{AgentName, Definition, ParamName, Run, StepId};
 
 /// What placeholders are filled with.
 #[derive(Clone, Copy)]
@@ -8,6 +8,8 @@ pub struct Filling<'a> {
     pub definition: &'a Definition,
     pub run: &'a Run,
     pub step: Option<&'a StepId>,
+    /// Whose work it is. With it, `{agent}` and `{stage}` mean something, too.
+    pub agent: Option<&'a AgentName>,
 }
 
 /// A piece of a text with placeholders.
@@ -21,6 +23,8 @@ pub enum Piece<'a> {
 pub enum Hole {
     Run,
     Step,
+    Agent,
+    Stage,
     Param(ParamName),
 }
 
@@ -43,9 +47,26 @@ impl<'a> Filling<'a> {
         pieces
     }
 
+    /// The text with every placeholder filled in.
+    pub fn fill(&self, text: &str) -> Result<String, String> {
+        let mut filled = String::new();
+        for piece in self.pieces(text) {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Hole(hole) => filled.push_str(self.value(&hole)?),
+            }
+        }
+        Ok(filled)
+    }
+
     /// The value of a placeholder, or why there is none.
     pub fn value(&self, hole: &Hole) -> Result<&'a str, String> {
         match hole {
+            Hole::Agent => self
+                .agent
+                .map(AgentName::as_str)
+                .ok_or_else(|| String::from("{agent} has a value only while somebody works")),
+            Hole::Stage => Ok(self.run.position.stage.as_str()),
             Hole::Run => Ok(self.run.id.as_str()),
             Hole::Step => self
                 .step
@@ -71,17 +92,25 @@ impl<'a> Filling<'a> {
             .map(String::as_str)
     }
 
+    fn declared(&self, name: &str) -> Option<Hole> {
+        let name = ParamName::parse(name).ok()?;
+        let declared = self.definition.params.contains_key(&name);
+        declared.then_some(Hole::Param(name))
+    }
+
+    fn of_work(&self, name: &str) -> Option<Hole> {
+        match (name, self.agent) {
+            ("agent", Some(_)) => Some(Hole::Agent),
+            ("stage", Some(_)) => Some(Hole::Stage),
+            _ => None,
+        }
+    }
+
     fn hole(&self, name: &str) -> Option<Hole> {
         match name {
             "run" => Some(Hole::Run),
             "step" => Some(Hole::Step),
-            other => {
-                let name = ParamName::parse(other).ok()?;
-                self.definition
-                    .params
-                    .contains_key(&name)
-                    .then_some(Hole::Param(name))
-            }
+            other => self.declared(other).or_else(|| self.of_work(other)),
         }
     }
 }

@@ -215,3 +215,26 @@ fn a_loop_whose_counter_is_set_back_is_shown_with_the_way_that_does_it() {
     };
     check("GW-L223", "a", &body(", reset = [\"again\"]"), &body(""));
 }
+
+#[test]
+fn what_a_field_must_say_names_only_what_is_known() {
+    let story = |equals: &str| {
+        format!(
+            "{STORY}equals = {equals}\n[stages.writing]\nagent = \"writer\"\n\
+             leaves = [\"story\"]\non.done = \"complete\"\non.crashed = \"failed\"\n"
+        )
+    };
+    check(
+        "GW-L204",
+        "writing",
+        &story("{ phase = \"{stages}\" }"),
+        &story("{ phase = \"{stage}\", by = \"{agent}-*\", run = \"{run}\" }"),
+    );
+    let plain = story("{ phase = \"{stage}\" }");
+    check(
+        "GW-L253",
+        "writing",
+        &plain.replace("\"json\"", "\"text\""),
+        &plain,
+    );
+}

@@ -73,6 +73,21 @@ impl Found<'_> {
         if let Source::File(path) = &artifact.source {
             self.path(place!["artifacts", name, "path"], path);
         }
+        self.equals(name, artifact);
+    }
+
+    fn equals(&mut self, name: &ArtifactName, artifact: &Artifact) {
+        if !artifact.equals.is_empty() && artifact.format == Format::Text {
+            let message = format!("`{name}` is plain text and has no fields");
+            let hint = "use `format = \"json\"` or `\"bundle\"`";
+            let place = place!["artifacts", name, "equals"];
+            self.add(CheckRule::FieldNeedsJson, place, message, hint);
+        }
+        for (field, value) in &artifact.equals {
+            let place = place!["artifacts", name, "equals", field];
+            let own = ["agent", "stage", "run", "step"];
+            self.placeholders(place, value, &own);
+        }
     }
 
     fn path(&mut self, place: Place, path: &str) {
@@ -85,12 +100,17 @@ impl Found<'_> {
             let hint = "write a plain path relative to the project, without `.` or `..`";
             self.add(CheckRule::BadPath, place.clone(), message, hint);
         }
-        for word in placeholders(path) {
+        self.placeholders(place, path, &["run", "step"]);
+    }
+
+    /// Every placeholder is one of the engine's own words, or a parameter.
+    fn placeholders(&mut self, place: Place, text: &str, own: &[&str]) {
+        for word in placeholders(text) {
             let param = ParamName::parse(word).ok();
             let known = param.is_some_and(|param| self.definition.params.contains_key(&param));
-            if !known && !matches!(word, "run" | "step") {
-                let message =
-                    format!("`{{{word}}}` is neither `{{run}}`, `{{step}}` nor a parameter");
+            if !known && !own.contains(&word) {
+                let own = own.join("}`, `{");
+                let message = format!("`{{{word}}}` is neither `{{{own}}}` nor a parameter");
                 let hint = "declare the parameter, or take the braces away";
                 self.add(CheckRule::UnknownParam, place.clone(), message, hint);
             }

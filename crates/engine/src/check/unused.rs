@@ -203,7 +203,7 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
         Target::Param(name) => Some(name.as_str().to_string()),
         Target::Stage(_) | Target::Interrupted => None,
     });
-    let words = |text: &str| {
+    let words = |text: &str| -> Vec<String> {
         placeholders(text)
             .into_iter()
             .map(ToString::to_string)
@@ -216,6 +216,9 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
             Source::File(path) => words(path),
             Source::Reply | Source::Answers => Vec::new(),
         });
+    let artifacts = definition.artifacts.values();
+    let equals =
+        artifacts.flat_map(|artifact| artifact.equals.values().flat_map(|text| words(text)));
     let texts = definition.stages.iter().flat_map(|stage| {
         let commands: Vec<String> = match &stage.work {
             Work::Check(check) => match &check.commands {
@@ -232,7 +235,12 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
         let inject = stage.inject.as_deref().map(words).unwrap_or_default();
         commands.into_iter().chain(inject).collect::<Vec<_>>()
     });
-    limits.chain(targets).chain(paths).chain(texts).collect()
+    limits
+        .chain(targets)
+        .chain(paths)
+        .chain(equals)
+        .chain(texts)
+        .collect()
 }
 
 fn shadowed(definition: &Definition) -> Vec<&GroupName> {

@@ -8,7 +8,7 @@ use engine::Hash;
 
 use super::environment::Search;
 use crate::path::InsidePath;
-use crate::placeholder::{Filling, Piece};
+use crate::placeholder::Filling;
 use crate::{Looking, beneath, hash};
 
 /// A command that is ready to be started.
@@ -25,18 +25,13 @@ pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, Stri
         definition,
         run: looking.run,
         step: None,
+        agent: None,
     };
     words.iter().map(|word| fill_word(word, &filling)).collect()
 }
 
 fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {
-    let mut filled = String::new();
-    for piece in filling.pieces(word) {
-        match piece {
-            Piece::Text(text) => filled.push_str(text),
-            Piece::Hole(hole) => filled.push_str(filling.value(&hole)?),
-        }
-    }
+    let filled = filling.fill(word)?;
     if filled.contains('\0') {
         return Err(format!(
             "the value for `{word}` holds a NUL; start the run with another one"

@@ -377,6 +377,7 @@ fn secrets_are_taken_out_before_anything_is_hashed() {
     let need = engine::ArtifactNeed {
         artifact: artifact_name("left"),
         step: None,
+        agent: None,
     };
     let needs = engine::Needs {
         artifacts: vec![need],
@@ -421,4 +422,49 @@ fn a_person_s_file_may_lie_anywhere_but_is_a_file() {
 fn an_artifact_that_nobody_declared_is_an_error() {
     let error = World::new().see("left").unwrap_err();
     assert!(matches!(error, Error::UnknownArtifact { .. }), "{error}");
+}
+
+#[test]
+fn a_field_says_what_it_must() {
+    let mut world = world(Format::Json { schema: None });
+    world.declare_param("target", Some("roles/web.yml"));
+    let artifact = world.declare("left", "out/left", Format::Json { schema: None });
+    for (field, value) in [
+        ("phase", "{stage}"),
+        ("worker_id", "{agent}-*"),
+        ("at.path", "{target}"),
+    ] {
+        artifact.equals.insert(field.into(), value.into());
+    }
+    let case = |phase: &str, worker: &str, path: &str| {
+        format!(r#"{{"phase": "{phase}", "worker_id": "{worker}", "at": {{"path": "{path}"}}}}"#)
+    };
+    let cases = [
+        (case("checking", "worker-1", "roles/web.yml"), "valid"),
+        (case("checking", "worker-", "./roles//web.yml"), "valid"),
+        (
+            case("building", "worker-1", "roles/web.yml"),
+            "invalid: `phase` is \"building\"; write \"checking\"",
+        ),
+        (
+            case("checking", "planner-1", "roles/web.yml"),
+            "invalid: `worker_id` is \"planner-1\"; write \"worker-*\"",
+        ),
+        (
+            case("checking", "worker-1", "../roles/web.yml"),
+            "invalid: write \"roles/web.yml\"",
+        ),
+        (
+            case("checking", "worker-1", ""),
+            "invalid: `at.path` is \"\"; write \"roles/web.yml\"",
+        ),
+        (
+            String::from(r#"{"phase": "checking", "worker_id": ["worker-1"]}"#),
+            "invalid: it lacks at.path; write",
+        ),
+    ];
+    let cases = cases
+        .each_ref()
+        .map(|(text, expected)| (text.as_str(), *expected));
+    check_each(world, &cases);
 }

@@ -42,6 +42,7 @@ fn what_was_captured_just_now_is_read_too() {
         artifacts: vec![engine::ArtifactNeed {
             artifact: artifact_name("signal"),
             step: None,
+            agent: None,
         }],
         questions: Some((field("questions"), evidence::hash(written.as_bytes()))),
         ..Needs::default()

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engine::{
-    Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured, CheckWork, Commands,
-    Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField, Param, ParamName,
-    Pipeline, PipelineName, Run, RunId, Seconds, Seen, Source, Stage, StageName, StopRule, Time,
-    View, ViewFormat, Who, Work, Writes,
+    AgentName, Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured,
+    CheckWork, Commands, Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField,
+    Param, ParamName, Pipeline, PipelineName, Run, RunId, Seconds, Seen, Source, Stage, StageName,
+    StopRule, Time, View, ViewFormat, Who, Work, Writes,
 };
 use evidence::check::{Ran, Surroundings};
 use evidence::tree::Tree;
@@ -128,6 +128,7 @@ impl World {
             source: Source::File(String::from(path)),
             format,
             require: Vec::new(),
+            equals: Default::default(),
             outcome: None,
             strict: true,
             max_bytes: 256 * 1024,
@@ -286,6 +287,7 @@ pub fn needs_artifact(name: &str) -> Needs {
     let need = ArtifactNeed {
         artifact: artifact_name(name),
         step: None,
+        agent: AgentName::parse("worker").ok(),
     };
     Needs {
         artifacts: vec![need],

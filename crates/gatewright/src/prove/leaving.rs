@@ -1,8 +1,8 @@
 //! What a piece of work leaves in the copy: changed files, and artifacts as the definition wants them.
 
 use engine::{
-    AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField, Reach, Run,
-    Seen, Source, Stage, StepId, Turn, Work, Writes,
+    AgentName, AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField,
+    Reach, Run, Seen, Source, Stage, StepId, Turn, Work, Writes,
 };
 use serde_json::json;
 
@@ -49,15 +49,24 @@ impl Scene {
             tool_uses: 0,
         };
         for (name, word) in &named {
-            let text = self.made_up(name, word.as_deref())?;
+            let need = ArtifactNeed {
+                artifact: name.clone(),
+                step: step.clone(),
+                agent: AgentName::parse(agent).ok(),
+            };
+            let text = self.made_up(opened.run(), &need, word.as_deref())?;
             match self.path_of(opened.run(), name, step.as_ref())? {
                 Some(path) => left.tool_uses += self.write(worker, &path, &text)?,
                 None => left.reply = text,
             }
         }
         if !matches!(verdict, Verdict::Word(_)) {
-            let names: Vec<&ArtifactName> = named.iter().map(|(name, _)| name).collect();
-            self.is_as_wanted(&opened, &names, step.as_ref(), &left.reply)?;
+            let needs = named.into_iter().map(|(artifact, _)| ArtifactNeed {
+                artifact,
+                step: step.clone(),
+                agent: AgentName::parse(agent).ok(),
+            });
+            self.is_as_wanted(&opened, needs.collect(), &left.reply)?;
         }
         Ok(left)
     }
@@ -75,13 +84,17 @@ impl Scene {
         Ok(u64::from(is_seen))
     }
 
-    fn made_up(&mut self, name: &ArtifactName, word: Option<&str>) -> Tried<String> {
+    fn made_up(&mut self, run: &Run, need: &ArtifactNeed, word: Option<&str>) -> Tried<String> {
         let (number, test) = (self.number(), self.test_line());
-        let contents = Contents {
-            plan: &self.plan,
-            test: &test,
-        };
-        let made = made::artifact(self.pipeline.definition(), name, word, &contents, number);
+        let (definition, name) = (self.pipeline.definition(), &need.artifact);
+        let made = evidence::wanted_fields(need, definition, run).and_then(|fields| {
+            let contents = Contents {
+                plan: &self.plan,
+                test: &test,
+                fields: &fields,
+            };
+            made::artifact(definition, name, word, &contents, number)
+        });
         made.or_else(|why| not_shown(format!("no example of {name} can be made up: {why}")))
     }
 
@@ -92,7 +105,12 @@ impl Scene {
         let verdict = self.verdict_of(leaves);
         let word = verdict.and_then(|(_, field)| field.values.keys().next().cloned());
         for name in &names {
-            let text = self.made_up(name, word.as_deref())?;
+            let need = ArtifactNeed {
+                artifact: name.clone(),
+                step: None,
+                agent: None,
+            };
+            let text = self.made_up(&run, &need, word.as_deref())?;
             if let Some(path) = self.path_of(&run, name, None)? {
                 folder::write(&self.path(&path), text.as_bytes())?;
             }
@@ -122,16 +140,11 @@ impl Scene {
     fn is_as_wanted(
         &self,
         opened: &Opened,
-        names: &[&ArtifactName],
-        step: Option<&StepId>,
+        artifacts: Vec<ArtifactNeed>,
         reply: &str,
     ) -> Tried<()> {
-        let need = |name: &&ArtifactName| ArtifactNeed {
-            artifact: (*name).clone(),
-            step: step.cloned(),
-        };
         let needs = Needs {
-            artifacts: names.iter().map(need).collect(),
+            artifacts,
             ..Needs::default()
         };
         let desk = Desk::for_reading(&self.context)?;

@@ -102,6 +102,7 @@ impl<'a> Player<'a> {
                 let need = engine::ArtifactNeed {
                     artifact: artifact.clone(),
                     step: None,
+                    agent: None,
                 };
                 self.world.litter(&need);
             }

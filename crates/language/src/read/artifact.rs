@@ -31,6 +31,10 @@ impl Reader<'_> {
         let source = self.source(fields);
         let format = self.format(fields);
         let require = self.list(fields, "require", Self::filled);
+        let equals = self.map(fields, "equals", |reader, entry| {
+            let field = reader.key_field(entry)?;
+            Some((field, reader.scalar(&entry.node)?))
+        });
         let outcome = self.optional(fields, "outcome", Self::outcome_field);
         let strict = self.optional(fields, "strict", Self::flag).unwrap_or(true);
         let max_bytes = self.optional(fields, "max_bytes", |reader, node| {
@@ -41,6 +45,7 @@ impl Reader<'_> {
             source: source?,
             format: format?,
             require,
+            equals: equals.into_iter().collect(),
             outcome,
             strict,
             max_bytes,

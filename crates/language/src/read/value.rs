@@ -213,16 +213,20 @@ impl Reader<'_> {
     /// A dotted field without its artifact.
     pub(super) fn field(&mut self, node: &Node) -> Option<String> {
         let text = self.text(node)?;
+        self.parse_field(text, &node.span)
+    }
+
+    pub(super) fn key_field(&mut self, entry: &Entry) -> Option<String> {
+        self.parse_field(&entry.key, &entry.key_span)
+    }
+
+    fn parse_field(&mut self, text: &str, span: &Span) -> Option<String> {
         if is_field(text) {
             return Some(String::from(text));
         }
         let message = format!("{} is not a field", quote(text));
-        self.report(
-            LanguageRule::BadField,
-            &node.span,
-            message,
-            "write names joined by dots",
-        );
+        let hint = "write names joined by dots";
+        self.report(LanguageRule::BadField, span, message, hint);
         None
     }
 }

@@ -167,6 +167,14 @@ pub(crate) static ARTIFACT: Table = Table {
         ),
         optional("require", TEXTS, "Fields that must be there and not empty."),
         optional(
+            "equals",
+            Shape::Map {
+                keys: &Shape::Field,
+                values: &Shape::Scalar,
+            },
+            "What fields must say. A value may hold {agent}, {stage}, {run}, {step} and parameters; a star at its end stands for anything.",
+        ),
+        optional(
             "outcome",
             Shape::Table(&OUTCOME),
             "The field that holds the verdict.",

@@ -19,7 +19,7 @@ records! {
     kinds Amount { Fixed(amount) = "fixed", Param(param) = "param" }
     struct Param { about, required, default, choices, setting }
     struct Counter { max, then }
-    struct Artifact { source, format, require, outcome, strict, max_bytes }
+    struct Artifact { source, format, require, equals, outcome, strict, max_bytes }
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
     struct OutcomeField { field, values }

@@ -278,6 +278,7 @@ pub fn file(path: &str, format: Format) -> Artifact {
         source: Source::File(path.to_owned()),
         format,
         require: Vec::new(),
+        equals: BTreeMap::new(),
         outcome: None,
         strict: true,
         max_bytes: 100_000,
@@ -296,6 +297,7 @@ fn verdict(path: &str, words: &[(&str, &str)]) -> Artifact {
     Artifact {
         outcome: Some(field),
         require,
+        equals: BTreeMap::new(),
         ..file(path, Format::Bundle)
     }
 }

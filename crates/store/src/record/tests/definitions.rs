@@ -192,6 +192,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
         source,
         format,
         require: vec!["status".to_owned()],
+        equals: [("phase".to_owned(), "{stage}".to_owned())].into(),
         outcome: Some(OutcomeField {
             field: "status".to_owned(),
             values: BTreeMap::from([("PASS".to_owned(), name!(Outcome, "passed"))]),
