@@ -5,7 +5,7 @@ use store::Key;
 
 use crate::commands::{
     answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, history, init, leash, lint, list, man, next, pipelines,
+    export, finish, fork, gc, graph, history, init, leash, lint, list, man, new, next, pipelines,
     prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip, start, status,
     statusline, step, test, trust, uninit, verify, why, worker,
 };
@@ -64,6 +64,7 @@ pub enum Command {
     Graph(graph::Graph),
     Schema(schema::Schema),
     Test(test::Test),
+    New(new::New),
 
     Init(init::Init),
     Uninit(uninit::Uninit),

@@ -21,6 +21,7 @@ pub mod leash;
 pub mod lint;
 pub mod list;
 pub mod man;
+pub mod new;
 pub mod next;
 pub mod pipelines;
 pub mod prove_guards;

@@ -18,8 +18,8 @@ use crate::runners;
 const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
 
 /// Where a project keeps its own definitions.
-const PROJECT_FOLDER: &str = ".gatewright";
-const ENDINGS: [&str; 2] = ["toml", "json"];
+pub const PROJECT_FOLDER: &str = ".gatewright";
+pub const ENDINGS: [&str; 2] = ["toml", "json"];
 
 /// Why there is no pipeline.
 pub enum Trouble {

@@ -130,6 +130,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Graph(command) => command.run(context, output),
         Command::Schema(command) => command.run(output),
         Command::Test(command) => command.run(context, output),
+        Command::New(command) => command.run(context, output),
         Command::Trust(command) => command.run(context, output),
         Command::Init(command) => command.run(context, output),
         Command::Uninit(command) => command.run(context, output),

@@ -18,6 +18,7 @@ mod player;
 mod read;
 mod report;
 mod runner;
+mod shipped;
 pub mod step;
 #[cfg(test)]
 mod tests;
@@ -32,3 +33,4 @@ pub use pipeline::Beside;
 pub use read::File;
 pub use report::Report;
 pub use runner::is_run_elsewhere;
+pub use shipped::{Nowhere, shipped, shipped_for};

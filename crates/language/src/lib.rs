@@ -12,6 +12,7 @@ mod render;
 mod rule;
 mod schema;
 mod source;
+pub mod template;
 mod tree;
 mod vocabulary;
 
@@ -21,7 +22,7 @@ pub use read::words::words;
 pub use render::Colour;
 pub use rule::LanguageRule;
 pub use schema::schema;
-pub use source::{SourceFile, Sources, given_files, references};
+pub use source::{SourceFile, Sources, given_files, references, renamed};
 
 use diagnostic::Problems;
 use engine::CheckRule;

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use engine::PipelineName;
+
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits::{MOST_BYTES, MOST_DEPTH, Syntax, too_deep};
 use crate::rule::LanguageRule;
@@ -50,6 +52,25 @@ pub fn references(main: &SourceFile) -> Vec<String> {
         .chain(gives(&root));
     let unique: BTreeSet<&str> = paths.filter(|path| is_below(path)).collect();
     unique.into_iter().map(String::from).collect()
+}
+
+/// The same definition under another name; nothing where it has no name that could be replaced.
+pub fn renamed(sources: &Sources, name: &PipelineName) -> Option<Sources> {
+    let root = parse(&sources.main, &mut Problems::default())?;
+    let place = root.get("name").filter(|node| node.text().is_some())?;
+    let (before, rest) = sources.main.bytes.split_at_checked(place.span.start)?;
+    let (_, after) = rest.split_at_checked(place.span.len())?;
+    let bytes = [before, format!("\"{name}\"").as_bytes(), after].concat();
+    let ending = match syntax(&sources.main.name, &String::from_utf8_lossy(&bytes)) {
+        Syntax::Toml => "toml",
+        Syntax::Json => "json",
+    };
+    let main = SourceFile {
+        name: format!("{name}.{ending}"),
+        bytes,
+    };
+    let files = sources.files.clone();
+    Some(Sources { main, files })
 }
 
 /// The files that a host is given, by their path in the host's own folder, as `agents/planner.md`.
@@ -210,6 +231,43 @@ mod tests {
             given_files(&sources),
             ["agents/x.md", "skills/a/SKILL.md"].map(|path| (path, path.as_bytes()))
         );
+    }
+
+    #[test]
+    fn a_definition_gets_another_name_and_keeps_the_rest() {
+        let name = PipelineName::parse("mine").unwrap();
+        for (old, expected) in [
+            (
+                "name  = \"old\" # this\nabout = \"old\"",
+                "name  = \"mine\" # this\nabout = \"old\"",
+            ),
+            ("about = 'x'\nname = 'old'", "about = 'x'\nname = \"mine\""),
+            ("\u{feff}name = 'old'", "\u{feff}name = \"mine\""),
+            (
+                "{\"about\": \"\", \"name\": \"old\"}",
+                "{\"about\": \"\", \"name\": \"mine\"}",
+            ),
+        ] {
+            let main = SourceFile {
+                name: "old".into(),
+                bytes: old.into(),
+            };
+            let sources = Sources {
+                main,
+                files: BTreeMap::from([("a.md".into(), b"x".to_vec())]),
+            };
+            let renamed = renamed(&sources, &name).unwrap();
+            assert_eq!(String::from_utf8_lossy(&renamed.main.bytes), expected);
+            assert_eq!(renamed.files, sources.files);
+        }
+        for nameless in ["about = 'x'", "name = 3", "[[["] {
+            let main = SourceFile {
+                name: "old".into(),
+                bytes: nameless.into(),
+            };
+            let files = BTreeMap::new();
+            assert_eq!(renamed(&Sources { main, files }, &name), None, "{nameless}");
+        }
     }
 
     #[test]

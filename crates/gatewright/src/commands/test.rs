@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use engine::PipelineName;
 use language::{MOST_BYTES, Sources};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::scenario::{self, Beside, File, Generated, Report};
+use crate::scenario::{self, Beside, File, Generated, Nowhere, Report};
 
 /// Play scenarios against a pipeline, with no model
 ///
@@ -20,9 +21,13 @@ use crate::scenario::{self, Beside, File, Generated, Report};
 /// be true after each step. The real engine decides; only the world around it is made up.
 #[derive(Debug, clap::Args)]
 pub struct Test {
-    /// Scenario files
-    #[arg(value_name = "FILE", required_unless_present = "generate")]
+    /// Scenario files, or pipelines by name: a built-in one has its scenarios with it, one of the
+    /// project's own in .gatewright/NAME.md [default: all built-in pipelines]
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
+    /// Play the scenarios of all built-in pipelines, too
+    #[arg(long, conflicts_with = "generate")]
+    builtin: bool,
     /// Print scenarios that cover every transition of this pipeline (its name, or its path)
     #[arg(long, value_name = "PIPELINE", conflicts_with = "files")]
     generate: Option<String>,
@@ -32,19 +37,32 @@ impl Test {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match &self.generate {
             Some(word) => generate(word, context, output),
-            None => play(&self.files, context, output),
+            None => play(&self.words(), context, output),
         }
+    }
+
+    /// What is played: what was typed, and the built-in pipelines where they are wanted.
+    fn words(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        if self.builtin || self.files.is_empty() {
+            words.extend(builtin_names());
+        }
+        words
     }
 }
 
-/// Plays every file, also after one that cannot be read; the worst of all is the exit code.
-fn play(files: &[String], context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+fn builtin_names<'a>() -> impl Iterator<Item = &'a str> {
+    language::builtin::all().iter().map(|builtin| builtin.name)
+}
+
+/// Plays everything, also after what cannot be read; the worst of all is the exit code.
+fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let mut report = Report::default();
     let mut exit = Exit::Success;
-    for name in files {
-        let path = context.folder.join(name);
-        match read(&path, name) {
-            Ok(file) => report.add(&file, &Folder::of(&path)),
+    for word in words {
+        match find(word, context) {
+            Ok((file, Where::Folder(folder))) => report.add(&file, &folder),
+            Ok((file, Where::Program)) => report.add(&file, &Nowhere),
             Err(failure) => {
                 output.failure(&failure);
                 exit = worse(exit, failure.exit);
@@ -74,11 +92,44 @@ fn worse(one: Exit, other: Exit) -> Exit {
     }
 }
 
+/// Where a scenario file lies.
+enum Where {
+    Folder(Folder),
+    Program,
+}
+
+/// The scenarios of this word: a file, else those of the pipeline of this name.
+fn find(word: &str, context: &Context) -> Result<(File, Where), Failure> {
+    let path = context.folder.join(word);
+    if !path.exists() {
+        if let Some(file) = scenario::shipped(word) {
+            return Ok((file, Where::Program));
+        }
+        if let Some((path, shown)) = own(word, context)? {
+            return Ok((read(&path, &shown)?, Where::Folder(Folder::of(&path))));
+        }
+    }
+    Ok((read(&path, word)?, Where::Folder(Folder::of(&path))))
+}
+
+/// The scenarios that a project keeps beside its own pipeline of this name.
+fn own(word: &str, context: &Context) -> Result<Option<(PathBuf, String)>, Failure> {
+    if PipelineName::parse(word).is_err() {
+        return Ok(None);
+    }
+    let project = evidence::Project::find(&context.folder)?;
+    let shown = format!("{}/{word}.md", definition::PROJECT_FOLDER);
+    let path = project.root.join(&shown);
+    Ok(path.is_file().then_some((path, shown)))
+}
+
 /// A scenario file. Only a regular one is opened, and none that nobody would read to its end.
 fn read(path: &Path, name: &str) -> Result<File, Failure> {
     let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Failure::not_found(format!("there is no file {name}")).hint("name a scenario file")
+            let names: Vec<&str> = builtin_names().collect();
+            let hint = format!("name a scenario file, or one of {}", names.join(", "));
+            Failure::not_found(format!("there is no file {name}")).hint(hint)
         }
         _ => Failure::file("look at", path)(cause),
     })?;

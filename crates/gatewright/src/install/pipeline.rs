@@ -12,7 +12,7 @@ use super::disk::Base;
 use super::plan::{Change, Plan};
 use super::record::{Kind, Record};
 use crate::context::Context;
-use crate::definition::{self, Place, Trouble};
+use crate::definition::{self, PROJECT_FOLDER as OWN_FOLDER, Place, Trouble};
 use crate::enrolment::InstalledPipeline;
 use crate::failure::Failure;
 use crate::trust::{self, Subject};
@@ -20,7 +20,6 @@ use crate::trust::{self, Subject};
 /// What a new user gets who names none.
 pub const DEFAULT: &str = "context-first";
 
-const OWN_FOLDER: &str = ".gatewright";
 const HOST_FOLDER: &str = ".claude";
 
 /// A pipeline with all that goes with it.

@@ -92,8 +92,51 @@ fn what_cannot_be_read_is_told_and_the_rest_is_played() {
         assert!(ran.stderr.contains(said), "{ran}");
         assert!(ran.stdout.ends_with("1 passed, 0 failed\n"), "{ran}");
     }
-    run(&project, "test").exits(2);
     run(&project, "test good.md --generate ansible").exits(2);
+}
+
+/// Every scenario of a built-in pipeline is named, with its place.
+#[test]
+fn built_in_scenarios_are_played_by_the_name_of_their_pipeline() {
+    let project = project();
+    let mut sum = 0;
+    for name in ["ansible", "context-first", "multi-ai", "phases"] {
+        let ran = run(&project, &format!("test {name}")).succeeds();
+        let path = format!("{}/scenarios/{name}.md", env!("CARGO_MANIFEST_DIR"));
+        let written = std::fs::read_to_string(path).unwrap();
+        let headings = written.lines().filter_map(|line| line.strip_prefix("## "));
+        for heading in headings {
+            let line = format!("pass  {} ({name}.md:", heading.replace(['`', '*'], ""));
+            assert!(ran.stdout.contains(&line), "{line}\n{ran}");
+        }
+        assert!(ran.stdout.ends_with(" passed, 0 failed\n"), "{ran}");
+        sum += fact(&project, &format!("test {name}"))["passed"]
+            .as_u64()
+            .unwrap();
+    }
+    for line in ["test", "test --builtin"] {
+        assert_eq!(fact(&project, line)["passed"], json!(sum), "{line}");
+    }
+    project.write("good.md", GOOD);
+    assert_eq!(
+        fact(&project, "test good.md --builtin")["passed"],
+        json!(sum + 1)
+    );
+    run(&project, "test --builtin --generate ansible").exits(2);
+}
+
+/// A file of the name of a pipeline is a file; a name that is neither is told which there are.
+#[test]
+fn a_file_goes_before_a_pipeline_of_its_name() {
+    let project = project();
+    project.write("ansible", GOOD);
+    let ran = run(&project, "test ansible").succeeds();
+    assert_eq!(ran.stdout.lines().count(), 2, "{ran}");
+    let ran = run(&project, "test ansibel").exits(3);
+    assert!(
+        ran.stderr.contains("one of ansible, context-first"),
+        "{ran}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Each built-in pipeline compiles without a word of complaint and keeps its promises.
 
-use language::{builtin, compile, references};
+use engine::PipelineName;
+use language::{builtin, compile, references, template};
 
 use crate::{compiled, said};
 
@@ -36,6 +37,34 @@ fn built_ins_are_found_by_name() {
         Some("ansible")
     );
     assert!(builtin::find("nothing").is_none());
+}
+
+/// A template is a pipeline like any other, whatever it is called.
+#[test]
+fn every_template_passes_without_a_warning_and_brings_its_files() {
+    for template in template::all() {
+        for name in ["NAME", "mine", "my_own-2"] {
+            let sources = template.sources(&PipelineName::parse(name).unwrap());
+            let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
+            let compiled = compile(&sources)
+                .unwrap_or_else(|problems| panic!("{}\n{}", template.name, said(&problems, &text)));
+            assert_eq!(said(&compiled.warnings, &text), "", "{}", template.name);
+            let definition = compiled.pipeline.definition();
+            assert_eq!(definition.name.as_str(), name);
+            assert_eq!(definition.about, template.about);
+            assert!(!definition.proofs.is_empty(), "{}", template.name);
+            let embedded: Vec<&String> = sources.files.keys().collect();
+            assert_eq!(
+                references(&sources.main).iter().collect::<Vec<_>>(),
+                embedded
+            );
+        }
+    }
+    assert_eq!(
+        template::find("minimal").map(|found| found.name),
+        Some("minimal")
+    );
+    assert!(template::find("nothing").is_none());
 }
 
 /// What is embedded is what is referred to: no file is missing, none is carried for nothing.

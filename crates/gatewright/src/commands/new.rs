@@ -1,0 +1,241 @@
+//! `gatewright new`: a pipeline of one's own, from a template or from another pipeline.
+
+use std::path::Path;
+
+use engine::PipelineName;
+use language::{Sources, builtin, template};
+use serde_json::json;
+use views::{Paint, Style};
+
+use crate::context::Context;
+use crate::definition::{self, ENDINGS, PROJECT_FOLDER, Place, Trouble};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::install::disk::Base;
+use crate::output::Output;
+use crate::scenario;
+
+/// Start a pipeline of your own, from a template or from another pipeline
+///
+/// Writes the definition (.gatewright/NAME.toml), its scenarios (.gatewright/NAME.md), and the agents,
+/// commands and other files that belong to it. They pass `gatewright lint` as they are: change what you
+/// want. No file is ever replaced.
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// What it is called
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    name: Option<String>,
+    /// The template to begin with [default: minimal]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "from")]
+    template: Option<String>,
+    /// Begin with a copy of this pipeline (its name, or its path)
+    #[arg(long, value_name = "PIPELINE")]
+    from: Option<String>,
+    /// List the templates
+    #[arg(long, conflicts_with_all = ["name", "template", "from"])]
+    list: bool,
+}
+
+const DEFAULT: &str = "minimal";
+
+/// A pipeline that is about to be written.
+struct Made {
+    sources: Sources,
+    scenarios: String,
+}
+
+impl New {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(name) = &self.name else {
+            return list(output);
+        };
+        match self.begin(name, context, output) {
+            Ok(exit) => Ok(exit),
+            Err(Trouble::Failed(failure)) => Err(failure),
+            Err(Trouble::Rejected { text, problems }) => {
+                output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
+                Ok(Exit::No)
+            }
+        }
+    }
+
+    fn begin(&self, word: &str, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+        let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
+        let name = free_name(word, &project.root)?;
+        let made = match &self.from {
+            Some(from) => copied(from, &name, context, &project.root)?,
+            None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
+        };
+        let files = made.files(&name);
+        let base = Base::new(project.root);
+        let missing = missing(&base, &files)?;
+        for (path, bytes) in &missing {
+            base.write(path, bytes)?;
+        }
+        Ok(tell(&name, &files, output)?)
+    }
+}
+
+/// A name that no other pipeline has here.
+fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
+    let name = PipelineName::parse(word).map_err(|problem| {
+        Failure::usage(format!("'{word}' is no name for a pipeline ({problem})"))
+    })?;
+    if builtin::find(word).is_some() {
+        let failure = Failure::no(format!("{name} is a built-in pipeline"));
+        return Err(failure.hint(format!(
+            "choose another name: `gatewright new my-{name} --from {name}`"
+        )));
+    }
+    let paths = ENDINGS.map(|ending| format!("{PROJECT_FOLDER}/{name}.{ending}"));
+    match paths
+        .iter()
+        .find(|path| root.join(path).symlink_metadata().is_ok())
+    {
+        Some(taken) => {
+            let failure = Failure::no(format!("{taken} is there already"));
+            Err(failure.hint("choose another name, or edit that file"))
+        }
+        None => Ok(name),
+    }
+}
+
+fn from_template(word: &str, name: &PipelineName) -> Result<Made, Trouble> {
+    let Some(template) = template::find(word) else {
+        let failure = Failure::not_found(format!("there is no template '{word}'"));
+        let names = || template::all().iter().map(|template| template.name);
+        return Err(match engine::nearest(word, names()) {
+            Some(near) => failure.hint(format!("did you mean {near}?")),
+            None => failure.hint(format!(
+                "there are {}",
+                names().collect::<Vec<_>>().join(", ")
+            )),
+        }
+        .into());
+    };
+    with_generated(template.sources(name))
+}
+
+/// Another pipeline under a new name. A built-in one brings its scenarios along.
+fn copied(
+    word: &str,
+    name: &PipelineName,
+    context: &Context,
+    root: &Path,
+) -> Result<Made, Trouble> {
+    let place = definition::place(word, &context.folder, root)?;
+    let original = definition::find(word, &context.folder, root)?;
+    let sources = language::renamed(&original, name).ok_or_else(|| {
+        Failure::no(format!("{word} is not a definition with a name")).hint(format!(
+            "`gatewright lint {word}` says what is wrong with it"
+        ))
+    })?;
+    let shipped = match place {
+        Place::Builtin(builtin) => scenario::shipped_for(builtin.name, &sources.main.name),
+        Place::File { .. } => None,
+    };
+    match shipped {
+        Some(scenarios) => {
+            definition::compile(&sources)?;
+            Ok(Made { sources, scenarios })
+        }
+        None => with_generated(sources),
+    }
+}
+
+/// A definition that compiles, with scenarios for each of its transitions.
+fn with_generated(sources: Sources) -> Result<Made, Trouble> {
+    let pipeline = definition::compile(&sources)?.pipeline;
+    let scenarios = scenario::generate(&pipeline, &sources.main.name).text;
+    Ok(Made { sources, scenarios })
+}
+
+impl Made {
+    /// Every file by its path from the project's root, the definition first.
+    fn files(&self, name: &PipelineName) -> Vec<(String, Vec<u8>)> {
+        let inside = |path: &str| format!("{PROJECT_FOLDER}/{path}");
+        let main = (
+            inside(&self.sources.main.name),
+            self.sources.main.bytes.clone(),
+        );
+        let scenarios = (
+            inside(&format!("{name}.md")),
+            self.scenarios.clone().into_bytes(),
+        );
+        let others = self.sources.files.iter();
+        let others = others.map(|(path, bytes)| (inside(path), bytes.clone()));
+        [main, scenarios].into_iter().chain(others).collect()
+    }
+}
+
+/// The files that are not there yet. What is there with the same content is shared; other content is
+/// somebody's own.
+fn missing<'a>(
+    base: &Base,
+    files: &'a [(String, Vec<u8>)],
+) -> Result<Vec<&'a (String, Vec<u8>)>, Failure> {
+    let mut missing = Vec::new();
+    for file in files {
+        match base.read(&file.0)? {
+            None => missing.push(file),
+            Some(present) if present == file.1 => {}
+            Some(_) => {
+                let failure = Failure::no(format!("{} is there with other content", file.0));
+                return Err(failure.hint("rename it, or choose another name; nothing was written"));
+            }
+        }
+    }
+    Ok(missing)
+}
+
+fn tell(
+    name: &PipelineName,
+    files: &[(String, Vec<u8>)],
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
+    let json = || json!({ "pipeline": name.as_str(), "files": paths });
+    output.facts(|_| text.clone(), json)?;
+    let main = paths.first().copied().unwrap_or_default();
+    for (command, does) in [
+        (
+            format!("gatewright lint {main}"),
+            "checks and proves it after you have changed it",
+        ),
+        (format!("gatewright test {name}"), "plays its scenarios"),
+        (
+            format!("gatewright trust {name}"),
+            "shows what it may run, and lets it",
+        ),
+        (
+            format!("gatewright init {name}"),
+            "guards this project with it, in Claude Code",
+        ),
+        (
+            format!("gatewright run {name} --task …"),
+            "has the agents started for you instead",
+        ),
+    ] {
+        output.say(&format!("next: `{command}` {does}"));
+    }
+    Ok(Exit::Success)
+}
+
+fn list(output: &mut Output) -> Result<Exit, Failure> {
+    let templates = template::all();
+    let text = |paint: Paint| {
+        let width = templates.iter().map(|it| it.name.len()).max().unwrap_or(0);
+        let line = |name: &str, about: &str| {
+            let name = paint.on(Style::Strong, &format!("{name:<width$}"));
+            format!("{name}  {about}\n")
+        };
+        templates.iter().map(|it| line(it.name, it.about)).collect()
+    };
+    let json = || {
+        let one = |it: &template::Template| json!({ "name": it.name, "about": it.about });
+        json!({ "templates": templates.iter().map(one).collect::<Vec<_>>() })
+    };
+    output.facts(text, json)?;
+    Ok(Exit::Success)
+}

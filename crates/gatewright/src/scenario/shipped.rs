@@ -1,0 +1,55 @@
+//! The scenarios of the built-in pipelines, which are part of the program.
+
+use language::Sources;
+
+use super::pipeline::Beside;
+use super::read::File;
+
+/// Name and text, in the order of the built-in pipelines.
+const ALL: &[(&str, &str)] = &[
+    ("ansible", include_str!("../../scenarios/ansible.md")),
+    (
+        "context-first",
+        include_str!("../../scenarios/context-first.md"),
+    ),
+    ("multi-ai", include_str!("../../scenarios/multi-ai.md")),
+    ("phases", include_str!("../../scenarios/phases.md")),
+];
+
+/// The scenarios of the built-in pipeline of this name.
+pub fn shipped(name: &str) -> Option<File> {
+    let (name, text) = ALL.iter().find(|(known, _)| *known == name)?;
+    Some(File {
+        name: format!("{name}.md"),
+        text: (*text).into(),
+    })
+}
+
+/// The same for a copy of the pipeline that lies beside the scenarios in this file.
+pub fn shipped_for(name: &str, file: &str) -> Option<String> {
+    let shipped = shipped(name)?;
+    let own = format!("```pipeline\n{name}\n```");
+    Some(
+        shipped
+            .text
+            .replace(&own, &format!("```pipeline\n{file}\n```")),
+    )
+}
+
+/// Nothing lies beside what is part of the program: it names built-in pipelines, or holds its own.
+pub struct Nowhere;
+
+impl Beside for Nowhere {
+    fn file(&self, path: &str) -> Result<Sources, String> {
+        Err(format!("{path} is not part of the program"))
+    }
+
+    fn text(&self, definition: &[u8]) -> Result<Sources, String> {
+        let main = language::SourceFile {
+            name: "a block".to_owned(),
+            bytes: definition.to_vec(),
+        };
+        let files = Default::default();
+        Ok(Sources { main, files })
+    }
+}
