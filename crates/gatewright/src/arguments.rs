@@ -5,9 +5,9 @@ use store::Key;
 
 use crate::commands::{
     answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, history, init, leash, lint, list, man, new, next, pipelines,
-    prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip, start, status,
-    statusline, step, test, trust, uninit, verify, why, worker,
+    export, finish, fork, gc, graph, history, init, leash, lint, list, man, metrics, new, next,
+    pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip,
+    start, status, statusline, step, test, trust, uninit, verify, why, worker,
 };
 use crate::exit::Exit;
 use crate::key::LONGEST;
@@ -94,6 +94,7 @@ pub enum Command {
 
     History(history::History),
     Why(why::Why),
+    Metrics(metrics::Metrics),
     Verify(verify::Verify),
     Checkpoint(checkpoint::Checkpoint),
     Restore(restore::Restore),

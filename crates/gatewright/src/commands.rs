@@ -21,6 +21,7 @@ pub mod leash;
 pub mod lint;
 pub mod list;
 pub mod man;
+pub mod metrics;
 pub mod new;
 pub mod next;
 pub mod pipelines;

@@ -157,6 +157,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Reset(command) => command.run(context, output),
         Command::History(command) => command.run(context, output),
         Command::Why(command) => command.run(context, output),
+        Command::Metrics(command) => command.run(context, output),
         Command::Verify(command) => command.run(context, output),
         Command::Checkpoint(command) => command.run(context, output),
         Command::Restore(command) => command.run(context, output),

@@ -16,6 +16,7 @@ mod layout;
 mod limits;
 pub mod list;
 mod markdown;
+pub mod metrics;
 pub mod next;
 mod paint;
 pub mod plan;

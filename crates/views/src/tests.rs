@@ -6,6 +6,7 @@ mod example;
 mod facts;
 mod hostile;
 mod lines;
+mod metrics;
 mod nexts;
 mod plans;
 mod progresses;

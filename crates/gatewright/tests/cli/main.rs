@@ -16,6 +16,7 @@ mod fixture;
 mod journal;
 mod keys;
 mod lessons;
+mod metrics;
 mod new;
 mod papers;
 mod people;

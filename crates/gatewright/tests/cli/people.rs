@@ -79,6 +79,8 @@ fn every_command_is_a_persons_or_anybodys() {
         "lint small.toml",
         "list",
         "man",
+        "metrics",
+        "new x",
         "next",
         "pipelines",
         "report",

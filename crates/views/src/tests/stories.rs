@@ -12,20 +12,24 @@ use super::runs::{AROUND, bypassed};
 use crate::{Cast, Paint, Verification, history, refusal_in, status, summary, why};
 
 /// A run, its journal, and which entries belong to one decision.
-struct Play {
-    pipeline: Pipeline,
-    run: Run,
-    entries: Vec<Entry>,
+pub struct Play {
+    pub pipeline: Pipeline,
+    pub run: Run,
+    pub entries: Vec<Entry>,
     decisions: Vec<Range<usize>>,
-    minute: u64,
+    pub minute: u64,
 }
 
-fn ann() -> Who {
+pub fn ann() -> Who {
     Who::Person("ann".to_owned())
 }
 
 impl Play {
     fn begin() -> Self {
+        Self::driven(Driver::ByHand)
+    }
+
+    pub fn driven(driver: Driver) -> Self {
         let pipeline = pipeline();
         let decision = begin(
             &pipeline,
@@ -36,7 +40,7 @@ impl Play {
                 definition: hash(0xd0),
                 task: "Write the role web\nand test it".to_owned(),
                 params: BTreeMap::from([(param_name("target"), "roles/web".to_owned())]),
-                driver: Driver::ByHand,
+                driver,
                 session: None,
                 process: None,
                 steps: Vec::new(),
@@ -55,7 +59,7 @@ impl Play {
         }
     }
 
-    fn happen(&mut self, by: Who, what: Happening, mut evidence: Evidence) -> Reply {
+    pub fn happen(&mut self, by: Who, what: Happening, mut evidence: Evidence) -> Reply {
         self.minute += 1;
         evidence.tree = evidence.tree.or(Some(hash(0x77)));
         let event = Event {
@@ -71,8 +75,8 @@ impl Play {
         decision.reply
     }
 
-    /// An agent is reported to have left these artifacts, each with a word in its outcome field.
-    fn report(&mut self, agent: &str, left: &[(&str, Option<&str>)]) -> Reply {
+    /// These artifacts lie there, each with a word in its outcome field.
+    pub fn left(&self, left: &[(&str, Option<&str>)]) -> Evidence {
         let number = u8::try_from(self.minute).unwrap();
         let seen = |(artifact, word): &(&str, Option<&str>)| {
             let word = word.map(str::to_owned);
@@ -84,7 +88,15 @@ impl Play {
                 },
             )
         };
-        let artifacts = left.iter().map(seen).collect();
+        Evidence {
+            artifacts: left.iter().map(seen).collect(),
+            ..Evidence::default()
+        }
+    }
+
+    /// An agent is reported to have left these artifacts.
+    fn report(&mut self, agent: &str, left: &[(&str, Option<&str>)]) -> Reply {
+        let evidence = self.left(left);
         let agent = Some(agent_name(agent));
         let what = Happening::Reported {
             agent,
@@ -92,17 +104,10 @@ impl Play {
             said: None,
             usage: Usage::default(),
         };
-        self.happen(
-            ann(),
-            what,
-            Evidence {
-                artifacts,
-                ..Evidence::default()
-            },
-        )
+        self.happen(ann(), what, evidence)
     }
 
-    fn plan(&mut self) {
+    pub fn plan(&mut self) {
         let step = |id: &str, needs: &[&str]| Step {
             id: step_id(id),
             title: format!("Write {id}"),
@@ -121,7 +126,7 @@ impl Play {
         );
     }
 
-    fn check(&mut self, code: i32, tail: &str) {
+    pub fn check(&mut self, code: i32, tail: &str) {
         let position = &self.run.position;
         let (stage, visit) = (position.stage.clone(), position.visit);
         let results = vec![check_result(CheckEnd::Exit(code), tail)];
@@ -138,7 +143,7 @@ impl Play {
         self.happen(Who::Engine, what, Evidence::default());
     }
 
-    fn answer(&mut self, choice: &str) {
+    pub fn answer(&mut self, choice: &str) {
         let what = Happening::Answered(Answer::Choice(outcome(choice)));
         self.happen(ann(), what, Evidence::default());
     }
@@ -147,11 +152,11 @@ impl Play {
         (1..).zip(&self.entries).collect()
     }
 
-    fn stands_in(&self, stage: &str) {
+    pub fn stands_in(&self, stage: &str) {
         assert_eq!(self.run.position.stage.as_str(), stage, "{}", self.told());
     }
 
-    fn told(&self) -> String {
+    pub fn told(&self) -> String {
         history(self.numbered()).text(Paint::Plain)
     }
 }

@@ -1,0 +1,128 @@
+//! `gatewright metrics`: figures over many runs, counted from their journals.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+
+use engine::{Hash, Pipeline, PipelineName, Seconds, Time};
+use serde_json::json;
+use store::{Backend, RunSummary};
+use views::metrics::{Journey, Metrics as Figures};
+use views::time::rfc3339;
+
+use crate::clock;
+use crate::context::Context;
+use crate::desk::Desk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Format, Output};
+use crate::{period, runs};
+
+/// Count over many runs: what came of them, how long who worked, what was checked, who waited
+///
+/// Counts the runs of this project, from their journals. Times are told by their median and by the
+/// one that nine of ten stay below.
+#[derive(Debug, clap::Args)]
+pub struct Metrics {
+    /// Count only runs of this pipeline
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pipeline: Option<PipelineName>,
+    /// Count only runs that began this long ago at most: 90s, 30m, 2h, 7d
+    #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
+    since: Option<Seconds>,
+    /// Count the runs of all projects
+    #[arg(long)]
+    all: bool,
+}
+
+fn parse_name(text: &str) -> Result<PipelineName, String> {
+    PipelineName::parse(text).map_err(|problem| problem.to_string())
+}
+
+impl Metrics {
+    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let now = clock::now();
+        let since = self.since.map(|since| earlier(now, since));
+        let (mut figures, mut unreadable) = (Figures::default(), Vec::new());
+        if let Some(mut desk) = Desk::if_there(context)? {
+            let mut pipelines = BTreeMap::new();
+            for summary in self.summaries(&desk, since)? {
+                match of_run(&mut desk, &mut pipelines, &summary, now) {
+                    Ok(one) => figures.add(one),
+                    Err(failure) if failure.exit == Exit::Store => unreadable.push(failure),
+                    Err(failure) => return Err(failure),
+                }
+            }
+        }
+        self.tell(&figures, since, output)?;
+        unreadable
+            .iter()
+            .for_each(|failure| output.failure(failure));
+        let worst = unreadable.first();
+        Ok(worst.map_or(Exit::Success, |failure| failure.exit))
+    }
+
+    fn summaries(&self, desk: &Desk<'_>, since: Option<Time>) -> Result<Vec<RunSummary>, Failure> {
+        let mut summaries = match self.all {
+            true => desk.store.runs(None)?,
+            false => runs::of_project(desk)?,
+        };
+        summaries.retain(|run| {
+            let wanted = self.pipeline.as_ref();
+            wanted.is_none_or(|name| *name == run.pipeline)
+                && since.is_none_or(|since| run.started_at >= since)
+        });
+        Ok(summaries)
+    }
+
+    fn tell(
+        &self,
+        figures: &Figures,
+        since: Option<Time>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if figures.runs.total() == 0 && output.format() == Format::Text {
+            output.say("no runs to count; `gatewright metrics --all` counts those of all projects");
+            return Ok(());
+        }
+        let json = || {
+            let mut value = figures.json();
+            value["pipeline"] = json!(self.pipeline.as_ref().map(PipelineName::as_str));
+            value["since"] = json!(since.map(rfc3339));
+            value
+        };
+        output.facts(|paint| figures.text(paint), json)
+    }
+}
+
+fn earlier(now: Time, period: Seconds) -> Time {
+    Time(now.0.saturating_sub(period.0.saturating_mul(1_000)))
+}
+
+/// The figures of one run, or none where it has gone meanwhile. Its journal is read once, a page at
+/// a time.
+fn of_run(
+    desk: &mut Desk<'_>,
+    pipelines: &mut BTreeMap<Hash, Pipeline>,
+    summary: &RunSummary,
+    now: Time,
+) -> Result<Figures, Failure> {
+    let Some(stored) = desk.store.run(&summary.id)? else {
+        return Ok(Figures::default());
+    };
+    let hash = stored.run.definition;
+    let pipeline = match pipelines.entry(hash) {
+        btree_map::Entry::Occupied(known) => known.into_mut(),
+        btree_map::Entry::Vacant(place) => place.insert(desk.pipeline(hash)?),
+    };
+    let mut journey = Journey::new(pipeline);
+    desk.store
+        .walk(&summary.id, stored.version, &mut |stored| {
+            journey
+                .tell(&stored.entry)
+                .map_err(|source| store::Error::Unfit {
+                    run: summary.id.clone(),
+                    source,
+                })
+        })?;
+    Ok(journey.end(now))
+}
