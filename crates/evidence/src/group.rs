@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
@@ -28,6 +28,11 @@ impl Group {
     /// The number of the group, which is that of its leader.
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The pipe for its input, where the command asked for one.
+    pub fn input(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     /// The pipes for its output, where the command asked for pipes.

@@ -1,161 +1,175 @@
 //! A short errand: a program runs for a moment, with this input, and what it says is kept.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fmt;
+use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use evidence::group::Group;
 
 /// How long we wait between two looks at the process.
-const TICK: Duration = Duration::from_millis(5);
+const TICK: Duration = Duration::from_millis(3);
 
-/// What is kept of an output.
-const MOST_BYTES: u64 = 16 * 1024;
+/// What is kept of an output. The rest is read and forgotten, so that nobody waits to be heard.
+const MOST_BYTES: usize = 1024 * 1024;
 
-pub struct Errand<'a> {
-    pub program: &'a Path,
-    pub arguments: &'a [String],
-    pub variables: &'a BTreeMap<OsString, OsString>,
-    pub folder: &'a Path,
-    pub input: &'a [u8],
-    pub patience: Duration,
-}
+/// How long the end of an output is waited for: whoever left the group may hold it open.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
-/// What it said, when it ended well.
+/// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    pub stdout: String,
-    pub stderr: String,
+pub struct Ended {
+    status: ExitStatus,
+    pub stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
-impl Errand<'_> {
-    /// Runs it to its end; whoever takes too long is ended with all that it started. Input and output
-    /// are files: a child that it leaves behind cannot keep us waiting for the end of a pipe.
-    pub fn run(&self) -> Result<Said, String> {
-        let cannot = |cause: io::Error| format!("it cannot be started ({cause})");
-        let mut input = tempfile::tempfile().map_err(cannot)?;
-        let written = input.write_all(self.input);
-        written
-            .and_then(|()| input.seek(SeekFrom::Start(0)))
-            .map_err(cannot)?;
-        let (mut stdout, mut stderr) = (
-            tempfile::tempfile().map_err(cannot)?,
-            tempfile::tempfile().map_err(cannot)?,
-        );
-        let group = Group::start(
-            Command::new(self.program)
-                .args(self.arguments)
-                .current_dir(self.folder)
-                .env_clear()
-                .envs(self.variables)
-                .stdin(input)
-                .stdout(stdout.try_clone().map_err(cannot)?)
-                .stderr(stderr.try_clone().map_err(cannot)?),
-        );
-        self.end(group.map_err(cannot)?)
-            .map(|()| Said {
-                stdout: kept(&mut stdout),
-                stderr: kept(&mut stderr),
-            })
-            .map_err(|why| with_last_words(why, &kept(&mut stderr)))
-    }
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It could not be started, or not be watched.
+    NotStarted(String),
+    TooLong(Duration),
+}
 
-    fn end(&self, group: Group) -> Result<(), String> {
-        let deadline = Instant::now() + self.patience;
-        let cannot = |cause: io::Error| format!("it cannot be watched ({cause})");
-        let mut is_over = group.has_ended().map_err(cannot)?;
-        while !is_over && Instant::now() < deadline {
-            thread::sleep(TICK);
-            is_over = group.has_ended().map_err(cannot)?;
-        }
-        let status = group.end().map_err(cannot)?;
-        match (is_over, status.code(), status.signal()) {
-            (false, ..) => Err(format!(
-                "it did not end within {} seconds",
-                self.patience.as_secs()
-            )),
-            (true, Some(0), _) => Ok(()),
-            (true, Some(code), _) => Err(format!("it ended with {code}")),
-            (true, None, signal) => Err(format!("signal {} ended it", signal.unwrap_or_default())),
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(cause) => write!(f, "it cannot be started ({cause})"),
+            Self::TooLong(patience) => {
+                write!(f, "it did not end within {} seconds", patience.as_secs())
+            }
         }
     }
 }
 
-fn kept(file: &mut File) -> String {
+/// Runs a command to its end. Whoever takes longer is ended, with all that it started.
+pub fn run(command: &mut Command, input: &[u8], patience: Duration) -> Result<Ended, Trouble> {
+    let cannot = |cause: std::io::Error| Trouble::NotStarted(cause.to_string());
+    let pipes = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut group = Group::start(pipes).map_err(cannot)?;
+    let deadline = Instant::now() + patience;
+    if let Some(mut pipe) = group.input() {
+        let input = input.to_vec();
+        // Whoever does not read its input is judged by its answer.
+        thread::spawn(move || drop(pipe.write_all(&input)));
+    }
+    let (stdout, stderr) = group.outputs();
+    let (stdout, stderr) = (drain(stdout), drain(stderr));
+    while !group.has_ended().map_err(cannot)? {
+        if Instant::now() >= deadline {
+            return Err(Trouble::TooLong(patience));
+        }
+        thread::sleep(TICK);
+    }
+    let status = group.end().map_err(cannot)?;
+    Ok(Ended {
+        status,
+        stdout: kept(&stdout),
+        stderr: kept(&stderr),
+    })
+}
+
+impl Ended {
+    /// What it said, when it ended well; else how it ended, with its last words.
+    pub fn well(self) -> Result<String, String> {
+        let why = match (self.status.code(), self.status.signal()) {
+            (Some(0), _) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
+            (Some(code), _) => format!("it ended with {code}"),
+            (None, signal) => format!("signal {} ended it", signal.unwrap_or_default()),
+        };
+        let stderr = String::from_utf8_lossy(&self.stderr);
+        let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
+        Err(match last {
+            Some(last) => format!("{why}: {}", views::progress::short(last, 200)),
+            None => why,
+        })
+    }
+}
+
+/// Reads an output to its end, and hands on its beginning piece by piece.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(mut pipe) = pipe else { return };
+        let (mut piece, mut kept) = ([0; 8 * 1024], 0);
+        while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            let wanted = length.min(MOST_BYTES - kept);
+            kept += wanted;
+            if wanted > 0 && sender.send(piece[..wanted].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+fn kept(pieces: &Receiver<Vec<u8>>) -> Vec<u8> {
+    let until = Instant::now() + LAST_OUTPUT;
     let mut bytes = Vec::new();
-    // What cannot be read was not said.
-    let _ = file.seek(SeekFrom::Start(0));
-    let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn with_last_words(why: String, stderr: &str) -> String {
-    let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-    match last {
-        Some(last) => format!("{why}: {}", views::progress::short(last, 200)),
-        None => why,
+    while let Ok(piece) = pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        bytes.extend(piece);
     }
+    bytes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shell(script: &str, patience: Duration) -> Result<Said, String> {
-        let arguments = ["-c".to_owned(), script.to_owned()];
-        let errand = Errand {
-            program: Path::new("/bin/sh"),
-            arguments: &arguments,
-            variables: &BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]),
-            folder: Path::new("/"),
-            input: b"in",
-            patience,
-        };
-        errand.run()
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str, patience: Duration) -> Result<Ended, Trouble> {
+        run(Command::new("sh").args(["-c", script]), b"in", patience)
     }
 
-    const LONG: Duration = Duration::from_secs(60);
+    fn well(script: &str) -> Result<String, String> {
+        shell(script, LONG).unwrap().well()
+    }
 
     #[test]
     fn it_hears_its_input_and_what_it_says_is_kept() {
-        let said = shell("cat; echo err >&2", LONG).unwrap();
-        assert_eq!(
-            (said.stdout.as_str(), said.stderr.as_str()),
-            ("in", "err\n")
-        );
+        assert_eq!(well("cat; echo err >&2"), Ok("in".to_owned()));
     }
 
     #[test]
     fn whoever_fails_says_why() {
-        let why = |script| shell(script, LONG).unwrap_err();
-        assert_eq!(why("exit 3"), "it ended with 3");
-        assert_eq!(
-            why("echo no such host >&2; exit 6"),
-            "it ended with 6: no such host"
-        );
-        assert_eq!(why("kill -9 $$"), "signal 9 ended it");
+        for (script, why) in [
+            ("exit 3", "it ended with 3"),
+            (
+                "echo no such host >&2; exit 6",
+                "it ended with 6: no such host",
+            ),
+            ("kill -9 $$", "signal 9 ended it"),
+        ] {
+            assert_eq!(well(script), Err(why.to_owned()));
+        }
     }
 
     #[test]
-    fn whoever_takes_too_long_is_ended() {
+    fn whoever_takes_too_long_is_ended_with_its_children() {
         let short = Duration::from_millis(50);
-        assert_eq!(
-            shell("sleep 600", short).unwrap_err(),
-            "it did not end within 0 seconds"
-        );
+        let trouble = shell("sleep 600 & sleep 600", short).unwrap_err();
+        assert_eq!(trouble, Trouble::TooLong(short));
+        let missing = run(&mut Command::new("/no/such/program"), b"", short).unwrap_err();
+        assert!(missing.to_string().starts_with("it cannot be started ("));
     }
 
     #[test]
     fn a_child_that_is_left_behind_keeps_nobody_waiting() {
-        assert_eq!(
-            shell("sleep 600 & echo there", LONG).unwrap().stdout,
-            "there\n"
-        );
+        assert_eq!(well("sleep 600 & echo there"), Ok("there\n".to_owned()));
+        let stray = "setsid sh -c 'exec sleep 20' & echo there";
+        assert_eq!(well(stray), Ok("there\n".to_owned()));
+    }
+
+    #[test]
+    fn of_an_endless_output_the_beginning_is_kept_and_nobody_is_cut_off() {
+        let said = well("head -c 30000000 /dev/zero; echo end >&2").unwrap();
+        assert_eq!(said.len(), MOST_BYTES);
     }
 }

@@ -18,6 +18,7 @@ pub mod progress;
 pub mod recovery;
 pub mod relay;
 pub mod session;
+pub mod setbacks;
 pub mod settings;
 pub mod signals;
 pub mod slots;

@@ -8,7 +8,6 @@ pub mod health;
 pub mod hooks;
 pub mod host;
 pub mod marked;
-pub mod outcome;
 pub mod perform;
 pub mod pipeline;
 pub mod places;

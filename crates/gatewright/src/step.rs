@@ -17,6 +17,7 @@ use crate::worker::choice::{self, Choice};
 use crate::worker::claim::{self, Claim};
 use crate::worker::order::{self, Special};
 use crate::worker::record::Record;
+use crate::worker::version;
 use crate::worker::work::{Finish, From, Setting, Stopped, Work};
 
 /// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
@@ -39,6 +40,10 @@ pub fn step(
     // Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
     let claim = Claim::new(&desk.state)?;
     let order = order::prepare(desk, &opened, &choice, (&claim, Special::default()))?;
+    if let Some(caution) = version::Asked::default().look_at(&order)? {
+        say(&caution);
+        drive::remark(desk, opened.clone(), None, &caution)?;
+    }
     let admitted = admit(desk, opened, wanted, &choice, &claim)?;
     let Some(dispatch) = admitted.opened.run().work_of_call(claim.call()).cloned() else {
         return Ok(turned_down(admitted));

@@ -14,6 +14,7 @@ pub mod order;
 pub mod process;
 pub mod record;
 pub mod verdict;
+pub mod version;
 pub mod work;
 
 pub use kept::{keep, keep_alike};

@@ -3,11 +3,13 @@
 mod account;
 mod guarding;
 pub(crate) mod trouble;
+mod version;
 
 use engine::RunnerName;
 
 pub use account::{Account, End};
 pub use guarding::{Guard, Guarding, Own, OwnPlace, Unguardable};
+pub use version::{Familiarity, Version};
 
 use crate::{Host, claude, codex, gemini};
 

@@ -33,6 +33,17 @@ pub struct Agents {
     variables: BTreeMap<OsString, OsString>,
 }
 
+/// A line of shell with which a program of this name tells the version that the tests are written for.
+pub fn tells_version(name: &str) -> String {
+    let said = match name {
+        "claude" => format!("{} (Claude Code)", claude::VERSION),
+        "codex" => format!("codex-cli {}", codex::VERSION),
+        "gemini" => gemini::VERSION.to_owned(),
+        _ => return String::new(),
+    };
+    format!(r#"[ "$1" = --version ] && {{ echo '{said}'; exit; }}"#)
+}
+
 impl Agents {
     /// Settles the project's home for all of them, as for a person who has used each before.
     pub fn new(project: &Project, model: &Model) -> Self {

@@ -20,7 +20,7 @@ mod ran;
 pub mod recorder;
 pub mod terminal;
 
-pub use agents::Agents;
+pub use agents::{Agents, tells_version};
 pub use executable::make_executable;
 pub use project::Project;
 pub use ran::Ran;

@@ -64,11 +64,14 @@ pub enum ProgramState {
         path: Outside,
         /// What it says of itself, where it was asked.
         version: Option<Outside>,
+        /// What a person should know of this version.
+        caution: Option<Outside>,
     },
-    /// It is there, and does not tell its version.
-    Silent {
+    /// It is there, and would not be started.
+    Unfit {
         path: Outside,
         reason: Outside,
+        remedy: Outside,
     },
     Missing {
         install: Outside,

@@ -230,6 +230,9 @@ fn absent(needed: &NeededProgram) -> Option<String> {
             needed.name.raw(),
             install.raw()
         )),
-        ProgramState::Found { .. } | ProgramState::Silent { .. } => None,
+        ProgramState::Unfit { reason, remedy, .. } => {
+            Some(format!("{}: {}", reason.raw(), remedy.raw()))
+        }
+        ProgramState::Found { .. } => None,
     }
 }

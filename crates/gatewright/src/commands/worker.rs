@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{Driver, Held, RunId, Status};
 use store::{Backend as _, RunSummary};
@@ -20,6 +20,7 @@ use crate::headless::lease;
 use crate::headless::orchestrator::{LeftOff, Patience};
 use crate::headless::relay::Relay;
 use crate::headless::session::{self, Manner};
+use crate::headless::setbacks::Setbacks;
 use crate::headless::signals;
 use crate::output::Output;
 
@@ -30,7 +31,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 ///
 /// Takes runs of all projects that were queued with `gatewright start --queue`, and headless runs that
 /// nobody drives any more: their orchestrator was killed, or somebody has answered what they asked. A
-/// run that waits for a person is left waiting. Ctrl-C stops cleanly; the runs stay as they are.
+/// run that waits for a person is left waiting, and one that cannot be driven is tried again later. Ctrl-C stops cleanly; the runs stay as they are.
 #[derive(Debug, clap::Args)]
 pub struct Worker {
     /// How many runs are driven at once
@@ -59,14 +60,13 @@ impl Worker {
         };
         let (sender, heard) = mpsc::channel();
         let mut driven: BTreeSet<RunId> = BTreeSet::new();
-        // What cannot be driven now may wait for another run to end.
-        let mut failed: BTreeSet<RunId> = BTreeSet::new();
+        let mut setbacks = Setbacks::default();
         loop {
             let stopping = manner.stop.load(Ordering::Relaxed);
             let free = self.runs as usize - driven.len();
             let due = match stopping || free == 0 {
                 true => Vec::new(),
-                false => due(context, &driven, &failed)?,
+                false => due(context, &driven, &setbacks)?,
             };
             if driven.is_empty() && (stopping || (due.is_empty() && self.once)) {
                 break;
@@ -84,8 +84,8 @@ impl Worker {
                     Heard::Left(run, left) => {
                         driven.remove(&run);
                         match &left {
-                            Ok(_) => failed.clear(),
-                            Err(_) => drop(failed.insert(run.clone())),
+                            Ok(_) => setbacks.passed(&run, Instant::now()),
+                            Err(_) => setbacks.note(run.clone(), Instant::now()),
                         }
                         tell(output, &run, left);
                     }
@@ -95,7 +95,7 @@ impl Worker {
         }
         Ok(match manner.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
-            false if failed.is_empty() => Exit::Success,
+            false if setbacks.is_empty() => Exit::Success,
             false => Exit::No,
         })
     }
@@ -128,14 +128,15 @@ fn tell(output: &mut Output, run: &RunId, left: Result<LeftOff, Failure>) {
 fn due(
     context: &Context,
     driven: &BTreeSet<RunId>,
-    failed: &BTreeSet<RunId>,
+    setbacks: &Setbacks,
 ) -> Result<Vec<RunId>, Failure> {
     let Some(desk) = Desk::if_there(context)? else {
         return Ok(Vec::new());
     };
+    let now = Instant::now();
     let wanted = |run: &RunSummary| {
         let wanted = matches!(run.status, Status::Queued | Status::Running);
-        wanted && run.driver == Driver::Headless && !failed.contains(&run.id)
+        wanted && run.driver == Driver::Headless && !setbacks.rests(&run.id, now)
     };
     let mut runs: Vec<RunSummary> = desk.store.runs(None)?;
     runs.retain(wanted);

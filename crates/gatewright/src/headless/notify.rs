@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use engine::Status;
@@ -13,7 +14,7 @@ use evidence::check::{self, Search, Surroundings};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Opened};
-use crate::errand::Errand;
+use crate::errand;
 use crate::failure::Failure;
 use crate::worker::order::NETWORK;
 
@@ -183,15 +184,12 @@ impl Sender {
     }
 
     fn run(&self, program: &Path, arguments: &[String]) -> Result<(), String> {
-        let errand = Errand {
-            program,
-            arguments,
-            variables: &self.variables,
-            folder: &self.folder,
-            input: self.body.as_bytes(),
-            patience: PATIENCE,
-        };
-        errand.run().map(drop)
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.folder);
+        command.env_clear().envs(&self.variables);
+        let ended = errand::run(&mut command, self.body.as_bytes(), PATIENCE);
+        let ended = ended.map_err(|trouble| trouble.to_string())?;
+        ended.well().map(drop)
     }
 }
 

@@ -30,6 +30,7 @@ use crate::failure::Failure;
 use crate::turn::PATIENCE;
 use crate::worker::choice::Starter;
 use crate::worker::listener::Told;
+use crate::worker::version;
 use crate::{chance, clock, collision};
 
 /// How often a picture is drawn again, and signals are looked at.
@@ -82,6 +83,8 @@ pub struct Orchestrator<'o, 'd> {
     asked: Option<u64>,
     /// The stage whose commands are run.
     checking: Option<engine::StageName>,
+    /// The agent programs whose version was looked at.
+    versions: version::Asked,
 }
 
 impl<'o, 'd> Orchestrator<'o, 'd> {
@@ -114,6 +117,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             pausing: None,
             asked: None,
             checking: None,
+            versions: version::Asked::default(),
         })
     }
 

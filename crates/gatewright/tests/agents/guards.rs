@@ -142,7 +142,8 @@ fn a_worker_whose_hooks_do_not_come_is_ended_at_its_first_tool() {
     let world = World::with(&pipeline("claude"), actors);
     // The real program, without the settings that we put in front of its command line.
     let real = world.program("claude");
-    let script = format!(r#"shift 2; exec '{}' "$@""#, real.display());
+    let version = testkit::tells_version("claude");
+    let script = format!("{version}\nshift 2; exec '{}' \"$@\"", real.display());
     world.put_program("claude", &script);
     let ran = world.run("pipeline.toml", &MAKE).exits(6);
     let reason = "claude used a tool, and its hooks never came: it is not guarded";

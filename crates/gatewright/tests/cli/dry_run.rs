@@ -85,6 +85,24 @@ fn what_is_missing_is_told_with_what_to_do_and_ends_with_1() {
 }
 
 #[test]
+fn a_program_that_is_too_old_is_missing_and_one_that_nobody_tried_is_told() {
+    let project = small();
+    project.trust("small.toml");
+    let folder = programs(&project, &[("claude", "echo '2.1.294 (Claude Code)'")]);
+    let ran = dry_run(&project, "small.toml --task note", &folder).exits(1);
+    for words in [
+        "is claude 2.1.294, and 2.1.295 or later is needed; update it",
+        "not ready; nothing was started",
+    ] {
+        assert!(ran.stdout.contains(words), "{words}\n{ran}");
+    }
+    let folder = programs(&project, &[("claude", "echo '3.0.0 (Claude Code)'")]);
+    let ran = dry_run(&project, "small.toml --task note", &folder).succeeds();
+    let words = "claude 3.0.0 was not tried with this gatewright";
+    assert!(ran.stdout.contains(words), "{ran}");
+}
+
+#[test]
 fn the_same_facts_are_there_for_programs() {
     let project = small();
     let folder = programs(&project, &[CLAUDE, CODEX]);

@@ -75,8 +75,10 @@ impl World {
     pub fn program(&self, name: &str, script: &str) -> &Self {
         let path = self.programs().join(name);
         // Several may start at once: who could make the folder has the number.
+        let version = testkit::tells_version(name);
         let text = format!(
             r#"#!/bin/sh
+{version}
 here=$(dirname "$0")
 count=1
 while ! mkdir "$here/{name}.$count" 2>/dev/null; do count=$((count + 1)); done
@@ -134,7 +136,7 @@ cat > "$here/prompt.$count"
 
     /// The program at work in the background.
     pub fn begin(&self, line: &str) -> super::under_way::UnderWay {
-        let file = self.programs().join(format!("pid.{}", unique()));
+        let file = self.programs().join(format!("under-way-{}.pid", unique()));
         let mut command = self.on_path(self.project.at_home("sh"));
         command.args(["-c", r#"echo $$ > "$0.new"; mv "$0.new" "$0"; exec "$@""#]);
         command

@@ -20,4 +20,5 @@ mod scripts;
 mod shown;
 mod stopping;
 mod under_way;
+mod versions;
 mod waves;

@@ -178,6 +178,23 @@ fn one_run_that_cannot_be_driven_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_run_that_could_not_be_driven_is_tried_again_while_nothing_else_happens() {
+    let world = World::with(ONE, WRITES);
+    let other = beside(&world, "other");
+    trusted_and_queued(&world, &other, "r-gone");
+    let moved = world.project.home().join("moved");
+    std::fs::rename(&other, &moved).unwrap();
+    let worker = world.begin("worker");
+    until("it failed", || {
+        worker.said().contains("r-gone: the project")
+    });
+    std::fs::rename(&moved, &other).unwrap();
+    until("it went on", || world.status("r-gone") == "completed");
+    worker.interrupt();
+    worker.end().exits(130);
+}
+
+#[test]
 fn a_worker_that_is_interrupted_leaves_its_runs_for_the_next_one() {
     let world = World::with(
         ONE,

@@ -1,7 +1,7 @@
 //! The program at work in the background: it can be sent signals, and waited for.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -13,19 +13,22 @@ pub struct UnderWay {
     child: Child,
     /// The program itself; the child may be a detour to it.
     pub id: i32,
+    /// What it says on its standard error output.
+    said: PathBuf,
 }
 
 impl UnderWay {
     /// Starts it. The command writes its number into the file before it becomes the program.
     pub fn begin(mut command: Command, file: &Path) -> Self {
+        let said = file.with_extension("said");
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(fs::File::create(&said).unwrap());
         let child = command.spawn().unwrap();
         until("it has begun", || file.exists());
         let id = fs::read_to_string(file).unwrap().trim().parse().unwrap();
-        Self { child, id }
+        Self { child, id, said }
     }
 
     pub fn signal(&self, signal: Signal) -> &Self {
@@ -44,14 +47,24 @@ impl UnderWay {
 
     /// What it said, when it has ended.
     pub fn end(self) -> Ran {
-        Ran::from(self.child.wait_with_output().unwrap())
+        let mut ended = self.child.wait_with_output().unwrap();
+        ended.stderr = fs::read(&self.said).unwrap();
+        Ran::from(ended)
+    }
+
+    /// What it has said so far.
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.said).unwrap()
     }
 
     /// Does it know what to do with an interrupt?
     pub fn listens(&self) -> bool {
+        // The shell that becomes the program may have something of its own to do with it.
+        let name = self.told("Name:").unwrap_or_default();
         let caught = self.told("SigCgt:").unwrap_or_default();
         // Signals count from 1, and an interrupt is the second one.
-        u64::from_str_radix(&caught, 16).is_ok_and(|caught| caught & 0b10 != 0)
+        let caught = u64::from_str_radix(&caught, 16);
+        name == "gatewright" && caught.is_ok_and(|caught| caught & 0b10 != 0)
     }
 
     /// What the system tells of it under this name. Nothing when it has ended.

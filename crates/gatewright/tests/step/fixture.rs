@@ -83,8 +83,10 @@ impl World {
     /// says how often it was started, and what it was given lies in `NAME.prompt.COUNT`.
     pub fn program(&self, name: &str, script: &str) -> &Self {
         let path = self.programs().join(name);
+        let version = testkit::tells_version(name);
         let script = format!(
             r#"#!/bin/sh
+{version}
 here=$(dirname "$0")
 count=$(($(cat "$here/{name}.count" 2>/dev/null || echo 0) + 1))
 echo "$count" > "$here/{name}.count"

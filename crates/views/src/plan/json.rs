@@ -145,12 +145,16 @@ fn budget(plan: &Plan<'_>) -> Value {
 
 fn program(needed: &NeededProgram) -> Value {
     let (path, version, hint) = match &needed.state {
-        ProgramState::Found { path, version } => (
+        ProgramState::Found {
+            path,
+            version,
+            caution,
+        } => (
             Some(path.raw()),
             version.as_ref().map(crate::safe::Outside::raw),
-            None,
+            caution.as_ref().map(crate::safe::Outside::raw),
         ),
-        ProgramState::Silent { path, reason } => (Some(path.raw()), None, Some(reason.raw())),
+        ProgramState::Unfit { path, reason, .. } => (Some(path.raw()), None, Some(reason.raw())),
         ProgramState::Missing { install } => (None, None, Some(install.raw())),
     };
     json!({

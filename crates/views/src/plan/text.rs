@@ -197,21 +197,26 @@ fn budget(plan: &Plan<'_>, budget: &Budget) -> Vec<String> {
 fn program(needed: &NeededProgram) -> (Style, String) {
     let (name, needed_for) = (needed.name.line(), few(&needed.needed_for));
     match &needed.state {
-        ProgramState::Found { path, version } => {
+        ProgramState::Found {
+            path,
+            version,
+            caution,
+        } => {
             let version = version
                 .as_ref()
                 .map(|version| format!(", {}", version.line()));
             let (path, version) = (path.line(), version.unwrap_or_default());
-            (
-                Style::Good,
-                format!("✓ {name} ({needed_for}): {path}{version}"),
-            )
+            let found = format!("✓ {name} ({needed_for}): {path}{version}");
+            match caution {
+                None => (Style::Good, found),
+                Some(caution) => (Style::Wait, format!("{found}; {}", caution.line())),
+            }
         }
-        ProgramState::Silent { path, reason } => {
-            let (path, reason) = (path.line(), reason.line());
+        ProgramState::Unfit { reason, remedy, .. } => {
+            let (reason, remedy) = (reason.line(), remedy.line());
             (
-                Style::Wait,
-                format!("✓ {name} ({needed_for}): {path}, but {reason}"),
+                Style::Bad,
+                format!("✗ {name} ({needed_for}): {reason}; {remedy}"),
             )
         }
         ProgramState::Missing { install } => {

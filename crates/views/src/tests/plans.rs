@@ -30,10 +30,17 @@ fn plan<'a>(pipeline: &'a Pipeline, run: &'a Run) -> Plan<'a> {
     let found = ProgramState::Found {
         path: Outside::new("/usr/bin/claude"),
         version: Some(Outside::new("2.1.325 (Claude Code)")),
+        caution: None,
     };
-    let silent = ProgramState::Silent {
+    let untested = ProgramState::Found {
         path: Outside::new("/usr/bin/gemini"),
-        reason: Outside::new("it did not end within 10 seconds"),
+        version: Some(Outside::new("9.0.0")),
+        caution: Some(Outside::new("gemini 9.0.0 was not tried")),
+    };
+    let unfit = ProgramState::Unfit {
+        path: Outside::new("/usr/bin/gemini"),
+        reason: Outside::new("it is too old"),
+        remedy: Outside::new("update it"),
     };
     let missing = ProgramState::Missing {
         install: Outside::new("install it"),
@@ -56,7 +63,8 @@ fn plan<'a>(pipeline: &'a Pipeline, run: &'a Run) -> Plan<'a> {
         ],
         programs: vec![
             program("claude", found),
-            program("gemini", silent),
+            program("gemini", untested),
+            program("gemini", unfit),
             program("codex", missing),
         ],
         missing: vec![Outside::new("codex is missing: install it")],
@@ -146,7 +154,8 @@ fn a_plan_tells_stages_limits_and_programs() {
 
         programs
           ✓ claude (runs claude): /usr/bin/claude, 2.1.325 (Claude Code)
-          ✓ gemini (runs gemini): /usr/bin/gemini, but it did not end within 10 seconds
+          ✓ gemini (runs gemini): /usr/bin/gemini, 9.0.0; gemini 9.0.0 was not tried
+          ✗ gemini (runs gemini): it is too old; update it
           ✗ codex (runs codex): missing; install it
 
         note: the tree is dirty
@@ -183,7 +192,7 @@ fn a_plan_for_programs_has_the_same_facts() {
     assert_eq!(told["budget"]["turns"], 40);
     assert_eq!(told["budget"]["cost_cents"], 500);
     assert_eq!(told["counters"][0]["then"], "escalate");
-    assert_eq!(told["programs"][2]["found"], false);
+    assert_eq!(told["programs"][3]["found"], false);
     let reviewing = told["stages"].as_array().unwrap().iter();
     let reviewing = reviewing.clone().find(|stage| stage["name"] == "reviewing");
     let reviewing = reviewing.unwrap();

@@ -3,26 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use engine::{Commands, Pipeline, Run, Work};
 use evidence::Project;
 use evidence::check::{self, Search, Surroundings};
+use hosts::worker::Program;
 use views::Outside;
 use views::plan::{NeededProgram, ProgramState};
-use views::progress::short;
 
 use crate::context::Context;
-use crate::errand::Errand;
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
 use crate::headless::notify::Target;
 use crate::runners::{self, Member};
+use crate::worker::version;
 
-/// How long a program may think about its version.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-const VERSION_COLUMNS: usize = 60;
+const COLUMNS: usize = 60;
 
 /// All that decides which programs a run needs.
 pub struct Wanted<'a> {
@@ -56,8 +52,8 @@ pub fn needed(
         Some(_) => BTreeMap::new(),
         None => of_runners(wanted.crew),
     };
-    let agents = agents.into_iter();
-    let agents = agents.map(|(word, needed_for)| machine.agent(word, needed_for));
+    let agents = agents.into_values();
+    let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
     let tools = of_checks(wanted.pipeline, wanted.run).into_iter();
     let tools = tools.chain(of_notices(wanted.driving));
     let tools = tools.map(|(word, needed_for)| machine.tool(&word, needed_for));
@@ -72,12 +68,15 @@ fn of_notices(driving: &Driving) -> Option<(String, Vec<String>)> {
     Some((word, vec!["notices".to_owned()]))
 }
 
-fn of_runners<'a>(crew: &[Member<'a>]) -> BTreeMap<&'a str, Vec<String>> {
-    let mut programs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let started = crew.iter();
-    for member in started.filter(|member| runners::program(member.runner).is_some()) {
-        let needed_for = programs.entry(member.runner).or_default();
-        let who = views::progress::short(&member.who, VERSION_COLUMNS);
+fn of_runners(crew: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<String>)> {
+    let mut programs = BTreeMap::new();
+    for member in crew {
+        let Some(program) = runners::program(member.runner) else {
+            continue;
+        };
+        let entry = programs.entry(program.word());
+        let (_, needed_for) = entry.or_insert((program, Vec::new()));
+        let who = views::progress::short(&member.who, COLUMNS);
         if !needed_for.contains(&who) {
             needed_for.push(who);
         }
@@ -124,20 +123,12 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    fn agent(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
+    fn agent(&self, program: Program, needed_for: Vec<String>) -> NeededProgram {
+        let word = program.word();
         let state = match check::find(word, &self.search) {
-            Ok(path) => match self.version(&path) {
-                Ok(version) => ProgramState::Found {
-                    path: Outside::new(path.display().to_string()),
-                    version: Some(Outside::new(version)),
-                },
-                Err(reason) => ProgramState::Silent {
-                    path: Outside::new(path.display().to_string()),
-                    reason: Outside::new(reason),
-                },
-            },
+            Ok(path) => self.judged(program, &path),
             Err(_) => ProgramState::Missing {
-                install: Outside::new(install(word)),
+                install: Outside::new(program.installed_by()),
             },
         };
         NeededProgram {
@@ -147,20 +138,20 @@ impl Machine<'_> {
         }
     }
 
-    /// Asked where no project can have a say in the answer.
-    fn version(&self, program: &Path) -> Result<String, String> {
-        let errand = Errand {
-            program,
-            arguments: &["--version".to_owned()],
-            variables: &self.variables,
-            folder: Path::new("/"),
-            input: b"",
-            patience: PATIENCE,
-        };
-        let said = errand.run()?;
-        match said.stdout.lines().find(|line| !line.trim().is_empty()) {
-            Some(line) => Ok(short(line, VERSION_COLUMNS)),
-            None => Err("it does not tell its version".to_owned()),
+    fn judged(&self, program: Program, path: &Path) -> ProgramState {
+        let judged = version::judge(program, path, &self.variables);
+        let path = Outside::new(path.display().to_string());
+        match judged {
+            Ok(fit) => ProgramState::Found {
+                path,
+                version: Some(Outside::new(fit.said)),
+                caution: fit.caution.map(Outside::new),
+            },
+            Err(unfit) => ProgramState::Unfit {
+                path,
+                reason: Outside::new(unfit.reason),
+                remedy: Outside::new(unfit.remedy),
+            },
         }
     }
 
@@ -173,6 +164,7 @@ impl Machine<'_> {
             Some(path) => ProgramState::Found {
                 path: Outside::new(path.display().to_string()),
                 version: None,
+                caution: None,
             },
             None => ProgramState::Missing {
                 install: Outside::new("install it, or correct the command"),
@@ -186,17 +178,6 @@ impl Machine<'_> {
     }
 }
 
-/// What to type where an agent program is missing.
-fn install(program: &str) -> String {
-    let package = match program {
-        "claude" => "@anthropic-ai/claude-code",
-        "codex" => "@openai/codex",
-        "gemini" => "@google/gemini-cli",
-        _ => return "install it, and put it on the PATH".to_owned(),
-    };
-    format!("`npm install -g {package}` installs it")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,18 +189,14 @@ mod tests {
             variables: BTreeMap::new(),
             root: Path::new("/"),
         };
-        for (word, package) in [
-            ("claude", "@anthropic-ai/claude-code"),
-            ("codex", "@openai/codex"),
-            ("gemini", "@google/gemini-cli"),
-        ] {
-            let needed = machine.agent(word, Vec::new());
+        for program in Program::ALL {
+            let needed = machine.agent(program, Vec::new());
             let ProgramState::Missing { install } = needed.state else {
-                panic!("{word} was found in no folder");
+                panic!("{program:?} was found in no folder");
             };
-            assert_eq!(
-                install.raw(),
-                format!("`npm install -g {package}` installs it")
+            assert!(
+                install.raw().starts_with("`npm install -g @"),
+                "{install:?}"
             );
         }
     }

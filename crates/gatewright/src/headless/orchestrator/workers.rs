@@ -98,7 +98,7 @@ impl Orchestrator<'_, '_> {
     }
 
     fn order(
-        &self,
+        &mut self,
         opened: &Opened,
         choice: &Choice,
         (claim, workplace): (&Claim, Option<&Workplace>),
@@ -107,7 +107,12 @@ impl Orchestrator<'_, '_> {
             stand_in: self.settings.stand_in.as_deref(),
             workplace: workplace.map(Workplace::folder),
         };
-        order::prepare(self.desk, opened, choice, (claim, special))
+        let order = order::prepare(self.desk, opened, choice, (claim, special))?;
+        if let Some(text) = self.versions.look_at(&order)? {
+            drive::remark(self.desk, opened.clone(), None, &text)?;
+            self.tell(opened, &Progress::Remark { text });
+        }
+        Ok(order)
     }
 
     fn workplace(

@@ -7,8 +7,9 @@ use engine::{Begins, PipelineName};
 
 use super::{Finding, Patient, Topic};
 use crate::enrolment::{self, Installed, InstalledPipeline};
+use crate::errand;
 use crate::install::host::Host;
-use crate::install::{outcome, pipeline};
+use crate::install::pipeline;
 use crate::state::State;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -64,10 +65,7 @@ fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
     for name in OF_A_SESSION {
         command.env_remove(name);
     }
-    let said = outcome::of(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
-    match said.code {
-        Some(0) => Ok(enrolment::is_anybody_enrolled(&state)),
-        Some(code) => Err(format!("it ends with {code}")),
-        None => Err("a signal ends it".to_owned()),
-    }
+    let ended = errand::run(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
+    ended.well()?;
+    Ok(enrolment::is_anybody_enrolled(&state))
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::hooks::found;
 use super::{Finding, Patient, Topic};
 use crate::chance;
-use crate::install::outcome::{self, Outcome};
+use crate::errand::{self, Ended};
 
 const EVENT: &str = "PreToolUse";
 
@@ -34,10 +34,10 @@ fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
     let words = ["a payload of an unknown session", "a broken payload"];
     for (payload, what) in payloads.iter().zip(words) {
         let patience = Duration::from_secs(DEADLINE_SECONDS + 2);
-        let said = outcome::of(&mut command(patient, line), payload, patience);
+        let said = errand::run(&mut command(patient, line), payload, patience);
         let wrong = match said {
             Err(trouble) => Some(trouble.to_string()),
-            Ok(outcome) => fault(&outcome),
+            Ok(ended) => fault(ended),
         };
         if let Some(wrong) = wrong {
             let says = format!(
@@ -92,12 +92,11 @@ fn payload(patient: &Patient<'_>) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-fn fault(outcome: &Outcome) -> Option<String> {
-    match outcome.code {
-        Some(0) if outcome.stdout.is_empty() => None,
-        Some(0) => Some("it says something".to_owned()),
-        Some(code) => Some(format!("it ends with {code}")),
-        None => Some("a signal ends it".to_owned()),
+fn fault(ended: Ended) -> Option<String> {
+    match ended.well() {
+        Ok(said) if said.is_empty() => None,
+        Ok(_) => Some("it says something".to_owned()),
+        Err(why) => Some(why),
     }
 }
 

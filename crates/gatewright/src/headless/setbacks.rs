@@ -1,0 +1,78 @@
+//! Setbacks: runs that could not be driven, and when each is tried again.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use engine::RunId;
+
+/// The first wait. It doubles with each setback of the same run.
+const FIRST: Duration = Duration::from_secs(4);
+
+const LONGEST: Duration = Duration::from_secs(15 * 60);
+
+#[derive(Debug, Default)]
+pub struct Setbacks(BTreeMap<RunId, Setback>);
+
+#[derive(Debug)]
+struct Setback {
+    times: u32,
+    until: Instant,
+}
+
+impl Setbacks {
+    /// This run could not be driven: it rests for a while.
+    pub fn note(&mut self, run: RunId, now: Instant) {
+        let setback = self.0.entry(run).or_insert(Setback {
+            times: 0,
+            until: now,
+        });
+        let factor = 1u32 << setback.times.min(16);
+        setback.times += 1;
+        setback.until = now + FIRST.saturating_mul(factor).min(LONGEST);
+    }
+
+    /// This run was driven to a rest. What was in the way of the others may have gone with it.
+    pub fn passed(&mut self, run: &RunId, now: Instant) {
+        self.0.remove(run);
+        for setback in self.0.values_mut() {
+            setback.until = now;
+        }
+    }
+
+    /// Does this run still rest?
+    pub fn rests(&self, run: &RunId, now: Instant) -> bool {
+        self.0.get(run).is_some_and(|setback| now < setback.until)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_rests_longer_each_time_and_no_longer_when_another_one_ended() {
+        let (run, other) = (run("r-a"), run("r-b"));
+        let (mut setbacks, mut now) = (Setbacks::default(), Instant::now());
+        let second = Duration::from_secs(1);
+        for rest in [4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
+            assert!(!setbacks.rests(&run, now));
+            setbacks.note(run.clone(), now);
+            assert!(setbacks.rests(&run, now + second * (rest - 1)), "{rest}");
+            now += second * rest;
+        }
+        setbacks.note(run.clone(), now);
+        assert!(setbacks.rests(&run, now) && !setbacks.rests(&other, now));
+        setbacks.passed(&other, now);
+        assert!(!setbacks.rests(&run, now) && !setbacks.is_empty());
+        setbacks.passed(&run, now);
+        assert!(setbacks.is_empty());
+    }
+
+    fn run(id: &str) -> RunId {
+        RunId::parse(id).unwrap()
+    }
+}

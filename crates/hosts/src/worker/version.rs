@@ -1,0 +1,123 @@
+//! Versions of agent programs: what one says of itself, and how well we know it.
+
+use std::fmt;
+
+use super::Program;
+
+/// Three numbers, the most important one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub [u32; 3]);
+
+/// How well a version of a program is known to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Familiarity {
+    Tested,
+    /// It may well do, and nobody has tried.
+    Untested,
+    /// It lacks something that we need.
+    TooOld,
+}
+
+impl Version {
+    /// The version in a line such as `2.1.325 (Claude Code)` or `codex-cli 0.166.0`.
+    pub fn in_line(line: &str) -> Option<Self> {
+        line.split_whitespace().find_map(Self::parse)
+    }
+
+    /// What follows the third number is the name of a trial version.
+    fn parse(word: &str) -> Option<Self> {
+        let mut numbers = word.splitn(3, '.');
+        let (major, minor) = (numbers.next()?, numbers.next()?);
+        let rest = numbers.next()?;
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        let patch = rest.get(..end.unwrap_or(rest.len()))?;
+        let number = |text: &str| text.parse().ok();
+        Some(Self([number(major)?, number(minor)?, number(patch)?]))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+impl Program {
+    /// The version with which our tests are run.
+    pub const fn tested(self) -> Version {
+        match self {
+            Self::Claude => Version([2, 1, 325]),
+            Self::Codex => Version([0, 166, 0]),
+            Self::Gemini => Version([0, 61, 0]),
+        }
+    }
+
+    /// The first version that has all that we need.
+    pub const fn oldest(self) -> Version {
+        match self {
+            // Before, a tool call went through when a hook crashed.
+            Self::Claude => Version([2, 1, 295]),
+            // Several versions before did not call the hooks of `codex exec`.
+            Self::Codex => Version([0, 140, 0]),
+            // Before, the id of a conversation could not be chosen.
+            Self::Gemini => Version([0, 37, 0]),
+        }
+    }
+
+    pub fn familiarity(self, version: Version) -> Familiarity {
+        match version {
+            version if version == self.tested() => Familiarity::Tested,
+            version if version < self.oldest() => Familiarity::TooOld,
+            _ => Familiarity::Untested,
+        }
+    }
+
+    /// What to type where it is missing or too old.
+    pub fn installed_by(self) -> String {
+        let package = match self {
+            Self::Claude => "@anthropic-ai/claude-code",
+            Self::Codex => "@openai/codex",
+            Self::Gemini => "@google/gemini-cli",
+        };
+        format!("`npm install -g {package}` installs it")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_in_what_a_program_says() {
+        for (line, expected) in [
+            ("2.1.325 (Claude Code)\n", Some([2, 1, 325])),
+            ("codex-cli 0.166.0", Some([0, 166, 0])),
+            ("0.61.0", Some([0, 61, 0])),
+            ("0.62.0-nightly.20261101.ab12", Some([0, 62, 0])),
+            ("codex-cli 0.167.0-alpha.3", Some([0, 167, 0])),
+            ("2.1.9", Some([2, 1, 9])),
+            ("v2.1.9", None),
+            ("2.1", None),
+            ("2.1.", None),
+            ("2..1", None),
+            ("99999999999.1.1", None),
+            ("", None),
+        ] {
+            assert_eq!(Version::in_line(line), expected.map(Version), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_tested_untested_or_too_old() {
+        for program in Program::ALL {
+            let [major, minor, patch] = program.tested().0;
+            let newer = Version([major, minor, patch + 1]);
+            assert_eq!(program.familiarity(program.tested()), Familiarity::Tested);
+            assert_eq!(program.familiarity(newer), Familiarity::Untested);
+            assert_eq!(program.familiarity(program.oldest()), Familiarity::Untested);
+            let older = Version([0, 0, 9]);
+            assert_eq!(program.familiarity(older), Familiarity::TooOld);
+        }
+    }
+}
