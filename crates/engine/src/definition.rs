@@ -13,6 +13,7 @@ use crate::names::{
 };
 use crate::pattern::AgentPattern;
 use crate::stage::Stage;
+use crate::view::View;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -135,41 +136,6 @@ pub enum Format {
 pub struct OutcomeField {
     pub field: String,
     pub values: BTreeMap<String, Outcome>,
-}
-
-/// A file rendered from the run after every change, and never read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
-    pub format: ViewFormat,
-    /// May hold `{run}` and parameters.
-    pub path: String,
-}
-
-/// What a view shows, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewFormat {
-    /// What was asked, done, checked and decided, as Markdown.
-    Summary,
-    /// How the run is going, as JSON.
-    Status,
-    /// The pipeline with the run's place in it, as Mermaid.
-    Diagram,
-}
-
-impl ViewFormat {
-    pub const ALL: [Self; 3] = [Self::Summary, Self::Status, Self::Diagram];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Summary => "summary",
-            Self::Status => "status",
-            Self::Diagram => "diagram",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.word() == word)
-    }
 }
 
 /// What a slash command does.

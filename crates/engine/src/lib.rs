@@ -31,6 +31,7 @@ pub mod run;
 mod safe;
 pub mod stage;
 mod status;
+pub mod view;
 
 pub use amount::{amount, counter_limit, parallel_limit, round_limit};
 pub use apply::{Damage, apply, replay};
@@ -57,3 +58,4 @@ pub use run::*;
 pub use safe::{is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, status};
+pub use view::{LoopOf, Removed, Saying, View, ViewFormat};

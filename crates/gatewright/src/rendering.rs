@@ -1,8 +1,9 @@
 //! Views: files in the project that are rendered from the run after a commit, and never read back.
 
-use engine::{Entry, View};
+use engine::{Entry, Hash, View};
 use evidence::{Project, artifact_path, replace};
 use store::Backend;
+use views::Material;
 
 use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
@@ -24,9 +25,22 @@ pub fn render(desk: &Desk<'_>, opened: &Opened) -> Vec<String> {
         Ok(project) => project,
         Err(failure) => return told(failure),
     };
-    let written = views
+    let entries: Vec<(u64, &Entry)> = journal
         .iter()
-        .map(|view| write(&project, opened, &journal, view));
+        .map(|(number, entry)| (*number, entry))
+        .collect();
+    let contents = |hash: &Hash| {
+        let bytes = desk.store.content(*hash).ok().flatten()?;
+        String::from_utf8(bytes).ok()
+    };
+    let material = Material {
+        pipeline: &opened.pipeline,
+        run: opened.run(),
+        entries: &entries,
+        project: &opened.stored.worktree,
+        contents: &contents,
+    };
+    let written = views.iter().map(|view| write(&project, &material, view));
     written.filter_map(Result::err).collect()
 }
 
@@ -39,30 +53,14 @@ fn journal(desk: &Desk<'_>, opened: &Opened) -> Result<Vec<(u64, Entry)>, Failur
         .collect())
 }
 
-fn write(
-    project: &Project,
-    opened: &Opened,
-    journal: &[(u64, Entry)],
-    view: &View,
-) -> Result<(), String> {
-    let run = opened.run();
-    let path =
-        artifact_path(&view.path, opened.pipeline.definition(), run, None).map_err(|reason| {
-            format!(
-                "the view {} has no usable path: {reason}",
-                view.format.word()
-            )
-        })?;
-    let entries: Vec<(u64, &Entry)> = journal
-        .iter()
-        .map(|(number, entry)| (*number, entry))
-        .collect();
-    let text = views::file(
-        view.format,
-        &opened.pipeline,
-        run,
-        &entries,
-        &opened.stored.worktree,
-    );
+fn write(project: &Project, material: &Material<'_>, view: &View) -> Result<(), String> {
+    let definition = material.pipeline.definition();
+    let path = artifact_path(&view.path, definition, material.run, None).map_err(|reason| {
+        format!(
+            "the view {} has no usable path: {reason}",
+            view.format.word()
+        )
+    })?;
+    let text = views::file(&view.format, material);
     replace(project, &path, text.as_bytes()).map_err(|error| error.to_string())
 }

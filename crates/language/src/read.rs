@@ -10,6 +10,7 @@ mod schema_text;
 mod stage;
 mod steps;
 mod value;
+mod view;
 pub(crate) mod words;
 mod work;
 

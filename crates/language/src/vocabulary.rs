@@ -3,9 +3,11 @@
 
 mod pipeline;
 mod stages;
+mod views;
 
 pub(crate) use pipeline::*;
 pub(crate) use stages::*;
+pub(crate) use views::*;
 
 /// What a value looks like. The reader gives it meaning; the schema describes it to editors.
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +167,7 @@ pub(crate) const FORMATS: &[&str] = &["bundle", "json", "text"];
 pub(crate) const SOURCES: &[&str] = &["reply", "answers"];
 pub(crate) const STOPS: &[&str] = &["free", "hold"];
 pub(crate) const ENDS: &[&str] = &["completed", "failed", "cancelled"];
+pub(crate) const REMOVED: &[&str] = &["render", "wait"];
 pub(crate) const CONVERSATIONS: &[&str] = &["fresh", "same"];
 
 const fn named(values: &'static Shape) -> Shape {

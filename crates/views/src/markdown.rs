@@ -4,12 +4,19 @@ use crate::safe::{line, safe};
 
 /// One line in which nothing is markup: no link, no image, no HTML, no table cell ends.
 pub fn escaped(text: &str) -> String {
+    let text = line(text);
     let mut escaped = String::with_capacity(text.len());
-    for found in line(text).chars() {
-        if "\\`*_{}[]<>#|~&!$".contains(found) {
+    let mut rest = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(found) = rest.next() {
+        // Inside a word an underscore is no markup, and file names are full of them.
+        let inside = |next: &char| before.is_ascii_alphanumeric() && next.is_ascii_alphanumeric();
+        let plain = found == '_' && rest.peek().is_some_and(inside);
+        if !plain && "\\`*_{}[]<>#|~&!$".contains(found) {
             escaped.push('\\');
         }
         escaped.push(found);
+        before = found;
     }
     escaped
 }

@@ -2,14 +2,15 @@
 
 mod briefings;
 mod diagrams;
-mod example;
-mod facts;
+pub mod example;
+pub mod facts;
 mod hostile;
 mod lines;
 mod metrics;
 mod nexts;
 mod plans;
+pub mod play;
 mod progresses;
-mod runs;
+pub mod runs;
 mod standings;
 mod stories;

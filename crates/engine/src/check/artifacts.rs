@@ -25,7 +25,13 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
         found.artifact(name, artifact);
     }
     for view in &definition.views {
-        found.path(place!["views", view.format.word()], &view.path);
+        let place = place!["views", view.format.word()];
+        found.path(place.clone(), &view.path);
+        if placeholders(&view.path).contains(&"step") {
+            let message = String::from("a view shows the whole run, and `{step}` is one of many");
+            let hint = "take `{step}` out of the path";
+            found.add(CheckRule::BadPath, place, message, hint);
+        }
     }
     found.shared_paths();
     for stage in &definition.stages {

@@ -13,6 +13,7 @@ use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::run::Fault;
 use crate::stage::{Commands, Edge, Questions, Stage, StepsSource, Target, Way, Work};
+use crate::view::ViewFormat;
 
 /// A definition with more stages than this is refused before anything grows with it.
 const MOST_STAGES: usize = 4_096;
@@ -79,6 +80,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
         names.amount(&declared.max, place!["counters", counter, "max"]);
     }
     names.budget();
+    names.views();
     names.slash_commands();
     for stage in &definition.stages {
         names.stage_names(stage);
@@ -262,6 +264,20 @@ impl<'a> Names<'a> {
             );
         }
         param
+    }
+
+    /// A view of a loop names its counter, and perhaps a parameter.
+    fn views(&mut self) {
+        for view in &self.definition.views {
+            let ViewFormat::LoopState(of) = &view.format else {
+                continue;
+            };
+            let place = |key: &str| place!["views", view.format.word(), key];
+            self.counter(&of.counter, Among::Declared, place("counter"));
+            if let Some(param) = view.format.param() {
+                self.param(param, place("promise"));
+            }
+        }
     }
 
     fn amount(&mut self, amount: &Amount, place: Place) {

@@ -235,11 +235,16 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
         let inject = stage.inject.as_deref().map(words).unwrap_or_default();
         commands.into_iter().chain(inject).collect::<Vec<_>>()
     });
+    let views = definition.views.iter().flat_map(|view| {
+        let promise = view.format.param().map(|name| name.as_str().to_string());
+        words(&view.path).into_iter().chain(promise)
+    });
     limits
         .chain(targets)
         .chain(paths)
         .chain(equals)
         .chain(texts)
+        .chain(views)
         .collect()
 }
 

@@ -8,8 +8,8 @@ use std::process::Command;
 use engine::{
     AgentName, Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured,
     CheckWork, Commands, Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField,
-    Param, ParamName, Pipeline, PipelineName, Run, RunId, Seconds, Seen, Source, Stage, StageName,
-    StopRule, Time, View, ViewFormat, Who, Work, Writes,
+    Param, ParamName, Pipeline, PipelineName, Removed, Run, RunId, Seconds, Seen, Source, Stage,
+    StageName, StopRule, Time, View, ViewFormat, Who, Work, Writes,
 };
 use evidence::check::{Ran, Surroundings};
 use evidence::tree::Tree;
@@ -153,6 +153,7 @@ impl World {
         let view = View {
             format: ViewFormat::Summary,
             path: String::from(path),
+            removed: Removed::Rendered,
         };
         self.definition.views.push(view);
     }

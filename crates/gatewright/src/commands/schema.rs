@@ -1,16 +1,31 @@
-//! `gatewright schema`: the JSON Schema of definitions, for editors.
+//! `gatewright schema`: the JSON Schema of definitions, for editors, and of views that have one.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Print the JSON Schema of definitions, for editors
+/// Print the JSON Schema of definitions, for editors, or of a view
 #[derive(Debug, clap::Args)]
-pub struct Schema {}
+pub struct Schema {
+    /// Of what
+    #[arg(value_enum, default_value_t = Subject::Definition, value_name = "WHAT")]
+    what: Subject,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Subject {
+    /// Pipeline files
+    Definition,
+    /// The view `workflow`
+    Workflow,
+}
 
 impl Schema {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
-        output.text(&language::schema())?;
+        match self.what {
+            Subject::Definition => output.text(&language::schema())?,
+            Subject::Workflow => output.text(views::workflow_schema())?,
+        }
         Ok(Exit::Success)
     }
 }

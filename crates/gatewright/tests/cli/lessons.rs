@@ -193,7 +193,7 @@ fn phases(count: usize) -> Project {
         item.as_object_mut().unwrap().remove("depends_on");
     }
     let graph = serde_json::json!({ "phases": list });
-    project.write(".claude/state/active_task_graph.json", graph.to_string());
+    project.write(".claude/state/plan.json", graph.to_string());
     let ran = run(&project, "report");
     assert_eq!(ran.code, Some(0), "{ran}");
     assert_eq!(stage(&project), "executing");

@@ -32,7 +32,7 @@ implementing | implementing_loop)
     echo hello > hello.txt
     echo '{"status": "complete", "files_modified": [], "files_created": ["hello.txt"]}' > .task/impl-result.json ;;
 planning)
-    echo '{"phases": [{"id": "a", "title": "A", "agent": "x"}, {"id": "b", "title": "B", "agent": "x", "needs": ["a"]}]}' > .claude/state/active_task_graph.json ;;
+    echo '{"phases": [{"id": "a", "title": "A", "agent": "x"}, {"id": "b", "title": "B", "agent": "x", "needs": ["a"]}]}' > .claude/state/plan.json ;;
 executing)
     echo "by $GATEWRIGHT_STEP" > "$GATEWRIGHT_STEP.txt"
     echo '{"status": "completed", "deliverables": ["x"], "context_for_next": "y"}' > ".claude/state/phases/$GATEWRIGHT_STEP.json" ;;

@@ -2,11 +2,10 @@
 
 use engine::{
     Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode,
-    Param, ParamName, PipelineName, StageName, View, ViewFormat, nearest,
+    Param, ParamName, PipelineName, StageName,
 };
 
 use super::{Fields, Reader};
-use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, BEGINS, MODES};
 
@@ -37,7 +36,9 @@ impl Reader<'_> {
             .into_iter()
             .collect();
         let stages = self.map(fields, "stages", Self::stage);
-        let views = self.map(fields, "views", Self::view);
+        let views = self
+            .optional(fields, "views", Self::views)
+            .unwrap_or_default();
         let commands = self
             .map(fields, "commands", Self::slash_command)
             .into_iter()
@@ -167,23 +168,5 @@ impl Reader<'_> {
         let name = self.key(entry, GroupName::parse);
         let members = self.items(&entry.node, Self::pattern);
         name.zip(members)
-    }
-
-    fn view(&mut self, entry: &Entry) -> Option<View> {
-        let path = self.filled(&entry.node)?;
-        let known = || ViewFormat::ALL.into_iter().map(ViewFormat::word);
-        let format = ViewFormat::parse(&entry.key);
-        if format.is_none() {
-            let message = format!("there is no view `{}`", entry.key);
-            let hint = match nearest(&entry.key, known()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("write {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            self.report(LanguageRule::UnknownWord, &entry.key_span, message, hint);
-        }
-        Some(View {
-            format: format?,
-            path,
-        })
     }
 }

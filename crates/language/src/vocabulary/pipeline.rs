@@ -56,10 +56,7 @@ pub(crate) static PIPELINE: Table = Table {
         ),
         optional(
             "views",
-            Shape::Map {
-                keys: &Shape::Text,
-                values: &Shape::Filled,
-            },
+            Shape::Table(&VIEWS),
             "Files rendered after every change: format to path.",
         ),
         optional(

@@ -1,8 +1,8 @@
 //! The listing of definitions.
 
 use engine::{
-    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, Mode, OutcomeField,
-    Param, Proof, Source, View, ViewFormat,
+    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, LoopOf, Mode,
+    OutcomeField, Param, Proof, Removed, Saying, Source, View, ViewFormat,
 };
 
 use super::listing::records;
@@ -23,8 +23,24 @@ records! {
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
     struct OutcomeField { field, values }
-    struct View { format, path }
-    words ViewFormat { Summary = "summary", Status = "status", Diagram = "diagram" }
+    struct View { format, path, removed }
+    words Removed { Rendered = "rendered", Waits = "waits" }
+    kinds ViewFormat {
+        Summary = "summary",
+        Status = "status",
+        Diagram = "diagram",
+        Log = "log",
+        AnsibleState = "ansible-state",
+        PipelineState = "pipeline-state",
+        TaskState = "task-state",
+        LoopState(of) = "loop-state",
+        Workflow = "workflow",
+        WorkflowReport = "workflow-report",
+        TaskGraph = "task-graph",
+        Sessions = "sessions",
+    }
+    struct LoopOf { counter, promise }
+    kinds Saying { Fixed(text) = "fixed", Param(param) = "param" }
     kinds Act {
         Start = "start",
         Answer(choice) = "answer",

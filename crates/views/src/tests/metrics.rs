@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::example::*;
 use super::facts::entry;
-use super::stories::{Play, ann};
+use super::play::{Play, ann};
 use crate::Paint;
 use crate::metrics::{Journey, Metrics};
 

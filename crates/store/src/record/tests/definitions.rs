@@ -286,14 +286,31 @@ pub fn definition() -> Definition {
         groups: BTreeMap::from([(name!(GroupName, "language"), vec![AgentPattern::new("a*")])]),
         artifacts: artifacts(),
         stages: works().into_iter().map(stage).collect(),
-        views: vec![View {
-            format: ViewFormat::Summary,
-            path: "STATE.md".to_owned(),
-        }],
+        views: views(),
         commands: commands(),
         gives: vec!["agents/writer.md".to_owned()],
         ignores: vec!["*.bundle.md".to_owned()],
         protocol: Some("protocol.md".to_owned()),
         proofs: proofs(),
     }
+}
+
+fn views() -> Vec<View> {
+    let view = |format, removed| View {
+        format,
+        path: "STATE.md".to_owned(),
+        removed,
+    };
+    let looped = |promise| {
+        let counter = name!(CounterName, "fixes");
+        ViewFormat::LoopState(LoopOf { counter, promise })
+    };
+    let plain = ViewFormat::WORDS.iter();
+    let plain = plain.filter_map(|word| ViewFormat::parse(word));
+    let promised = looped(Saying::Fixed("done".to_owned()));
+    let given = looped(Saying::Param(name!(ParamName, "target")));
+    plain
+        .map(|format| view(format, Removed::Rendered))
+        .chain([view(promised, Removed::Waits), view(given, Removed::Waits)])
+        .collect()
 }

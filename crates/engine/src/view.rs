@@ -1,0 +1,146 @@
+//! A view: a file that is rendered from the run after every change, and never read back.
+
+use alloc::string::String;
+
+use crate::names::{CounterName, ParamName};
+use crate::run::Run;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    pub format: ViewFormat,
+    /// May hold `{run}` and parameters.
+    pub path: String,
+    pub removed: Removed,
+}
+
+/// What it means that somebody removed the file of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Removed {
+    /// Nothing: it is written again.
+    #[default]
+    Rendered,
+    /// Stop: it is written again, and the run waits for a person.
+    Waits,
+}
+
+/// What a view shows, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ViewFormat {
+    /// What was asked, done, checked and decided, as Markdown.
+    Summary,
+    /// How the run is going, as JSON.
+    Status,
+    /// The pipeline with the run's place in it, as Mermaid.
+    Diagram,
+    /// A line for each transition, approval, refusal, error and warning.
+    Log,
+    /// Front matter with the phase and its validations, and a log: YAML and Markdown.
+    AnsibleState,
+    /// The state, the captured context and the history of agents, as JSON.
+    PipelineState,
+    /// The state by one word, as JSON.
+    TaskState,
+    /// A loop with its iterations, as JSON.
+    LoopState(LoopOf),
+    /// The phases of a task graph with what they delivered, as JSON.
+    Workflow,
+    /// The same as a list that people read, as Markdown.
+    WorkflowReport,
+    /// The task graph with its waves, as JSON.
+    TaskGraph,
+    /// The sessions of the run, one a line.
+    Sessions,
+}
+
+/// The loop that a view shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopOf {
+    /// It counts the iterations; the stage to which its edges lead is where the loop begins.
+    pub counter: CounterName,
+    /// What the worker says when it believes that it is done. It is shown and decides nothing.
+    pub promise: Saying,
+}
+
+/// A text, written down or taken from a parameter when the run starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saying {
+    Fixed(String),
+    Param(ParamName),
+}
+
+impl Saying {
+    /// The text in this run.
+    pub fn text<'a>(&'a self, run: &'a Run) -> &'a str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Param(param) => run.params.get(param).map_or("", String::as_str),
+        }
+    }
+}
+
+impl ViewFormat {
+    /// Every format by its word.
+    pub const WORDS: [&str; 12] = [
+        "summary",
+        "status",
+        "diagram",
+        "log",
+        "ansible-state",
+        "pipeline-state",
+        "task-state",
+        Self::LOOP_STATE,
+        "workflow",
+        "workflow-report",
+        "task-graph",
+        "sessions",
+    ];
+
+    /// The format that shows a loop, and must be told which.
+    pub const LOOP_STATE: &str = "loop-state";
+
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Status => "status",
+            Self::Diagram => "diagram",
+            Self::Log => "log",
+            Self::AnsibleState => "ansible-state",
+            Self::PipelineState => "pipeline-state",
+            Self::TaskState => "task-state",
+            Self::LoopState(_) => Self::LOOP_STATE,
+            Self::Workflow => "workflow",
+            Self::WorkflowReport => "workflow-report",
+            Self::TaskGraph => "task-graph",
+            Self::Sessions => "sessions",
+        }
+    }
+
+    /// The parameter that it shows.
+    pub(crate) fn param(&self) -> Option<&ParamName> {
+        match self {
+            Self::LoopState(LoopOf {
+                promise: Saying::Param(param),
+                ..
+            }) => Some(param),
+            _ => None,
+        }
+    }
+
+    /// The format of a word that needs no more than its word.
+    pub fn parse(word: &str) -> Option<Self> {
+        let plain = [
+            Self::Summary,
+            Self::Status,
+            Self::Diagram,
+            Self::Log,
+            Self::AnsibleState,
+            Self::PipelineState,
+            Self::TaskState,
+            Self::Workflow,
+            Self::WorkflowReport,
+            Self::TaskGraph,
+            Self::Sessions,
+        ];
+        plain.into_iter().find(|format| format.word() == word)
+    }
+}

@@ -1,0 +1,75 @@
+//! Views: which files are rendered from a run, and how.
+
+use engine::{CounterName, LoopOf, ParamName, Removed, Saying, View, ViewFormat};
+
+use super::value::braced;
+use super::{Fields, Reader};
+use crate::tree::{Node, Value};
+use crate::vocabulary::{self, REMOVED};
+
+impl Reader<'_> {
+    /// In the order in which the formats are known, whatever the order of the file.
+    pub(super) fn views(&mut self, node: &Node) -> Option<Vec<View>> {
+        let fields = &self.fields(node, &vocabulary::VIEWS)?;
+        let read = |word: &'static str| {
+            self.optional(fields, word, |reader, node| match ViewFormat::parse(word) {
+                Some(format) => reader.plain_view(format, node),
+                None => reader.loop_view(node),
+            })
+        };
+        Some(ViewFormat::WORDS.into_iter().filter_map(read).collect())
+    }
+
+    fn plain_view(&mut self, format: ViewFormat, node: &Node) -> Option<View> {
+        if let Value::Text(_) = node.value {
+            return Some(View {
+                format,
+                path: self.filled(node)?,
+                removed: Removed::default(),
+            });
+        }
+        let fields = &self.fields(node, &vocabulary::VIEW)?;
+        let (path, removed) = self.file_of_view(fields);
+        Some(View {
+            format,
+            path: path?,
+            removed,
+        })
+    }
+
+    fn loop_view(&mut self, node: &Node) -> Option<View> {
+        let fields = &self.fields(node, &vocabulary::LOOP_VIEW)?;
+        let (path, removed) = self.file_of_view(fields);
+        let counter = self.required(fields, "counter", |reader, node| {
+            reader.name(node, CounterName::parse)
+        });
+        let promise = self.required(fields, "promise", Self::saying);
+        Some(View {
+            format: ViewFormat::LoopState(LoopOf {
+                counter: counter?,
+                promise: promise?,
+            }),
+            path: path?,
+            removed,
+        })
+    }
+
+    fn file_of_view(&mut self, fields: &Fields<'_>) -> (Option<String>, Removed) {
+        let path = self.required(fields, "path", Self::filled);
+        let removed = self.optional(fields, "removed", |reader, node| {
+            reader.word(node, REMOVED, &[Removed::Rendered, Removed::Waits])
+        });
+        (path, removed.unwrap_or_default())
+    }
+
+    /// A text, or a parameter in braces.
+    fn saying(&mut self, node: &Node) -> Option<Saying> {
+        let text = self.filled(node)?;
+        match braced(&text) {
+            Some(name) => self
+                .parse_name(name, &node.span, ParamName::parse)
+                .map(Saying::Param),
+            None => Some(Saying::Fixed(text)),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The keys of views: one for each format, and what may be said of its file.
+
+use super::*;
+
+const VIEW_OR_PATH: Shape = Shape::Either(&[Shape::Filled, Shape::Table(&VIEW)]);
+
+pub(crate) static VIEWS: Table = Table {
+    name: "the views",
+    parts: &[&[
+        optional(
+            "summary",
+            VIEW_OR_PATH,
+            "What was asked, done, checked and decided, as Markdown.",
+        ),
+        optional("status", VIEW_OR_PATH, "How the run is going, as JSON."),
+        optional(
+            "diagram",
+            VIEW_OR_PATH,
+            "The pipeline with the run's place in it, as Mermaid.",
+        ),
+        optional(
+            "log",
+            VIEW_OR_PATH,
+            "A line for each transition, approval, refusal, error and warning.",
+        ),
+        optional(
+            "ansible-state",
+            VIEW_OR_PATH,
+            "Phase, agent, target and validations as YAML front matter, and a log.",
+        ),
+        optional(
+            "pipeline-state",
+            VIEW_OR_PATH,
+            "The state, the captured context and the history of agents, as JSON.",
+        ),
+        optional(
+            "task-state",
+            VIEW_OR_PATH,
+            "The state by one word, as JSON.",
+        ),
+        optional(
+            "loop-state",
+            Shape::Table(&LOOP_VIEW),
+            "A loop with its iterations, as JSON.",
+        ),
+        optional(
+            "workflow",
+            VIEW_OR_PATH,
+            "The steps as phases with what they delivered, as JSON.",
+        ),
+        optional(
+            "workflow-report",
+            VIEW_OR_PATH,
+            "The steps as a list of phases that people read, as Markdown.",
+        ),
+        optional(
+            "task-graph",
+            VIEW_OR_PATH,
+            "The steps with their needs and waves, as JSON.",
+        ),
+        optional(
+            "sessions",
+            VIEW_OR_PATH,
+            "The sessions of the run, one a line.",
+        ),
+    ]],
+    choice: &[],
+};
+
+const FILE: &[Key] = &[
+    required(
+        "path",
+        Shape::Filled,
+        "The file in the project. It may hold {run} and parameters.",
+    ),
+    optional(
+        "removed",
+        Shape::Word(REMOVED),
+        "What it means that somebody removed the file: `render` (default), it is written again; `wait`, the run also waits for a person.",
+    ),
+];
+
+pub(crate) static VIEW: Table = Table {
+    name: "a view",
+    parts: &[FILE],
+    choice: &[],
+};
+
+pub(crate) static LOOP_VIEW: Table = Table {
+    name: "a loop view",
+    parts: &[
+        FILE,
+        &[
+            required("counter", Shape::Name, "The counter of the iterations."),
+            required(
+                "promise",
+                Shape::Filled,
+                "What the worker says when it believes that it is done, or a parameter as \"{name}\".",
+            ),
+        ],
+    ],
+    choice: &[],
+};

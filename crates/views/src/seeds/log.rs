@@ -1,0 +1,79 @@
+//! `log`: a line for each transition, approval, refusal, error and warning.
+
+use engine::{Entry, Fact, WorkResult};
+
+use crate::fact::{Cast, sentence};
+use crate::file::Material;
+use crate::safe::line;
+use crate::time::rfc3339;
+
+pub fn log(material: &Material<'_>) -> String {
+    let entries = || material.entries.iter().map(|(_, entry)| *entry);
+    let cast = Cast::of(entries());
+    let lines = entries().filter_map(|entry| Some((entry, kind(entry)?)));
+    lines.map(|(entry, kind)| row(entry, kind, &cast)).collect()
+}
+
+/// `[2025-11-25T12:05:21Z] [gatewright] blocked: … (GW-R21)`.
+fn row(entry: &Entry, kind: &str, cast: &Cast) -> String {
+    format!(
+        "[{}] [gatewright] {kind}{} ({})\n",
+        rfc3339(entry.at),
+        line(sentence(entry, cast).raw()),
+        entry.rule.code()
+    )
+}
+
+/// What a line begins with; `None` for what is only in the history.
+fn kind(entry: &Entry) -> Option<&'static str> {
+    match &entry.fact {
+        Fact::Admitted { .. } => Some("approved: "),
+        Fact::Refused { .. } => Some("blocked: "),
+        Fact::Ended {
+            result: WorkResult::Fault { .. },
+            ..
+        }
+        | Fact::StepFailed { .. }
+        | Fact::Stuck { .. } => Some("error: "),
+        Fact::Retried { .. }
+        | Fact::StepRetried { .. }
+        | Fact::SentBack { .. }
+        | Fact::Noted { .. }
+        | Fact::Unevaluated { .. }
+        | Fact::Overridden { .. }
+        | Fact::Held { .. }
+        | Fact::Abandoned
+        | Fact::WentStale
+        | Fact::OverBudget { .. }
+        | Fact::RoundsSpent { .. }
+        | Fact::Bypassed { .. } => Some("warning: "),
+        Fact::Attached { .. }
+        | Fact::Detached { .. }
+        | Fact::Began { .. }
+        | Fact::Worked { .. }
+        | Fact::Captured { .. } => None,
+        // The sentence of a warning says that it is one.
+        Fact::Warned { .. }
+        | Fact::Started(_)
+        | Fact::Forked { .. }
+        | Fact::TakenUp
+        | Fact::Ended { .. }
+        | Fact::Unstuck
+        | Fact::Checked { .. }
+        | Fact::GatePassed { .. }
+        | Fact::ReviewerApproved { .. }
+        | Fact::ReviewerFound { .. }
+        | Fact::Fixed { .. }
+        | Fact::RoundStarted { .. }
+        | Fact::Planned { .. }
+        | Fact::StepsRevived { .. }
+        | Fact::Answered { .. }
+        | Fact::Approved { .. }
+        | Fact::Moved(_)
+        | Fact::Continued { .. }
+        | Fact::Cancelled { .. }
+        | Fact::Reset { .. }
+        | Fact::Checkpointed { .. }
+        | Fact::Restored { .. } => Some(""),
+    }
+}
