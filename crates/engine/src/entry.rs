@@ -208,6 +208,17 @@ pub enum Fact {
     },
 }
 
+/// The stage into which a run came with this.
+pub fn arrival(fact: &Fact) -> Option<&StageName> {
+    match fact {
+        Fact::Started(started) => Some(&started.stage),
+        Fact::Forked { state, .. } => Some(&state.position.stage),
+        Fact::Moved(moved) => Some(&moved.to),
+        Fact::Reset { stage, .. } => Some(stage),
+        _ => None,
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
     pub id: RunId,

@@ -41,7 +41,7 @@ pub use caller::{Held, held, may_act};
 pub use decide::{begin, decide, fork, may_check};
 pub use decision::{Decision, Refusal, Reply};
 pub use definition::*;
-pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult};
+pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
 pub use leaves::leaves_of;

@@ -2,6 +2,7 @@
 
 mod act;
 mod arguments;
+mod backup;
 mod caller;
 mod chance;
 mod clock;

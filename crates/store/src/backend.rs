@@ -64,6 +64,25 @@ pub trait Backend: Send {
         Ok(found)
     }
 
+    /// Where the run last came into each stage: the last entry of the decision that brought it there.
+    /// Every one is a point to which the run can go back, without anybody having marked it.
+    fn arrivals(&self, run: &RunId) -> Result<BTreeMap<StageName, u64>, Error> {
+        let mut found = BTreeMap::new();
+        let mut latest: Option<(StageName, u64)> = None;
+        self.walk(run, u64::MAX, &mut |stored| {
+            if let Some(stage) = engine::arrival(&stored.entry.fact) {
+                latest = Some((stage.clone(), stored.decision));
+            }
+            if let Some((stage, decision)) = &latest
+                && *decision == stored.decision
+            {
+                found.insert(stage.clone(), stored.number);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
     /// The run as it was after that entry.
     fn folded_at(&self, run: &RunId, number: u64) -> Result<Run, Error> {
         let mut state = None;

@@ -1,9 +1,10 @@
-//! The graph of a pipeline: as Mermaid, as DOT and as a drawing for the terminal.
+//! The graph of a pipeline: as Mermaid, as DOT, as a page, and as a drawing for the terminal.
 
 mod caption;
 mod chart;
 mod dot;
 mod drawing;
+mod html;
 mod mermaid;
 
 use engine::{Pipeline, Run};
@@ -19,6 +20,13 @@ pub fn mermaid(pipeline: &Pipeline, run: Option<&Run>) -> String {
 /// A Graphviz graph with the same information.
 pub fn dot(pipeline: &Pipeline, run: Option<&Run>) -> String {
     dot::render(&Chart::new(pipeline.definition(), run))
+}
+
+/// A page that stands alone, with the same information. With a run, its present stage is marked.
+pub fn html(pipeline: &Pipeline, run: Option<&Run>) -> String {
+    let status = run.map(|run| engine::status(pipeline, run));
+    let status = status.as_ref().map(engine::Status::word);
+    html::render(&Chart::new(pipeline.definition(), run), status)
 }
 
 /// Stages in the order of the file, each with its ways out, at most 100 columns wide.

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::runs;
 
-/// Draw a pipeline as text, Mermaid or DOT
+/// Draw a pipeline as text, Mermaid, DOT, or a web page that stands alone
 #[derive(Debug, clap::Args)]
 pub struct Graph {
     /// A pipeline's name, or the path of its file
@@ -33,6 +33,7 @@ enum Format {
     Text,
     Mermaid,
     Dot,
+    Html,
 }
 
 impl Format {
@@ -41,6 +42,7 @@ impl Format {
             Self::Text => "text",
             Self::Mermaid => "mermaid",
             Self::Dot => "dot",
+            Self::Html => "html",
         }
     }
 }
@@ -81,6 +83,7 @@ impl Graph {
             Format::Text => diagram::text(pipeline, run),
             Format::Mermaid => diagram::mermaid(pipeline, run),
             Format::Dot => diagram::dot(pipeline, run),
+            Format::Html => diagram::html(pipeline, run),
         }
     }
 }

@@ -1,11 +1,9 @@
 //! `gatewright reset`: a run goes back to its start; its history stays, and a backup is made first.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::PathBuf;
 
-use engine::{CheckpointName, Happening, Run, RunId};
-use store::{Backend, Key, StoredRun};
+use engine::{CheckpointName, Happening, Run};
+use store::{Key, StoredRun};
 
 use crate::act::confirmed;
 use crate::arguments::{OfRun, Writing};
@@ -15,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
-use crate::{drive, runs, tell};
+use crate::{backup, drive, runs, tell};
 
 /// Send a run back to its start; its history stays, and a backup is made first
 #[derive(Debug, clap::Args)]
@@ -53,7 +51,7 @@ impl Reset {
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
         let (name, stored) = mark(&mut desk, stored, &key)?;
         let run = stored.run.id.clone();
-        let backup = back_up(&desk, &run, &name)?;
+        let backup = backup::keep(&desk, &run, &name)?;
         let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
         let exit = tell::tell(&driven, output)?;
         if exit == Exit::Success {
@@ -96,8 +94,7 @@ fn mark(
     stored: StoredRun,
     key: &Key,
 ) -> Result<(CheckpointName, StoredRun), Failure> {
-    let name = CheckpointName::parse(&format!("before-reset-{}", stored.version))
-        .map_err(|problem| Failure::bug(problem.to_string()))?;
+    let name = backup::name(&stored)?;
     let derived = evidence::hash(format!("before {key}").as_bytes()).to_string();
     let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
     let mut make =
@@ -111,21 +108,4 @@ fn mark(
             _ => None,
         });
     Ok((made.unwrap_or(name), driven.opened.stored))
-}
-
-/// Writes everything of the run beside the store.
-fn back_up(desk: &Desk<'_>, run: &RunId, name: &CheckpointName) -> Result<PathBuf, Failure> {
-    let folder = desk.state.backups()?;
-    let path = folder.join(format!("{run}.{name}.jsonl"));
-    let mut file =
-        tempfile::NamedTempFile::new_in(&folder).map_err(Failure::file("write to", &folder))?;
-    desk.store.export(run, &mut file)?;
-    let kept = file.flush().and_then(|()| file.as_file().sync_all());
-    kept.map_err(Failure::file("write", &path))?;
-    file.persist(&path)
-        .map_err(|failed| Failure::file("write", &path)(failed.error))?;
-    fs::File::open(&folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(Failure::file("write to", &folder))?;
-    Ok(path)
 }

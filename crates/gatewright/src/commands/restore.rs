@@ -1,6 +1,6 @@
 //! `gatewright restore`: a run goes back to a point of its own history, which stays whole.
 
-use engine::{CheckpointName, Happening, RunId};
+use engine::{CheckpointName, Happening, RunId, StageName};
 use store::Backend;
 
 use crate::act::act_confirmed;
@@ -13,12 +13,15 @@ use crate::key::Command;
 use crate::output::Output;
 
 /// Go back to an earlier point of a run; its history stays whole
+///
+/// Every stage that the run came into is such a point: `@STAGE` is the run as it was when it last came
+/// there. Nobody has to mark it.
 #[derive(Debug, clap::Args)]
 pub struct Restore {
     /// The run's id, or the beginning of it
     #[arg(value_name = "RUN")]
     run: String,
-    /// A checkpoint's name, or the number of an entry
+    /// A checkpoint's name, a stage as `@STAGE`, or the number of an entry
     #[arg(value_name = "POINT")]
     point: String,
     /// Why, for whoever reads the history
@@ -58,8 +61,11 @@ impl Restore {
     }
 }
 
-/// The entry that a checkpoint's name or a number means.
+/// The entry that a checkpoint's name, a stage or a number means.
 pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
+    if let Some(stage) = point.strip_prefix('@') {
+        return find_arrival(desk, run, stage);
+    }
     let checkpoints = desk.store.checkpoints(run)?;
     let named = CheckpointName::parse(point)
         .ok()
@@ -77,8 +83,21 @@ pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Fail
             (Some(near), _) => failure.hint(format!("did you mean {near}?")),
             (None, false) => failure.hint(format!("there are {}", names.join(", "))),
             (None, true) => failure.hint(format!(
-                "write the number of an entry of `gatewright history {run}`"
+                "write @STAGE, or the number of an entry of `gatewright history {run}`"
             )),
         },
     )
+}
+
+/// The entry with which the run last came into this stage.
+fn find_arrival(desk: &Desk<'_>, run: &RunId, stage: &str) -> Result<u64, Failure> {
+    let arrivals = desk.store.arrivals(run)?;
+    let entry = StageName::parse(stage)
+        .ok()
+        .and_then(|stage| arrivals.get(&stage).copied());
+    entry.ok_or_else(|| {
+        let names: Vec<String> = arrivals.keys().map(|stage| format!("@{stage}")).collect();
+        Failure::not_found(format!("run {run} was never in a stage '{stage}'"))
+            .hint(format!("there are {}", names.join(", ")))
+    })
 }

@@ -1,10 +1,12 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
-use engine::{Act, CommandName, Happening, ParamName};
+use engine::{Act, CheckpointName, CommandName, Happening, ParamName};
 use hosts::claude::Answer;
+use store::Backend as _;
 
 use super::guarded::Guarded;
 use super::{answer, skill};
+use crate::backup;
 use crate::commands::answer::chosen;
 use crate::context::Context;
 use crate::definition::{self, Trouble};
@@ -42,6 +44,10 @@ fn forked(guarded: &mut Guarded<'_, '_>, name: &CommandName) -> Result<Answer, F
 
 fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<Answer, Failure> {
     let person = guarded.person();
+    let backup = match act {
+        Act::Reset => mark_before(guarded)?,
+        _ => None,
+    };
     let answered = guarded.tell_by(&person, &mut |_, opened, at| match meant(act, arguments) {
         Meant::Choice(word) => chosen(opened, &word, at),
         Meant::Happening(what) => Ok(Deed::from(what)),
@@ -53,8 +59,14 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
             let run = driven.opened.run();
             let stands = || format!("run {} is in {}", run.id, run.position.stage);
             let notice = answer::objection(&driven).unwrap_or_else(stands);
+            let kept = backup.map_or_else(String::new, |name| {
+                format!(
+                    "; to go back: gatewright restore {} {name} --reason WHY",
+                    run.id
+                )
+            });
             Answer {
-                notice: Some(format!("gatewright: {notice}")),
+                notice: Some(format!("gatewright: {notice}{kept}")),
                 ..answer::told(&driven)
             }
         }
@@ -65,6 +77,29 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
         },
         Err(failure) => return Err(failure),
     })
+}
+
+/// Names the point before a reset and keeps the run as it is, once for each command.
+fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, Failure> {
+    let run = guarded.opened.run().id.clone();
+    let key = guarded.key.take();
+    let is_repeated = match &key {
+        Some(key) => !guarded.desk.store.keyed(&run, key)?.is_empty(),
+        None => false,
+    };
+    if is_repeated {
+        guarded.key = key;
+        return Ok(None);
+    }
+    guarded.desk.context.expect_delay();
+    let name = backup::name(&guarded.opened.stored)?;
+    let person = guarded.person();
+    let mark = Happening::CheckpointAsked { name: name.clone() };
+    let marked = guarded.tell_by(&person, &mut |_, _, _| Ok(Deed::from(mark.clone())));
+    guarded.key = key;
+    marked?;
+    backup::keep(guarded.desk, &run, &name)?;
+    Ok(Some(name))
 }
 
 /// What a command stands for, with what follows it.

@@ -10,7 +10,7 @@ use super::known::{Known, name};
 use super::mistake::Mistake;
 use super::phrase::{Phrase, pair};
 use super::step::{
-    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Start, Step,
+    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step,
 };
 use super::words::{Form, Word};
 pub use worker::subject;
@@ -199,12 +199,19 @@ fn person(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<PersonAct> {
             name(phrase.word("a name")?, CheckpointName::parse).map(PersonAct::Checkpoint)
         }
         _ => {
-            let name = name(
-                phrase.word("the name of a checkpoint")?,
-                CheckpointName::parse,
-            )?;
+            let word = phrase.word("the name of a checkpoint, or @STAGE")?;
+            let point = match word.text.strip_prefix('@') {
+                Some(stage) => {
+                    let text = stage.to_owned();
+                    Point::Stage(known.stage(&Word {
+                        text,
+                        ..word.clone()
+                    })?)
+                }
+                None => name(word, CheckpointName::parse).map(Point::Checkpoint)?,
+            };
             Ok(PersonAct::Restore {
-                name,
+                point,
                 reason: because(phrase)?,
             })
         }

@@ -12,7 +12,7 @@ use super::checking;
 use super::grammar::FIRST_SESSION;
 use super::leaving::{Unplayable, unplayable};
 use super::step::{
-    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Start, Step, Subject,
+    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step, Subject,
 };
 use super::world::World;
 
@@ -25,6 +25,8 @@ pub struct Player<'a> {
     pub entries: Vec<Entry>,
     pub(super) driver: Driver,
     checkpoints: BTreeMap<CheckpointName, (u64, Run)>,
+    /// The run as it last came into each stage.
+    arrivals: BTreeMap<StageName, (u64, Run)>,
 }
 
 /// What was said to a step.
@@ -47,6 +49,7 @@ impl<'a> Player<'a> {
             entries: Vec::new(),
             driver: Driver::Guarded,
             checkpoints: BTreeMap::new(),
+            arrivals: BTreeMap::new(),
         }
     }
 
@@ -265,19 +268,34 @@ impl<'a> Player<'a> {
                 reason: reason.clone(),
             },
             PersonAct::Checkpoint(name) => Happening::CheckpointAsked { name: name.clone() },
-            PersonAct::Restore { name, reason } => {
-                let Some((entry, state)) = self.checkpoints.get(name) else {
-                    let hint = format!("write `checkpoint {name}` further up");
-                    return unplayable(format!("there is no checkpoint `{name}`"), hint);
-                };
-                let (state, reason) = (Box::new(state.clone()), reason.clone());
+            PersonAct::Restore { point, reason } => {
+                let (entry, state) = self.point(point)?;
+                let reason = reason.clone();
                 Happening::RestoreAsked {
-                    entry: *entry,
-                    state,
+                    entry,
+                    state: Box::new(state),
                     reason,
                 }
             }
         })
+    }
+
+    /// The run as it was at this point, and its entry.
+    fn point(&self, point: &Point) -> Played<(u64, Run)> {
+        let (found, hint) = match point {
+            Point::Checkpoint(name) => (
+                self.checkpoints.get(name),
+                format!("write `checkpoint {name}` further up"),
+            ),
+            Point::Stage(stage) => (
+                self.arrivals.get(stage),
+                format!("let the run go through {stage} further up"),
+            ),
+        };
+        match found {
+            Some(found) => Ok(found.clone()),
+            None => unplayable(format!("there is no point `{point}`"), hint),
+        }
     }
 
     /// What lies in the world before anything is done.
@@ -376,6 +394,11 @@ impl<'a> Player<'a> {
             })?;
             self.run = Some(run);
             self.entries.push(entry.clone());
+        }
+        let mut facts = decision.entries.iter().map(|entry| &entry.fact);
+        if let (true, Some(run)) = (facts.any(|fact| engine::arrival(fact).is_some()), &self.run) {
+            let point = (self.entries.len() as u64, run.clone());
+            self.arrivals.insert(run.position.stage.clone(), point);
         }
         Ok(())
     }

@@ -74,6 +74,14 @@ pub enum Act {
     Host(HostAct),
 }
 
+/// Where a run goes back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Point {
+    Checkpoint(CheckpointName),
+    /// Where it last came into this stage.
+    Stage(StageName),
+}
+
 /// What a person does at the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAct {
@@ -94,7 +102,7 @@ pub enum PersonAct {
     },
     Checkpoint(CheckpointName),
     Restore {
-        name: CheckpointName,
+        point: Point,
         reason: String,
     },
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use engine::{AgentName, ArtifactName, Driver, Fault, StepId, Usage};
 
 use super::step::{
-    Act, Background, Begins, By, Entrance, Given, HostAct, How, Left, PersonAct, Start, Step,
-    Subject,
+    Act, Background, Begins, By, Entrance, Given, HostAct, How, Left, PersonAct, Point, Start,
+    Step, Subject,
 };
 
 /// Words that mean something where an agent's name could stand.
@@ -53,6 +53,15 @@ fn value(text: &str) -> String {
         String::from(text)
     } else {
         quote(text)
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Checkpoint(name) => write!(f, "{name}"),
+            Self::Stage(stage) => write!(f, "@{stage}"),
+        }
     }
 }
 
@@ -167,7 +176,7 @@ impl fmt::Display for PersonAct {
             Self::Cancel { reason } => write!(f, "cancel{}", because(reason)),
             Self::Reset { reason } => write!(f, "reset{}", because(reason)),
             Self::Checkpoint(name) => write!(f, "checkpoint {name}"),
-            Self::Restore { name, reason } => write!(f, "restore {name}{}", because(reason)),
+            Self::Restore { point, reason } => write!(f, "restore {point}{}", because(reason)),
         }
     }
 }

@@ -272,6 +272,14 @@ fn entries_and_checkpoints_that_are_not_there_are_told() {
         &["no entry 99"],
     );
     says_one_line(run(&project, "fork r-test --at 0"), 3, &["no entry 0"]);
+    for point in ["@reviewing", "@nowhere", "@", "@a/b"] {
+        let line = format!("restore r-test {point} --reason x");
+        says_one_line(
+            run(&project, &line),
+            3,
+            &["was never in a stage", "@writing"],
+        );
+    }
 }
 
 #[test]

@@ -68,6 +68,32 @@ fn a_run_goes_back_to_a_checkpoint_and_keeps_its_history() {
     run(&project, "verify").succeeds();
 }
 
+/// Every stage that the run came into is a point, without a checkpoint.
+#[test]
+fn a_run_goes_back_to_a_stage_that_it_came_into() {
+    let project = started();
+    to_the_question(&project);
+    run(&project, "answer yes").succeeds();
+    project.write("verdict.json", r#"{"status": "needs_changes"}"#);
+    run(&project, "report --agent reader").succeeds();
+    // The panel as it was when the review began: the reader has found nothing yet.
+    run(&project, "restore r-test @reviewing --reason again").succeeds();
+    assert_eq!(stage(&project), "reviewing");
+    let next = fact(&project, "next").to_string();
+    assert!(next.contains("reader"), "{next}");
+    run(&project, "restore r-test @testing --reason again").succeeds();
+    assert_eq!(stage(&project), "testing");
+    run(&project, "reset r-test --reason anew").succeeds();
+    run(&project, "restore r-test @asking --reason back").succeeds();
+    assert_eq!(stage(&project), "asking");
+    to_the_end(&project);
+    assert_eq!(status(&project), "completed");
+    run(&project, "verify").succeeds();
+    run(&project, "fork r-test --at @writing --id r-fork").succeeds();
+    let fork = fact(&project, "status r-fork").to_string();
+    assert!(fork.contains("writing"), "{fork}");
+}
+
 #[test]
 fn a_reset_makes_a_backup_and_says_the_way_back() {
     let project = started();

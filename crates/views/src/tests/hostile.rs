@@ -1,6 +1,6 @@
 //! Text from outside, made to break a terminal, a table or a diagram, in every place that has any.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::*;
 
@@ -215,6 +215,7 @@ fn everything(
         diagram::text(pipeline, Some(run)),
         diagram::mermaid(pipeline, Some(run)),
         diagram::dot(pipeline, Some(run)),
+        diagram::html(pipeline, Some(run)),
         state.text(Paint::Plain),
         json_text(&state.json()),
         steps.text(Paint::Plain),
@@ -292,6 +293,29 @@ fn skeleton(picture: &str) -> Vec<String> {
     let unescaped = picture.replace("\\\\", "").replace("\\\"", "");
     let outside = |line: &str| line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
     unescaped.lines().map(outside).collect()
+}
+
+/// The tags of a page, each with its attributes' names.
+fn tags(page: &str) -> BTreeSet<String> {
+    let tags = page.split('<').skip(1).map(|rest| rest.split('>').next());
+    let names = |tag: &str| {
+        let words = tag.split('"').step_by(2).collect::<Vec<_>>().join("");
+        words.replace('/', "")
+    };
+    tags.map(|tag| names(tag.unwrap_or_default())).collect()
+}
+
+#[test]
+fn no_text_adds_a_tag_to_a_page() {
+    let run = run_in("linting");
+    let mut harmless = || "words".to_owned();
+    let plain = tags(&diagram::html(&hostile_pipeline(&mut harmless), Some(&run)));
+    let mut chance = Chance::new(41);
+    for _ in 0..300 {
+        let mut text = || format!("{}'\"><script src=x><b onload=", chance.hostile_text(20));
+        let hostile = diagram::html(&hostile_pipeline(&mut text), Some(&run));
+        assert!(tags(&hostile).is_subset(&plain), "{hostile}");
+    }
 }
 
 #[test]

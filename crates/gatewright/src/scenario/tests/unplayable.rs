@@ -68,8 +68,13 @@ fn what_was_refused_at_the_start_does_not_go_on() {
 fn steps_and_checkpoints_must_have_been_made() {
     check(
         "start\nrestore first because \"x\"",
-        "there is no checkpoint `first`",
+        "there is no point `first`",
         "write `checkpoint first` further up",
+    );
+    check(
+        "start\nrestore @look because \"x\"",
+        "there is no point `@look`",
+        "let the run go through look further up",
     );
     check(
         "start\nstep \"s1\" begins",

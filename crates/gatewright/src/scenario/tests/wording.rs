@@ -15,7 +15,7 @@ fn small() -> Pipeline {
         .pipeline
 }
 
-const STEPS: [&str; 57] = [
+const STEPS: [&str; 58] = [
     "given step s1 by smith",
     "given step s2 by smith needs s1, s0",
     "given question q1 \"How many?\"",
@@ -67,6 +67,7 @@ const STEPS: [&str; 57] = [
     "reset because \"no time\"",
     "checkpoint first",
     "restore first because \"no time\"",
+    "restore @look because \"no time\"",
     "report writer ready",
     "take up",
     "stop",

@@ -1,0 +1,34 @@
+//! Backups: a run as it was before a reset, named in its journal and kept in a file beside the store.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use engine::{CheckpointName, RunId};
+use store::{Backend as _, StoredRun};
+
+use crate::desk::Desk;
+use crate::failure::Failure;
+
+/// What the point before a reset is called.
+pub fn name(stored: &StoredRun) -> Result<CheckpointName, Failure> {
+    CheckpointName::parse(&format!("before-reset-{}", stored.version))
+        .map_err(|problem| Failure::bug(problem.to_string()))
+}
+
+/// Writes everything of the run beside the store.
+pub fn keep(desk: &Desk<'_>, run: &RunId, name: &CheckpointName) -> Result<PathBuf, Failure> {
+    let folder = desk.state.backups()?;
+    let path = folder.join(format!("{run}.{name}.jsonl"));
+    let mut file =
+        tempfile::NamedTempFile::new_in(&folder).map_err(Failure::file("write to", &folder))?;
+    desk.store.export(run, &mut file)?;
+    let kept = file.flush().and_then(|()| file.as_file().sync_all());
+    kept.map_err(Failure::file("write", &path))?;
+    file.persist(&path)
+        .map_err(|failed| Failure::file("write", &path)(failed.error))?;
+    fs::File::open(&folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(Failure::file("write to", &folder))?;
+    Ok(path)
+}
