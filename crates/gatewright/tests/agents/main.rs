@@ -7,6 +7,7 @@
 
 mod ansible;
 mod at_once;
+mod context_first;
 mod counting;
 mod guards;
 mod killed;
