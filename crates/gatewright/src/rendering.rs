@@ -44,13 +44,27 @@ pub fn render(desk: &Desk<'_>, opened: &Opened) -> Vec<String> {
     written.filter_map(Result::err).collect()
 }
 
+/// What views are told: how the run began, and the newest of what happened since. A hook renders after
+/// every change, and may not become slower with every one.
+const NEWEST: u64 = 500;
+
 fn journal(desk: &Desk<'_>, opened: &Opened) -> Result<Vec<(u64, Entry)>, Failure> {
     let stored = &opened.stored;
-    let entries = desk.store.journal(&stored.run.id, 1, stored.version)?;
+    let run = &stored.run.id;
+    let mut entries = desk.store.journal(run, 1, 1)?;
+    entries.extend(
+        desk.store
+            .journal(run, first_of_newest(stored.version), NEWEST)?,
+    );
     Ok(entries
         .into_iter()
         .map(|stored| (stored.number, stored.entry))
         .collect())
+}
+
+/// The number of the entry with which the newest begin; the first of all is told before them.
+fn first_of_newest(last: u64) -> u64 {
+    last.saturating_sub(NEWEST).max(1) + 1
 }
 
 fn write(project: &Project, material: &Material<'_>, view: &View) -> Result<(), String> {
@@ -63,4 +77,17 @@ fn write(project: &Project, material: &Material<'_>, view: &View) -> Result<(), 
     })?;
     let text = views::file(&view.format, material);
     replace(project, &path, text.as_bytes()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_entry_is_told_once_and_the_newest_are_no_more_than_they_may_be() {
+        for (last, first) in [(1, 2), (2, 2), (500, 2), (501, 2), (502, 3), (9_000, 8_501)] {
+            assert_eq!(first_of_newest(last), first, "{last}");
+            assert!(last.saturating_sub(first) < NEWEST);
+        }
+    }
 }

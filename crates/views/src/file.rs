@@ -11,7 +11,7 @@ use crate::summary::{Verification, summary};
 pub struct Material<'a> {
     pub pipeline: &'a Pipeline,
     pub run: &'a Run,
-    /// The whole journal, with the numbers of its entries.
+    /// The journal, with the numbers of its entries: its beginning, and the newest of what came after.
     pub entries: &'a [(u64, &'a Entry)],
     pub project: &'a str,
     /// The captured content of this hash, if it is there and is text.

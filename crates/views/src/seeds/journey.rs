@@ -56,7 +56,8 @@ pub fn passages<'a>(entries: &[(u64, &'a Entry)]) -> Vec<Passage<'a>> {
 struct Walk<'a> {
     told: Vec<Told<'a>>,
     place: Option<&'a StageName>,
-    agents: BTreeMap<DispatchId, &'a AgentName>,
+    /// Who is at work, and where: not every beginning of a long run is told.
+    at_work: BTreeMap<DispatchId, (&'a AgentName, &'a StageName)>,
     /// Whose work ended last, and when: a move at the same time is what came of it.
     ended: Option<(Time, &'a AgentName)>,
 }
@@ -67,7 +68,8 @@ impl<'a> Walk<'a> {
             Fact::Started(started) => self.place = Some(&started.stage),
             Fact::Forked { state, .. } => self.place = Some(&state.position.stage),
             Fact::Admitted { dispatch } => {
-                self.agents.insert(dispatch.id, &dispatch.agent);
+                let at_work = (&dispatch.agent, &dispatch.stage);
+                self.at_work.insert(dispatch.id, at_work);
             }
             Fact::Ended {
                 dispatch, result, ..
@@ -83,10 +85,10 @@ impl<'a> Walk<'a> {
     }
 
     fn ended(&mut self, entry: &'a Entry, dispatch: DispatchId, result: &'a WorkResult) {
-        let agent = self.agents.remove(&dispatch);
-        self.ended = agent.map(|agent| (entry.at, agent));
-        match (agent, self.place, result) {
-            (Some(agent), Some(from), WorkResult::Outcome(outcome)) => {
+        let at_work = self.at_work.remove(&dispatch);
+        self.ended = at_work.map(|(agent, _)| (entry.at, agent));
+        match (at_work, result) {
+            (Some((agent, from)), WorkResult::Outcome(outcome)) => {
                 self.told.push(Told::Passage(Passage {
                     at: entry.at,
                     by: By::Agent(agent),
