@@ -1,6 +1,7 @@
 //! Sets the machine up for the tests: what they need is installed, or said with the command that installs it.
 
 mod agent;
+mod ansible;
 mod claude;
 mod codex;
 mod gemini;
@@ -15,53 +16,79 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::workspace::{is_installed, read, succeed};
 
-/// A program that tests call, and the Debian package that has it.
+/// What tests call, and the Debian package that has it.
 #[derive(Clone, Copy)]
 struct Tool {
-    program: &'static str,
+    sign: Sign,
     package: &'static str,
+}
+
+/// How it shows that something is installed.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// A program on the search path.
+    Program(&'static str),
+    /// A module that Python can load.
+    Module(&'static str),
 }
 
 const TOOLS: [Tool; 2] = [
     Tool {
-        program: "git",
+        sign: Sign::Program("git"),
         package: "git",
     },
     Tool {
-        program: "strace",
+        sign: Sign::Program("strace"),
         package: "strace",
     },
 ];
 
 /// Interactive sessions of the host are driven in it.
 const TERMINAL: Tool = Tool {
-    program: "tmux",
+    sign: Sign::Program("tmux"),
     package: "tmux",
 };
 
 /// It fetches the agent programs.
 const FETCHER: Tool = Tool {
-    program: "npm",
+    sign: Sign::Program("npm"),
     package: "npm",
 };
 
 /// It runs Gemini CLI, which wants version 20 or newer. The other agents need none.
 const NODE: Tool = Tool {
-    program: "node",
+    sign: Sign::Program("node"),
     package: "nodejs",
+};
+
+/// It runs the linters of Ansible, which want version 3.11 or newer.
+const PYTHON: Tool = Tool {
+    sign: Sign::Program("python3"),
+    package: "python3",
+};
+
+/// It gives them a folder of their own.
+const ENVIRONMENTS: Tool = Tool {
+    sign: Sign::Module("ensurepip"),
+    package: "python3-venv",
 };
 
 const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 
-/// Makes sure that all is there which the tests need: the tools, and the pinned agent programs.
+/// Makes sure that all is there which the tests need: the tools, the pinned agent programs, and the
+/// linters of Ansible.
 pub fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.extend([TERMINAL, NODE]);
+    tools.extend([TERMINAL, NODE, PYTHON]);
     if !AGENTS.iter().all(Agent::is_installed) {
         tools.push(FETCHER);
     }
+    if !ansible::is_installed() {
+        tools.push(ENVIRONMENTS);
+    }
     ensure(&tools)?;
-    AGENTS.iter().try_for_each(Agent::ensure)
+    AGENTS.iter().try_for_each(Agent::ensure)?;
+    ansible::ensure()
 }
 
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.
@@ -70,7 +97,7 @@ pub fn ensure_tools() -> Result<(), Failure> {
 }
 
 fn ensure(tools: &[Tool]) -> Result<(), Failure> {
-    let packages = missing(tools, is_installed);
+    let packages = missing(tools, is_there);
     if packages.is_empty() {
         return Ok(());
     }
@@ -88,7 +115,7 @@ fn ensure(tools: &[Tool]) -> Result<(), Failure> {
         .args(["install", "-y", "--no-install-recommends"])
         .args(&packages);
     succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))?;
-    match missing(tools, is_installed).as_slice() {
+    match missing(tools, is_there).as_slice() {
         [] => Ok(()),
         still => Err(Failure::no(format!(
             "{} still missing after `{install}`",
@@ -97,9 +124,19 @@ fn ensure(tools: &[Tool]) -> Result<(), Failure> {
     }
 }
 
-fn missing(tools: &[Tool], is_installed: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let missing = tools.iter().filter(|tool| !is_installed(tool.program));
+fn missing(tools: &[Tool], is_there: impl Fn(Sign) -> bool) -> Vec<&'static str> {
+    let missing = tools.iter().filter(|tool| !is_there(tool.sign));
     missing.map(|tool| tool.package).collect()
+}
+
+fn is_there(sign: Sign) -> bool {
+    match sign {
+        Sign::Program(program) => is_installed(program),
+        Sign::Module(module) => {
+            let load = format!("import {module}");
+            read(Command::new("python3").args(["-c", &load])).is_ok()
+        }
+    }
 }
 
 fn install_command(packages: &[&str]) -> String {
@@ -120,8 +157,16 @@ mod tests {
     #[test]
     fn only_what_is_missing_is_installed() {
         assert_eq!(missing(&TOOLS, |_| true), Vec::<&str>::new());
-        assert_eq!(missing(&TOOLS, |program| program == "git"), ["strace"]);
+        let git = |sign| matches!(sign, Sign::Program("git"));
+        assert_eq!(missing(&TOOLS, git), ["strace"]);
         assert_eq!(missing(&TOOLS, |_| false), ["git", "strace"]);
+        assert_eq!(missing(&[ENVIRONMENTS], |_| false), ["python3-venv"]);
+    }
+
+    #[test]
+    fn a_module_that_python_does_not_have_is_missing() {
+        assert!(is_there(Sign::Module("sys")));
+        assert!(!is_there(Sign::Module("no_module_of_this_name")));
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::workspace::{cargo, read, succeed};
 const HELP: &str = "\
 Usage: cargo xtask test [--set-up]
 
-Installs what the tests need and is missing (git, strace, tmux and npm on Debian, as root; the pinned
-Claude Code and Codex by npm, as anybody, into the target folder), then runs every step and prints its result:
+Installs what the tests need and is missing (git, strace, tmux, npm and python3 on Debian, as root; the pinned
+Claude Code, Codex and Gemini CLI by npm and the linters of Ansible by pip, as anybody, into the target folder),
+then runs every step and prints its result:
 
   format     cargo fmt --all -- --check
   lints      cargo clippy --workspace --all-targets -- -D warnings

@@ -8,6 +8,7 @@
 )]
 
 mod agents;
+pub mod ansible;
 pub mod claude;
 pub mod codex;
 pub mod detour;

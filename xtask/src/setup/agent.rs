@@ -102,7 +102,7 @@ impl Agent {
     }
 }
 
-fn agents() -> PathBuf {
+pub fn agents() -> PathBuf {
     target().join("agents")
 }
 
@@ -146,7 +146,7 @@ fn assert_integrity(package: &Package, staging: &Path) -> Result<(), Failure> {
 }
 
 /// Gives the folder its place. Another run may have been faster: then its folder stays, if it is good.
-fn put(
+pub fn put(
     fetched: &Path,
     place: &Path,
     assert_good: impl Fn(&Path) -> Result<(), Failure>,
