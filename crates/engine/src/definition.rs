@@ -12,6 +12,7 @@ use crate::names::{
     Seconds, StageName,
 };
 use crate::pattern::AgentPattern;
+use crate::run::Run;
 use crate::stage::Stage;
 use crate::view::View;
 
@@ -86,6 +87,16 @@ pub struct Param {
     pub choices: Vec<String>,
     /// The dotted field of the settings file that supplies it, as `autonomy.planReviewLoopLimit`.
     pub setting: Option<String>,
+    pub meaning: Meaning,
+}
+
+/// What the value of a parameter stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meaning {
+    #[default]
+    Text,
+    /// A file or folder of the project: a plain path that stays inside it.
+    Path,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,9 +116,36 @@ pub struct Artifact {
     /// parameters; a star at its end stands for anything.
     pub equals: BTreeMap<String, String>,
     pub outcome: Option<OutcomeField>,
-    /// A missing or invalid one is a fault; otherwise it is a warning and the work goes on.
-    pub strict: bool,
+    pub strictness: Strictness,
     pub max_bytes: u64,
+}
+
+/// Is a missing or invalid artifact a fault?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    Strict,
+    /// It is a warning, and the work goes on.
+    Advisory,
+    /// Whoever starts the run says so: the value is one of `WORDS`.
+    Param(ParamName),
+}
+
+impl Strictness {
+    const STRICT: &'static str = "strict";
+    /// What a parameter can say.
+    pub const WORDS: [&'static str; 2] = [Self::STRICT, "advisory"];
+
+    /// Is it a fault in this run? What nobody has said is strict.
+    pub fn is_strict(&self, run: &Run) -> bool {
+        match self {
+            Self::Strict => true,
+            Self::Advisory => false,
+            Self::Param(name) => run
+                .params
+                .get(name)
+                .is_none_or(|value| value == Self::STRICT),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ pub mod definition;
 pub mod entry;
 pub mod event;
 pub mod evidence;
+mod inside;
 mod leaves;
 pub mod names;
 mod nearest;

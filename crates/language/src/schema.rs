@@ -100,6 +100,9 @@ fn value(shape: &Shape) -> Value {
             json!({ "anyOf": [{ "type": "number", "minimum": 0 }, text(r"[0-9]+(\.[0-9]{1,2})?")] })
         }
         Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Choice => {
+            json!({ "anyOf": [{ "type": "boolean" }, text(&format!(r"\{{{NAME}\}}"))] })
+        }
         Shape::Scalar => json!({ "type": ["string", "integer", "boolean"] }),
         Shape::Word(words) => json!({ "enum": words }),
         Shape::List(inner) => json!({ "type": "array", "items": value(inner) }),
@@ -226,6 +229,9 @@ mod tests {
             "artifacts.a = { format = 'json' }",
             "artifacts.a = { path = 'x', from = 'reply', format = 'json' }",
             "artifacts.a = { from = 'reply', max_bytes = 9999999 }",
+            "artifacts.a = { from = 'reply', strict = 'sometimes' }",
+            "artifacts.a = { from = 'reply', equals = { 'x y' = 'z' } }",
+            "params.p = { is = 'number' }",
             "artifacts.a = { from = 'reply', outcome = { field = 'x', values = [] } }",
             "stages.t = {}",
             "stages.t = { agent = 'x', check = ['y'] }",

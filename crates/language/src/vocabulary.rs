@@ -34,6 +34,8 @@ pub(crate) enum Shape {
     Bytes,
     Cost,
     Flag,
+    /// A flag, or a parameter in braces.
+    Choice,
     /// A text, a whole number or a flag, kept as text.
     Scalar,
     Target,
@@ -162,6 +164,7 @@ impl Kind {
 /// What slash commands can do.
 pub(crate) const ACTS: &[&str] = &["start", "answer", "finish", "retry", "cancel", "reset"];
 pub(crate) const BEGINS: &[&str] = &["command", "session"];
+pub(crate) const MEANINGS: &[&str] = &["text", "path"];
 pub(crate) const MODES: &[&str] = &["enforced", "advisory"];
 pub(crate) const FORMATS: &[&str] = &["bundle", "json", "text"];
 pub(crate) const SOURCES: &[&str] = &["reply", "answers"];

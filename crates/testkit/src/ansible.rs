@@ -1,6 +1,9 @@
 //! The real `ansible-playbook` and `ansible-lint`, pinned.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 
 use crate::claude::targets;
 
@@ -22,4 +25,22 @@ pub fn folder() -> PathBuf {
         panic!("Ansible {VERSION} is missing: run `cargo xtask test`, which installs it")
     });
     found.canonicalize().expect("the folder is there")
+}
+
+/// The search path of the tests, with these programs before all others.
+pub fn path() -> OsString {
+    let system = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(folder()).chain(std::env::split_paths(&system));
+    std::env::join_paths(all).expect("a search path can be joined")
+}
+
+/// Puts the programs into a folder that is searched already.
+pub fn link_into(searched: &Path) {
+    let all = fs::read_dir(folder()).expect("the folder can be read");
+    for program in all.filter_map(Result::ok) {
+        let name = program.file_name();
+        if name.to_string_lossy().starts_with("ansible") {
+            symlink(program.path(), searched.join(name)).expect("a link can be made");
+        }
+    }
 }

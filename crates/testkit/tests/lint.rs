@@ -238,3 +238,40 @@ fn what_a_field_must_say_names_only_what_is_known() {
         &plain,
     );
 }
+
+#[test]
+fn who_starts_a_run_says_strict_or_advisory_and_nothing_else() {
+    let body = |choices: &str, more: &str| {
+        format!(
+            "[params]\nbundles = {{ about = \"how strict\", default = \"strict\", choices = [{choices}] }}\n\
+             [artifacts.note]\npath = \"note.json\"\nformat = \"json\"\nstrict = \"{{bundles}}\"\n{more}\
+             [stages.writing]\nagent = \"writer\"\nleaves = [\"note\"]\non.done = \"asking\"\n{ASKING}"
+        )
+    };
+    let good = body("\"strict\", \"advisory\"", "");
+    check(
+        "GW-L256",
+        "writing",
+        &body("\"strict\", \"lax\"", ""),
+        &good,
+    );
+    check("GW-L256", "writing", &body("", ""), &good);
+    let verdict = "outcome = { field = \"status\", values = { OK = \"done\" } }\n";
+    let tells = body("\"strict\", \"advisory\"", verdict);
+    check("GW-L241", "writing", &tells, &good);
+    let unknown = good.replace("{bundles}", "{bundels}");
+    check("GW-L204", "writing", &unknown, &good);
+}
+
+#[test]
+fn what_may_be_missing_is_read_only_if_it_is_there() {
+    let body = |reads: &str| {
+        format!(
+            "[params]\nbundles = {{ default = \"strict\", choices = [\"strict\", \"advisory\"] }}\n\
+             [artifacts.note]\npath = \"note.json\"\nformat = \"json\"\nstrict = \"{{bundles}}\"\n\
+             [stages.writing]\nagent = \"writer\"\nleaves = [\"note\"]\non.done = \"reading\"\n\
+             [stages.reading]\nagent = \"reader\"\nreads = [\"{reads}\"]\non.done = \"asking\"\n{ASKING}"
+        )
+    };
+    check("GW-L243", "writing", &body("note"), &body("note?"));
+}

@@ -101,7 +101,14 @@ pub fn reminder(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
 
 fn owed(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<String> {
     let leaves = engine::leaves_of(pipeline, dispatch);
-    demands(pipeline.definition(), run, &leaves, dispatch.duty.step())
+    let agent = dispatch.agent.as_str();
+    demands(
+        pipeline.definition(),
+        run,
+        &leaves,
+        dispatch.duty.step(),
+        agent,
+    )
 }
 
 fn place(

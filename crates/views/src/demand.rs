@@ -3,7 +3,7 @@
 use engine::{Artifact, ArtifactName, Definition, Format, Leaves, Outcome, Run, Source, StepId};
 use serde_json::Value;
 
-use crate::next::filled;
+use crate::next::{filled, wanted};
 use crate::safe::line;
 
 /// A line for each artifact: what it is called, where it lies, and what must be in it.
@@ -12,6 +12,7 @@ pub fn demands(
     run: &Run,
     leaves: &Leaves,
     step: Option<&StepId>,
+    agent: &str,
 ) -> Vec<String> {
     let always = leaves.always.iter().map(|name| (name, None));
     let by_outcome = leaves.by_outcome.iter();
@@ -21,56 +22,87 @@ pub fn demands(
     });
     let told = always.chain(others).filter_map(|(name, outcome)| {
         let artifact = definition.artifacts.get(name)?;
-        Some(demand(name, artifact, outcome, &place(run, artifact, step)))
+        let teller = Teller {
+            artifact,
+            run,
+            step,
+            agent,
+        };
+        Some(teller.demand(name, outcome))
     });
     told.collect()
 }
 
-fn demand(name: &ArtifactName, artifact: &Artifact, when: Option<&Outcome>, place: &str) -> String {
-    let when = when.map(|outcome| format!(" (when the outcome is `{outcome}`)"));
-    let fields = fields(artifact);
-    let fields = match fields.is_empty() {
-        true => String::new(),
-        false => format!(", with the fields {}", fields.join(", ")),
-    };
-    let verdict = verdict(artifact).map(|words| format!("; {words}"));
-    let strict = match artifact.strict {
-        true => "",
-        false => " (without it the work goes on, with a warning)",
-    };
-    format!(
-        "{name}{}: {place}{fields}{}{strict}",
-        when.unwrap_or_default(),
-        verdict.unwrap_or_default()
-    )
+/// One artifact, in one run.
+struct Teller<'a> {
+    artifact: &'a Artifact,
+    run: &'a Run,
+    step: Option<&'a StepId>,
+    agent: &'a str,
 }
 
-fn place(run: &Run, artifact: &Artifact, step: Option<&StepId>) -> String {
-    let format = match artifact.format {
-        Format::Bundle => "Markdown with YAML front matter",
-        Format::Json { .. } => "JSON",
-        Format::Text => "text",
-    };
-    match &artifact.source {
-        Source::File(path) => format!("the file `{}`, {format}", line(&filled(run, path, step))),
-        Source::Reply if fields(artifact).is_empty() && artifact.outcome.is_none() => {
-            "your last message, which is kept word for word".to_owned()
-        }
-        Source::Reply => format!("your last message, {format}"),
-        Source::Answers => "a person's answers".to_owned(),
+impl Teller<'_> {
+    fn demand(&self, name: &ArtifactName, when: Option<&Outcome>) -> String {
+        let when = when.map(|outcome| format!(" (when the outcome is `{outcome}`)"));
+        let fields = self.fields();
+        let fields = match fields.is_empty() {
+            true => String::new(),
+            false => format!(", with the fields {}", fields.join(", ")),
+        };
+        let verdict = verdict(self.artifact).map(|words| format!("; {words}"));
+        let strict = match self.artifact.strictness.is_strict(self.run) {
+            true => "",
+            false => " (without it the work goes on, with a warning)",
+        };
+        format!(
+            "{name}{}: {}{fields}{}{strict}",
+            when.unwrap_or_default(),
+            self.place(),
+            verdict.unwrap_or_default()
+        )
     }
-}
 
-/// The fields that must be there, but for the one with the verdict.
-fn fields(artifact: &Artifact) -> Vec<String> {
-    let verdict = artifact.outcome.as_ref().map(|outcome| &outcome.field);
-    let mut fields: Vec<String> = Vec::new();
-    for field in artifact.require.iter().cloned().chain(demanded(artifact)) {
-        if Some(&field) != verdict && !fields.contains(&field) {
-            fields.push(field);
+    fn place(&self) -> String {
+        let artifact = self.artifact;
+        let format = match artifact.format {
+            Format::Bundle => "Markdown with YAML front matter",
+            Format::Json { .. } => "JSON",
+            Format::Text => "text",
+        };
+        match &artifact.source {
+            Source::File(path) => {
+                let path = filled(self.run, path, self.step);
+                format!("the file `{}`, {format}", line(&path))
+            }
+            Source::Reply if self.fields().is_empty() && artifact.outcome.is_none() => {
+                "your last message, which is kept word for word".to_owned()
+            }
+            Source::Reply => format!("your last message, {format}"),
+            Source::Answers => "a person's answers".to_owned(),
         }
     }
-    fields.iter().map(|field| line(field)).collect()
+
+    /// The fields that must be there, but for the one with the verdict, each with the text that it
+    /// must hold.
+    fn fields(&self) -> Vec<String> {
+        let artifact = self.artifact;
+        let verdict = artifact.outcome.as_ref().map(|outcome| &outcome.field);
+        let named = artifact.require.iter().chain(artifact.equals.keys());
+        let mut fields: Vec<String> = Vec::new();
+        for field in named.cloned().chain(demanded(artifact)) {
+            if Some(&field) != verdict && !fields.contains(&field) {
+                fields.push(field);
+            }
+        }
+        let told = fields.iter().map(|field| match artifact.equals.get(field) {
+            Some(text) => {
+                let text = wanted(self.run, text, self.step, self.agent);
+                format!("{} (`{}`)", line(field), line(&text))
+            }
+            None => line(field),
+        });
+        told.collect()
+    }
 }
 
 /// The fields that the schema requires at its top.

@@ -54,6 +54,8 @@ pub struct Paper {
     pub path: Option<Outside>,
     pub format: &'static str,
     pub require: Vec<Outside>,
+    /// Fields, and the text that each must hold.
+    pub equals: Vec<(Outside, Outside)>,
     pub verdict: Option<VerdictField>,
     pub strict: bool,
     pub captured: Option<Hash>,
@@ -154,8 +156,8 @@ impl Teller<'_> {
     fn session(&self, reads: &[ArtifactName], leaves: &[ArtifactName]) -> WayOn {
         WayOn {
             commands: self.report(""),
-            reads: self.papers(reads, None),
-            leaves: self.papers(leaves, None),
+            reads: self.papers(reads, None, engine::SESSION),
+            leaves: self.papers(leaves, None, engine::SESSION),
             ..plain(Actor::Session, "the session itself works")
         }
     }
@@ -197,8 +199,8 @@ impl Teller<'_> {
         let report = self.report(&format!(" --agent {agent}{flag}"));
         WayOn {
             commands: step_command.into_iter().chain(report).collect(),
-            reads: self.papers(reads, step),
-            leaves: self.papers(leaves, step),
+            reads: self.papers(reads, step, agent.as_str()),
+            leaves: self.papers(leaves, step, agent.as_str()),
             ..plain(
                 Actor::Agent(agent.clone()),
                 &format!("'{agent}' {}{}", duty_words(duty), self.caller(ours)),
@@ -253,16 +255,22 @@ impl Teller<'_> {
         format!("gatewright {word} {}{rest}", self.run.id)
     }
 
-    fn papers(&self, names: &[ArtifactName], step: Option<&StepId>) -> Vec<Paper> {
+    fn papers(&self, names: &[ArtifactName], step: Option<&StepId>, agent: &str) -> Vec<Paper> {
         let declared =
             |name: &ArtifactName| Some((name.clone(), self.definition.artifacts.get(name)?));
         let known = names.iter().filter_map(declared);
         known
-            .map(|(name, artifact)| self.paper(name, artifact, step))
+            .map(|(name, artifact)| self.paper(name, artifact, step, agent))
             .collect()
     }
 
-    fn paper(&self, name: ArtifactName, artifact: &Artifact, step: Option<&StepId>) -> Paper {
+    fn paper(
+        &self,
+        name: ArtifactName,
+        artifact: &Artifact,
+        step: Option<&StepId>,
+        agent: &str,
+    ) -> Paper {
         let path = match &artifact.source {
             Source::File(path) => Some(Outside::new(filled(self.run, path, step))),
             Source::Reply | Source::Answers => None,
@@ -275,6 +283,15 @@ impl Teller<'_> {
                 .map(|(word, o)| (Outside::new(word), o.clone()))
                 .collect(),
         });
+        let equals = artifact.equals.iter();
+        let equals = equals
+            .map(|(field, text)| {
+                (
+                    Outside::new(field),
+                    Outside::new(wanted(self.run, text, step, agent)),
+                )
+            })
+            .collect();
         let captured = self.run.artifacts.get(&name);
         let export = || self.command("export", &format!(" --artifact {name}"));
         Paper {
@@ -284,8 +301,9 @@ impl Teller<'_> {
             path,
             format: crate::words::format(&artifact.format),
             require: artifact.require.iter().map(Outside::new).collect(),
+            equals,
             verdict,
-            strict: artifact.strict,
+            strict: artifact.strictness.is_strict(self.run),
             name,
         }
     }
@@ -301,6 +319,13 @@ pub(crate) fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
         path = path.replace(&format!("{{{name}}}"), value);
     }
     path
+}
+
+/// What a field must say when this agent writes it.
+pub(crate) fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
+    filled(run, text, step)
+        .replace("{stage}", run.position.stage.as_str())
+        .replace("{agent}", agent)
 }
 
 fn plain(actor: Actor, what: &str) -> WayOn {

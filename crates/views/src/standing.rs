@@ -161,7 +161,13 @@ impl Teller<'_> {
         let Some(Work::Agent(work)) = self.stage().map(|stage| &stage.work) else {
             return Vec::new();
         };
-        let demands = demands(self.pipeline.definition(), self.run, &work.leaves, None);
+        let demands = demands(
+            self.pipeline.definition(),
+            self.run,
+            &work.leaves,
+            None,
+            engine::SESSION,
+        );
         let first = match demands.is_empty() {
             true => "- do the work of this stage yourself, then end your turn".to_owned(),
             false => {

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use super::references::placeholders;
 use crate::decide::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION, usable};
-use crate::definition::{Artifact, Definition, Format, Source};
+use crate::definition::{Artifact, Definition, Format, Source, Strictness};
+use crate::inside;
 use crate::names::{ArtifactName, Outcome, ParamName};
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
@@ -56,9 +57,9 @@ impl Found<'_> {
     }
 
     fn artifact(&mut self, name: &ArtifactName, artifact: &Artifact) {
-        if artifact.outcome.is_some() && !artifact.strict {
+        if artifact.outcome.is_some() && artifact.strictness != Strictness::Strict {
             let message = format!("`{name}` tells the outcome and may be missing");
-            let hint = "take `strict = false` away";
+            let hint = "take `strict` away";
             self.add(
                 CheckRule::VerdictNotStrict,
                 place!["artifacts", name, "strict"],
@@ -79,7 +80,26 @@ impl Found<'_> {
         if let Source::File(path) = &artifact.source {
             self.path(place!["artifacts", name, "path"], path);
         }
+        if let Strictness::Param(param) = &artifact.strictness {
+            self.strictness(place!["artifacts", name, "strict"], param);
+        }
         self.equals(name, artifact);
+    }
+
+    /// Whoever starts a run can only say what we understand.
+    fn strictness(&mut self, place: Place, param: &ParamName) {
+        let Some(declared) = self.definition.params.get(param) else {
+            let message = format!("there is no parameter `{param}`");
+            let hint = "declare it in [params]";
+            self.add(CheckRule::UnknownParam, place, message, hint);
+            return;
+        };
+        let is_known = |choice: &String| Strictness::WORDS.contains(&choice.as_str());
+        if declared.choices.is_empty() || !declared.choices.iter().all(is_known) {
+            let message = format!("`{param}` could say something else than strict or advisory");
+            let hint = "give it `choices = [\"strict\", \"advisory\"]`";
+            self.add(CheckRule::BadStrictness, place, message, hint);
+        }
     }
 
     fn equals(&mut self, name: &ArtifactName, artifact: &Artifact) {
@@ -97,11 +117,8 @@ impl Found<'_> {
     }
 
     fn path(&mut self, place: Place, path: &str) {
-        let outside =
-            path.starts_with(['/', '\\', '~']) || path.split('/').any(|part| part == "..");
-        let inner = path.split('/').any(|part| part == ".git");
         let roundabout = path.split('/').any(|part| part.is_empty() || part == ".");
-        if roundabout || outside || inner || path.contains('\0') {
+        if roundabout || inside::leads_out(path) {
             let message = format!("`{path}` does not stay inside the project");
             let hint = "write a plain path relative to the project, without `.` or `..`";
             self.add(CheckRule::BadPath, place.clone(), message, hint);

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::graph::{Graph, Link};
-use crate::definition::Definition;
+use crate::definition::{Definition, Strictness};
 use crate::names::{ArtifactName, Outcome};
 use crate::pattern::AgentPattern;
 use crate::place;
@@ -153,7 +153,7 @@ fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g 
             .definition
             .artifacts
             .get(*name)
-            .is_some_and(|artifact| artifact.strict)
+            .is_some_and(|artifact| artifact.strictness == Strictness::Strict)
     };
     left.into_iter().filter(strict).collect()
 }

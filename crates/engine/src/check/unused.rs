@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::references::placeholders;
-use crate::definition::{Amount, Definition, Source};
+use crate::definition::{Amount, Definition, Source, Strictness};
 use crate::names::{ArtifactName, CounterName, GroupName};
 use crate::pattern::AgentPattern;
 use crate::place;
@@ -217,6 +217,12 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
             Source::Reply | Source::Answers => Vec::new(),
         });
     let artifacts = definition.artifacts.values();
+    let strictness = artifacts
+        .clone()
+        .filter_map(|artifact| match &artifact.strictness {
+            Strictness::Param(name) => Some(name.as_str().to_string()),
+            Strictness::Strict | Strictness::Advisory => None,
+        });
     let equals =
         artifacts.flat_map(|artifact| artifact.equals.values().flat_map(|text| words(text)));
     let texts = definition.stages.iter().flat_map(|stage| {
@@ -241,6 +247,7 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
     });
     limits
         .chain(targets)
+        .chain(strictness)
         .chain(paths)
         .chain(equals)
         .chain(texts)

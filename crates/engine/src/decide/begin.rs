@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 use super::{Draft, moving};
 use crate::apply::{apply, interrupted};
 use crate::decision::{Decision, Refusal, Reply};
-use crate::definition::{Amount, Definition, Param};
+use crate::definition::{Amount, Definition, Meaning, Param};
 use crate::entry::{Along, Entry, Fact, Started};
 use crate::event::{Beginning, Who};
 use crate::evidence::Evidence;
+use crate::inside;
 use crate::names::{ParamName, RunId, Time};
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
@@ -185,7 +186,14 @@ fn value(
             "parameter '{name}' is one of {choices}, not '{value}'"
         ));
     }
-    Ok(Some(value.to_string()))
+    match param.meaning {
+        Meaning::Text => Ok(Some(value.to_string())),
+        Meaning::Path => inside::plain(value).map(Some).ok_or_else(|| {
+            format!(
+                "parameter '{name}' is a path inside the project, and '{value}' leads elsewhere"
+            )
+        }),
+    }
 }
 
 /// Parameters that are used as limits are numbers.

@@ -111,7 +111,7 @@ fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
         .definition()
         .artifacts
         .get(artifact)
-        .is_none_or(|artifact| artifact.strict)
+        .is_none_or(|artifact| artifact.strictness.is_strict(&draft.run))
 }
 
 /// Work without what it must leave: hollow when nothing at all was done, else missing.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use engine::Hash;
+use engine::{Hash, Meaning};
 
 use super::environment::Search;
 use crate::path::InsidePath;
-use crate::placeholder::Filling;
+use crate::placeholder::{Filling, Hole, Piece};
 use crate::{Looking, beneath, hash};
 
 /// A command that is ready to be started.
@@ -27,7 +27,39 @@ pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, Stri
         step: None,
         agent: None,
     };
-    words.iter().map(|word| fill_word(word, &filling)).collect()
+    let root = &looking.project.root;
+    words
+        .iter()
+        .map(|word| {
+            leads_nowhere_else(word, &filling, root)?;
+            fill_word(word, &filling)
+        })
+        .collect()
+}
+
+/// A path that a person gave stays inside the project also where an agent has put a link.
+fn leads_nowhere_else(word: &str, filling: &Filling<'_>, root: &Path) -> Result<(), String> {
+    for piece in filling.pieces(word) {
+        let Piece::Hole(Hole::Param(name)) = piece else {
+            continue;
+        };
+        let declared = filling.definition.params.get(&name);
+        if declared.is_none_or(|param| param.meaning != Meaning::Path) {
+            continue;
+        }
+        let value = filling.value(&Hole::Param(name))?;
+        let real = std::fs::canonicalize(root.join(value));
+        let root = std::fs::canonicalize(root);
+        // What is not there leads nowhere; the command will say so.
+        if let (Ok(real), Ok(root)) = (real, root)
+            && !real.starts_with(&root)
+        {
+            return Err(format!(
+                "`{value}` is a link that leads out of the project; put the real file or folder there"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {

@@ -11,6 +11,7 @@ mod artifacts;
 mod checks;
 mod fields;
 mod hostile;
+mod led_out;
 mod links;
 mod needs;
 mod odd_trees;

@@ -9,7 +9,7 @@ use engine::{
     AgentName, Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured,
     CheckWork, Commands, Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField,
     Param, ParamName, Pipeline, PipelineName, Removed, Run, RunId, Seconds, Seen, Source, Stage,
-    StageName, StopRule, Time, View, ViewFormat, Who, Work, Writes,
+    StageName, StopRule, Strictness, Time, View, ViewFormat, Who, Work, Writes,
 };
 use evidence::check::{Ran, Surroundings};
 use evidence::tree::Tree;
@@ -130,7 +130,7 @@ impl World {
             require: Vec::new(),
             equals: Default::default(),
             outcome: None,
-            strict: true,
+            strictness: Strictness::Strict,
             max_bytes: 256 * 1024,
         };
         self.definition

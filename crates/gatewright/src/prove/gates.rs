@@ -243,7 +243,8 @@ impl Scene {
                 _ => Vec::new(),
             })
             .collect();
-        let leaves = |agent: &&AgentName| self.must_leave(&self.leaves_of(&run, agent.as_str()));
+        let leaves =
+            |agent: &&AgentName| self.must_leave(&run, &self.leaves_of(&run, agent.as_str()));
         let chosen = welcome.iter().find(leaves).or(welcome.first());
         Ok(chosen.cloned())
     }

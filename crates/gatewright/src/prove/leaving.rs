@@ -228,22 +228,23 @@ impl Scene {
     }
 
     /// Is work without these a fault?
-    pub fn must_leave(&self, leaves: &Leaves) -> bool {
+    pub fn must_leave(&self, run: &Run, leaves: &Leaves) -> bool {
         let definition = self.pipeline.definition();
         let is_strict = |name: &ArtifactName| {
             let artifact = definition.artifacts.get(name);
-            artifact.is_some_and(|artifact| artifact.strict)
+            artifact.is_some_and(|artifact| artifact.strictness.is_strict(run))
         };
         self.verdict_of(leaves).is_some() || leaves.always.iter().any(is_strict)
     }
 
     /// Is one of these a file, without which the work is not done?
-    pub fn has_file(&self, leaves: &Leaves) -> bool {
+    pub fn has_file(&self, run: &Run, leaves: &Leaves) -> bool {
         let definition = self.pipeline.definition();
         leaves.all().into_iter().any(|name| {
             let artifact = definition.artifacts.get(name);
             artifact.is_some_and(|artifact| {
-                artifact.strict && matches!(artifact.source, Source::File(_))
+                let strict = artifact.strictness.is_strict(run);
+                strict && matches!(artifact.source, Source::File(_))
             })
         })
     }

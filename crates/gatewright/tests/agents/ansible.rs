@@ -1,6 +1,4 @@
-//! `ansible` to its end, with one agent program and then with another.
-//!
-//! `ansible-playbook` and `ansible-lint` are played by scripts: what is shown is that they are run.
+//! `ansible` to its end, with one agent program and then with another, and with the real linters.
 
 use serde_json::json;
 use testkit::model::{Actor, Request, Turn, bash, make, say, write};
@@ -11,14 +9,29 @@ fn place(stage: &str) -> String {
     format!(".claude/ansible-workflows.{stage}.bundle.md")
 }
 
-/// The note of one agent to the next, with these lines in its head.
-fn bundle(head: &str, body: &str) -> String {
-    let fields = "source_agent: it\ntarget_agent: next\ntimestamp: now\ntarget_path: site.yml\n";
-    format!("---\n{fields}{head}---\n{body}\n")
+/// Real Ansible that the linter accepts.
+const GOOD: &str = "---
+- name: Greet people
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Say hello
+      ansible.builtin.debug:
+        msg: Hello
+";
+
+/// The note of an agent about its stage, with these lines in its head.
+fn bundle(agent: &str, head: &str, body: &str) -> String {
+    let fields = "target_agent: next\ntimestamp: now\ntarget_path: site.yml\n";
+    format!("---\nsource_agent: {agent}\n{fields}{head}---\n{body}\n")
 }
 
-fn leaves(stage: &str) -> Turn {
-    write(place(stage), &bundle("", "Done."))
+fn leaves(stage: &str, agent: &str) -> Turn {
+    write(place(stage), &bundle(agent, "", "Done."))
+}
+
+fn puts(playbook: &str) -> Turn {
+    bash(&format!("cat > site.yml <<'PLAYBOOK'\n{playbook}PLAYBOOK"))
 }
 
 /// Finds all well each time, and says what it saw.
@@ -28,20 +41,22 @@ fn validator() -> Actor {
     let looks = bash("cat site.yml").and_call("Read", reads);
     let judges = |request: &Request| {
         let seen = request.tool_results().swap_remove(0).text;
-        write(place("validating"), &bundle("status: PASS\n", &seen))
+        let passes = bundle("ansible-validator", "status: PASS\n", &seen);
+        write(place("validating"), &passes)
     };
     let turns = [looks, make(judges), say("DONE")];
     Actor::new(&you_are("ansible-validator"), turns)
 }
 
-/// The first playbook is wrong, and the validator does not see it.
+/// The first playbook runs, but a linter objects to it, and the validator does not see that.
 fn crew() -> [Actor; 5] {
     let does = |agent: &str, turn: Turn| Actor::new(&you_are(agent), [turn, say("DONE")]);
-    let generates = bash("echo 'hosts: al' > site.yml").and_also(leaves("generating"));
-    let mends = bash("echo 'hosts: all' > site.yml").and_also(leaves("debugging"));
-    let approves = bundle("status: APPROVED\n", "Good.");
+    let broken = GOOD.replace("ansible.builtin.debug", "debug");
+    let generates = puts(&broken).and_also(leaves("generating", "ansible-generator"));
+    let mends = puts(GOOD).and_also(leaves("debugging", "ansible-debugger"));
+    let approves = bundle("ansible-reviewer", "status: APPROVED\n", "Good.");
     [
-        does("session", leaves("scaffolding")),
+        does("session", leaves("scaffolding", "session")),
         does("ansible-generator", generates),
         validator(),
         does("ansible-debugger", mends),
@@ -53,8 +68,7 @@ fn crew() -> [Actor; 5] {
 fn a_playbook_is_written_linted_mended_and_reviewed() {
     for runner in ["claude", "codex"] {
         let world = World::new(crew());
-        world.put_program("ansible-playbook", "exit 0");
-        world.put_program("ansible-lint", r#"grep -q 'hosts: all$' "$1""#);
+        world.put_ansible();
         let words = ["--param", "target=site.yml", "--runner", runner];
         let ran = world.run("ansible", &words).succeeds();
         assert!(ran.stdout.contains("r-test completed"), "{runner}\n{ran}");
@@ -62,6 +76,8 @@ fn a_playbook_is_written_linted_mended_and_reviewed() {
         let checks = world.facts("checked");
         let verdicts: Vec<_> = checks.iter().map(|fact| &fact["verdict"]).collect();
         assert_eq!(verdicts, ["failed", "passed"], "{runner}\n{ran}");
+        let why = checks[0].to_string();
+        assert!(why.contains("fqcn[action-core]"), "{runner}: {why}");
         assert_eq!(world.facts("ended").len(), 6, "{runner}\n{ran}");
         assert_eq!(world.model.strangers().len(), 0, "{runner}\n{ran}");
         assert_eq!(world.left_over(), Vec::<String>::new(), "{runner}");

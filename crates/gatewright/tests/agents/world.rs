@@ -130,6 +130,11 @@ impl World {
         testkit::make_executable(&path);
     }
 
+    /// The real linters of Ansible on the search path of the run.
+    pub fn put_ansible(&self) {
+        testkit::ansible::link_into(self.agents.folder());
+    }
+
     /// Where the program of this name really lies.
     pub fn program(&self, name: &str) -> PathBuf {
         let path = self.agents.folder().join(name);

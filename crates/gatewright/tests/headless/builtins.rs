@@ -8,8 +8,8 @@ use super::fixture::{PROGRAM, World, says};
 const ALL: &str = r#"
 mkdir -p .task .claude/state/phases
 bundle() {
-    printf -- '---\nsource_agent: a\ntarget_agent: b\ntimestamp: now %s\ntarget_path: site.yml\nstatus: %s\n---\n# Notes\n' \
-        "$count" "$2" > ".claude/ansible-workflows.$1.bundle.md"
+    printf -- '---\nsource_agent: %s\ntarget_agent: b\ntimestamp: now %s\ntarget_path: site.yml\nstatus: %s\n---\n# Notes\n' \
+        "$GATEWRIGHT_AGENT" "$count" "$2" > ".claude/ansible-workflows.$1.bundle.md"
 }
 signal() { echo "{\"status\": \"completed\", \"worker_id\": \"$count\"}" > .task/worker-signal.json; }
 plan="{\"id\": \"p$count\", \"title\": \"t\", \"technical_approach\": {\"pattern\": \"x\", \"rationale\": \"y\"}, \"steps\": [{\"id\": 1, \"description\": \"do it\"}]}"

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Artifact, Format, Outcome, OutcomeField, Source};
+use engine::{Artifact, Format, Outcome, OutcomeField, ParamName, Source, Strictness};
 
+use super::value::braced;
 use super::{Fields, Reader};
 use crate::rule::LanguageRule;
 use crate::tree::{Node, Value};
@@ -36,7 +37,7 @@ impl Reader<'_> {
             Some((field, reader.scalar(&entry.node)?))
         });
         let outcome = self.optional(fields, "outcome", Self::outcome_field);
-        let strict = self.optional(fields, "strict", Self::flag).unwrap_or(true);
+        let strictness = self.optional(fields, "strict", Self::strictness);
         let max_bytes = self.optional(fields, "max_bytes", |reader, node| {
             reader.whole(node, 1, MOST_BYTES)
         });
@@ -47,9 +48,28 @@ impl Reader<'_> {
             require,
             equals: equals.into_iter().collect(),
             outcome,
-            strict,
+            strictness: strictness.unwrap_or(Strictness::Strict),
             max_bytes,
         })
+    }
+
+    /// True or false, or a parameter in braces that says `strict` or `advisory`.
+    fn strictness(&mut self, node: &Node) -> Option<Strictness> {
+        let param = match &node.value {
+            Value::Flag(true) => return Some(Strictness::Strict),
+            Value::Flag(false) => return Some(Strictness::Advisory),
+            Value::Text(text) => braced(text),
+            _ => None,
+        };
+        match param {
+            Some(name) => self
+                .parse_name(name, &node.span, ParamName::parse)
+                .map(Strictness::Param),
+            None => {
+                let hint = "write `true`, `false`, or a parameter as \"{name}\"";
+                self.wrong_type(node, "true, false or a parameter in braces", hint)
+            }
+        }
     }
 
     /// Exactly one of `path` and `from`.

@@ -1,13 +1,13 @@
 //! The top of a pipeline file: everything but the artifacts, stages and proofs themselves.
 
 use engine::{
-    Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Mode,
-    Param, ParamName, PipelineName, StageName,
+    Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Meaning,
+    Mode, Param, ParamName, PipelineName, StageName,
 };
 
 use super::{Fields, Reader};
 use crate::tree::{Entry, Node, Value};
-use crate::vocabulary::{self, BEGINS, MODES};
+use crate::vocabulary::{self, BEGINS, MEANINGS, MODES};
 
 impl Reader<'_> {
     pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {
@@ -139,12 +139,16 @@ impl Reader<'_> {
             .unwrap_or(default.is_none());
         let choices = self.list(fields, "choices", Self::scalar);
         let setting = self.optional(fields, "setting", Self::field);
+        let meaning = self.optional(fields, "is", |reader, node| {
+            reader.word(node, MEANINGS, &[Meaning::Text, Meaning::Path])
+        });
         Some(Param {
             about,
             required,
             default,
             choices,
             setting,
+            meaning: meaning.unwrap_or_default(),
         })
     }
 

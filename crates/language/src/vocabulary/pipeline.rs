@@ -122,6 +122,11 @@ pub(crate) static PARAM: Table = Table {
             Shape::Field,
             "The dotted field of the settings file that supplies it.",
         ),
+        optional(
+            "is",
+            Shape::Word(MEANINGS),
+            "What the value is: `text` (default), or `path`, a file or folder that stays inside the project.",
+        ),
     ]],
     choice: &[],
 };
@@ -178,8 +183,8 @@ pub(crate) static ARTIFACT: Table = Table {
         ),
         optional(
             "strict",
-            Shape::Flag,
-            "True (default): a missing or invalid one is a fault. False: it is a warning.",
+            Shape::Choice,
+            "True (default): a missing or invalid one is a fault. False: it is a warning. A parameter in braces says `strict` or `advisory`.",
         ),
         optional(
             "max_bytes",

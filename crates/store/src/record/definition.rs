@@ -1,8 +1,8 @@
 //! The listing of definitions.
 
 use engine::{
-    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, LoopOf, Mode,
-    OutcomeField, Param, Proof, Removed, Saying, Source, View, ViewFormat,
+    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, LoopOf, Meaning,
+    Mode, OutcomeField, Param, Proof, Removed, Saying, Source, Strictness, View, ViewFormat,
 };
 
 use super::listing::records;
@@ -17,9 +17,11 @@ records! {
     words Mode { Enforced = "enforced", Advisory = "advisory" }
     struct Budget { turns, tokens, cost_cents, time }
     kinds Amount { Fixed(amount) = "fixed", Param(param) = "param" }
-    struct Param { about, required, default, choices, setting }
+    struct Param { about, required, default, choices, setting, meaning }
+    words Meaning { Text = "text", Path = "path" }
     struct Counter { max, then }
-    struct Artifact { source, format, require, equals, outcome, strict, max_bytes }
+    struct Artifact { source, format, require, equals, outcome, strictness, max_bytes }
+    kinds Strictness { Strict = "strict", Advisory = "advisory", Param(param) = "param" }
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
     struct OutcomeField { field, values }

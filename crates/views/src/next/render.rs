@@ -44,6 +44,10 @@ fn left(paper: &Paper) -> Vec<(Style, String)> {
         let fields: Vec<_> = paper.require.iter().map(Outside::line).collect();
         lines.push((Style::Dim, format!("  with {}", fields.join(", "))));
     }
+    lines.extend(paper.equals.iter().map(|(field, text)| {
+        let line = format!("  whose {} is {}", field.line(), text.line());
+        (Style::Dim, line)
+    }));
     lines.extend(
         paper
             .verdict
@@ -128,12 +132,15 @@ fn paper_json(paper: &Paper) -> Value {
             .map(|(word, means)| (word.raw().to_owned(), json!(means.as_str())));
         json!({ "field": verdict.field.raw(), "words": Value::Object(words.collect()) })
     });
+    let equals = paper.equals.iter();
+    let equals = equals.map(|(field, text)| (field.raw().to_owned(), json!(text.raw())));
     json!({
         "artifact": paper.name.as_str(),
         "source": paper.source,
         "path": paper.path.as_ref().map(Outside::raw),
         "format": paper.format,
         "require": paper.require.iter().map(Outside::raw).collect::<Vec<_>>(),
+        "equals": Value::Object(equals.collect()),
         "outcome": verdict,
         "strict": paper.strict,
         "captured": paper.captured.map(|content| content.to_string()),

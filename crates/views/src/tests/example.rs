@@ -280,7 +280,7 @@ pub fn file(path: &str, format: Format) -> Artifact {
         require: Vec::new(),
         equals: BTreeMap::new(),
         outcome: None,
-        strict: true,
+        strictness: Strictness::Strict,
         max_bytes: 100_000,
     }
 }
@@ -307,7 +307,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
     let reviewer = [("OK", "approved"), ("CHANGE", "needs_changes")];
     let reply = Artifact {
         source: Source::Reply,
-        strict: false,
+        strictness: Strictness::Advisory,
         ..file("", Format::Text)
     };
     let answers = Artifact {

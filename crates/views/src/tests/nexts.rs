@@ -233,6 +233,7 @@ fn the_next_step_as_json() {
                     "source_agent",
                     "timestamp"
                   ],
+                  "equals": {},
                   "outcome": {
                     "field": "status",
                     "words": {

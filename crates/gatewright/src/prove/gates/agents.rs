@@ -88,7 +88,7 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
             scene.stays(|scene| scene.stops(&worker, done.reply.as_deref(), Expected::GoOn(UNFIT)))
         })?;
     }
-    if bench.scene.has_file(&leaves) {
+    if bench.scene.has_file(&run, &leaves) {
         let what = format!("'{agent}' leaves what lay there before");
         bench.case(Column::Refusal, what, |scene| {
             scene.litter(&leaves)?;
@@ -97,7 +97,7 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
             scene.stays(|scene| scene.stops(&worker, Some("Done."), Expected::GoOn(UNFIT)))
         })?;
     }
-    match bench.scene.must_leave(&leaves) {
+    match bench.scene.must_leave(&run, &leaves) {
         true => missing(bench, stage, agent),
         false => hollow(bench, stage, agent),
     }
@@ -147,7 +147,7 @@ pub fn session(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Resul
         return Ok(());
     };
     let leaves = bench.scene.leaves_of(&run, engine::SESSION);
-    if !bench.scene.must_leave(&leaves) {
+    if !bench.scene.must_leave(&run, &leaves) {
         return Ok(());
     }
     bench.case(

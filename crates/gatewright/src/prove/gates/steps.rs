@@ -164,7 +164,7 @@ fn fault(bench: &mut Bench<'_>, stage: &Stage, member: &Member) -> Result<(), Fa
         return Ok(());
     };
     let leaves = bench.scene.leaves_of(&run, agent.as_str());
-    let must_leave = bench.scene.must_leave(&leaves);
+    let must_leave = bench.scene.must_leave(&run, &leaves);
     let fault = if must_leave {
         Fault::Missing
     } else {

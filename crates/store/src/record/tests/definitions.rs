@@ -197,7 +197,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
             field: "status".to_owned(),
             values: BTreeMap::from([("PASS".to_owned(), name!(Outcome, "passed"))]),
         }),
-        strict: true,
+        strictness: Strictness::Strict,
         max_bytes: 1 << 20,
     };
     BTreeMap::from([
@@ -262,6 +262,7 @@ pub fn definition() -> Definition {
         default: Some("site.yml".to_owned()),
         choices: vec!["site.yml".to_owned()],
         setting: Some("autonomy.limit".to_owned()),
+        meaning: Meaning::Path,
     };
     let counter = Counter {
         max: Amount::Param(name!(ParamName, "jobs")),
