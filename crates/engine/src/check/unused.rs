@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::references::placeholders;
-use crate::definition::{Amount, Definition, Source, Strictness};
+use crate::definition::{Amount, Artifact, Definition, Source, Strictness};
 use crate::names::{ArtifactName, CounterName, GroupName};
 use crate::pattern::AgentPattern;
 use crate::place;
@@ -203,28 +203,7 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
         Target::Param(name) => Some(name.as_str().to_string()),
         Target::Stage(_) | Target::Interrupted => None,
     });
-    let words = |text: &str| -> Vec<String> {
-        placeholders(text)
-            .into_iter()
-            .map(ToString::to_string)
-            .collect()
-    };
-    let paths = definition
-        .artifacts
-        .values()
-        .flat_map(|artifact| match &artifact.source {
-            Source::File(path) => words(path),
-            Source::Reply | Source::Answers => Vec::new(),
-        });
-    let artifacts = definition.artifacts.values();
-    let strictness = artifacts
-        .clone()
-        .filter_map(|artifact| match &artifact.strictness {
-            Strictness::Param(name) => Some(name.as_str().to_string()),
-            Strictness::Strict | Strictness::Advisory => None,
-        });
-    let equals =
-        artifacts.flat_map(|artifact| artifact.equals.values().flat_map(|text| words(text)));
+    let artifacts = definition.artifacts.values().flat_map(in_artifact);
     let texts = definition.stages.iter().flat_map(|stage| {
         let commands: Vec<String> = match &stage.work {
             Work::Check(check) => match &check.commands {
@@ -247,12 +226,29 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
     });
     limits
         .chain(targets)
-        .chain(strictness)
-        .chain(paths)
-        .chain(equals)
+        .chain(artifacts)
         .chain(texts)
         .chain(views)
         .collect()
+}
+
+/// The placeholders of a text.
+fn words(text: &str) -> Vec<String> {
+    let found = placeholders(text).into_iter();
+    found.map(ToString::to_string).collect()
+}
+
+fn in_artifact(artifact: &Artifact) -> Vec<String> {
+    let path = match &artifact.source {
+        Source::File(path) => words(path),
+        Source::Reply | Source::Answers => Vec::new(),
+    };
+    let strictness = match &artifact.strictness {
+        Strictness::Param(name) => Some(name.as_str().to_string()),
+        Strictness::Strict | Strictness::Advisory => None,
+    };
+    let equals = artifact.equals.values().flat_map(|text| words(text));
+    path.into_iter().chain(strictness).chain(equals).collect()
 }
 
 fn shadowed(definition: &Definition) -> Vec<&GroupName> {
