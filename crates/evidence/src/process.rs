@@ -19,6 +19,14 @@ pub fn life(process: &Process) -> Life {
     }
 }
 
+/// Was it stopped, as with Ctrl-Z? Then it does nothing until somebody lets it go on. Where the system
+/// does not tell, it was not.
+pub fn is_stopped(process: &Process) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.id)).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    started(&stat) == Some(process.started) && state.starts_with(['T', 't'])
+}
+
 /// The processes whose environment holds this variable with this value: so all that a worker started
 /// is found, whatever became of its parents. Where the system does not tell, none.
 pub fn marked(name: &str, value: &str) -> Vec<u32> {
@@ -84,6 +92,26 @@ mod tests {
         );
         assert_eq!(started("12 (cat) S 1"), None);
         assert_eq!(started(""), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_was_stopped_is_told_from_one_that_works() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = find(child.id()).unwrap();
+        assert!(!is_stopped(&process));
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+        while !is_stopped(&process) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let other = Process {
+            started: process.started + 1,
+            ..process
+        };
+        assert!(!is_stopped(&other));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

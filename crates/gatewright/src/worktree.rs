@@ -59,8 +59,8 @@ const FOLDER: &str = "worktrees";
 /// Where the run's worktree is, for whoever clears up after it.
 const ROOT: &str = "root";
 
-/// One waits so long for another that looks at the same worktree: a big one takes its time.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// One waits so long for others that look at the same worktree and work: a big one takes its time.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The worktrees of one run.
 #[derive(Clone, Debug)]
@@ -341,7 +341,7 @@ impl Worktrees {
             write_durably(&note, &text).map_err(Failure::file("write to", &note))?;
         }
         let hash = evidence::hash(root.as_os_str().as_encoded_bytes()).to_string();
-        Turn::wait_for(&self.state.join(format!("{hash:.16}.lock")), PATIENCE)
+        Turn::wait_for_long(&self.state.join(format!("{hash:.16}.lock")), PATIENCE)
     }
 }
 

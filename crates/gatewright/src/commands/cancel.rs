@@ -24,17 +24,18 @@ pub struct Cancel {
     writing: Writing,
 }
 
+/// What a person cannot have back.
+pub fn lost(opened: &Opened) -> String {
+    let stage = &opened.run().position.stage;
+    format!("The run ends in {stage}, and nobody can go on with it. Its history stays.")
+}
+
 impl Cancel {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
         let command = Command::new("cancel").with("reason", &self.reason);
-        let lost = |_: &Desk<'_>, opened: &Opened| {
-            let stage = &opened.run().position.stage;
-            Ok(format!(
-                "The run ends in {stage}, and nobody can go on with it. Its history stays."
-            ))
-        };
+        let lost = |_: &Desk<'_>, opened: &Opened| Ok(lost(opened));
         let make = |_: &Desk<'_>, _: &Opened| {
             let reason = self.reason.clone();
             Ok(Happening::CancelAsked { reason }.into())

@@ -26,6 +26,12 @@ pub struct Skip {
     writing: Writing,
 }
 
+/// What a person cannot have back.
+pub fn lost(opened: &Opened) -> String {
+    let stage = &opened.run().position.stage;
+    format!("The run leaves {stage} unchecked, and every view of it says so for ever.")
+}
+
 pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
     Outcome::parse(text).map_err(|problem| problem.to_string())
 }
@@ -36,12 +42,7 @@ impl Skip {
         let command = Command::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        let lost = |_: &Desk<'_>, opened: &Opened| {
-            let stage = &opened.run().position.stage;
-            Ok(format!(
-                "The run leaves {stage} unchecked, and every view of it says so for ever."
-            ))
-        };
+        let lost = |_: &Desk<'_>, opened: &Opened| Ok(lost(opened));
         let make = |_: &Desk<'_>, _: &Opened| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::SkipAsked { outcome, reason }.into())

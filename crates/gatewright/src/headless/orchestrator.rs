@@ -4,6 +4,7 @@
 //! what the old one would have done next.
 
 mod asking;
+mod deciding;
 mod workers;
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Next, Question, RunId, StageName, Who};
+use engine::{Choice, Next, Question, RunId, StageName, Who};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use store::{Backend as _, Key};
 
@@ -31,12 +31,14 @@ pub enum Asked {
         question: String,
         questions: Vec<Question>,
     },
+    /// How a run goes on that cannot go on by itself.
+    Decision { choices: Vec<Choice> },
     /// Something for which there are commands, and no question.
-    Command(String),
+    Command,
 }
 
 /// What the run asks of a person now.
-pub fn asked(desk: &Desk<'_>, opened: &Opened, why: &str) -> Result<Asked, Failure> {
+pub fn asked(desk: &Desk<'_>, opened: &Opened) -> Result<Asked, Failure> {
     let next = engine::next(&opened.pipeline, opened.run());
     for next in next {
         match next {
@@ -57,10 +59,27 @@ pub fn asked(desk: &Desk<'_>, opened: &Opened, why: &str) -> Result<Asked, Failu
                     choices: vec![FINISH.to_owned()],
                 });
             }
+            Next::Decide { choices, .. } => return Ok(Asked::Decision { choices }),
             _ => {}
         }
     }
-    Ok(Asked::Command(why.to_owned()))
+    Ok(Asked::Command)
+}
+
+/// The word for a decision at the terminal. Who wants to begin again from the start has a command.
+pub fn word(choice: &Choice) -> Option<&'static str> {
+    match choice {
+        Choice::Retry => Some("retry"),
+        Choice::Skip { .. } => Some("skip"),
+        Choice::Continue => Some("continue"),
+        Choice::Cancel => Some("cancel"),
+        Choice::Reset => None,
+    }
+}
+
+pub fn words(choices: &[Choice]) -> Vec<String> {
+    let words = choices.iter().filter_map(word);
+    words.map(str::to_owned).collect()
 }
 
 /// The word that ends an open stage.

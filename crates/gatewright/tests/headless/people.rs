@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::Ran;
 
-use super::fixture::{World, says, until};
+use super::fixture::{ONE, WRITES, World, says, until};
 
 /// A person is asked, and `again` asks once more after more work.
 const ASKED: &str = r#"
@@ -71,8 +71,6 @@ else
     echo '{"status": "completed"}' > signal.json
 fi
 "#;
-
-const WRITES: &str = r#"echo "note $count" > note.txt"#;
 
 /// Who answered, and what, in the order of the history.
 fn answers(world: &World) -> Vec<(String, String)> {
@@ -196,4 +194,63 @@ fn an_answer_in_advance_that_nobody_will_ask_for_is_refused_before_anything_begi
     }
     let runs = world.facts("list --all");
     assert_eq!(runs["runs"].as_array().map(Vec::len), Some(0), "{runs}");
+}
+
+/// Nobody tries again by itself, and the worker of the first start fails.
+fn failing_once() -> World {
+    let definition = ONE.replace("on.done", "retry = 0\non.done");
+    let script = format!("[ $count = 1 ] && exit 3\n{WRITES}");
+    World::with(&definition, &script)
+}
+
+/// Who did what about it, of the facts of this kind.
+fn decided(world: &World, kind: &str) -> Vec<Value> {
+    let entries = world.history(kind);
+    let by_a_person = |entry: &&Value| entry["by"]["kind"] == "person";
+    entries.iter().filter(by_a_person).cloned().collect()
+}
+
+#[test]
+fn a_run_that_is_stuck_offers_at_the_terminal_to_try_again() {
+    let world = failing_once();
+    let ran = at_a_terminal(&world, "", "perhaps\nretry\n").succeeds();
+    says(&ran.stdout, "ended with exit code 3");
+    says(&ran.stdout, "retry / skip / cancel: ");
+    says(&ran.stdout, "'perhaps' is none of them");
+    assert_eq!(world.starts(), ["writing", "writing"]);
+    assert_eq!(decided(&world, "unstuck").len(), 1);
+}
+
+#[test]
+fn a_stuck_stage_is_skipped_at_the_terminal_with_a_reason_and_the_runs_id() {
+    let world = failing_once();
+    // A skip without a reason, and one without the id, are none.
+    let typed = "skip\n\nskip\nit is there\nyes\nskip\nit is there\nr-test\n";
+    let ran = at_a_terminal(&world, "", typed).succeeds();
+    says(&ran.stdout, "The run leaves writing unchecked");
+    says(&ran.stdout, "a skip wants a reason");
+    says(&ran.stdout, "nothing was done: the word was r-test");
+    let skipped = decided(&world, "overridden");
+    assert_eq!(skipped.len(), 1, "{skipped:?}");
+    says(&skipped[0].to_string(), "it is there");
+    assert_eq!(world.starts(), ["writing"]);
+}
+
+#[test]
+fn a_stuck_run_is_cancelled_at_the_terminal() {
+    let world = failing_once();
+    let ran = at_a_terminal(&world, "", "cancel\nenough\nr-test\n").exits(1);
+    says(&ran.stdout, "r-test cancelled");
+    assert_eq!(decided(&world, "cancelled").len(), 1);
+    assert_eq!(world.status("r-test"), "cancelled");
+}
+
+#[test]
+fn a_stuck_run_waits_where_nobody_sits_at_a_terminal_or_whoever_sat_there_leaves() {
+    let world = failing_once();
+    world.run("").exits(6);
+    world.person("resume r-test", "");
+    assert_eq!(world.status("r-test"), "waiting");
+    world.gatewright("retry r-test").succeeds();
+    world.gatewright("resume r-test").succeeds();
 }

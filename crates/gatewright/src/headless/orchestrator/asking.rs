@@ -24,7 +24,13 @@ impl Orchestrator<'_, '_> {
             self.listen(TICK)?;
             return Ok(None);
         }
-        if let Some(driven) = people::in_advance(self.desk, &opened, &self.settings)? {
+        let asked = people::asked(self.desk, &opened)?;
+        // What was said in advance is an answer to a question, and not to a failure.
+        let answered = match asked {
+            Asked::Decision { .. } => None,
+            _ => people::in_advance(self.desk, &opened, &self.settings)?,
+        };
+        if let Some(driven) = answered {
             let answer = self.settings.answers.get(&opened.run().position.stage);
             let what = Progress::Answered {
                 by: format!("{}, in advance", self.settings.given_by),
@@ -39,13 +45,13 @@ impl Orchestrator<'_, '_> {
                 _ => Ok(None),
             };
         }
-        let asked = people::asked(self.desk, &opened, &why)?;
         let version = opened.stored.version;
         if self.asked.replace(version) != Some(version) {
             let (question, choices) = match &asked {
                 Asked::Choice { question, choices } => (question.clone(), choices.clone()),
                 Asked::Questions { question, .. } => (question.clone(), Vec::new()),
-                Asked::Command(why) => (why.clone(), Vec::new()),
+                Asked::Decision { choices } => (why.clone(), people::words(choices)),
+                Asked::Command => (why.clone(), Vec::new()),
             };
             self.tell(&opened, &Progress::Asked { question, choices });
         }
@@ -57,6 +63,9 @@ impl Orchestrator<'_, '_> {
             }
             (Asked::Questions { questions, .. }, Some(terminal), _) => {
                 self.ask_questions(&opened, (terminal, &who), &questions)
+            }
+            (Asked::Decision { choices }, Some(terminal), _) => {
+                self.ask_decision(&opened, (terminal, &who), &choices)
             }
             (_, _, Patience::Leave) => Ok(Some(LeftOff::Waiting(why))),
             (_, _, Patience::Stay) => {
@@ -72,14 +81,9 @@ impl Orchestrator<'_, '_> {
         (mut terminal, who): (Terminal, &Who),
         choices: &[String],
     ) -> Result<Option<LeftOff>, Failure> {
-        terminal.say(&format!("{}: ", choices.join(" / ")))?;
-        let Some(choice) = self.hear(&mut terminal, opened)? else {
+        let Some(choice) = self.one_of(&mut terminal, opened, choices)? else {
             return Ok(None);
         };
-        if !choices.contains(&choice) {
-            terminal.say(&format!("'{}' is none of them\n", views::line(&choice)))?;
-            return Ok(None);
-        }
         let key = chance::key()?;
         let driven = people::give(self.desk, opened, (who, &key), &choice)?;
         self.answered(&driven, (&mut terminal, who), choice)
@@ -111,7 +115,25 @@ impl Orchestrator<'_, '_> {
         self.answered(&driven, (&mut terminal, who), answer)
     }
 
-    fn answered(
+    /// The one of these words that is typed; nothing where something else is.
+    pub(super) fn one_of(
+        &self,
+        terminal: &mut Terminal,
+        opened: &Opened,
+        words: &[String],
+    ) -> Result<Option<String>, Failure> {
+        terminal.say(&format!("{}: ", words.join(" / ")))?;
+        let Some(typed) = self.hear(terminal, opened)? else {
+            return Ok(None);
+        };
+        if words.contains(&typed) {
+            return Ok(Some(typed));
+        }
+        terminal.say(&format!("'{}' is none of them\n", views::line(&typed)))?;
+        Ok(None)
+    }
+
+    pub(super) fn answered(
         &mut self,
         driven: &Driven,
         (terminal, who): (&mut Terminal, &Who),
@@ -127,7 +149,11 @@ impl Orchestrator<'_, '_> {
         Ok(None)
     }
 
-    fn hear(&self, terminal: &mut Terminal, opened: &Opened) -> Result<Option<String>, Failure> {
+    pub(super) fn hear(
+        &self,
+        terminal: &mut Terminal,
+        opened: &Opened,
+    ) -> Result<Option<String>, Failure> {
         let stopped = || self.is_stopped();
         let of = (&self.run, opened.stored.version);
         match terminal.hear(self.desk, of, &stopped)? {

@@ -1,0 +1,115 @@
+//! Deciding: a person at the terminal says how a run goes on that cannot go on by itself.
+
+use engine::{Answer as Given, Choice, Happening, Outcome, Who};
+
+use super::{LeftOff, Orchestrator};
+use crate::chance;
+use crate::commands::{cancel, skip};
+use crate::desk::{Desk, Opened};
+use crate::drive::{self, Deed};
+use crate::failure::Failure;
+use crate::headless::people::{self, Terminal};
+
+impl Orchestrator<'_, '_> {
+    pub(super) fn ask_decision(
+        &mut self,
+        opened: &Opened,
+        (mut terminal, who): (Terminal, &Who),
+        choices: &[Choice],
+    ) -> Result<Option<LeftOff>, Failure> {
+        let Some(typed) = self.one_of(&mut terminal, opened, &people::words(choices))? else {
+            return Ok(None);
+        };
+        let mut all = choices.iter();
+        let choice = all.find(|choice| people::word(choice) == Some(typed.as_str()));
+        let wanted = match choice {
+            Some(choice) => self.decision(&mut terminal, opened, choice)?,
+            None => None,
+        };
+        let Some(what) = wanted else {
+            return Ok(None);
+        };
+        let seen = opened.stored.version;
+        let mut make = |_: &Desk<'_>, opened: &Opened, _| match opened.stored.version == seen {
+            true => Ok(Deed::from(what.clone())),
+            false => Err(Failure::no("the run went on meanwhile")
+                .hint("`gatewright resume` goes on with it")),
+        };
+        let key = chance::key()?;
+        let driven = drive::witness(self.desk, opened.clone(), (who, Some(&key)), &mut make)?;
+        self.answered(&driven, (&mut terminal, who), typed)
+    }
+
+    /// What is wanted, with all that its command would ask for. Nothing where the person thinks better
+    /// of it.
+    fn decision(
+        &self,
+        terminal: &mut Terminal,
+        opened: &Opened,
+        choice: &Choice,
+    ) -> Result<Option<Happening>, Failure> {
+        match choice {
+            Choice::Retry => Ok(Some(Happening::RetryAsked)),
+            Choice::Continue => Ok(Some(Happening::Answered(Given::Continue))),
+            Choice::Skip { outcomes } => {
+                let Some(outcome) = self.outcome(terminal, opened, outcomes)? else {
+                    return Ok(None);
+                };
+                let reason = self.reason(terminal, opened, ("skip", &skip::lost(opened)))?;
+                Ok(reason.map(|reason| Happening::SkipAsked { outcome, reason }))
+            }
+            Choice::Cancel => {
+                let reason = self.reason(terminal, opened, ("cancel", &cancel::lost(opened)))?;
+                Ok(reason.map(|reason| Happening::CancelAsked { reason }))
+            }
+            Choice::Reset => Ok(None),
+        }
+    }
+
+    /// With which outcome a stage is skipped. Where it has one only, nobody is asked.
+    fn outcome(
+        &self,
+        terminal: &mut Terminal,
+        opened: &Opened,
+        outcomes: &[Outcome],
+    ) -> Result<Option<Option<Outcome>>, Failure> {
+        if outcomes.len() < 2 {
+            return Ok(Some(None));
+        }
+        terminal.say("As which outcome?\n")?;
+        let words: Vec<String> = outcomes.iter().map(ToString::to_string).collect();
+        let typed = self.one_of(terminal, opened, &words)?;
+        Ok(typed.and_then(|typed| {
+            let mut all = outcomes.iter();
+            all.find(|outcome| outcome.as_str() == typed)
+                .map(|outcome| Some(outcome.clone()))
+        }))
+    }
+
+    /// Why, and the word that lets go what cannot be had back.
+    fn reason(
+        &self,
+        terminal: &mut Terminal,
+        opened: &Opened,
+        (deed, lost): (&str, &str),
+    ) -> Result<Option<String>, Failure> {
+        terminal.say(&format!("{}\nWhy? ", views::line(lost)))?;
+        let Some(reason) = self.hear(terminal, opened)? else {
+            return Ok(None);
+        };
+        if reason.is_empty() {
+            terminal.say(&format!("a {deed} wants a reason\n"))?;
+            return Ok(None);
+        }
+        let word = self.run.as_str();
+        terminal.say(&format!("Type {word} to {deed} this run: "))?;
+        match self.hear(terminal, opened)? {
+            Some(typed) if typed == word => Ok(Some(reason)),
+            Some(_) => {
+                terminal.say(&format!("nothing was done: the word was {word}\n"))?;
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+}
