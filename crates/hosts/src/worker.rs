@@ -8,7 +8,7 @@ mod version;
 use engine::RunnerName;
 
 pub use account::{Account, End};
-pub use guarding::{Guard, Guarding, Own, OwnPlace, Unguardable};
+pub use guarding::{Ground, Guard, Guarding, Own, OwnPlace, Unguardable};
 pub use version::{Familiarity, Version};
 
 use crate::{Host, claude, codex, gemini};
@@ -182,10 +182,12 @@ impl Program {
         }
     }
 
-    /// Settings of the person that it does not find any more when it is guarded.
+    /// Settings of the person that guarding must know: it does not find them any more, or would
+    /// write to them.
     pub fn own(self) -> Option<OwnPlace> {
         match self {
-            Self::Claude | Self::Codex => None,
+            Self::Claude => None,
+            Self::Codex => Some(codex::guarding::OWN),
             Self::Gemini => Some(gemini::guarding::OWN),
         }
     }

@@ -6,19 +6,40 @@ use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use engine::RunId;
-use hosts::worker::{Guard, Guarding, Own, OwnPlace, Program};
+use evidence::Project;
+use hosts::worker::{Ground, Guard, Guarding, Own, OwnPlace, Program};
 
 use super::kept::Variables;
 use crate::desk::Desk;
 use crate::failure::Failure;
 use crate::{ourselves, state};
 
+/// Where a worker works.
+pub struct Place<'a> {
+    pub project: &'a Project,
+    pub folder: &'a Path,
+}
+
+impl Place<'_> {
+    /// All that a program may call the place of its work: a worktree is also known by the top of the
+    /// repository that it belongs to.
+    fn folders(&self) -> Vec<PathBuf> {
+        let repository = self.project.repository.as_ref();
+        let top = repository.and_then(|it| it.common_dir.parent());
+        let all = [Some(self.folder), Some(&self.project.root), top];
+        let mut folders: Vec<PathBuf> = all.into_iter().flatten().map(Path::to_owned).collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+}
+
 /// Writes what the hooks need, and hands back what is added to the start.
 pub fn prepare(
     desk: &Desk<'_>,
     run: &RunId,
     program: Program,
-    variables: &Variables,
+    (variables, place): (&Variables, &Place<'_>),
 ) -> Result<Guarding, Failure> {
     let ours = ourselves::program()
         .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
@@ -30,9 +51,20 @@ pub fn prepare(
     let folder = folder.join(program.word());
     let own = program.own().and_then(|place| own(&place, variables));
     let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
+    let theirs = program.own().and_then(|own| {
+        let file = place.folder.join(own.below_home).join(own.file);
+        Some((file.clone(), fs::read_to_string(file).ok()?))
+    });
+    let ground = Ground {
+        folders: &place.folders(),
+        settings: theirs
+            .as_ref()
+            .map(|(file, text)| (file.as_path(), text.as_str())),
+    };
     let guard = Guard {
         program: ours,
         folder: &folder,
+        ground,
         own: own.as_ref().map(|(folder, _)| Own { folder, settings }),
     };
     let guarding = program
@@ -45,8 +77,10 @@ pub fn prepare(
 /// The person's own settings: the folder, and the text of its file.
 fn own(place: &OwnPlace, variables: &Variables) -> Option<(PathBuf, Option<String>)> {
     let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).map(PathBuf::from);
-    let base = variable(place.variable).or_else(|| variable("HOME"))?;
-    let folder = base.join(place.folder);
+    let folder = match variable(place.variable) {
+        Some(named) => named.join(place.below_variable),
+        None => variable("HOME")?.join(place.below_home),
+    };
     let settings = fs::read_to_string(folder.join(place.file)).ok();
     Some((folder, settings))
 }

@@ -84,11 +84,11 @@ pub fn prepare(
     (claim, special): (&Claim, Special<'_>),
 ) -> Result<Order, Failure> {
     can_be_held_to(opened, choice)?;
-    let root = desk.project_of(opened)?.root;
+    let project = desk.project_of(opened)?;
     let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
-    let search = check::search(&search, &root);
-    let folder = special.workplace.map_or(root, Path::to_owned);
+    let search = check::search(&search, &project.root);
+    let folder = special.workplace.unwrap_or(&project.root).to_owned();
     let (program, prompt) = match choice.runner {
         Runner::Program(program) => {
             let found = check::find(program.word(), &search);
@@ -106,7 +106,13 @@ pub fn prepare(
     let (time, silence) = limits(opened, choice);
     let mut variables = variables(desk, opened, choice, &search)?;
     let guarding = match choice.runner {
-        Runner::Program(program) => guard::prepare(desk, &opened.run().id, program, &variables)?,
+        Runner::Program(program) => {
+            let place = guard::Place {
+                project: &project,
+                folder: &folder,
+            };
+            guard::prepare(desk, &opened.run().id, program, (&variables, &place))?
+        }
         Runner::Command | Runner::StandIn => Guarding::default(),
     };
     let guards = guarding.variables.iter().cloned();

@@ -136,6 +136,33 @@ fn in_the_folder_of_claude_code_a_worker_writes_what_it_leaves_and_nothing_else(
 }
 
 #[test]
+fn the_settings_of_a_person_are_as_they_were_after_codex_worked() {
+    let turns = [bash("echo x > made.md"), say("MADE")];
+    let actors = [Actor::new(&you_are("maker"), turns)];
+    let world = World::with(&pipeline("codex"), actors);
+    let settings = world.project.home().join(".codex/config.toml");
+    let before = std::fs::read_to_string(&settings).unwrap();
+    world.run("pipeline.toml", &MAKE).succeeds();
+    assert_eq!(std::fs::read_to_string(&settings).unwrap(), before);
+}
+
+#[test]
+fn a_project_that_switches_the_hooks_of_gemini_off_is_told_before_anybody_works() {
+    let turns = [bash("echo x > made.md"), say("MADE")];
+    let actors = [Actor::new(&you_are("maker"), turns)];
+    let world = World::with(&pipeline("gemini"), actors);
+    let settings = ".gemini/settings.json";
+    world
+        .project
+        .write(settings, r#"{ "hooksConfig": { "enabled": false } }"#);
+    let ran = world.run("pipeline.toml", &MAKE);
+    assert!(ran.stderr.contains("switches hooks off"), "{ran}");
+    assert_eq!(world.facts("admitted").len(), 0, "{ran}");
+    world.project.write(settings, "{}");
+    world.resume().succeeds();
+}
+
+#[test]
 fn a_worker_whose_hooks_do_not_come_is_ended_at_its_first_tool() {
     let turns = [bash("echo x > made.md"), say("MADE")];
     let actors = [Actor::new(&you_are("maker"), turns)];

@@ -13,4 +13,5 @@ mod guards;
 mod killed;
 mod multi_ai;
 mod services;
+mod spending;
 mod world;

@@ -9,7 +9,15 @@ use sha2::{Digest as _, Sha256};
 
 use super::wire::{self, Trusted, TrustedHook};
 use crate::claude::install::shell_word;
-use crate::worker::{Guard, Guarding};
+use crate::worker::{Guard, Guarding, OwnPlace};
+
+/// Where it would note that a person trusts a folder.
+pub const OWN: OwnPlace = OwnPlace {
+    variable: "CODEX_HOME",
+    below_variable: "",
+    below_home: ".codex",
+    file: "config.toml",
+};
 
 /// What Codex calls the place of settings that stand on its command line.
 const PLACE: &str = "/<session-flags>/config.toml";
@@ -42,10 +50,27 @@ pub fn guarding(guard: &Guard<'_>) -> Guarding {
     }
     arguments.push("-c".to_owned());
     arguments.push(format!("hooks.state={{{}}}", trust.join(",")));
+    arguments.extend(trusted_folders(guard));
     arguments.extend(SWITCHES.map(str::to_owned));
     Guarding {
         arguments,
         ..Guarding::default()
+    }
+}
+
+/// A folder of which its settings say nothing it would note there as trusted, for ever. Said on the
+/// command line, it holds for this process alone. What the person has said of a folder stays.
+fn trusted_folders(guard: &Guard<'_>) -> Vec<String> {
+    let said = guard.own.and_then(|own| own.settings).unwrap_or_default();
+    let folders = guard.ground.folders.iter();
+    let folders = folders.filter_map(|folder| Some(wire::toml_text(folder.to_str()?)));
+    let new = folders.filter(|folder| !said.contains(folder));
+    let new: Vec<String> = new
+        .map(|folder| format!(r#"{folder}={{trust_level="trusted"}}"#))
+        .collect();
+    match new.is_empty() {
+        true => Vec::new(),
+        false => vec!["-c".to_owned(), format!("projects={{{}}}", new.join(","))],
     }
 }
 

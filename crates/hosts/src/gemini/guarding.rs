@@ -11,7 +11,8 @@ use crate::worker::{Guard, Guarding, Own, OwnPlace, Unguardable};
 
 pub const OWN: OwnPlace = OwnPlace {
     variable: "GEMINI_CLI_HOME",
-    folder: ".gemini",
+    below_variable: ".gemini",
+    below_home: ".gemini",
     file: "settings.json",
 };
 
@@ -50,7 +51,8 @@ pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
     let variable = home
         .to_str()
         .ok_or_else(|| Unguardable::NotText(home.clone()))?;
-    let folder = home.join(OWN.folder);
+    not_switched_off(guard.ground.settings)?;
+    let folder = home.join(OWN.below_variable);
     let program = shell_word(guard.program);
     let hooks = EVENTS.map(|(event, timeout)| {
         let command = format!("{program} hook gemini {event}");
@@ -66,6 +68,20 @@ pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
             .map(|own| links(&folder, own.folder))
             .unwrap_or_default(),
     })
+}
+
+/// The project's own settings win over those of the home.
+fn not_switched_off(project: Option<(&Path, &str)>) -> Result<(), Unguardable> {
+    let Some((file, text)) = project else {
+        return Ok(());
+    };
+    // What cannot be read Gemini CLI does not read either, and says so.
+    match serde_json::from_str(&without_comments(text)) {
+        Ok(settings) if wire::switches_off(&settings) => {
+            Err(Unguardable::SwitchedOff(file.to_owned()))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 fn links(folder: &Path, own: &Path) -> Vec<(PathBuf, PathBuf)> {

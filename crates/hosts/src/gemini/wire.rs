@@ -108,6 +108,13 @@ pub struct ToolInput<'a> {
 /// What a settings file says.
 pub type Settings = serde_json::Map<String, Value>;
 
+/// Do these settings switch hooks off: all of them, or some?
+pub fn switches_off(settings: &Value) -> bool {
+    let switch = &settings["hooksConfig"];
+    let disabled = switch["disabled"].as_array();
+    switch["enabled"] == json!(false) || disabled.is_some_and(|names| !names.is_empty())
+}
+
 /// The settings with our hooks at these events, each with its command and milliseconds, and with hooks
 /// switched on.
 pub fn with_hooks(mut settings: Settings, hooks: &[(&str, String, u64)]) -> String {

@@ -15,9 +15,20 @@ pub struct Guard<'a> {
     ///
     /// [`Program::own`]: super::Program::own
     pub own: Option<Own<'a>>,
+    /// Where it works.
+    pub ground: Ground<'a>,
 }
 
-/// Settings of a person that a guarded program would not find any more, and must be handed on.
+/// Where a worker works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ground<'a> {
+    /// Its folder, the project and the repository: a program may ask whether it is trusted there.
+    pub folders: &'a [PathBuf],
+    /// What the project's own settings of the program say, with the file, where there are any.
+    pub settings: Option<(&'a Path, &'a str)>,
+}
+
+/// Settings of a person: a guarded program does not find them any more, or would change them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own<'a> {
     /// The folder in which they lie, absolute.
@@ -26,11 +37,13 @@ pub struct Own<'a> {
     pub settings: Option<&'a str>,
 }
 
-/// Where such settings lie: in `folder` below what the variable says, else below the home.
+/// Where such settings lie: below the folder that the variable names, else below the home. Those of a
+/// project lie as they do below the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnPlace {
     pub variable: &'static str,
-    pub folder: &'static str,
+    pub below_variable: &'static str,
+    pub below_home: &'static str,
     pub file: &'static str,
 }
 
@@ -60,4 +73,9 @@ pub enum Unguardable {
     },
     #[error("{0} is JSON but not an object: mend it, or take it away")]
     NotAnObject(PathBuf),
+    #[error(
+        "{0} switches hooks off (`hooksConfig`), so nobody could hold a worker to its stage: take \
+         that out, or choose another runner"
+    )]
+    SwitchedOff(PathBuf),
 }

@@ -1,10 +1,10 @@
 //! Our hooks in a worker: what is added to its start.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use hosts::worker::{Guard, Guarding, Own, Program, Unguardable};
+use hosts::worker::{Ground, Guard, Guarding, Own, Program, Unguardable};
 use serde_json::json;
 
 fn guarding(program: Program, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {
@@ -12,7 +12,72 @@ fn guarding(program: Program, own: Option<Own<'_>>) -> Result<Guarding, Unguarda
         program: "/opt/it's/gatewright",
         folder: Path::new("/state/run"),
         own,
+        ground: Ground::default(),
     })
+}
+
+fn on(program: Program, ground: Ground<'_>, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {
+    program.guarding(&Guard {
+        program: "/opt/gatewright",
+        folder: Path::new("/state/run"),
+        own,
+        ground,
+    })
+}
+
+#[test]
+fn codex_is_told_for_its_process_alone_that_a_folder_is_trusted_of_which_nobody_has_said_anything()
+{
+    let folders = ["/new \"one\"", "/known"].map(PathBuf::from);
+    let ground = Ground {
+        folders: &folders,
+        settings: None,
+    };
+    let own = Own {
+        folder: Path::new("/home/.codex"),
+        settings: Some("[projects.\"/known\"]\ntrust_level = \"untrusted\"\n"),
+    };
+    let words = on(Program::Codex, ground, Some(own)).unwrap().arguments;
+    let said = words.iter().filter(|word| word.starts_with("projects="));
+    let said: Vec<&String> = said.collect();
+    assert_eq!(
+        said,
+        [r#"projects={"/new \"one\""={trust_level="trusted"}}"#]
+    );
+    let ground = Ground {
+        folders: &folders[1..],
+        settings: None,
+    };
+    let words = on(Program::Codex, ground, Some(own)).unwrap().arguments;
+    assert!(!words.iter().any(|word| word.starts_with("projects=")));
+}
+
+#[test]
+fn a_project_that_switches_the_hooks_of_gemini_off_is_named() {
+    let file = Path::new("/project/.gemini/settings.json");
+    for (settings, is_fine) in [
+        (r#"{"hooksConfig": {"enabled": false}}"#, false),
+        (r#"{"hooksConfig": {"enabled": false}} // why"#, false),
+        (r#"{"hooksConfig": {"disabled": ["x"]}}"#, false),
+        (
+            r#"{"hooksConfig": {"enabled": true, "disabled": []}}"#,
+            true,
+        ),
+        (r#"{"hooks": {}}"#, true),
+        ("[]", true),
+        ("{", true),
+    ] {
+        let ground = Ground {
+            folders: &[],
+            settings: Some((file, settings)),
+        };
+        let guarding = on(Program::Gemini, ground, None);
+        assert_eq!(guarding.is_ok(), is_fine, "{settings}");
+        let named = Err(Unguardable::SwitchedOff(file.to_owned()));
+        assert!(is_fine || guarding == named, "{settings}");
+        // The settings on the command line of Claude Code win over those of a project.
+        assert!(on(Program::Claude, ground, None).is_ok());
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hosts::worker::{Account, Guard, Guarding, May, Own, Program, Start, Talk};
+use hosts::worker::{Account, Ground, Guard, Guarding, May, Own, Program, Start, Talk};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::model::{Actor, Model};
@@ -141,10 +141,10 @@ impl Crew {
         let (ours, folder) = (self.our_program(), self.ours.path().join("run"));
         let own = program
             .own()
-            .map(|own| self.project.home().join(own.folder));
-        let settings = own.as_ref().map(|own| own.join("settings.json"));
+            .map(|own| (self.project.home().join(own.below_home), own.file));
+        let settings = own.as_ref().map(|(folder, file)| folder.join(file));
         let settings = settings.and_then(|file| fs::read_to_string(file).ok());
-        let own = own.as_ref().map(|folder| Own {
+        let own = own.as_ref().map(|(folder, _)| Own {
             folder,
             settings: settings.as_deref(),
         });
@@ -152,6 +152,7 @@ impl Crew {
             program: ours.to_str().unwrap(),
             folder: &folder,
             own,
+            ground: Ground::default(),
         };
         let guarding = program.guarding(&guard).unwrap();
         make(&guarding);
