@@ -23,6 +23,7 @@ mod headless;
 mod hook;
 mod install;
 mod key;
+mod members;
 mod ourselves;
 mod output;
 mod params;

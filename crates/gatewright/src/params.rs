@@ -89,10 +89,7 @@ fn from_settings(
     path: &str,
     root: &Path,
 ) -> Result<BTreeMap<ParamName, String>, Failure> {
-    let inside = evidence::InsidePath::parse(path).map_err(|reason| {
-        Failure::settings(format!("the settings file has no usable path: {reason}"))
-    })?;
-    let Some(settings) = read(&root.join(inside.as_str()), inside.as_str())? else {
+    let Some(settings) = settings(path, root)? else {
         return Ok(BTreeMap::new());
     };
     let mut params = BTreeMap::new();
@@ -106,6 +103,14 @@ fn from_settings(
         }
     }
     Ok(params)
+}
+
+/// What the project's settings file says; nothing if it is not there.
+pub fn settings(path: &str, root: &Path) -> Result<Option<Value>, Failure> {
+    let inside = evidence::InsidePath::parse(path).map_err(|reason| {
+        Failure::settings(format!("the settings file has no usable path: {reason}"))
+    })?;
+    read(&root.join(inside.as_str()), inside.as_str())
 }
 
 fn read(path: &Path, shown: &str) -> Result<Option<Value>, Failure> {
@@ -132,7 +137,7 @@ fn read(path: &Path, shown: &str) -> Result<Option<Value>, Failure> {
 }
 
 /// The value at a dotted path. `null` counts as not set.
-fn at<'a>(settings: &'a Value, field: &str) -> Option<&'a Value> {
+pub fn at<'a>(settings: &'a Value, field: &str) -> Option<&'a Value> {
     let found = field
         .split('.')
         .try_fold(settings, |value, key| value.get(key))?;

@@ -19,7 +19,7 @@ use crate::headless::flags::Driving;
 use crate::headless::settings::Settings;
 use crate::hook::host;
 use crate::state::State;
-use crate::{chance, clock, collision, drive, params, rendering, trust, worker};
+use crate::{chance, clock, collision, drive, members, params, rendering, trust, worker};
 
 /// How often another id is tried, when the one that chance gave is taken.
 const MOST_IDS: u32 = 8;
@@ -82,7 +82,7 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
     let root = desk.project()?.root.clone();
     let installed = installed(&desk.state, desk.project()?, starting.pipeline)?;
     let word = installed.as_deref().unwrap_or(starting.pipeline);
-    let sources = definition::find(word, &desk.context.folder, &root)?;
+    let sources = members::settled(definition::find(word, &desk.context.folder, &root)?, &root)?;
     let compiled = match starting.holder {
         Holder::Headless => definition::compile_for(&sources, starting.driving.usual_runner())?,
         Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,

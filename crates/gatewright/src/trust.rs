@@ -76,13 +76,21 @@ pub fn pinned(
     definition: &Definition,
 ) -> Result<Files, Failure> {
     let root = &desk.project()?.root;
-    match definition::place(word, &desk.context.folder, root)? {
-        Place::File { path, .. } if !is_shipped(sources) => {
-            let subject = Subject::new(&path, sources, definition, root)?;
-            require(&desk.state, word, &subject)?;
-            subject.pinned()
-        }
-        Place::File { .. } | Place::Builtin(_) => definition::pinned(sources),
+    if is_shipped(sources) {
+        return definition::pinned(sources);
+    }
+    let place = definition::place(word, &desk.context.folder, root)?;
+    let subject = Subject::new(&path(&place, definition, root), sources, definition, root)?;
+    require(&desk.state, word, &subject)?;
+    subject.pinned()
+}
+
+/// The file that a person answers for. A pipeline that comes with the program is not as shipped where the
+/// project's settings add to its groups: then it is those settings.
+pub fn path(place: &Place, definition: &Definition, root: &Path) -> PathBuf {
+    match place {
+        Place::File { path, .. } => path.clone(),
+        Place::Builtin(_) => root.join(definition.settings.as_deref().unwrap_or_default()),
     }
 }
 

@@ -7,6 +7,7 @@ mod diagnostic;
 mod from_json;
 mod from_toml;
 mod limits;
+mod members;
 mod read;
 mod render;
 mod rule;
@@ -18,6 +19,7 @@ mod vocabulary;
 
 pub use diagnostic::Diagnostic;
 pub use limits::MOST_BYTES;
+pub use members::{ADDED_MEMBERS, OpenGroups, open_groups, with_members};
 pub use read::words::words;
 pub use render::Colour;
 pub use rule::LanguageRule;

@@ -20,7 +20,7 @@ use crate::install::additions::Additions;
 use crate::install::disk::Base;
 use crate::output::Output;
 use crate::runners::{self, Member};
-use crate::{chance, clock, collision, params, starting, steps, task, trust};
+use crate::{chance, clock, collision, members, params, starting, steps, task, trust};
 
 /// Show what a headless run would do and what it needs, and start nothing
 ///
@@ -65,6 +65,7 @@ impl DryRun {
         let installed = starting::installed(&context.state()?, &project, &self.pipeline)?;
         let word = installed.as_deref().unwrap_or(&self.pipeline);
         let sources = definition::find(word, &context.folder, &project.root)?;
+        let sources = members::settled(sources, &project.root)?;
         let compiled = definition::compile_for(&sources, self.driving.usual_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
@@ -194,14 +195,17 @@ fn vouched(
     word: &str,
     (sources, pipeline): (&Sources, &Pipeline),
 ) -> Result<(String, Trust), Failure> {
-    let (path, shown) = match definition::place(word, &context.folder, &project.root)? {
-        Place::Builtin(_) => return Ok(("gatewright itself".to_owned(), Trust::Shipped)),
-        Place::File { path, shown } => (path, shown),
+    let place = definition::place(word, &context.folder, &project.root)?;
+    let shown = match &place {
+        Place::Builtin(_) => "gatewright itself".to_owned(),
+        Place::File { shown, .. } => shown.clone(),
     };
     if trust::is_shipped(sources) {
         return Ok((shown, Trust::Shipped));
     }
-    let subject = trust::Subject::new(&path, sources, pipeline.definition(), &project.root)?;
+    let definition = pipeline.definition();
+    let path = trust::path(&place, definition, &project.root);
+    let subject = trust::Subject::new(&path, sources, definition, &project.root)?;
     let trust = match trust::require(&context.state()?, word, &subject) {
         Ok(()) => Trust::Trusted,
         Err(failure) => Trust::Untrusted(Outside::new(failure.to_string())),

@@ -11,6 +11,7 @@ use crate::definition::{self, Trouble};
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::members;
 use crate::output::Output;
 use crate::runs;
 
@@ -91,5 +92,6 @@ impl Graph {
 fn find(context: &Context, word: &str) -> Result<Pipeline, Trouble> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
     let sources = definition::find(word, &context.folder, &project.root)?;
+    let sources = members::settled(sources, &project.root)?;
     Ok(definition::compile(&sources)?.pipeline)
 }

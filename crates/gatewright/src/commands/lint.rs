@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::members;
 use crate::output::{Format, Output};
 
 /// Check definitions: what `lint` refuses, `start` refuses, and the other way round
@@ -85,7 +86,11 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
         "-" => definition::read_input(std::io::stdin().lock(), &context.folder),
         path => definition::read(&context.folder.join(path), path),
     };
-    let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
+    let root = evidence::Project::find(&context.folder)?.root;
+    let compiled = sources.and_then(|sources| {
+        let sources = members::settled(sources, &root)?;
+        Ok((definition::compile(&sources)?, sources))
+    });
     let file = file.to_owned();
     match compiled {
         Ok((compiled, sources)) => {

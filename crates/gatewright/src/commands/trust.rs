@@ -14,6 +14,7 @@ use crate::desk::Desk;
 use crate::enrolment;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::members;
 use crate::output::{Format, Output};
 use crate::trust::record::{self, Record};
 use crate::trust::shown::Shown;
@@ -196,14 +197,17 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble
     let root = evidence::Project::find(&context.folder)
         .map_err(Failure::from)?
         .root;
-    let Place::File { path, shown } = place(word, context, &root)? else {
-        return Ok(None);
+    let place = place(word, context, &root)?;
+    let sources = match &place {
+        Place::File { path, shown } => definition::read(path, shown)?,
+        Place::Builtin(builtin) => builtin.sources(),
     };
-    let sources = definition::read(&path, &shown)?;
+    let sources = members::settled(sources, &root)?;
     if trust::is_shipped(&sources) {
         return Ok(None);
     }
     let definition = definition::compile(&sources)?.pipeline.definition().clone();
+    let path = trust::path(&place, &definition, &root);
     let subject = Subject::new(&path, &sources, &definition, &root)?;
     let earlier = record::of_path(&context.state()?, &subject.path).pop();
     Ok(Some(Candidate {

@@ -40,6 +40,7 @@ impl Shown<'_> {
         let _ = writeln!(text, "{begins}");
         section(&mut text, paint, "It may run, as you", &self.commands());
         section(&mut text, paint, "It has agents work with", &self.workers());
+        self.write_groups(&mut text, paint);
         self.write_files(&mut text, paint);
         self.write_gives(&mut text, paint);
         self.write_additions(&mut text, paint);
@@ -83,6 +84,20 @@ impl Shown<'_> {
                 "  {path:<width$}  {bytes:>7} bytes  {}",
                 &hash[..SHORT]
             );
+        }
+    }
+
+    /// Who is in its groups, where the project's settings add somebody.
+    fn write_groups(&self, text: &mut String, paint: Paint) {
+        if self.subject.files.get(language::ADDED_MEMBERS).is_none() {
+            return;
+        }
+        let title = "Its groups, with what the settings add";
+        let _ = writeln!(text, "\n{}", paint.on(Style::Strong, title));
+        for (group, members) in &self.definition.groups {
+            let members = members.iter().map(|member| views::line(member.as_str()));
+            let members = members.collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "  {group}: {members}");
         }
     }
 

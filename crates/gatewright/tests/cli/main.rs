@@ -16,6 +16,7 @@ mod fixture;
 mod journal;
 mod keys;
 mod lessons;
+mod members;
 mod metrics;
 mod new;
 mod papers;

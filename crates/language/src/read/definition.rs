@@ -6,6 +6,8 @@ use engine::{
 };
 
 use super::{Fields, Reader};
+use crate::members;
+use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, BEGINS, MEANINGS, MODES};
 
@@ -18,7 +20,7 @@ impl Reader<'_> {
         let budget = self
             .optional(fields, "budget", Self::budget)
             .unwrap_or_default();
-        let settings = self.optional(fields, "settings", Self::filled);
+        let settings = self.settings(fields);
         let params = self
             .map(fields, "params", Self::param)
             .into_iter()
@@ -170,7 +172,43 @@ impl Reader<'_> {
 
     fn group(&mut self, entry: &Entry) -> Option<(GroupName, Vec<engine::AgentPattern>)> {
         let name = self.key(entry, GroupName::parse);
-        let members = self.items(&entry.node, Self::pattern);
+        let members = match &entry.node.value {
+            Value::Table(_) => self.open_group(&entry.key, &entry.node),
+            _ => self.items(&entry.node, Self::pattern),
+        };
         name.zip(members)
+    }
+
+    /// A group to which the settings file may add. Whoever read the file has put what it says beside
+    /// the definition, so that every check and proof holds for all members.
+    fn open_group(&mut self, group: &str, node: &Node) -> Option<Vec<engine::AgentPattern>> {
+        let fields = &self.fields(node, &vocabulary::GROUP)?;
+        let always = self.required(fields, "always", |reader, node| {
+            reader.items(node, Self::pattern)
+        });
+        self.required(fields, "setting", Self::field);
+        let place = fields.get("setting").map_or(&node.span, |node| &node.span);
+        let more = members::added(self.files, group);
+        self.within_limits(node, more.len())?;
+        let more: Vec<_> = more
+            .iter()
+            .filter_map(|member| self.parse_pattern(member, place))
+            .collect();
+        always.map(|always| [always, more].concat())
+    }
+
+    /// The settings file. A group cannot take members from one that the pipeline does not name.
+    fn settings(&mut self, fields: &Fields<'_>) -> Option<String> {
+        let settings = self.optional(fields, "settings", Self::filled);
+        let groups = fields.get("groups").map(Node::entries).unwrap_or_default();
+        let open = groups
+            .iter()
+            .find(|group| group.node.get("setting").is_some());
+        if let (Some(open), None) = (open, fields.get("settings")) {
+            let message = format!("the group `{}` wants a settings file", open.key);
+            let hint = "name it above: settings = \"pipeline.config.json\"";
+            self.report(LanguageRule::MissingKey, &open.key_span, message, hint);
+        }
+        settings
     }
 }

@@ -180,7 +180,7 @@ impl Reader<'_> {
         self.parse_pattern(&entry.key, &entry.key_span)
     }
 
-    fn parse_pattern(&mut self, text: &str, span: &Span) -> Option<AgentPattern> {
+    pub(super) fn parse_pattern(&mut self, text: &str, span: &Span) -> Option<AgentPattern> {
         self.parse_name(text, span, |text| {
             // A pattern is a name in which a star stands for any part, also for all of it.
             let starless = text.replace('*', "x");

@@ -30,7 +30,7 @@ pub(crate) static PIPELINE: Table = Table {
         optional(
             "settings",
             Shape::Filled,
-            "The project's settings file, from which parameters may take their values.",
+            "The project's settings file, from which parameters may take their values, and groups more members.",
         ),
         optional("budget", Shape::Table(&BUDGET), "What a whole run may use."),
         optional(
@@ -43,7 +43,11 @@ pub(crate) static PIPELINE: Table = Table {
             named(&Shape::Table(&COUNTER)),
             "Limits on how often an edge is taken.",
         ),
-        optional("groups", named(&AGENTS), "Named sets of agents."),
+        optional(
+            "groups",
+            named(&Shape::Either(&[AGENTS, Shape::Table(&GROUP)])),
+            "Named sets of agents.",
+        ),
         optional(
             "artifacts",
             named(&Shape::Table(&ARTIFACT)),
@@ -126,6 +130,19 @@ pub(crate) static PARAM: Table = Table {
             "is",
             Shape::Word(MEANINGS),
             "What the value is: `text` (default), or `path`, a file or folder that stays inside the project.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static GROUP: Table = Table {
+    name: "a group",
+    parts: &[&[
+        required("always", AGENTS, "The agents that are always in it."),
+        required(
+            "setting",
+            Shape::Field,
+            "The dotted field of the settings file that lists more of them.",
         ),
     ]],
     choice: &[],

@@ -374,3 +374,49 @@ fn parallel_completions_are_all_recorded() {
     assert_eq!(ended.count(), 11, "{}", stage.history());
     assert_eq!(stage.place(), "EXECUTING running");
 }
+
+/// The files of the seed, rendered from the run: they are never read back.
+#[test]
+fn the_state_file_and_the_log_are_written_after_every_change() {
+    let stage = stage([gather(), early("bash-expert"), say("END")]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let folder = format!(".claude/state/{}", stage.run());
+    let text = stage.project.read(format!("{folder}/pipeline-state.json"));
+    let state: Value = serde_json::from_str(&text).expect("the state is JSON");
+    assert_eq!(state["version"], "1.0");
+    assert_eq!(state["state"], "GATHERING");
+    assert_eq!(state["history"][0]["agent"], "context-gatherer", "{state}");
+    assert_eq!(state["history"][0]["state_before"], "IDLE");
+    assert_eq!(state["history"][0]["state_after"], "GATHERING");
+    let gathered = word(&state["context"]["gathered"]);
+    assert!(gathered.contains("GATHERED: parse.rs"), "{state}");
+    let log = stage.project.read(format!("{folder}/pipeline.log"));
+    let blocked = "[gatewright] blocked: refused to begin 'bash-expert'";
+    assert!(log.contains(blocked), "{log}");
+    assert!(log.contains("IDLE → GATHERING"), "{log}");
+}
+
+/// A person trusts a settings file that adds to a group; the definition stays as it is.
+#[test]
+fn a_settings_file_lets_more_agents_work() {
+    let rust = agent_in_foreground("rust-expert", "GO-BASH");
+    let stage = stage([gather(), refine(), plan(), rust, say("END")]);
+    let settings = r#"{"language": ["rust-*"]}"#;
+    stage.project.write(".gatewright/agents.json", settings);
+    stage.project.trust("context-first");
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.count("GW-R11"), 0, "{}", stage.history());
+    assert!(!stage.model.requests_of("GO-BASH").is_empty());
+    assert_eq!(stage.place(), "EXECUTING running");
+}
+
+/// Without a person's word nobody is let in, and no run begins: the promise stands.
+#[test]
+fn settings_that_nobody_trusts_let_no_agent_work() {
+    let stage = stage([early("context-gatherer"), say("END")]);
+    let settings = r#"{"utility": ["context-gatherer", "bash-*"]}"#;
+    stage.project.write(".gatewright/agents.json", settings);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert!(stage.model.requests_of("GO-EARLY").is_empty());
+    assert!(!stage.path("early.txt").exists());
+}

@@ -141,5 +141,45 @@ pub fn cases() -> Vec<Case> {
               = help: add `from`: A worker's own questions, as `signal.questions`.
         "#]],
         ),
+        case(
+            "settings = 's.json'\ngroups.g = { always = ['x'] }",
+            expect![[r#"
+                error[GW-L112]: a group has no `setting`
+                 --> p.toml:2:12
+                  |
+                2 | groups.g = { always = ['x'] }
+                  |            ^^^^^^^^^^^^^^^^^^
+                  = help: add `setting`: The dotted field of the settings file that lists more of them.
+            "#]],
+        ),
+        case(
+            "groups.g = { always = ['x'], setting = 'agents.g' }",
+            expect![[r#"
+                error[GW-L112]: the group `g` wants a settings file
+                 --> p.toml:1:8
+                  |
+                1 | groups.g = { always = ['x'], setting = 'agents.g' }
+                  |        ^
+                  = help: name it above: settings = "pipeline.config.json"
+            "#]],
+        ),
+        case(
+            "settings = 's.json'\ngroups.g = { always = ['x'], setings = 'g', more = [] }",
+            expect![[r#"
+                error[GW-L110]: a group has no key `setings`
+                 --> p.toml:2:30
+                  |
+                2 | groups.g = { always = ['x'], setings = 'g', more = [] }
+                  |                              ^^^^^^^
+                  = help: did you mean `setting`?
+
+                error[GW-L110]: a group has no key `more`
+                 --> p.toml:2:45
+                  |
+                2 | groups.g = { always = ['x'], setings = 'g', more = [] }
+                  |                                             ^^^^
+                  = help: a group has `always` and `setting`
+            "#]],
+        ),
     ]
 }
