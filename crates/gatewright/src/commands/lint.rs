@@ -1,7 +1,7 @@
 //! `gatewright lint`: definitions are checked, and their proofs are proved or shown to be false.
 
 use engine::Severity;
-use language::Diagnostic;
+use language::{Diagnostic, Sources};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -17,7 +17,7 @@ use crate::output::{Format, Output};
 /// it. Warnings do not fail.
 #[derive(Debug, clap::Args)]
 pub struct Lint {
-    /// Definition files; `-` reads one from the standard input
+    /// Definition files, or pipelines by name; `-` reads one from the standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 }
@@ -84,7 +84,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
 fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
     let sources = match file {
         "-" => definition::read_input(std::io::stdin().lock(), &context.folder),
-        path => definition::read(&context.folder.join(path), path),
+        word => named_or_file(word, context),
     };
     let root = evidence::Project::find(&context.folder)?.root;
     let compiled = sources.and_then(|sources| {
@@ -108,6 +108,16 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
         }),
         Err(Trouble::Failed(failure)) => Err(failure),
     }
+}
+
+/// A file that lies here is meant before a pipeline of that name.
+fn named_or_file(word: &str, context: &Context) -> Result<Sources, Trouble> {
+    let path = context.folder.join(word);
+    if path.exists() {
+        return definition::read(&path, word);
+    }
+    let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
+    definition::find(word, &context.folder, &project.root)
 }
 
 /// Problems are talk; that a file is accepted is a fact.

@@ -43,6 +43,9 @@ fn a_pipeline_of_the_project_goes_by_its_name_and_never_before_a_built_in_one() 
     let started: serde_json::Value = serde_json::from_str(&started.stdout).unwrap();
     assert_eq!(started["stage"], "scaffolding");
     assert!(run(&project, "pipelines").stdout.contains("small"));
+    let linted = run(&project, "lint small multi-ai").succeeds();
+    assert_eq!(linted.stdout, "small: accepted\nmulti-ai: accepted\n");
+    says_one_line(run(&project, "lint smal"), 3, &["did you mean small?"]);
 }
 
 #[test]
