@@ -13,7 +13,7 @@ use crate::names::{
 };
 use crate::pattern::AgentPattern;
 use crate::run::Run;
-use crate::stage::Stage;
+use crate::stage::{Stage, Step, StepsSource, Work};
 use crate::view::View;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,6 +241,22 @@ impl Definition {
             None => Vec::from([pattern.clone()]),
         });
         each.collect()
+    }
+
+    /// The stage at which a run begins to which these steps are given.
+    pub fn start_with(&self, steps: &[Step]) -> &StageName {
+        match self.begins_with_steps() {
+            Some(stage) if !steps.is_empty() => &stage.name,
+            Some(_) | None => &self.start,
+        }
+    }
+
+    /// The stage at which a run begins when its steps are given, where that is not the usual one.
+    pub fn begins_with_steps(&self) -> Option<&Stage> {
+        self.stages.iter().find(|stage| match &stage.work {
+            Work::Steps(work) => matches!(work.source, StepsSource::ArtifactOrStart(_)),
+            _ => false,
+        })
     }
 
     /// Every limit that the definition sets.

@@ -14,7 +14,7 @@ use crate::names::{
 use crate::next::{Input, Next, inputs, next};
 use crate::pipeline::Pipeline;
 use crate::run::{BindingState, Dispatch, Duty, Process, Reach, Run};
-use crate::stage::{End, FieldOf, Leaves, Questions, Stage, StepsSource, Work, Writes};
+use crate::stage::{End, FieldOf, Leaves, Questions, Stage, Work, Writes};
 
 /// What must be looked at before this event can be judged.
 pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
@@ -352,10 +352,7 @@ pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
 
 fn planned(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
     match &here(pipeline, run)?.work {
-        Work::Steps(work) => match &work.source {
-            StepsSource::Artifact(field) => captured(run, field),
-            StepsSource::Fixed(_) | StepsSource::Start => None,
-        },
+        Work::Steps(work) => captured(run, work.source.field()?),
         _ => None,
     }
 }

@@ -15,8 +15,7 @@ use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
 use crate::run::{Duty, Fault, Run, Standing, Turn};
 use crate::stage::{
-    AgentWork, AskWork, OpenWork, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork,
-    Work, Worker,
+    AgentWork, AskWork, OpenWork, Questions, Reads, ReviewWork, Stage, StepsWork, Work, Worker,
 };
 
 /// One legal next thing.
@@ -318,15 +317,31 @@ pub fn inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
         (Work::Steps(work), Duty::Step { .. }) => (&work.reads, None),
         _ => return Vec::new(),
     };
-    let captured = reads.all().chain(found).filter_map(|artifact| {
-        let content = run.artifacts.get(artifact)?.content;
-        Some(Input {
-            artifact: artifact.clone(),
-            step: None,
-            content,
-        })
-    });
+    let captured = reads
+        .all()
+        .chain(found)
+        .flat_map(|artifact| captured(run, artifact));
     captured.chain(handed_on(run, stage, duty)).collect()
+}
+
+/// What was left under this name: by each step of a task graph, or by the last who worked.
+fn captured(run: &Run, artifact: &ArtifactName) -> Vec<Input> {
+    let input = |step: Option<&StepId>, content: Hash| Input {
+        artifact: artifact.clone(),
+        step: step.cloned(),
+        content,
+    };
+    let members = run.graphs.values().flat_map(|graph| &graph.members);
+    let by_steps: Vec<Input> = members
+        .filter_map(|member| Some(input(Some(&member.step.id), *member.left.get(artifact)?)))
+        .collect();
+    if !by_steps.is_empty() {
+        return by_steps;
+    }
+    let last = run.artifacts.get(artifact);
+    last.map(|last| input(None, last.content))
+        .into_iter()
+        .collect()
 }
 
 /// What the steps that this one needs have left.
@@ -363,7 +378,7 @@ pub fn pending(pipeline: &Pipeline, run: &Run) -> Option<Happening> {
     let Work::Steps(work) = &stage.work else {
         return None;
     };
-    let unplanned = matches!(work.source, StepsSource::Artifact(_))
+    let unplanned = work.source.field().is_some()
         && !run.graphs.contains_key(&stage.name)
         && run.standing == Standing::Going;
     unplanned.then(|| Happening::StepsRead {

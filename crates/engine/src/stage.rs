@@ -202,6 +202,26 @@ pub enum StepsSource {
     /// Given with `start --steps FILE`.
     Start,
     Artifact(FieldOf),
+    /// Planned by an agent, or given with `start --steps FILE`: then the run begins at this stage.
+    ArtifactOrStart(FieldOf),
+}
+
+impl StepsSource {
+    /// The field of an artifact that holds the steps, where an agent may plan them.
+    pub fn field(&self) -> Option<&FieldOf> {
+        match self {
+            Self::Artifact(field) | Self::ArtifactOrStart(field) => Some(field),
+            Self::Fixed(_) | Self::Start => None,
+        }
+    }
+
+    /// May the steps be given when a run starts?
+    pub fn takes_given(&self) -> bool {
+        match self {
+            Self::Start | Self::ArtifactOrStart(_) => true,
+            Self::Fixed(_) | Self::Artifact(_) => false,
+        }
+    }
 }
 
 /// One node of a task graph.

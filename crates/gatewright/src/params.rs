@@ -72,14 +72,15 @@ pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> 
     if let Some((name, _)) = missing {
         return Some(format!("add --param {name}=VALUE"));
     }
-    let wants_steps = definition.stages.iter().any(|stage| match &stage.work {
-        Work::Steps(work) => work.source == StepsSource::Start,
-        _ => false,
+    let mut stages = definition.stages.iter();
+    let takes = stages.find_map(|stage| match &stage.work {
+        Work::Steps(work) if work.source.takes_given() => Some(&work.source),
+        _ => None,
     });
-    match (wants_steps, beginning.steps.is_empty()) {
-        (true, true) => Some("add --steps FILE".to_owned()),
-        (false, false) => Some("leave --steps out".to_owned()),
-        (true, false) | (false, true) => None,
+    match (takes, beginning.steps.is_empty()) {
+        (Some(StepsSource::Start), true) => Some("add --steps FILE".to_owned()),
+        (None, false) => Some("leave --steps out".to_owned()),
+        (Some(_), _) | (None, true) => None,
     }
 }
 

@@ -112,6 +112,8 @@ const ALL: &[Builtin] = &[
             file!("phases", "commands/delegate-answer.md"),
             file!("phases", "commands/delegate-cancel.md"),
             file!("phases", "commands/delegate.md"),
+            file!("phases/protocol.md"),
+            file!("phases/report.json"),
             file!("phases/task-graph.json"),
         ],
     },

@@ -347,6 +347,22 @@ impl Found<'_> {
         }
     }
 
+    /// Two stages that take the steps of the start would both be the beginning.
+    fn only_taker(&mut self, stage: &Stage, place: Place) {
+        let takes = |other: &&Stage| match &other.work {
+            Work::Steps(work) => other.name != stage.name && work.source.takes_given(),
+            _ => false,
+        };
+        if let Some(other) = self.definition.stages.iter().find(takes) {
+            let message = format!(
+                "`{}` and `{}` both take the steps that are given at the start",
+                stage.name, other.name
+            );
+            let hint = "let one stage take them";
+            self.add(CheckRule::BadSteps, place, message, hint);
+        }
+    }
+
     fn steps(&mut self, stage: &Stage, work: &StepsWork) {
         let place = place!["stages", stage.name, "steps"];
         match &work.source {
@@ -357,6 +373,10 @@ impl Found<'_> {
                 }
             }
             StepsSource::Artifact(field) => self.field(field, place),
+            StepsSource::ArtifactOrStart(field) => {
+                self.only_taker(stage, place.clone());
+                self.field(field, place);
+            }
             StepsSource::Start => {}
         }
         for name in &work.leaves {

@@ -18,6 +18,8 @@ use crate::stage::{Commands, Leaves, Questions, Stage, StepsSource, Way, Work};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Certain {
     Written(ArtifactName),
+    /// Written, or the run has steps of its own in its place.
+    Planned(ArtifactName),
     /// Approved by a person, and not written since.
     Approved(ArtifactName),
 }
@@ -49,7 +51,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
 
 fn name_of(certain: &Certain) -> &ArtifactName {
     match certain {
-        Certain::Written(name) | Certain::Approved(name) => name,
+        Certain::Written(name) | Certain::Planned(name) | Certain::Approved(name) => name,
     }
 }
 
@@ -70,9 +72,9 @@ fn settle(graph: &Graph<'_>, asked: &Known) -> Vec<Option<Known>> {
     let mut known: Vec<Option<Known>> = graph.nodes.iter().map(|_| None).collect();
     let mut queued: Vec<bool> = graph.nodes.iter().map(|_| false).collect();
     let mut open = VecDeque::new();
-    if let Some(start) = known.first_mut() {
-        *start = Some(Known::new());
-        open.push_back(0);
+    for start in &graph.starts {
+        known[*start] = Some(given(graph, *start, asked));
+        open.push_back(*start);
     }
     while let Some(node) = open.pop_front() {
         queued[node] = false;
@@ -96,16 +98,28 @@ fn settle(graph: &Graph<'_>, asked: &Known) -> Vec<Option<Known>> {
     known
 }
 
+/// What a run brings along that begins here.
+fn given(graph: &Graph<'_>, start: usize, asked: &Known) -> Known {
+    let usual = graph.nodes[start].stage.name == graph.definition.start;
+    let wanted = wants(graph.nodes[start].stage);
+    let planned = wanted.into_iter().map(|(wanted, _)| wanted);
+    let planned = planned.filter(|wanted| matches!(wanted, Certain::Planned(_)) && !usual);
+    planned.filter(|fact| asked.contains(fact)).collect()
+}
+
 fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Known {
     let stage = graph.nodes[link.from].stage;
     let mut known = here.clone();
     for artifact in touched(stage) {
         known.remove(&Certain::Approved(artifact.clone()));
     }
-    let written = written(graph, stage, link)
-        .into_iter()
-        .cloned()
-        .map(Certain::Written);
+    let written = written(graph, stage, link).into_iter();
+    let written = written.flat_map(|name| {
+        [
+            Certain::Written(name.clone()),
+            Certain::Planned(name.clone()),
+        ]
+    });
     let approved = link.edge.approves.iter().cloned().map(Certain::Approved);
     known.extend(written.chain(approved).filter(|fact| asked.contains(fact)));
     known
@@ -210,6 +224,9 @@ fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
         Work::Steps(work) => {
             let source = match &work.source {
                 StepsSource::Artifact(field) => Some((written(&field.artifact), at("steps"))),
+                StepsSource::ArtifactOrStart(field) => {
+                    Some((Certain::Planned(field.artifact.clone()), at("steps")))
+                }
                 StepsSource::Fixed(_) | StepsSource::Start => None,
             };
             reads(&work.reads.needed)
@@ -231,7 +248,7 @@ fn problem(graph: &Graph<'_>, at: usize, wanted: &Certain, place: Place) -> Prob
     let stage = &graph.nodes[at].stage.name;
     let way = way_without(graph, at, wanted);
     match wanted {
-        Certain::Written(name) => Problem {
+        Certain::Written(name) | Certain::Planned(name) => Problem {
             rule: CheckRule::ReadBeforeWritten,
             place,
             message: format!("`{stage}` reads `{name}`, which is not written on this way: {way}"),
@@ -253,17 +270,19 @@ fn problem(graph: &Graph<'_>, at: usize, wanted: &Certain, place: Place) -> Prob
 /// The shortest way to the node after which this is not certain. It is found over pairs of node and
 /// what is known of the one thing in question.
 fn way_without(graph: &Graph<'_>, goal: usize, wanted: &Certain) -> String {
-    if goal == 0 {
-        return String::from(graph.nodes[0].stage.name.as_str());
-    }
     let asked = Known::from([wanted.clone()]);
+    let begins = |start: &usize| (*start, given(graph, *start, &asked).contains(wanted));
+    let starts: Vec<(usize, bool)> = graph.starts.iter().map(begins).collect();
+    if starts.contains(&(goal, false)) {
+        return String::from(graph.nodes[goal].stage.name.as_str());
+    }
     let holds = |link: &Link<'_>, before: bool| {
         let here: Known = before.then(|| wanted.clone()).into_iter().collect();
         across(graph, link, &here, &asked).contains(wanted)
     };
     let mut came: BTreeMap<(usize, bool), Option<(usize, bool)>> =
-        BTreeMap::from([((0, false), None)]);
-    let mut queue = VecDeque::from([(0, false)]);
+        starts.iter().map(|start| (*start, None)).collect();
+    let mut queue = VecDeque::from(starts);
     while let Some((node, before)) = queue.pop_front() {
         for (at, link) in graph.links_from(node) {
             let state = (link.to, holds(link, before));

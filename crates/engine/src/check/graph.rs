@@ -18,6 +18,8 @@ pub(super) struct Graph<'a> {
     pub definition: &'a Definition,
     pub nodes: Vec<Node<'a>>,
     pub links: Vec<Link<'a>>,
+    /// Where runs begin: at the start, and where steps that are given are taken.
+    pub starts: Vec<usize>,
     /// The links out of each node.
     out: Vec<Vec<usize>>,
 }
@@ -56,11 +58,14 @@ impl<'a> Graph<'a> {
             definition,
             nodes: Vec::new(),
             links: Vec::new(),
+            starts: Vec::new(),
             out: Vec::new(),
         };
         let mut known = BTreeMap::new();
-        if let Some(start) = stages.get(&definition.start) {
-            graph.node(&mut known, start, None);
+        let start = stages.get(&definition.start).copied();
+        for start in start.into_iter().chain(definition.begins_with_steps()) {
+            let node = graph.node(&mut known, start, None);
+            graph.starts.push(node);
         }
         let mut done = 0;
         while done < graph.nodes.len() {
@@ -248,8 +253,8 @@ fn dead_end(stage: &Stage) -> Option<Problem> {
 }
 
 fn at_start(graph: &Graph<'_>) -> Option<Problem> {
-    let start = graph.nodes.first()?.stage;
-    start.resumes().then(|| Problem {
+    let mut starts = graph.starts.iter().map(|start| graph.nodes[*start].stage);
+    starts.find(|start| start.resumes()).map(|start| Problem {
         rule: CheckRule::InterruptedAtStart,
         place: place!["start"],
         message: format!(

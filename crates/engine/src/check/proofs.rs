@@ -94,24 +94,27 @@ fn passes(
     let goals: BTreeSet<usize> = graph.nodes_of(before).collect();
     let from: Vec<usize> = match after {
         Some(stage) => graph.nodes_of(stage).collect(),
-        None => Vec::from([0]),
+        None => graph.starts.clone(),
     };
     let around = |link: &Link<'_>| {
         let stage = graph.nodes[link.from].stage;
         stage.name != *through || !stage.passes(&link.way)
     };
-    let path = match after.is_none() && goals.contains(&0) {
-        true => Vec::new(),
-        false => graph.shortest(from, |node| goals.contains(&node), around)?,
+    let at_once = match after {
+        Some(_) => None,
+        None => graph.starts.iter().find(|start| goals.contains(start)),
+    };
+    let way = match at_once {
+        Some(start) => graph.nodes[*start].stage.name.to_string(),
+        None => graph.describe(&graph.shortest(from, |node| goals.contains(&node), around)?),
     };
     let since = after.map_or(String::new(), |stage| format!(" after `{stage}`"));
     Some(Problem {
         rule: CheckRule::ProofFails,
         place: place.clone(),
         message: format!(
-            "«{}» is not true: `{before}` is reached{since} without `{through}`: {}",
-            proof.name,
-            way(graph, &path)
+            "«{}» is not true: `{before}` is reached{since} without `{through}`: {way}",
+            proof.name
         ),
         hint: format!("let every way to `{before}` pass `{through}`, or claim less"),
     })
@@ -156,11 +159,15 @@ fn admits(
             &format!("nothing follows the end of `{only_after}`"),
         ));
     }
-    let path = match open.contains(&0) {
-        true => Vec::new(),
-        false => graph.shortest([0], |node| open.contains(&node), |link| !ends_it(link))?,
+    let at_once = graph.starts.iter().find(|start| open.contains(start));
+    let way = match at_once {
+        Some(start) => graph.nodes[*start].stage.name.to_string(),
+        None => {
+            let starts = graph.starts.clone();
+            let path = graph.shortest(starts, |it| open.contains(&it), |link| !ends_it(link))?;
+            graph.describe(&path)
+        }
     };
-    let way = way(graph, &path);
     Some(Problem {
         rule: CheckRule::ProofFails,
         place: place.clone(),
@@ -170,14 +177,6 @@ fn admits(
         ),
         hint: String::from("take the agents out of that stage's `allow`, or claim less"),
     })
-}
-
-/// A path for people; the empty one is the start itself.
-fn way(graph: &Graph<'_>, path: &[usize]) -> String {
-    match path.is_empty() {
-        true => String::from(graph.nodes[0].stage.name.as_str()),
-        false => graph.describe(path),
-    }
 }
 
 fn vacuous(proof: &Proof, place: &Place, why: &str) -> Problem {
@@ -222,10 +221,12 @@ fn steps_admit(work: &StepsWork) -> Vec<AgentPattern> {
             .iter()
             .map(|step| AgentPattern::new(step.agent.as_str()))
             .collect(),
-        StepsSource::Start | StepsSource::Artifact(_) if work.agents.is_empty() => {
-            Vec::from([AgentPattern::new("*")])
+        StepsSource::Start | StepsSource::Artifact(_) | StepsSource::ArtifactOrStart(_) => {
+            match work.agents.is_empty() {
+                true => Vec::from([AgentPattern::new("*")]),
+                false => work.agents.clone(),
+            }
         }
-        StepsSource::Start | StepsSource::Artifact(_) => work.agents.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::nearest::nearest;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::run::Fault;
-use crate::stage::{Commands, Edge, Questions, Stage, StepsSource, Target, Way, Work};
+use crate::stage::{Commands, Edge, Questions, Stage, Target, Way, Work};
 use crate::view::ViewFormat;
 
 /// A definition with more stages than this is refused before anything grows with it.
@@ -352,7 +352,7 @@ impl<'a> Names<'a> {
             Work::Steps(work) => {
                 self.artifacts(work.reads.all(), &at("reads"));
                 self.artifacts(&work.leaves, &at("leaves"));
-                if let StepsSource::Artifact(field) = &work.source {
+                if let Some(field) = work.source.field() {
                     self.artifact(&field.artifact, at("steps"));
                 }
                 if let Some(limit) = &work.max_parallel {

@@ -28,9 +28,10 @@ enum Tree {
 type State = (usize, Tree);
 
 pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
-    let start = (0, Tree::Ungated);
-    let mut came: BTreeMap<State, Option<(usize, Tree)>> = BTreeMap::from([(start, None)]);
-    let mut queue = VecDeque::from([start]);
+    let starts = graph.starts.iter().map(|start| (*start, Tree::Ungated));
+    let mut came: BTreeMap<State, Option<(usize, Tree)>> =
+        starts.clone().map(|start| (start, None)).collect();
+    let mut queue: VecDeque<State> = starts.collect();
     while let Some((node, tree)) = queue.pop_front() {
         for (at, link) in graph.links_from(node) {
             let state = (link.to, across(graph.nodes[node].stage, link, tree));

@@ -11,7 +11,7 @@ use crate::names::{ArtifactName, CounterName, GroupName};
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::stage::{Commands, Questions, Stage, StepsSource, Target, Work, Worker};
+use crate::stage::{Commands, Questions, Stage, Target, Work, Worker};
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     let names = unused_names(definition);
@@ -148,10 +148,7 @@ fn stage_artifacts(stage: &Stage) -> Vec<&ArtifactName> {
                 .collect()
         }
         Work::Steps(work) => {
-            let source = match &work.source {
-                StepsSource::Artifact(field) => Some(&field.artifact),
-                StepsSource::Fixed(_) | StepsSource::Start => None,
-            };
+            let source = work.source.field().map(|field| &field.artifact);
             work.reads.all().chain(&work.leaves).chain(source).collect()
         }
     };

@@ -38,7 +38,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         task: beginning.task.clone(),
         params,
         driver: beginning.driver,
-        stage: pipeline.definition().start.clone(),
+        stage: pipeline.definition().start_with(&beginning.steps).clone(),
         session: beginning.session.clone(),
         process: beginning.process,
         steps: beginning.steps.clone(),
@@ -244,11 +244,14 @@ fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
         .stages
         .iter()
         .find_map(|stage| match &stage.work {
-            Work::Steps(work) if work.source == StepsSource::Start => Some(work),
+            Work::Steps(work) if work.source.takes_given() => Some(work),
             _ => None,
         });
     match (wanted, beginning.steps.as_slice()) {
-        (Some(_), []) => Err(String::from("this pipeline wants its steps at the start")),
+        (Some(work), []) if work.source == StepsSource::Start => {
+            Err(String::from("this pipeline wants its steps at the start"))
+        }
+        (Some(_), []) => Ok(()),
         (Some(work), steps) => super::graph::usable(definition, work, steps),
         (None, []) => Ok(()),
         (None, _) => Err(String::from("this pipeline takes no steps at the start")),

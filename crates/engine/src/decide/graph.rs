@@ -29,8 +29,14 @@ pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &Along) {
     match &work.source {
         StepsSource::Fixed(steps) => plan(draft, work, steps.clone()),
         StepsSource::Start => plan(draft, work, draft.run.given_steps.clone()),
+        // The newest plan counts: what an agent left in this run comes before what was given.
+        StepsSource::ArtifactOrStart(_)
+            if !captured(draft, work) && !draft.run.given_steps.is_empty() =>
+        {
+            plan(draft, work, draft.run.given_steps.clone());
+        }
         // The artifact is read first; the shell answers with `StepsRead`.
-        StepsSource::Artifact(_) => {}
+        StepsSource::Artifact(_) | StepsSource::ArtifactOrStart(_) => {}
     }
 }
 
@@ -65,10 +71,8 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
 
 /// Was the artifact that holds the steps ever left in this run?
 fn captured(draft: &Draft<'_>, work: &StepsWork) -> bool {
-    match &work.source {
-        StepsSource::Artifact(field) => draft.run.artifacts.contains_key(&field.artifact),
-        StepsSource::Fixed(_) | StepsSource::Start => true,
-    }
+    let field = work.source.field();
+    field.is_none_or(|field| draft.run.artifacts.contains_key(&field.artifact))
 }
 
 fn plan(draft: &mut Draft<'_>, work: &StepsWork, steps: Vec<Step>) {

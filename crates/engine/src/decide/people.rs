@@ -291,7 +291,8 @@ pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
     if let Err(verdict) = given_reason(draft, "reset", reason) {
         return verdict;
     }
-    let stage = draft.pipeline.definition().start.clone();
+    let definition = draft.pipeline.definition();
+    let stage = definition.start_with(&draft.run.given_steps).clone();
     draft.record(
         Rule::Reset,
         Fact::Reset {

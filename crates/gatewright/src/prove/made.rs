@@ -2,7 +2,7 @@
 
 mod example;
 
-use engine::{Artifact, Definition, Format, StageName, Step, StepsSource, Work};
+use engine::{Artifact, Definition, Format, StageName, Step, Work};
 use serde_json::{Map, Value, json};
 
 /// The id and the words of the question that made-up workers ask.
@@ -77,10 +77,7 @@ fn looked_into(
             }
             engine::Questions::Choice => None,
         },
-        Work::Steps(steps) => match &steps.source {
-            StepsSource::Artifact(field) => Some((field, plan(contents.plan))),
-            StepsSource::Fixed(_) | StepsSource::Start => None,
-        },
+        Work::Steps(steps) => Some((steps.source.field()?, plan(contents.plan))),
         Work::Check(check) => match &check.commands {
             engine::Commands::Approved(field) => Some((field, json!([contents.test]))),
             engine::Commands::Fixed(_) => None,

@@ -11,6 +11,7 @@ use super::mistake::Mistake;
 use super::phrase::{Phrase, pair};
 use super::step::{
     Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step,
+    StepsGiven,
 };
 use super::words::{Form, Word};
 pub use worker::subject;
@@ -116,6 +117,7 @@ fn start(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Start> {
     let mut start = Start {
         driver: Driver::Guarded,
         entry: Entrance::AtOnce,
+        steps: StepsGiven::Usual,
         params: BTreeMap::new(),
     };
     while let Some(word) = phrase.peek() {
@@ -125,8 +127,11 @@ fn start(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Start> {
             start.driver = Driver::Headless;
         } else if phrase.accept("queued") {
             start.entry = Entrance::Queued;
+        } else if phrase.accept("with steps") {
+            start.steps = StepsGiven::AtStart;
         } else {
-            let (key, value) = pair(word, "`by hand`, `headless`, `queued` or `NAME=VALUE`")?;
+            let wanted = "`by hand`, `headless`, `queued`, `with steps` or `NAME=VALUE`";
+            let (key, value) = pair(word, wanted)?;
             start
                 .params
                 .insert(known.param(word, key)?, String::from(value));

@@ -184,7 +184,7 @@ fn spoken_of(definition: &Definition, work: &Work) -> Vec<AgentPattern> {
         }
         Work::Steps(work) => match &work.source {
             StepsSource::Fixed(steps) => steps.iter().map(|step| named(&step.agent)).collect(),
-            StepsSource::Start | StepsSource::Artifact(_) => {
+            StepsSource::Start | StepsSource::Artifact(_) | StepsSource::ArtifactOrStart(_) => {
                 work.agents.iter().filter(no_group).cloned().collect()
             }
         },
@@ -199,7 +199,9 @@ fn fixed_steps(definition: &Definition) -> BTreeSet<StepId> {
         .flat_map(|stage| match &stage.work {
             Work::Steps(work) => match &work.source {
                 StepsSource::Fixed(steps) => steps.as_slice(),
-                StepsSource::Start | StepsSource::Artifact(_) => &[],
+                StepsSource::Start | StepsSource::Artifact(_) | StepsSource::ArtifactOrStart(_) => {
+                    &[]
+                }
             },
             _ => &[],
         });

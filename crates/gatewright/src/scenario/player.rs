@@ -12,7 +12,8 @@ use super::checking;
 use super::grammar::FIRST_SESSION;
 use super::leaving::{Unplayable, unplayable};
 use super::step::{
-    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step, Subject,
+    Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step,
+    StepsGiven, Subject,
 };
 use super::world::World;
 
@@ -127,7 +128,7 @@ impl<'a> Player<'a> {
             driver: start.driver,
             process: None,
             session,
-            steps: self.given_at_start(),
+            steps: self.given_at_start(start.steps),
             before: self.lying_there(),
             queued: start.entry == Entrance::Queued,
         };
@@ -146,8 +147,8 @@ impl<'a> Player<'a> {
     }
 
     /// Steps are given at the start where the pipeline wants them there.
-    fn given_at_start(&self) -> Vec<engine::Step> {
-        let wanted = self.pipeline.definition().stages.iter().any(
+    fn given_at_start(&self, steps: StepsGiven) -> Vec<engine::Step> {
+        let wanted = steps == StepsGiven::AtStart || self.pipeline.definition().stages.iter().any(
             |stage| matches!(&stage.work, Work::Steps(work) if work.source == StepsSource::Start),
         );
         if wanted {

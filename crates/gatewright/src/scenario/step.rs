@@ -36,7 +36,17 @@ pub enum Given {
 pub struct Start {
     pub driver: Driver,
     pub entry: Entrance,
+    pub steps: StepsGiven,
     pub params: BTreeMap<ParamName, String>,
+}
+
+/// What becomes of the steps that a scenario gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepsGiven {
+    /// At the start where the pipeline cannot begin without them, else by whoever plans.
+    Usual,
+    /// At the start, to a pipeline that could also plan them.
+    AtStart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

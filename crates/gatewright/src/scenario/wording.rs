@@ -6,7 +6,7 @@ use engine::{AgentName, ArtifactName, Driver, Fault, StepId, Usage};
 
 use super::step::{
     Act, Background, Begins, By, Entrance, Given, HostAct, How, Left, PersonAct, Point, Start,
-    Step, Subject,
+    Step, StepsGiven, Subject,
 };
 
 /// Words that mean something where an agent's name could stand.
@@ -117,6 +117,9 @@ impl fmt::Display for Start {
         }
         if self.entry == Entrance::Queued {
             f.write_str(" queued")?;
+        }
+        if self.steps == StepsGiven::AtStart {
+            f.write_str(" with steps")?;
         }
         self.params
             .iter()

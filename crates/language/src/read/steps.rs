@@ -28,12 +28,18 @@ impl Reader<'_> {
         match &node.value {
             Value::List(_) => self.items(node, Self::step).map(StepsSource::Fixed),
             Value::Text(_) => self
-                .word(node, &["start"], &[()])
+                .word(node, vocabulary::STEPS_OR, &[()])
                 .map(|()| StepsSource::Start),
             Value::Table(_) => {
-                let fields = self.fields(node, &vocabulary::FROM)?;
-                self.required(&fields, "from", Self::field_of)
-                    .map(StepsSource::Artifact)
+                let fields = self.fields(node, &vocabulary::STEPS_FROM)?;
+                let field = self.required(&fields, "from", Self::field_of);
+                let or = self.optional(&fields, "or", |reader, node| {
+                    reader.word(node, vocabulary::STEPS_OR, &[()])
+                });
+                Some(match or {
+                    Some(()) => StepsSource::ArtifactOrStart(field?),
+                    None => StepsSource::Artifact(field?),
+                })
             }
             _ => {
                 let hint = "write [{ id = \"…\", agent = \"…\" }], \"start\" or { from = \"artifact.field\" }";

@@ -58,6 +58,25 @@ pub(crate) static FROM: Table = Table {
     choice: &[],
 };
 
+pub(crate) const STEPS_OR: &[&str] = &["start"];
+
+pub(crate) static STEPS_FROM: Table = Table {
+    name: "a reference to steps",
+    parts: &[&[
+        required(
+            "from",
+            Shape::FieldOf,
+            "The list of steps in an artifact, as `plan.steps`.",
+        ),
+        optional(
+            "or",
+            Shape::Word(STEPS_OR),
+            "`start`: the steps may also be given when a run starts, which then begins at this stage.",
+        ),
+    ]],
+    choice: &[],
+};
+
 pub(crate) static REVIEWER: Table = Table {
     name: "a reviewer",
     parts: &[
@@ -288,8 +307,8 @@ pub(crate) static STEPS_STAGE: Table = Table {
                 "steps",
                 Shape::Either(&[
                     Shape::List(&Shape::Table(&STEP)),
-                    Shape::Word(&["start"]),
-                    Shape::Table(&FROM),
+                    Shape::Word(STEPS_OR),
+                    Shape::Table(&STEPS_FROM),
                 ]),
                 "The task graph: its steps, `start` (given when the run starts), or a field of an artifact.",
             ),

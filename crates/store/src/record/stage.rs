@@ -42,7 +42,12 @@ records! {
     struct Reviewer { agent, settings, leaves, last_word }
 
     struct StepsWork { source, max_parallel, agents, settings, reads, leaves }
-    kinds StepsSource { Fixed(steps) = "fixed", Start = "start", Artifact(field) = "artifact" }
+    kinds StepsSource {
+        Fixed(steps) = "fixed",
+        Start = "start",
+        Artifact(field) = "artifact",
+        ArtifactOrStart(field) = "artifact_or_start",
+    }
     struct Step { id, title, agent, needs }
 
     struct EndWork { end, after, leaves }

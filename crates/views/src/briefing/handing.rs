@@ -25,10 +25,12 @@ pub fn handed_on(
     quoted.map(|input| input.content).collect()
 }
 
-/// What was only said is quoted, and what was changed since. A worker that we start ourselves has room
-/// for all of it, and so gets what was captured, whatever becomes of the file.
+/// What was only said is quoted, what a step has left for others, and what was changed since. A worker
+/// that we start ourselves has room for all of it, and so gets what was captured, whatever becomes of
+/// the file.
 fn is_quoted(pipeline: &Pipeline, run: &Run, input: &Input, altered: &[Input]) -> bool {
     run.driver == Driver::Headless
+        || input.step.is_some()
         || path(pipeline, run, input).is_none()
         || altered.contains(input)
 }
@@ -91,7 +93,7 @@ pub fn places(
                 "{title}: {quoted}, as it was captured. The file `{path}` was changed afterwards: \
                  do not go by it"
             ),
-            Some(path) if run.driver == Driver::Headless => {
+            Some(path) if run.driver == Driver::Headless || input.step.is_some() => {
                 format!("{title}: the file `{path}`, {quoted}")
             }
             Some(path) => format!("{title}: the file `{path}`"),

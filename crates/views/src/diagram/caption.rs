@@ -245,6 +245,9 @@ fn graph(chart: &Chart<'_>, steps: &StepsWork) -> Vec<String> {
             .collect(),
         StepsSource::Start => vec!["steps given at start".to_owned()],
         StepsSource::Artifact(field) => vec![format!("steps of {}", of(field))],
+        StepsSource::ArtifactOrStart(field) => {
+            vec![format!("steps of {}, or given at start", of(field))]
+        }
     };
     if !steps.agents.is_empty() {
         lines.push(format!("by {}", patterns(&steps.agents)));

@@ -7,7 +7,7 @@ use engine::{
     Target, Work,
 };
 
-use super::super::step::{Entrance, Given, Start, Step};
+use super::super::step::{Entrance, Given, Start, Step, StepsGiven};
 use super::possible::examples;
 
 /// Every way to begin: limits are small, and a parameter that names a stage takes each of its values.
@@ -33,6 +33,7 @@ pub fn beginnings(definition: &Definition) -> Vec<Vec<Step>> {
         let start = Start {
             driver: Driver::Guarded,
             entry: Entrance::AtOnce,
+            steps: StepsGiven::Usual,
             params,
         };
         given

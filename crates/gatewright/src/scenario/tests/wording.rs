@@ -22,6 +22,7 @@ const STEPS: [&str; 58] = [
     "given old text",
     "start",
     "start by hand queued limit=2",
+    "start headless with steps",
     "start headless",
     "start limit=«a \"b\"»",
     "tree changes",

@@ -153,6 +153,7 @@ fn works() -> Vec<Work> {
         steps(StepsSource::Fixed(vec![step()])),
         steps(StepsSource::Start),
         steps(StepsSource::Artifact(field())),
+        steps(StepsSource::ArtifactOrStart(field())),
         Work::End(EndWork {
             end: End::Failed,
             after: after(),
