@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 
 pub use begin::{begin, fork};
 pub use checks::may_check;
-pub(crate) use graph::usable;
+pub use graph::usable;
 pub(crate) use moving::{resume_at, targets};
 pub(crate) use panel::{APPROVED, EXCEEDED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
 pub(crate) use people::choices;

@@ -39,7 +39,7 @@ pub use apply::{Damage, apply, replay};
 pub use assign::{HOST, SESSION, session_works};
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
-pub use decide::{begin, decide, fork, may_check};
+pub use decide::{begin, decide, fork, may_check, usable as usable_steps};
 pub use decision::{Decision, Refusal, Reply};
 pub use definition::*;
 pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult, arrival};

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::beneath::{self, Refused};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::Filling;
-use crate::{Content, Error, Given, Looking, bundle, document, schema, text};
+use crate::{Content, Error, Given, Looking, bundle, document, schema, steps, text};
 
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;
@@ -207,7 +207,11 @@ fn judge(
     };
     let kept = engine::redact(&written, looking.secrets).into_owned();
     let content = Content::of(kept.clone().into_bytes());
-    let seen = match validate(&kept, need, artifact, looking)? {
+    let definition = looking.pipeline.definition();
+    let verdict = validate(&kept, need, artifact, looking)?;
+    let verdict =
+        verdict.and_then(|word| steps::judge(&kept, &need.artifact, definition).map(|()| word));
+    let seen = match verdict {
         Ok(word) => Seen::Valid {
             content: content.hash,
             word,

@@ -2,11 +2,11 @@
 //!
 //! Whether its needs exist, have no cycle, and name agents that may work is the engine's to judge.
 
-use engine::{AgentName, Format, Step, StepId};
+use engine::{AgentName, ArtifactName, Definition, Format, Step, StepId, Work};
 use serde_json::{Map, Value};
 
 use crate::questions::list;
-use crate::{document, text};
+use crate::{bundle, document, text};
 
 const MOST_STEPS: usize = 1_000;
 const LONGEST_TITLE: usize = 500;
@@ -26,6 +26,38 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Step>, St
         })
     };
     items.iter().enumerate().map(step).collect()
+}
+
+/// Can the steps in this artifact be worked through, wherever a stage takes its steps from it? Whoever
+/// left a plan that cannot is told at once, while it can still mend it.
+pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
+    let Some(artifact) = definition.artifacts.get(name) else {
+        return Ok(());
+    };
+    for stage in &definition.stages {
+        let Work::Steps(work) = &stage.work else {
+            continue;
+        };
+        let field = work.source.field();
+        if let Some(field) = field.filter(|field| field.artifact == *name)
+            && is_there(content, &artifact.format, &field.field)
+        {
+            let steps = read(content, &artifact.format, &field.field)?;
+            engine::usable_steps(definition, work, &steps)
+                .map_err(|reason| format!("`{}` is no plan: {reason}", field.field))?;
+        }
+    }
+    Ok(())
+}
+
+/// An artifact may have no steps where its outcome leads elsewhere.
+fn is_there(content: &str, format: &Format, field: &str) -> bool {
+    let value = match format {
+        Format::Json { .. } => document::json(content).ok(),
+        Format::Bundle => bundle::front_matter(content).ok(),
+        Format::Text => None,
+    };
+    value.is_some_and(|value| document::field(&value, field).is_some())
 }
 
 fn step(item: &Value) -> Result<Step, String> {

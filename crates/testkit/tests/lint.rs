@@ -275,3 +275,65 @@ fn what_may_be_missing_is_read_only_if_it_is_there() {
     };
     check("GW-L243", "writing", &body("note"), &body("note?"));
 }
+
+/// A plan, the stage that carries it out, and what comes after.
+fn planned(source: &str, then: &str) -> String {
+    format!(
+        "[artifacts.plan]\npath = \"plan.json\"\nformat = \"json\"\n\
+         [stages.planning]\nagent = \"planner\"\nleaves = [\"plan\"]\non.done = \"working\"\n\
+         [stages.working]\nsteps = {source}\non.done = \"reading\"\non.failed = \"failed\"\n\
+         [stages.reading]\nagent = \"reader\"\n{then}\nwrites = []\non.done = \"complete\"\n"
+    )
+}
+
+const EITHER: &str = "{ from = \"plan.steps\", or = \"start\" }";
+
+#[test]
+fn a_run_that_is_given_its_steps_has_no_plan_of_an_agent() {
+    check(
+        "GW-L243",
+        "planning",
+        &planned(EITHER, "reads = [\"plan\"]"),
+        &planned(EITHER, "reads = [\"plan?\"]"),
+    );
+    // Without steps, nobody has planned where this one begins.
+    let first = planned(EITHER, "on.crashed = \"failed\"")
+        .replace("on.done = \"working\"", "on.done = \"reading\"")
+        .replace("on.failed = \"failed\"", "on.failed = \"planning\"");
+    check(
+        "GW-L243",
+        "working",
+        &first,
+        &first.replace(EITHER, "\"start\""),
+    );
+}
+
+#[test]
+fn a_promise_holds_from_both_beginnings() {
+    let promise = |through: &str| {
+        let body = planned(EITHER, "");
+        format!("{body}[[prove]]\nname = \"p\"\nbefore = \"complete\"\nthrough = [\"{through}\"]\n")
+    };
+    check(
+        "GW-L260",
+        "planning",
+        &promise("planning"),
+        &promise("working"),
+    );
+}
+
+#[test]
+fn one_stage_takes_the_steps_that_are_given() {
+    let two = |other: &str| {
+        planned(EITHER, "").replace("on.done = \"reading\"", "on.done = \"more\"")
+            + &format!(
+                "[stages.more]\nsteps = {other}\non.done = \"reading\"\non.failed = \"failed\"\n"
+            )
+    };
+    for other in ["\"start\"", EITHER] {
+        let found = codes("planning", &two(other));
+        assert!(found.contains(&"GW-L251"), "{found:?}");
+    }
+    let fixed = two("[{ id = \"a\", title = \"a\", agent = \"x\" }]");
+    assert_eq!(codes("planning", &fixed), Vec::<&str>::new());
+}

@@ -96,11 +96,7 @@ fn unusable(draft: &mut Draft<'_>, reason: String) {
 }
 
 /// Can these steps be worked through? The checker asks the same of steps in a definition.
-pub(crate) fn usable(
-    definition: &Definition,
-    work: &StepsWork,
-    steps: &[Step],
-) -> Result<(), String> {
+pub fn usable(definition: &Definition, work: &StepsWork, steps: &[Step]) -> Result<(), String> {
     if steps.is_empty() {
         return Err(String::from("there are no steps"));
     }

@@ -37,7 +37,8 @@ pub struct Start {
     /// Give a parameter its value
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
     pub params: Vec<(ParamName, String)>,
-    /// A JSON file with the steps, for a pipeline that wants them at the start
+    /// A file with the steps, for a pipeline that takes them at the start: a task graph as JSON, or a
+    /// title on each line
     #[arg(long, value_name = "FILE")]
     pub steps: Option<PathBuf>,
     /// The run's id, which begins with `r-` [default: a new one]

@@ -22,6 +22,7 @@ fn place() -> Place {
     let root = path.join("project");
     fs::create_dir_all(root.join(".claude")).unwrap();
     fs::write(root.join(LOCAL), SETTINGS).unwrap();
+    fs::write(root.join("CLAUDE.md"), "# Mine\n").unwrap();
     let variables = [
         ("HOME", path.join("home")),
         ("XDG_STATE_HOME", path.join("state")),
@@ -36,7 +37,8 @@ fn place() -> Place {
 
 fn wish() -> Wish {
     Wish {
-        pipeline: Some("context-first".to_owned()),
+        // It adds to a file of the person's, too.
+        pipeline: Some("phases".to_owned()),
         wanted: Wanted::Local,
     }
 }

@@ -21,6 +21,7 @@ mod metrics;
 mod new;
 mod papers;
 mod people;
+mod phases;
 mod printing;
 mod reference;
 mod runners;

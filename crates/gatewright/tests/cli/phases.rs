@@ -1,0 +1,212 @@
+//! `phases` by hand: phases that are given at the start, and plans and reports that are none.
+
+use serde_json::{Value, json};
+use testkit::{Project, Ran};
+
+use crate::fixture::{RUN, fact, project, run, says_one_line, stage, status};
+
+/// Starts a run to which the phases of this file are given.
+fn begin(project: &Project, file: &str) -> Ran {
+    let line = format!("start phases --task x --by-hand --id {RUN} --steps {file}");
+    run(project, &line)
+}
+
+/// Each step as `id agent title needs`.
+fn steps(project: &Project) -> Vec<String> {
+    let facts = fact(project, "status r-test");
+    let steps = facts["steps"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    steps
+        .map(|step| {
+            let needs = step["needs"].as_array().unwrap().iter();
+            let needs: Vec<String> = needs.map(text).collect();
+            let [id, agent, title] = ["id", "agent", "title"].map(|name| text(&step[name]));
+            format!("{id} {agent} {title} {}", needs.join(","))
+        })
+        .collect()
+}
+
+fn report(project: &Project, id: &str, report: &Value) -> Ran {
+    let path = format!(".claude/state/phases/{id}.json");
+    project.write(path, report.to_string());
+    run(project, &format!("report {RUN} --step {id}"))
+}
+
+fn completed(what: &str) -> Value {
+    json!({ "status": "completed", "deliverables": [what], "context_for_next": what })
+}
+
+#[test]
+fn titles_alone_are_phases_one_after_the_other_and_nobody_plans() {
+    let project = project();
+    project.write(
+        "list.txt",
+        "Create calculator module\nWrite and run tests\n",
+    );
+    begin(&project, "list.txt").succeeds();
+    assert_eq!(stage(&project), "executing");
+    assert_eq!(
+        steps(&project),
+        [
+            "phase_0 general-purpose Create calculator module ",
+            "phase_1 general-purpose Write and run tests phase_0",
+        ]
+    );
+    report(&project, "phase_0", &completed("calculator.py")).succeeds();
+    report(&project, "phase_1", &completed("tests")).succeeds();
+    assert_eq!(stage(&project), "verifying");
+    // Set back, it begins where it began.
+    project
+        .person(["reset", RUN, "--reason", "again"], "r-test\n")
+        .succeeds();
+    assert_eq!(stage(&project), "executing");
+    assert_eq!(steps(&project).len(), 2);
+}
+
+#[test]
+fn a_new_plan_of_an_agent_counts_before_what_was_given() {
+    let project = project();
+    project.write("graph.json", r#"[{"id": "a", "title": "A", "agent": "x"}]"#);
+    begin(&project, "graph.json").succeeds();
+    let failed = json!({
+        "status": "failed", "deliverables": [], "context_for_next": "", "error": "no compiler",
+    });
+    for _ in 0..3 {
+        assert_eq!(stage(&project), "executing");
+        let mut failed = failed.clone();
+        failed["context_for_next"] = fact(&project, "history r-test")["entries"]
+            .as_array()
+            .unwrap()
+            .len()
+            .to_string()
+            .into();
+        report(&project, "a", &failed);
+    }
+    assert_eq!(stage(&project), "planning");
+    let plan = json!({ "phases": [{ "id": "b", "title": "B", "agent": "x" }] });
+    project.write(".claude/state/plan.json", plan.to_string());
+    run(&project, "report").succeeds();
+    assert_eq!(stage(&project), "executing");
+    assert_eq!(steps(&project), ["b x B "]);
+}
+
+#[test]
+fn a_file_that_gives_no_phases_is_told_in_one_line_and_no_run_begins() {
+    let project = project();
+    let many: Vec<String> = (0..10_000).map(|number| format!("step {number}")).collect();
+    for (content, expected) in [
+        (
+            &br#"[{"id": "a", "title": "A", "needs": ["b"]}, {"id": "b", "title": "B", "needs": ["a"]}]"#[..],
+            "step 'a' needs itself in the end",
+        ),
+        (
+            br#"[{"id": "a", "title": "A", "needs": ["z"]}]"#,
+            "step 'a' needs 'z', which is not there",
+        ),
+        (
+            br#"[{"id": "a", "title": "A"}, {"id": "a", "title": "A"}]"#,
+            "step 'a' is there twice",
+        ),
+        (
+            br#"[{"id": "../../etc/x", "title": "A"}]"#,
+            "has a bad id",
+        ),
+        (
+            br#"[{"id": "a", "title": "A", "agent": "no name"}]"#,
+            "has a bad agent",
+        ),
+        (b"\xff\xfe", "it is not UTF-8 text"),
+        (b"", "there are no steps"),
+        (b"{", "no JSON"),
+        (many.join("\n").as_bytes(), "over 1000 steps"),
+    ] {
+        project.write("plan", content);
+        says_one_line(begin(&project, "plan"), 1, &[expected]);
+    }
+    let none = fact(&project, "list --all");
+    assert_eq!(none["runs"].as_array().map(Vec::len), Some(0), "{none}");
+}
+
+#[test]
+fn a_plan_that_cannot_be_worked_through_is_sent_back_and_nothing_advances() {
+    let project = project();
+    run(
+        &project,
+        &format!("start phases --task x --by-hand --id {RUN}"),
+    )
+    .succeeds();
+    let plan = |phases: &Value| json!({ "phases": phases }).to_string().into_bytes();
+    let many: Vec<Value> = (0..10_000)
+        .map(|number| json!({ "id": format!("p{number}"), "title": "t", "agent": "x" }))
+        .collect();
+    let two = |one: &[&str], other: &[&str]| {
+        json!([
+            { "id": "a", "title": "A", "agent": "x", "needs": one },
+            { "id": "b", "title": "B", "agent": "x", "needs": other },
+        ])
+    };
+    for (content, expected) in [
+        (plan(&two(&["b"], &["a"])), "needs itself in the end"),
+        (plan(&two(&["z"], &[])), "needs 'z', which is not there"),
+        (
+            plan(&json!([{ "id": "../x", "title": "A", "agent": "x" }])),
+            "has a bad id",
+        ),
+        (
+            plan(&json!([{ "id": "a", "title": "A", "agent": "no name" }])),
+            "has a bad agent",
+        ),
+        (plan(&json!([])), "phases"),
+        (plan(&Value::from(many)), "longer than"),
+        (b"\xff".to_vec(), "not UTF-8"),
+    ] {
+        project.write(".claude/state/plan.json", content);
+        says_one_line(run(&project, "report r-test"), 1, &[expected]);
+        assert_eq!(stage(&project), "planning");
+        if status(&project) == "waiting" {
+            run(&project, "retry r-test").succeeds();
+        }
+    }
+    project.write(".claude/state/plan.json", plan(&two(&[], &["a"])));
+    run(&project, "report r-test").succeeds();
+    assert_eq!(stage(&project), "executing");
+}
+
+#[test]
+fn a_report_that_is_none_or_anothers_ends_no_phase() {
+    let project = project();
+    project.write("list.txt", "one\ntwo\n");
+    begin(&project, "list.txt").succeeds();
+    for (told, expected) in [
+        (json!({ "status": "completed" }), "deliverables"),
+        (
+            json!({ "status": "completed", "deliverables": [], "context_for_next": "" }),
+            "deliverables",
+        ),
+        (
+            json!({ "status": "done", "deliverables": ["x"], "context_for_next": "" }),
+            "status",
+        ),
+        (
+            json!({ "status": "failed", "deliverables": [], "context_for_next": "" }),
+            "error",
+        ),
+    ] {
+        says_one_line(report(&project, "phase_0", &told), 1, &[expected]);
+        if status(&project) == "waiting" {
+            run(&project, "retry r-test").succeeds();
+        }
+    }
+    // A report for another phase is none for this one, and a phase that is no name has no file.
+    for (id, expected) in [
+        ("phase_1", "phase_0"),
+        ("phase_9", "phase_9"),
+        ("../phase_0", "../phase_0"),
+    ] {
+        let ran = run(&project, &format!("report {RUN} --step {id}"));
+        assert_ne!(ran.code, Some(0), "{ran}");
+        assert!(ran.stderr.contains(expected), "{ran}");
+    }
+    assert_eq!(stage(&project), "executing");
+    report(&project, "phase_0", &completed("one")).succeeds();
+}
