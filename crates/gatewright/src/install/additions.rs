@@ -27,10 +27,11 @@ pub struct Additions {
 
 impl Additions {
     pub fn of(definition: &Definition, sources: &Sources) -> Self {
-        let mut ignored: Vec<String> = Vec::new();
         let views = definition.views.iter().map(|view| pattern(&view.path));
-        for line in views.chain(definition.ignores.iter().cloned()) {
-            if !ignored.contains(&line) {
+        let mut ignored: Vec<String> = Vec::new();
+        // What the definition ignores may cover what we render.
+        for line in definition.ignores.iter().cloned().chain(views) {
+            if !has(&ignored.join("\n"), &line) {
                 ignored.push(line);
             }
         }

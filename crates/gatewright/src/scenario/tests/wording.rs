@@ -15,7 +15,7 @@ fn small() -> Pipeline {
         .pipeline
 }
 
-const STEPS: [&str; 58] = [
+const STEPS: [&str; 59] = [
     "given step s1 by smith",
     "given step s2 by smith needs s1, s0",
     "given question q1 \"How many?\"",
