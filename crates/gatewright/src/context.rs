@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use engine::Who;
+use store::Group;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -17,6 +18,8 @@ pub struct Context {
     state: Option<PathBuf>,
     /// Who typed it does not change while the command runs, so it is found out once.
     who: OnceCell<Who>,
+    /// The store, where threads write to it together.
+    group: Option<Group>,
     /// Done before what may take long, where somebody waits.
     before_delay: Option<Box<BeforeDelay>>,
 }
@@ -29,9 +32,18 @@ pub struct Whereabouts {
     environment: Environment,
     folder: PathBuf,
     state: Option<PathBuf>,
+    group: Option<Group>,
 }
 
 impl Whereabouts {
+    /// The same for threads that write together.
+    pub fn with(self, group: Group) -> Self {
+        Self {
+            group: Some(group),
+            ..self
+        }
+    }
+
     /// The same context again, for whoever writes in our name.
     pub fn context(&self) -> Context {
         Context {
@@ -39,6 +51,7 @@ impl Whereabouts {
             folder: self.folder.clone(),
             state: self.state.clone(),
             who: OnceCell::from(Who::Engine),
+            group: self.group.clone(),
             before_delay: None,
         }
     }
@@ -50,7 +63,13 @@ impl Context {
             environment: self.environment.clone(),
             folder: self.folder.clone(),
             state: self.state.clone(),
+            group: self.group.clone(),
         }
+    }
+
+    /// The store, where threads write to it together.
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
     }
 
     /// The context of this process.
@@ -64,6 +83,7 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
+            group: None,
             before_delay: None,
         })
     }
@@ -75,6 +95,7 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
+            group: None,
             before_delay: None,
         }
     }
@@ -102,6 +123,7 @@ impl Context {
             folder,
             state: Some(state),
             who: OnceCell::from(Who::Unattended(who::user(&self.environment))),
+            group: None,
             before_delay: None,
         }
     }

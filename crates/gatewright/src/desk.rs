@@ -9,7 +9,7 @@ use engine::{
     ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Source, Standing, Time,
 };
 use evidence::{Given, Looked, Looking, Project};
-use store::{Access, Backend, Fence, Sqlite, StoredRun};
+use store::{Access, Backend, Fence, Handle, Sqlite, StoredRun};
 
 use crate::context::Context;
 use crate::definition::{self, Trouble};
@@ -19,7 +19,7 @@ use crate::state::State;
 pub struct Desk<'a> {
     pub context: &'a Context,
     pub state: State,
-    pub store: Sqlite,
+    pub store: Handle,
     access: Access,
     project: OnceCell<Project>,
     /// The lease under which this desk writes to its run.
@@ -60,7 +60,10 @@ impl<'a> Desk<'a> {
     pub fn if_there(context: &'a Context) -> Result<Option<Self>, Failure> {
         let state = context.state()?;
         match Sqlite::open(state.folder(), Access::Read) {
-            Ok(store) => Ok(Some(Self::with(context, state, store, Access::Read))),
+            Ok(store) => {
+                let store = Handle::Alone(store);
+                Ok(Some(Self::with(context, state, store, Access::Read)))
+            }
             Err(store::Error::Absent { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -68,11 +71,14 @@ impl<'a> Desk<'a> {
 
     fn open(context: &'a Context, access: Access) -> Result<Self, Failure> {
         let state = context.state()?;
-        let store = Sqlite::open(state.folder(), access)?;
+        let store = match (access, context.group()) {
+            (Access::Write, Some(group)) => Handle::Together(Box::new(group.clone())),
+            _ => Handle::Alone(Sqlite::open(state.folder(), access)?),
+        };
         Ok(Self::with(context, state, store, access))
     }
 
-    fn with(context: &'a Context, state: State, store: Sqlite, access: Access) -> Self {
+    fn with(context: &'a Context, state: State, store: Handle, access: Access) -> Self {
         Self {
             context,
             state,
@@ -277,7 +283,7 @@ fn may_take_long(needs: &Needs, opened: &Opened) -> bool {
 }
 
 /// Without git, a folder is part of the nearest folder above that has runs.
-fn find_project(folder: &Path, store: &Sqlite) -> Result<Project, Failure> {
+fn find_project(folder: &Path, store: &Handle) -> Result<Project, Failure> {
     let is_known = |key: &str| store.runs(Some(key)).is_ok_and(|runs| !runs.is_empty());
     Ok(Project::find_among(folder, is_known)?)
 }

@@ -10,6 +10,7 @@ mod convoy;
 mod error;
 mod export;
 mod files;
+mod handle;
 mod key;
 mod lease;
 mod ledger;
@@ -28,6 +29,7 @@ pub use backend::{
 pub use chain::content_hash;
 pub use error::Error;
 pub use files::Files;
+pub use handle::Handle;
 pub use key::{Key, KeyError};
 pub use lease::{Claim, Fence, Lease};
 pub use memory::Memory;

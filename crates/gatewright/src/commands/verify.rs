@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use engine::{Driver, Held, RunId};
 use serde_json::{Value, json};
-use store::{Backend, Fault, Verification};
+use store::{Backend, Fault, Sqlite, Verification};
 use views::{Paint, Style};
 
 use crate::caller::refusal;
@@ -78,7 +78,7 @@ impl Verify {
 
 /// Verifies these runs; or all that were ever recorded, and the database with them.
 pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
-    let recorded: BTreeSet<RunId> = desk.store.recorded()?.into_iter().collect();
+    let recorded: BTreeSet<RunId> = desk.store.look(Sqlite::recorded)?.into_iter().collect();
     if words.is_empty() {
         let listed = desk.store.runs(None)?.into_iter().map(|run| run.id);
         let mut all: BTreeSet<RunId> = listed.collect();
@@ -88,7 +88,7 @@ pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
         all.extend(vanished);
         return Ok(Findings {
             reports: reports(desk, all)?,
-            pages: desk.store.check_pages()?,
+            pages: desk.store.look(Sqlite::check_pages)?,
         });
     }
     let named = words.iter().map(|word| match RunId::parse(word) {

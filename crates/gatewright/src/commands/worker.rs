@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Driver, Held, RunId, Status};
-use store::{Backend as _, RunSummary};
+use store::{Backend as _, Group, RunSummary};
 use views::Style;
 
 use crate::caller::refusal;
@@ -61,6 +61,9 @@ impl Worker {
         let (sender, heard) = mpsc::channel();
         let mut driven: BTreeSet<RunId> = BTreeSet::new();
         let mut setbacks = Setbacks::default();
+        // Runs that are driven at once share a store. With the last of them it is closed: whoever mends
+        // it meanwhile finds nobody in it.
+        let mut group: Option<Group> = None;
         loop {
             let stopping = manner.stop.load(Ordering::Relaxed);
             let free = self.runs as usize - driven.len();
@@ -71,9 +74,17 @@ impl Worker {
             if driven.is_empty() && (stopping || (due.is_empty() && self.once)) {
                 break;
             }
+            if driven.is_empty() {
+                group = None;
+            }
             for run in due.into_iter().take(free) {
                 let (sender, manner) = (sender.clone(), manner.clone());
-                let (id, whereabouts) = (run.clone(), context.whereabouts());
+                let shared = match group.take() {
+                    Some(group) => group,
+                    None => Group::open(context.state()?.folder())?,
+                };
+                group = Some(shared.clone());
+                let (id, whereabouts) = (run.clone(), context.whereabouts().with(shared));
                 thread::spawn(move || drive(&whereabouts, &id, &manner, &sender));
                 driven.insert(run);
             }

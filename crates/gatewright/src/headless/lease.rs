@@ -7,12 +7,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use engine::{Life, Process, RunId, Time};
-use store::{Access, Backend as _, Claim, Fence, Lease as Held, Sqlite};
+use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
 
 use crate::clock;
 use crate::desk::Desk;
 use crate::failure::Failure;
-use crate::state::State;
 
 /// How long a lease holds that nobody renews: so long a frozen orchestrator keeps others out.
 const TERM: Duration = Duration::from_secs(10);
@@ -23,8 +22,6 @@ const RENEWAL: Duration = Duration::from_secs(3);
 /// A lease that is ours as long as this lives, or until we slept too long.
 pub struct Lease {
     pub fence: Fence,
-    run: RunId,
-    state: State,
     /// Ends the renewal.
     end: Option<Sender<()>>,
     renewal: Option<JoinHandle<()>>,
@@ -53,33 +50,31 @@ impl Lease {
             .hint(format!("`gatewright status {run}` shows how it goes")),
             other => other.into(),
         })?;
-        Ok(Self::renewed(lease.fence, run, &desk.state))
+        Ok(Self::renewed(lease.fence, run, desk.store.another()?))
     }
 
-    fn renewed(fence: Fence, run: &RunId, state: &State) -> Self {
+    /// Invariant: the lease is given back by the thread that renewed it, so never renewed after that.
+    fn renewed(fence: Fence, run: &RunId, mut store: Handle) -> Self {
         let (end, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicBool::new(false));
-        let (seen, id, folder) = (Arc::clone(&lost), run.clone(), state.clone());
+        let (seen, id) = (Arc::clone(&lost), run.clone());
         let renewal = thread::Builder::new()
             .name("lease".to_owned())
             .spawn(move || {
-                let mut store = Sqlite::open(folder.folder(), Access::Write).ok();
                 while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
                     let until = after(clock::now(), TERM);
                     let claim = Claim::Renew { fence, until };
-                    let renewed = store.as_mut().map(|store| store.claim(&id, &claim));
                     // A store that is busy now is asked again: a lease that ran out is still ours until
                     // somebody else takes it.
-                    if let Some(Err(store::Error::Fenced { .. })) = renewed {
+                    if let Err(store::Error::Fenced { .. }) = store.claim(&id, &claim) {
                         seen.store(true, Ordering::Relaxed);
                         return;
                     }
                 }
+                let _ = store.claim(&id, &Claim::Release { fence });
             });
         Self {
             fence,
-            run: run.clone(),
-            state: state.clone(),
             end: Some(end),
             renewal: renewal.ok(),
             lost,
@@ -97,12 +92,6 @@ impl Drop for Lease {
         self.end.take();
         if let Some(renewal) = self.renewal.take() {
             let _ = renewal.join();
-        }
-        if !self.is_lost()
-            && let Ok(mut store) = Sqlite::open(self.state.folder(), Access::Write)
-        {
-            let claim = Claim::Release { fence: self.fence };
-            let _ = store.claim(&self.run, &claim);
         }
     }
 }

@@ -16,6 +16,7 @@ mod fixture;
 mod many;
 mod notices;
 mod people;
+mod rough;
 mod scripts;
 mod shown;
 mod stopping;

@@ -60,6 +60,21 @@ fn it_is_told_of_a_wait_too_and_of_the_end_after_it() {
 }
 
 #[test]
+fn it_is_told_of_a_run_that_failed() {
+    let failing = ONE
+        .replace("on.done", "retry = 0\non.crashed = \"stopped\"\non.done")
+        .replace(
+            "[stages.complete]",
+            "[stages.stopped]\nend = \"failed\"\n\n[stages.complete]",
+        );
+    let world = World::with(&failing, "exit 3");
+    world.program("noting", NOTES);
+    let noting = world.programs().join("noting");
+    run(&world, &noting.display().to_string()).exits(1);
+    assert_eq!(world.noted("knows"), ["r-test failed"]);
+}
+
+#[test]
 fn an_address_gets_a_post() {
     let world = World::with(ONE, WRITES);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -73,6 +73,14 @@ fn is_tidy(world: &World) {
     assert_eq!(branches.lines().count(), 1, "{branches}");
 }
 
+/// The refs under which work is kept that was not merged.
+fn kept(world: &World) -> Vec<String> {
+    let refs = ["for-each-ref", "--format=%(refname)"];
+    let refs = world.project.git(refs).stdout;
+    let ours = refs.lines().filter(|name| name.contains("gatewright"));
+    ours.map(str::to_owned).collect()
+}
+
 #[test]
 fn steps_of_one_wave_work_at_once_in_folders_of_their_own() {
     // The first wave goes on only when both are there.
@@ -176,6 +184,59 @@ fn a_step_that_fails_leaves_the_work_of_the_others_and_goes_again_when_a_person_
 }
 
 #[test]
+fn of_four_steps_one_conflicts_and_one_fails_and_no_work_is_lost() {
+    let script = format!(
+        r#"
+case $GATEWRIGHT_STEP in
+left | right)
+{}
+    echo "$GATEWRIGHT_STEP" > house.txt
+    ;;
+esac
+{BUILDS}
+[ "$GATEWRIGHT_STEP" != door ] || [ -e "$here/mended" ] || echo '{{"status": "failed"}}' > parts/door.json"#,
+        together(2)
+    );
+    let world = World::with(GRAPH, &script);
+    world.project.write("house.txt", "nothing\n");
+    let ran = world.run("").exits(6);
+    says(&ran.stdout, "r-test waits for a person: Once more?");
+    let conflict = "conflict: others changed the same places of house.txt";
+    says(&ran.stderr, conflict);
+    // Who came second worked again on what the first had left; nobody else did.
+    assert_eq!(world.project.read("house.txt"), "right\n");
+    let mut again = world.history("step_retried");
+    again.retain(|entry| entry["fact"]["fault"] == "conflict");
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert_eq!(again[0]["fact"]["step"], "right");
+    // What the others did is there, and what came of the failure is kept beside it.
+    for step in ["left", "right", "roof"] {
+        let text = format!("{step}\n");
+        assert_eq!(world.project.read(format!("{step}.txt")), text);
+    }
+    assert!(!world.is_there("door.txt"));
+    let holds = |name: &String| {
+        let shown = format!("{name}:parts/door.json");
+        world
+            .project
+            .git(["show", &shown])
+            .stdout
+            .contains("failed")
+    };
+    assert!(kept(&world).iter().any(holds), "{:?}", kept(&world));
+    std::fs::write(world.programs().join("mended"), "").unwrap();
+    world.gatewright("answer r-test again").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    let starts = world.starts();
+    for (step, times) in [("left", 1), ("right", 2), ("roof", 1)] {
+        let at = format!("building/{step}");
+        let begun = starts.iter().filter(|start| **start == at);
+        assert_eq!(begun.count(), times, "{step}: {starts:?}");
+    }
+    is_tidy(&world);
+}
+
+#[test]
 fn what_an_ended_worker_did_and_was_not_merged_is_kept() {
     // It crashes after it has changed something.
     let script = r#"mkdir -p parts; echo precious > work.txt; exit 1"#;
@@ -183,15 +244,8 @@ fn what_an_ended_worker_did_and_was_not_merged_is_kept() {
     let world = World::with(&graph, script);
     world.run("").exits(6);
     assert!(!world.is_there("work.txt"));
-    let refs = world
-        .project
-        .git(["for-each-ref", "--format=%(refname)"])
-        .stdout;
-    let kept: Vec<&str> = refs
-        .lines()
-        .filter(|name| name.contains("gatewright"))
-        .collect();
-    assert!(!kept.is_empty(), "{refs}");
+    let kept = kept(&world);
+    assert!(!kept.is_empty());
     let work = world
         .project
         .git(["show", &format!("{}:work.txt", kept[0])])
@@ -201,10 +255,16 @@ fn what_an_ended_worker_did_and_was_not_merged_is_kept() {
 
 #[test]
 fn no_more_work_at_once_than_the_stage_allows() {
+    // Who comes first waits until as many are there as may be; then there is time for one too many.
     let script = format!(
         r#"
 mkdir -p "$here/now"; touch "$here/now/$count"
 ls "$here/now" | wc -l >> "$here/at-once"
+turns=0
+while [ "$(sort -n "$here/at-once" | tail -1)" -lt "$(cat "$here/most")" ] && [ "$turns" -lt 600 ]; do
+    sleep 0.05
+    turns=$((turns + 1))
+done
 sleep 0.3
 {BUILDS}
 rm "$here/now/$count""#
@@ -215,6 +275,7 @@ rm "$here/now/$count""#
     for most in ["1", "2"] {
         let graph = free.replace("max_parallel = 4", &format!("max_parallel = {most}"));
         let world = World::with(&graph, &script);
+        std::fs::write(world.programs().join("most"), most).unwrap();
         world.run("").succeeds();
         let at_once = world.noted("at-once");
         assert_eq!(at_once.len(), 4);

@@ -81,6 +81,11 @@ impl Group {
         }
     }
 
+    /// Looks at the database itself, as it is durable now.
+    pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
+        self.shared.read(look)
+    }
+
     /// The run, if it is as it was seen: from memory, or read.
     fn found(&self, run: &RunId, seen: u64) -> Result<Found, Error> {
         let last = self.last().take();

@@ -22,6 +22,7 @@ mod tests;
 mod verify;
 mod write;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -78,6 +79,11 @@ impl Sqlite {
     /// How long a write waits for its turn before it gives up with `Error::Busy`.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// The folder of the store.
+    pub fn place(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Every run that was ever recorded and not collected, whether the database still has it or not.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use store::Salvaged;
+use store::{Salvaged, Sqlite};
 
 use super::verify;
 use crate::clock;
@@ -33,7 +33,7 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
         Err(failure) if failure.exit == Exit::Store => return Ok(false),
         Err(failure) => return Err(failure),
     };
-    if desk.store.damage()?.is_some() {
+    if desk.store.look(Sqlite::damage)?.is_some() {
         return Ok(false);
     }
     match verify(&desk, &[]) {

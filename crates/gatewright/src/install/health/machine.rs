@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use store::Backend as _;
+use store::{Backend as _, Sqlite};
 
 use super::{Finding, Patient, Topic};
 use crate::desk::Desk;
@@ -119,7 +119,7 @@ fn is_whole(desk: &Desk<'_>) -> Result<bool, Failure> {
             return Ok(false);
         }
     }
-    Ok(desk.store.check_pages()?.is_empty())
+    Ok(desk.store.look(Sqlite::check_pages)?.is_empty())
 }
 
 /// What hooks could not record, and the next one will.

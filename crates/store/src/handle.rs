@@ -1,0 +1,130 @@
+//! A handle on a store: of one command alone, or of the threads of a process together.
+
+use std::time::Duration;
+
+use engine::{Decision, Definition, Hash, Run, RunId, Time};
+
+use crate::{
+    Access, Backend, Claim, Collect, Collected, Commit, Error, Files, Group, Key, Lease, NewRun,
+    RunSummary, Sqlite, StoredEntry, StoredRun, Transacted, Verification,
+};
+
+/// Both keep the same promises, so nobody who writes has to know which one it is.
+pub enum Handle {
+    Alone(Sqlite),
+    Together(Box<Group>),
+}
+
+impl Handle {
+    /// One more of the same, for another thread.
+    pub fn another(&self) -> Result<Self, Error> {
+        match self {
+            Self::Alone(sqlite) => Sqlite::open(sqlite.place(), Access::Write).map(Self::Alone),
+            Self::Together(group) => Ok(Self::Together(group.clone())),
+        }
+    }
+
+    /// How long a write waits for its turn. Threads that write together wait as long as all do.
+    pub fn set_patience(&mut self, patience: Duration) {
+        match self {
+            Self::Alone(sqlite) => sqlite.set_patience(patience),
+            Self::Together(_) => {}
+        }
+    }
+
+    /// The process ends now, and with it all that is open.
+    pub fn leave(self) {
+        match self {
+            Self::Alone(sqlite) => sqlite.leave(),
+            Self::Together(group) => drop(group),
+        }
+    }
+
+    /// Looks at the database itself.
+    pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
+        match self {
+            Self::Alone(sqlite) => look(sqlite),
+            Self::Together(group) => group.look(look),
+        }
+    }
+
+    fn backend(&self) -> &dyn Backend {
+        match self {
+            Self::Alone(sqlite) => sqlite,
+            Self::Together(group) => group.as_ref(),
+        }
+    }
+
+    fn backend_mut(&mut self) -> &mut dyn Backend {
+        match self {
+            Self::Alone(sqlite) => sqlite,
+            Self::Together(group) => group.as_mut(),
+        }
+    }
+}
+
+impl Backend for Handle {
+    fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+        self.backend().runs(project)
+    }
+
+    fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
+        self.backend().run(run)
+    }
+
+    fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {
+        self.backend().journal(run, from, limit)
+    }
+
+    fn keyed(&self, run: &RunId, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+        self.backend().keyed(run, key)
+    }
+
+    fn definition(&self, hash: Hash) -> Result<Option<Files>, Error> {
+        self.backend().definition(hash)
+    }
+
+    fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
+        self.backend().compiled(hash)
+    }
+
+    fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        self.backend().content(hash)
+    }
+
+    fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
+        self.backend().lease(run)
+    }
+
+    fn verify(&self, run: &RunId) -> Result<Verification, Error> {
+        self.backend().verify(run)
+    }
+
+    fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
+        self.backend_mut().begin(new, decision)
+    }
+
+    fn transact(
+        &mut self,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        self.backend_mut().transact(commit, decide)
+    }
+
+    fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+        self.backend_mut().claim(run, claim)
+    }
+
+    fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
+        self.backend_mut().put_content(bytes, at)
+    }
+
+    fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
+        self.backend_mut().put_compiled(source, compiled)
+    }
+
+    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+        self.backend_mut().gc(collect)
+    }
+}
