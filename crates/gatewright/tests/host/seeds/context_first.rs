@@ -410,13 +410,23 @@ fn a_settings_file_lets_more_agents_work() {
     assert_eq!(stage.place(), "EXECUTING running");
 }
 
-/// Without a person's word nobody is let in, and no run begins: the promise stands.
+/// Without a person's word nobody is let in, and with it nobody who would break a promise: no run begins,
+/// and so no agent.
 #[test]
-fn settings_that_nobody_trusts_let_no_agent_work() {
-    let stage = stage([early("context-gatherer"), say("END")]);
-    let settings = r#"{"utility": ["context-gatherer", "bash-*"]}"#;
-    stage.project.write(".gatewright/agents.json", settings);
-    stage.claude().ask("GO-MAIN: begin").succeeds();
-    assert!(stage.model.requests_of("GO-EARLY").is_empty());
-    assert!(!stage.path("early.txt").exists());
+fn settings_that_nobody_trusts_or_that_break_a_promise_let_no_agent_work() {
+    for (settings, reason) in [
+        (r#"{"language": ["rust-*"]}"#, "is not trusted yet"),
+        (
+            r#"{"utility": ["bash-*"]}"#,
+            "«no language agent works before the plan is made» is not true",
+        ),
+    ] {
+        let stage = stage([early("context-gatherer"), say("END")]);
+        stage.project.write(".gatewright/agents.json", settings);
+        stage.claude().ask("GO-MAIN: begin").succeeds();
+        let told = stage.model.told("GO-MAIN");
+        assert!(told.contains(reason), "{told}");
+        assert!(stage.model.requests_of("GO-EARLY").is_empty());
+        assert!(!stage.path("early.txt").exists());
+    }
 }
