@@ -101,7 +101,7 @@ enum Where {
 /// The scenarios of this word: a file, else those of the pipeline of this name.
 fn find(word: &str, context: &Context) -> Result<(File, Where), Failure> {
     let path = context.folder.join(word);
-    if !path.exists() {
+    if !path.is_file() {
         if let Some(file) = scenario::shipped(word) {
             return Ok((file, Where::Program));
         }
