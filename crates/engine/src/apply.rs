@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::entry::{Along, Entry, Fact, Move, Started};
-use crate::names::{DispatchId, SessionId, StageName, Time};
+use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
     Run, Standing, Usage,
@@ -87,6 +87,7 @@ fn begun(started: &Started, at: Time) -> Run {
         before: started.before.clone(),
         artifacts: BTreeMap::new(),
         approved: BTreeMap::new(),
+        approved_commands: Vec::new(),
         gates: BTreeMap::new(),
         stale_returns: 0,
         dispatches: BTreeMap::new(),
@@ -206,9 +207,7 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
                 by: entry.by.name(),
             });
         }
-        Fact::Approved { artifact, content } => {
-            run.approved.insert(artifact.clone(), *content);
-        }
+        Fact::Approved { artifact, content } => approved(run, artifact, *content),
         Fact::Overridden {
             stage,
             outcome,
@@ -249,6 +248,18 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     }
 }
 
+/// With the content its commands are approved, and stay so when others bring them again.
+fn approved(run: &mut Run, artifact: &ArtifactName, content: Hash) {
+    run.approved.insert(artifact.clone(), content);
+    let captured = run.artifacts.get(artifact);
+    let captured = captured.filter(|captured| captured.content == content);
+    for command in captured.map(|it| it.commands.clone()).unwrap_or_default() {
+        if !run.approved_commands.contains(&command) {
+            run.approved_commands.push(command);
+        }
+    }
+}
+
 fn active(session: SessionId, process: Option<Process>) -> Binding {
     Binding {
         session,
@@ -280,7 +291,7 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
     match step.along {
         Along::StaleGate => run.stale_returns += 1,
         Along::Interrupted => run.graphs.retain(|_, graph| !is_done(graph)),
-        Along::Edge | Along::Full(_) => {
+        Along::Edge | Along::Full(_) | Along::Unapproved(_) => {
             run.panels.remove(&step.to);
             run.graphs.remove(&step.to);
         }
@@ -312,6 +323,7 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.before
         .extend(captured.map(|(artifact, old)| (artifact, old.content)));
     run.approved.clear();
+    run.approved_commands.clear();
     run.gates.clear();
     run.stale_returns = 0;
     run.dispatches.clear();

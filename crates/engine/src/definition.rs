@@ -116,6 +116,8 @@ pub struct Artifact {
     /// parameters; a star at its end stands for anything.
     pub equals: BTreeMap<String, String>,
     pub outcome: Option<OutcomeField>,
+    /// Its commands, and who is asked about those that nobody has approved.
+    pub approved: Option<ApprovedCommands>,
     pub strictness: Strictness,
     pub max_bytes: u64,
 }
@@ -174,6 +176,15 @@ pub enum Format {
 pub struct OutcomeField {
     pub field: String,
     pub values: BTreeMap<String, Outcome>,
+}
+
+/// Commands that an artifact may bring: each one is approved by a person before the run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovedCommands {
+    /// The dotted field with the list of commands.
+    pub field: String,
+    /// The question to which work leads that left a command which nobody has approved.
+    pub then: StageName,
 }
 
 /// What a slash command does.
@@ -257,6 +268,17 @@ impl Definition {
             Work::Steps(work) => matches!(work.source, StepsSource::ArtifactOrStart(_)),
             _ => false,
         })
+    }
+
+    /// The fields of this artifact whose commands are run, or approved to be run.
+    pub fn command_fields(&self, artifact: &ArtifactName) -> BTreeSet<&str> {
+        let checks = self.stages.iter().flat_map(Stage::command_fields);
+        let run = checks.filter(|field| field.artifact == *artifact);
+        let declared = self.artifacts.get(artifact);
+        let approved = declared.and_then(|artifact| artifact.approved.as_ref());
+        run.map(|field| field.field.as_str())
+            .chain(approved.map(|approved| approved.field.as_str()))
+            .collect()
     }
 
     /// Every limit that the definition sets.

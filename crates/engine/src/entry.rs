@@ -70,6 +70,8 @@ pub enum Fact {
         content: Hash,
         dispatch: Option<DispatchId>,
         step: Option<StepId>,
+        /// The commands in it that a check may run.
+        commands: Vec<Vec<String>>,
     },
     /// A non-strict artifact was missing or invalid, and the work went on.
     Warned {
@@ -276,6 +278,8 @@ pub enum Along {
     Edge,
     /// The counter was full: its `then`.
     Full(CounterName),
+    /// The artifact has commands that nobody approved: its `then`.
+    Unapproved(ArtifactName),
     /// Back to where an escalation interrupted.
     Interrupted,
     /// A gate looked at another tree than the present one.

@@ -43,6 +43,8 @@ pub struct ArtifactNeed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub artifacts: BTreeMap<ArtifactName, Seen>,
+    /// The commands in those of them that bring some.
+    pub commands: BTreeMap<ArtifactName, Vec<Vec<String>>>,
     /// Inputs whose file is not what was captured any more.
     pub altered: Vec<Input>,
     pub tree: Option<Hash>,

@@ -2,11 +2,12 @@
 
 use alloc::vec::Vec;
 
+use crate::decide::APPROVED;
 use crate::definition::{Artifact, Definition, OutcomeField};
 use crate::names::{AgentName, ArtifactName};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
-use crate::run::{Dispatch, Duty};
+use crate::run::{Dispatch, Duty, Fault};
 use crate::stage::{Leaves, Stage, Work};
 
 impl Leaves {
@@ -26,6 +27,29 @@ impl Leaves {
         Self {
             always: artifacts.to_vec(),
             ..Self::default()
+        }
+    }
+}
+
+impl Stage {
+    /// The artifacts whose writing is over when the stage is left with this word. A fault and a review
+    /// that goes on deliver nothing.
+    pub fn delivers(&self, word: &str) -> Vec<&ArtifactName> {
+        if Fault::parse(word).is_some() {
+            return Vec::new();
+        }
+        match &self.work {
+            Work::Agent(work) => {
+                let told = work.leaves.by_outcome.iter();
+                let told = told.filter(|(outcome, _)| outcome.as_str() == word);
+                let told = told.flat_map(|(_, names)| names);
+                work.leaves.always.iter().chain(told).collect()
+            }
+            Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+            Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+            Work::Review(work) if word == APPROVED => work.fixes.iter().collect(),
+            Work::Steps(work) if word == "done" => work.leaves.iter().collect(),
+            Work::Review(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
         }
     }
 }

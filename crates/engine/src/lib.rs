@@ -49,7 +49,7 @@ pub use leaves::leaves_of;
 pub use names::*;
 pub use nearest::nearest;
 pub use needs::{asked, file_inputs, needs, needs_at_start};
-pub use next::{Choice, Input, Next, NextDuty, inputs, next, pending};
+pub use next::{Choice, Input, Next, NextDuty, inputs, next, pending, question_of};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
 pub use problem::{CheckRule, Place, Problem, Severity};

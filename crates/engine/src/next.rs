@@ -144,7 +144,7 @@ fn by_stage(definition: &Definition, run: &Run, stage: &Stage) -> Vec<Next> {
         Work::Check(_) => vec![Next::Check {
             stage: stage.name.clone(),
         }],
-        Work::Ask(ask) => vec![question(stage, ask)],
+        Work::Ask(ask) => vec![question(run, stage, ask)],
         Work::Review(work) => under_way(run).unwrap_or_else(|| review(run, stage, work)),
         Work::Steps(work) => steps(run, stage, work),
         Work::End(work) if work.after.is_empty() => vec![Next::Nothing],
@@ -211,8 +211,8 @@ fn open(definition: &Definition, stage: &Stage, work: &OpenWork) -> Vec<Next> {
     next
 }
 
-fn question(stage: &Stage, ask: &AskWork) -> Next {
-    let question = ask.question.clone();
+fn question(run: &Run, stage: &Stage, ask: &AskWork) -> Next {
+    let question = asked_of(run, stage, ask);
     match &ask.questions {
         Questions::Choice => Next::Answer {
             question,
@@ -220,6 +220,37 @@ fn question(stage: &Stage, ask: &AskWork) -> Next {
         },
         Questions::From { .. } => Next::Answers { question },
     }
+}
+
+/// What the present stage asks of a person, word for word. Whoever may approve commands by the answer
+/// sees them in the question.
+pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
+    let stage = pipeline.stage(&run.position.stage)?;
+    match &stage.work {
+        Work::Ask(ask) => Some(asked_of(run, stage, ask)),
+        _ => None,
+    }
+}
+
+fn asked_of(run: &Run, stage: &Stage, ask: &AskWork) -> String {
+    let commands = to_approve(run, stage);
+    let shown = commands.iter().map(|argv| format!("`{}`", argv.join(" ")));
+    match shown.collect::<Vec<_>>().as_slice() {
+        [] => ask.question.clone(),
+        shown => format!("{} Commands to approve: {}", ask.question, shown.join(", ")),
+    }
+}
+
+/// The commands that an answer here may approve, each once.
+fn to_approve(run: &Run, stage: &Stage) -> Vec<Vec<String>> {
+    let artifacts = stage.on.values().flat_map(|edge| &edge.approves);
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    for command in artifacts.flat_map(|artifact| run.new_commands(artifact)) {
+        if !commands.contains(command) {
+            commands.push(command.clone());
+        }
+    }
+    commands
 }
 
 fn review(run: &Run, stage: &Stage, work: &ReviewWork) -> Vec<Next> {

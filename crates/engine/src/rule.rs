@@ -84,6 +84,7 @@ rules! {
     CheckUnapproved, "GW-R53", "commands from an artifact run only after a person approved it";
     StaleGate, "GW-R54", "an approval holds for the tree that it looked at";
     CheckCannotRun, "GW-R55", "a check that cannot start says nothing about the work";
+    CommandsAdded, "GW-R56", "commands that work adds are approved by a person before the run goes on";
 
     Answer, "GW-R60", "a question is answered with one of its choices";
     AnswerUnknown, "GW-R61", "an answer outside the choices is not an answer";

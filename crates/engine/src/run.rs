@@ -30,6 +30,8 @@ pub struct Run {
     pub artifacts: BTreeMap<ArtifactName, Captured>,
     /// The content that a person approved.
     pub approved: BTreeMap<ArtifactName, Hash>,
+    /// The commands in all that a person approved, each once, in the order of the approvals.
+    pub approved_commands: Vec<Vec<String>>,
     /// What each check, review or read-only verdict last passed on.
     pub gates: BTreeMap<StageName, Gate>,
     /// How often the run went back to a gate because the tree had changed after it.
@@ -66,6 +68,16 @@ impl Run {
     pub fn work_of(&self, worker: &WorkerId) -> Option<&Dispatch> {
         let mut open = self.dispatches.values();
         open.find(|open| open.worker.as_ref() == Some(worker))
+    }
+
+    /// The commands of an artifact, as it was last captured, that nobody has approved.
+    pub fn new_commands(&self, artifact: &ArtifactName) -> Vec<&Vec<String>> {
+        let captured = self.artifacts.get(artifact);
+        let commands = captured.map(|captured| captured.commands.as_slice());
+        let commands = commands.unwrap_or_default().iter();
+        commands
+            .filter(|command| !self.approved_commands.contains(command))
+            .collect()
     }
 
     /// The open work that this call asked for.
@@ -112,6 +124,15 @@ pub struct Resume {
     pub to: StageName,
     /// The counter that the interrupted transition would have counted.
     pub count: Option<CounterName>,
+    /// The artifact whose new commands barred the transition.
+    pub artifact: Option<ArtifactName>,
+}
+
+impl Resume {
+    /// Was a step barred, which is still to be taken? Otherwise the run came from there.
+    pub fn is_barred(&self) -> bool {
+        self.count.is_some() || self.artifact.is_some()
+    }
 }
 
 /// What keeps a run from going on, apart from where it is. `status` joins the two.
@@ -213,6 +234,8 @@ impl Fault {
 pub struct Captured {
     pub content: Hash,
     pub dispatch: Option<DispatchId>,
+    /// The commands in it that a check may run.
+    pub commands: Vec<Vec<String>>,
 }
 
 /// One admitted piece of work.

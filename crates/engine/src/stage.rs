@@ -121,15 +121,22 @@ pub struct After {
 pub struct CheckWork {
     pub commands: Commands,
     /// Text in the output that fails a command whose exit code was 0. Text never passes one.
-    pub fails_on: Option<String>,
+    pub fails_on: Option<FailsOn>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailsOn {
+    Text(String),
+    /// The texts in these fields, as far as they are there.
+    From(Vec<FieldOf>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Commands {
     /// Command lines of the definition, as words; parameters are filled in after the split.
     Fixed(Vec<Vec<String>>),
-    /// A list in a field of an artifact that a person has approved.
-    Approved(FieldOf),
+    /// The lists in these fields, one after another, as far as a person has approved them.
+    Approved(Vec<FieldOf>),
 }
 
 /// A dotted field of an artifact, as `story.test_criteria.commands`.
@@ -296,6 +303,29 @@ impl Stage {
         matches!(self.work, Work::Review(_))
     }
 
+    /// The fields from which a check takes its commands.
+    pub fn command_fields(&self) -> &[FieldOf] {
+        match &self.work {
+            Work::Check(CheckWork {
+                commands: Commands::Approved(fields),
+                ..
+            }) => fields,
+            _ => &[],
+        }
+    }
+
+    /// Every field that a check looks into.
+    pub fn check_fields(&self) -> impl Iterator<Item = &FieldOf> {
+        let texts: &[FieldOf] = match &self.work {
+            Work::Check(CheckWork {
+                fails_on: Some(FailsOn::From(fields)),
+                ..
+            }) => fields,
+            _ => &[],
+        };
+        self.command_fields().iter().chain(texts)
+    }
+
     /// The limit of rounds or workers, which is at least one.
     pub fn least_one(&self) -> Option<&Amount> {
         match &self.work {
@@ -369,6 +399,16 @@ impl Stage {
 pub enum Way<'a> {
     Outcome(&'a Outcome),
     After(&'a AgentPattern),
+}
+
+impl Way<'_> {
+    /// The outcome's word, or `after`.
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Outcome(outcome) => outcome.as_str(),
+            Self::After(_) => "after",
+        }
+    }
 }
 
 impl core::fmt::Display for Way<'_> {

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::names::Time;
+use crate::next::question_of;
 use crate::pipeline::Pipeline;
 use crate::run::{Run, Standing, Status};
 use crate::stage::{End, Work};
@@ -25,7 +26,7 @@ pub fn status(pipeline: &Pipeline, run: &Run) -> Status {
 
 fn by_stage(pipeline: &Pipeline, run: &Run) -> Status {
     match pipeline.stage(&run.position.stage).map(|stage| &stage.work) {
-        Some(Work::Ask(ask)) => Status::Waiting(ask.question.clone()),
+        Some(Work::Ask(_)) => Status::Waiting(question_of(pipeline, run).unwrap_or_default()),
         Some(Work::End(end)) => match end.end {
             End::Completed => Status::Completed,
             End::Failed => Status::Failed,

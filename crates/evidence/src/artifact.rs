@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::beneath::{self, Refused};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::Filling;
-use crate::{Content, Error, Given, Looking, bundle, document, schema, steps, text};
+use crate::{Content, Error, Given, Looking, bundle, check, document, schema, steps, text};
 
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;
@@ -21,6 +21,18 @@ const LONGEST_WORD: usize = 100;
 pub struct Look {
     pub seen: Seen,
     pub content: Option<Content>,
+    /// The commands in it that a check may run.
+    pub commands: Vec<Vec<String>>,
+}
+
+impl Look {
+    fn without_commands(seen: Seen, content: Option<Content>) -> Self {
+        Self {
+            seen,
+            content,
+            commands: Vec::new(),
+        }
+    }
 }
 
 /// Looks at one artifact where it comes from.
@@ -71,10 +83,7 @@ fn captured(name: &ArtifactName, looking: &Looking<'_>) -> Look {
         },
         None => Seen::Absent,
     };
-    Look {
-        seen,
-        content: None,
-    }
+    Look::without_commands(seen, None)
 }
 
 /// Reads the file at a path of the project, through no link and never more than its limit.
@@ -191,12 +200,7 @@ fn judge(
     looking: &Looking<'_>,
 ) -> Result<Look, Error> {
     let bytes = match found {
-        Found::Absent => {
-            return Ok(Look {
-                seen: Seen::Absent,
-                content: None,
-            });
-        }
+        Found::Absent => return Ok(Look::without_commands(Seen::Absent, None)),
         Found::Refused(reason) => return Ok(refused(reason)),
         Found::Bytes(bytes) => bytes,
     };
@@ -207,40 +211,47 @@ fn judge(
     };
     let kept = engine::redact(&written, looking.secrets).into_owned();
     let content = Content::of(kept.clone().into_bytes());
+    let hash = content.hash;
     let definition = looking.pipeline.definition();
-    let verdict = validate(&kept, need, artifact, looking)?;
-    let verdict =
-        verdict.and_then(|word| steps::judge(&kept, &need.artifact, definition).map(|()| word));
-    let seen = match verdict {
-        Ok(word) => Seen::Valid {
-            content: content.hash,
-            word,
-        },
-        Err(reason) => Seen::Invalid {
-            content: content.hash,
-            reason,
-        },
+    let verdict = validate(&kept, need, artifact, looking)?.and_then(|verdict| {
+        steps::judge(&kept, &need.artifact, definition)?;
+        Ok(verdict)
+    });
+    let (seen, commands) = match verdict {
+        Ok((word, commands)) => {
+            let seen = Seen::Valid {
+                content: hash,
+                word,
+            };
+            (seen, commands)
+        }
+        Err(reason) => {
+            let seen = Seen::Invalid {
+                content: hash,
+                reason,
+            };
+            (seen, Vec::new())
+        }
     };
     Ok(Look {
         seen,
         content: Some(content),
+        commands,
     })
 }
 
 /// Nothing of it is kept but a note, whose hash stands for it.
 fn refused(reason: String) -> Look {
     let content = Content::of(format!("not kept: {reason}\n").into_bytes());
-    Look {
-        seen: Seen::Invalid {
-            content: content.hash,
-            reason,
-        },
-        content: Some(content),
-    }
+    let seen = Seen::Invalid {
+        content: content.hash,
+        reason,
+    };
+    Look::without_commands(seen, Some(content))
 }
 
-/// The word of the outcome field, or a reason that tells the worker what to write.
-type Verdict = Result<Option<String>, String>;
+/// The word of the outcome field and the commands, or a reason that tells the worker what to write.
+type Verdict = Result<(Option<String>, Vec<Vec<String>>), String>;
 
 fn validate(
     kept: &str,
@@ -254,7 +265,7 @@ fn validate(
         )));
     }
     let value = match &artifact.format {
-        Format::Text => return Ok(Ok(None)),
+        Format::Text => return Ok(Ok((None, Vec::new()))),
         Format::Bundle => bundle::front_matter(kept),
         Format::Json { schema: None } => json_value(kept),
         Format::Json {
@@ -272,7 +283,7 @@ fn validate(
     Ok(value.and_then(|value| {
         let word = fields(&value, artifact)?;
         equal(&value, need, looking)?;
-        Ok(word)
+        Ok((word, commands(&value, need, looking)?))
     }))
 }
 
@@ -285,7 +296,7 @@ fn json_value(kept: &str) -> Result<Value, String> {
     })
 }
 
-fn fields(value: &Value, artifact: &Artifact) -> Verdict {
+fn fields(value: &Value, artifact: &Artifact) -> Result<Option<String>, String> {
     let wants_fields = !artifact.require.is_empty() || artifact.outcome.is_some();
     if wants_fields && !value.is_object() {
         return Err(format!(
@@ -311,6 +322,21 @@ fn fields(value: &Value, artifact: &Artifact) -> Verdict {
         .as_ref()
         .map(|outcome| word(value, outcome))
         .transpose()
+}
+
+/// The commands in the fields that checks look into. One that would not be run is refused while its
+/// writer is still there to write another.
+fn commands(
+    value: &Value,
+    need: &ArtifactNeed,
+    looking: &Looking<'_>,
+) -> Result<Vec<Vec<String>>, String> {
+    let fields = looking.pipeline.definition().command_fields(&need.artifact);
+    let mut commands = Vec::new();
+    for field in fields {
+        commands.extend(check::commands_in(value, field)?);
+    }
+    Ok(commands)
 }
 
 /// What the fields of an artifact must say in this work. Where nobody works, nobody has to have

@@ -17,10 +17,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::{
-    CheckEnd, CheckResult, CheckWork, Commands, Hash, Seconds, Stage, StageName, TreeAround, Work,
+    CheckEnd, CheckResult, CheckWork, Commands, FailsOn, Hash, Seconds, Stage, StageName,
+    TreeAround, Work,
 };
 
-use crate::{Error, Looking, text, tree};
+use crate::{Error, Looking, captured_bytes, document, questions, text, tree};
 use command::Prepared;
 pub use command::find;
 pub use environment::{Search, search, variables};
@@ -89,9 +90,10 @@ pub fn run(
     let variables = environment::variables(surroundings, &search)?;
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
     let before = tree::read(looking)?;
+    let fails_on = fails_on(work, looking)?;
     let limits = Limits {
         deadline: Instant::now() + time_limit(found),
-        fails_on: work.fails_on.as_deref(),
+        fails_on: &fails_on,
         stop: surroundings.stop.as_deref(),
     };
     let results = match prepared {
@@ -112,6 +114,33 @@ pub fn run(
 /// May a command that comes from an artifact be run at all, once a person has approved it?
 pub fn is_acceptable(words: &[String]) -> bool {
     approved::acceptable(words).is_ok()
+}
+
+/// The commands in a field of what a worker has just left, or why one of them would not be run.
+pub(crate) use approved::commands_in;
+
+/// The texts that fail a command. They may come from what an agent wrote: they can only fail.
+fn fails_on(work: &CheckWork, looking: &Looking<'_>) -> Result<Vec<String>, Error> {
+    let fields = match &work.fails_on {
+        None => return Ok(Vec::new()),
+        Some(FailsOn::Text(text)) => return Ok(vec![text.clone()]),
+        Some(FailsOn::From(fields)) => fields,
+    };
+    let mut texts = Vec::new();
+    for field in fields {
+        let artifacts = &looking.pipeline.definition().artifacts;
+        let captured = looking.run.artifacts.get(&field.artifact);
+        let declared = artifacts.get(&field.artifact);
+        let (Some(captured), Some(declared)) = (captured, declared) else {
+            continue;
+        };
+        let content = captured_bytes(looking.contents, &captured.content)?;
+        let content = String::from_utf8_lossy(&content);
+        let value = questions::fields(&content, &declared.format).ok();
+        let text = value.and_then(|value| document::scalar(document::field(&value, &field.field)?));
+        texts.extend(text.filter(|text| !text.is_empty()));
+    }
+    Ok(texts)
 }
 
 fn time_limit(stage: &Stage) -> Duration {
@@ -144,13 +173,19 @@ fn prepare(
             };
             Ok(commands.iter().map(one).collect())
         }
-        Commands::Approved(field) => {
+        Commands::Approved(fields) => {
             let one = |words: Vec<String>| {
                 let accepted = approved::acceptable(&words).map(|()| words.clone());
                 ready(accepted).map_err(|reason| refusal(&words, reason))
             };
-            let commands = approved::commands(stage, field, looking)?;
-            Ok(commands.into_iter().map(one).collect())
+            let commands = approved::commands(stage, fields, looking)?;
+            Ok(match commands.is_empty() {
+                true => Err(refusal(
+                    &[],
+                    String::from("there are no commands; approve some"),
+                )),
+                false => commands.into_iter().map(one).collect(),
+            })
         }
     }
 }

@@ -111,6 +111,10 @@ pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
             .evidence
             .artifacts
             .insert(need.artifact.clone(), look.seen);
+        if !look.commands.is_empty() {
+            let commands = &mut looked.evidence.commands;
+            commands.insert(need.artifact.clone(), look.commands);
+        }
         looked.contents.extend(look.content);
     }
     let inputs = needs.inputs.iter();

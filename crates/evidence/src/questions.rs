@@ -60,17 +60,23 @@ pub fn answers_content(
 
 /// The list in a field, which must not be empty.
 pub(crate) fn list(content: &str, format: &Format, field: &str) -> Result<Vec<Value>, String> {
-    let value = match format {
-        Format::Bundle => bundle::front_matter(content)?,
+    list_in(&fields(content, format)?, field)
+}
+
+/// The fields of an artifact.
+pub(crate) fn fields(content: &str, format: &Format) -> Result<Value, String> {
+    match format {
+        Format::Bundle => bundle::front_matter(content),
         Format::Json { .. } => document::json(content)
-            .map_err(|error| format!("it is not valid JSON ({})", text::line(&error, 200)))?,
-        Format::Text => {
-            return Err(String::from(
-                "a text has no fields; make it json or a bundle",
-            ));
-        }
-    };
-    match document::field(&value, field) {
+            .map_err(|error| format!("it is not valid JSON ({})", text::line(&error, 200))),
+        Format::Text => Err(String::from(
+            "a text has no fields; make it json or a bundle",
+        )),
+    }
+}
+
+pub(crate) fn list_in(value: &Value, field: &str) -> Result<Vec<Value>, String> {
+    match document::field(value, field) {
         Some(Value::Array(items)) if !items.is_empty() => Ok(items.clone()),
         Some(Value::Array(_)) => Err(format!("`{field}` is an empty list; write at least one")),
         Some(other) => Err(format!(

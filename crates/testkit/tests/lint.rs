@@ -337,3 +337,37 @@ fn one_stage_takes_the_steps_that_are_given() {
     let fixed = two("[{ id = \"a\", title = \"a\", agent = \"x\" }]");
     assert_eq!(codes("planning", &fixed), Vec::<&str>::new());
 }
+
+#[test]
+fn commands_that_work_adds_lead_to_a_question_that_approves_them() {
+    let plan = "[artifacts.plan]\npath = \"plan.json\"\nformat = \"json\"\n\
+        approved = { field = \"commands\", then = \"asking\" }\n";
+    let planning = "[stages.planning]\nagent = \"planner\"\nleaves = [\"plan\"]\n\
+        on.done = \"testing\"\n";
+    let testing = "[stages.testing]\ncheck = { from = [\"plan.commands\"] }\n\
+        on.passed = \"complete\"\non.failed = \"failed\"\n";
+    let asking = |yes: &str, no: &str| {
+        format!("[stages.asking]\nask = \"Good?\"\non.yes = {yes}\non.no = {no}\n")
+    };
+    let approves = "{ to = \"@interrupted\", approves = [\"plan\"] }";
+    let all = |asking: &str| format!("{plan}{planning}{testing}{asking}");
+    let sound = all(&asking(approves, "\"planning\""));
+    let nobody = all(&asking("\"@interrupted\"", "\"planning\""));
+    check("GW-L257", "planning", &nobody, &sound);
+    // An answer that goes on without approving leaves a way to unapproved commands.
+    let around = all(&asking(approves, "\"@interrupted\""));
+    check("GW-L244", "planning", &around, &sound);
+    let steps = sound.replace(
+        "agent = \"planner\"",
+        "steps = [{ id = \"a\", title = \"t\", agent = \"x\" }]",
+    );
+    let steps = steps.replace("plan.json", "{step}.json");
+    let steps = steps.replace("on.done", "on.failed = \"failed\"\non.done");
+    check("GW-L257", "planning", &steps, &sound);
+    check(
+        "GW-L201",
+        "planning",
+        &sound.replace("then = \"asking\"", "then = \"askign\""),
+        &sound,
+    );
+}

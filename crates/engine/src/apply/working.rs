@@ -5,7 +5,7 @@ use alloc::format;
 
 use super::{Damage, damage};
 use crate::entry::{Fact, WorkResult};
-use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, WorkerId};
+use crate::names::{ArtifactName, DispatchId, StageName, StepId, Time, WorkerId};
 use crate::run::{
     Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Reach, Run, Standing,
     Usage,
@@ -37,7 +37,15 @@ pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
             content,
             dispatch,
             step,
-        } => captured(run, artifact, *content, *dispatch, step.as_ref()),
+            commands,
+        } => {
+            let captured = Captured {
+                content: *content,
+                dispatch: *dispatch,
+                commands: commands.clone(),
+            };
+            capture(run, artifact, captured, step.as_ref())
+        }
         Fact::Retried { .. } => {
             run.position.retries += 1;
             Ok(())
@@ -66,14 +74,13 @@ pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
     }
 }
 
-fn captured(
+fn capture(
     run: &mut Run,
     artifact: &ArtifactName,
-    content: Hash,
-    dispatch: Option<DispatchId>,
+    captured: Captured,
     step: Option<&StepId>,
 ) -> Result<(), Damage> {
-    let captured = Captured { content, dispatch };
+    let content = captured.content;
     run.artifacts.insert(artifact.clone(), captured);
     if let Some(step) = step {
         let stage = run.position.stage.clone();

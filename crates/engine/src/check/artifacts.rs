@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::references::placeholders;
 use crate::decide::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION, usable};
-use crate::definition::{Artifact, Definition, Format, Source, Strictness};
+use crate::definition::{ApprovedCommands, Artifact, Definition, Format, Source, Strictness};
 use crate::inside;
 use crate::names::{ArtifactName, Outcome, ParamName};
 use crate::place;
@@ -84,6 +84,38 @@ impl Found<'_> {
             self.strictness(place!["artifacts", name, "strict"], param);
         }
         self.equals(name, artifact);
+        if let Some(approved) = &artifact.approved {
+            self.approved(name, approved);
+        }
+    }
+
+    /// Whoever is asked about new commands can approve them.
+    fn approved(&mut self, name: &ArtifactName, approved: &ApprovedCommands) {
+        let place = place!["artifacts", name, "approved"];
+        let field = FieldOf {
+            artifact: name.clone(),
+            field: approved.field.clone(),
+        };
+        self.field(&field, place.clone());
+        let mut stages = self.definition.stages.iter();
+        let asks = stages.clone().any(|stage| {
+            let approves = stage.on.values().any(|edge| edge.approves.contains(name));
+            stage.name == approved.then && matches!(stage.work, Work::Ask(_)) && approves
+        });
+        if !asks {
+            let message = format!("no answer in `{}` approves `{name}`", approved.then);
+            let hint = format!("let a question there have an answer with approves = [\"{name}\"]");
+            self.add(CheckRule::AddedCommands, place.clone(), message, &hint);
+        }
+        let by_steps = |stage: &Stage| match &stage.work {
+            Work::Steps(work) => work.leaves.contains(name),
+            _ => false,
+        };
+        if stages.any(by_steps) {
+            let message = format!("steps leave `{name}` side by side, and nobody could be asked");
+            let hint = "let one agent leave the commands";
+            self.add(CheckRule::AddedCommands, place, message, hint);
+        }
     }
 
     /// Whoever starts a run can only say what we understand.
@@ -308,7 +340,15 @@ impl Found<'_> {
     fn check_work(&mut self, stage: &Stage, work: &CheckWork) {
         let place = place!["stages", stage.name, "check"];
         match &work.commands {
-            Commands::Approved(field) => self.field(field, place),
+            Commands::Approved(fields) => {
+                if fields.is_empty() {
+                    let message = format!("`{}` takes commands from nowhere", stage.name);
+                    let hint = "name a field, as { from = \"story.test_criteria.commands\" }";
+                    self.add(CheckRule::EmptyCommand, place.clone(), message, hint);
+                }
+                let each = fields.iter();
+                each.for_each(|field| self.field(field, place.clone()));
+            }
             Commands::Fixed(lines) => {
                 if lines.is_empty() || lines.iter().any(|line| line.is_empty()) {
                     let message = format!("`{}` has no command to run", stage.name);

@@ -5,14 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::graph::{Graph, Link};
+use super::graph::{Course, Graph, Link};
 use crate::definition::{Definition, Strictness};
 use crate::names::{ArtifactName, Outcome};
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::run::Fault;
-use crate::stage::{Commands, Leaves, Questions, Stage, StepsSource, Way, Work};
+use crate::stage::{Commands, FieldOf, Leaves, Questions, Stage, StepsSource, Way, Work};
 
 /// What is certain at a stage, whichever way led there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,9 +120,35 @@ fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Kn
             Certain::Planned(name.clone()),
         ]
     });
-    let approved = link.edge.approves.iter().cloned().map(Certain::Approved);
+    let approved = link.edge.approves.iter();
+    let approved = approved.chain(approved_before(graph, stage, link));
+    let approved = approved.cloned().map(Certain::Approved);
     known.extend(written.chain(approved).filter(|fact| asked.contains(fact)));
     known
+}
+
+/// What may add commands and was left without new ones: with new ones the run is elsewhere.
+fn approved_before<'g>(
+    graph: &Graph<'g>,
+    stage: &'g Stage,
+    link: &Link<'g>,
+) -> Vec<&'g ArtifactName> {
+    if link.course == Course::Unapproved {
+        return Vec::new();
+    }
+    let adds = |name: &&ArtifactName| {
+        let artifact = graph.definition.artifacts.get(*name);
+        artifact.is_some_and(|artifact| {
+            artifact.strictness == Strictness::Strict && artifact.approved.is_some()
+        })
+    };
+    let is_there = |name: &&ArtifactName| match &stage.work {
+        // The owner of a review may have had nothing to fix.
+        Work::Review(work) => work.of.as_ref() == Some(*name) || work.reads.needed.contains(name),
+        _ => true,
+    };
+    let delivered = stage.delivers(link.way.word()).into_iter();
+    delivered.filter(adds).filter(is_there).collect()
 }
 
 /// Every artifact that work in this stage may write: an approval of it ends here.
@@ -235,8 +261,10 @@ fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
                 .collect()
         }
         Work::Check(work) => match &work.commands {
-            Commands::Approved(field) => {
-                Vec::from([(Certain::Approved(field.artifact.clone()), at("check"))])
+            Commands::Approved(fields) => {
+                let approved = |field: &FieldOf| Certain::Approved(field.artifact.clone());
+                let all = fields.iter().map(|field| (approved(field), at("check")));
+                all.collect()
             }
             Commands::Fixed(_) => Vec::new(),
         },

@@ -44,6 +44,8 @@ pub(super) enum Course {
     Straight,
     /// The counter is full: its `then`.
     Full,
+    /// Commands were added that nobody approved: the `then` of their artifact.
+    Unapproved,
 }
 
 impl<'a> Graph<'a> {
@@ -100,7 +102,7 @@ impl<'a> Graph<'a> {
     ) {
         let stage = self.nodes[from].stage;
         for (way, edge) in stage.edges() {
-            for (to, course, barred) in arrivals(self.definition, &self.nodes[from], edge) {
+            for (to, course, barred) in arrivals(self.definition, &self.nodes[from], &way, edge) {
                 let Some(target) = stages.get(&to) else {
                     continue;
                 };
@@ -177,6 +179,9 @@ impl<'a> Graph<'a> {
             {
                 text.push_str(&format!(" [{counter} full]"));
             }
+            if link.course == Course::Unapproved {
+                text.push_str(" [new commands]");
+            }
             text.push_str(" → ");
         }
         if let Some(last) = path.last() {
@@ -193,10 +198,12 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Where an edge can lead: straight on, or to a full counter's `then`.
+/// Where an edge can lead: straight on, to a full counter's `then`, or to a person who sees commands
+/// first.
 fn arrivals(
     definition: &Definition,
     node: &Node<'_>,
+    way: &Way<'_>,
     edge: &Edge,
 ) -> Vec<(StageName, Course, Option<Resume>)> {
     let mut arrivals = Vec::new();
@@ -207,10 +214,23 @@ fn arrivals(
     let declared = counter.and_then(|counter| definition.counters.get(counter));
     let always_full = declared.is_some_and(|counter| counter.max == Amount::Fixed(0));
     for to in targets(definition, edge, node.resume.as_ref()) {
+        for name in node.stage.delivers(way.word()) {
+            let declared = definition.artifacts.get(name);
+            let approved = declared.and_then(|artifact| artifact.approved.as_ref());
+            let barred = Resume {
+                to: to.clone(),
+                count: counter.cloned(),
+                artifact: Some(name.clone()),
+            };
+            let then = approved.map(|approved| approved.then.clone());
+            let arrival = then.map(|then| (then, Course::Unapproved, Some(barred)));
+            arrivals.extend(arrival.filter(|(then, ..)| *then != to));
+        }
         if let Some(declared) = declared {
             let barred = Resume {
                 to: to.clone(),
                 count: counter.cloned(),
+                artifact: None,
             };
             arrivals.push((declared.then.clone(), Course::Full, Some(barred)));
         }

@@ -12,7 +12,7 @@ use crate::nearest::nearest;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::run::Fault;
-use crate::stage::{Commands, Edge, Questions, Stage, Target, Way, Work};
+use crate::stage::{Commands, Edge, FailsOn, Questions, Stage, Target, Way, Work};
 use crate::view::ViewFormat;
 
 /// A definition with more stages than this is refused before anything grows with it.
@@ -78,6 +78,12 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     for (counter, declared) in &definition.counters {
         names.stage(&declared.then, place!["counters", counter, "then"]);
         names.amount(&declared.max, place!["counters", counter, "max"]);
+    }
+    for (name, artifact) in &definition.artifacts {
+        if let Some(approved) = &artifact.approved {
+            let place = place!["artifacts", name, "approved", "then"];
+            names.stage(&approved.then, place);
+        }
     }
     names.budget();
     names.views();
@@ -335,7 +341,12 @@ impl<'a> Names<'a> {
                     &at("leaves"),
                 );
             }
-            Work::Check(work) => self.commands(&work.commands, &at("check")),
+            Work::Check(work) => {
+                self.commands(&work.commands, &at("check"));
+                if let Some(FailsOn::From(fields)) = &work.fails_on {
+                    self.artifacts(fields.iter().map(|field| &field.artifact), &at("fails_on"));
+                }
+            }
             Work::Ask(work) => {
                 if let Questions::From { field, leaves } = &work.questions {
                     self.artifact(&field.artifact, at("from"));
@@ -378,7 +389,9 @@ impl<'a> Names<'a> {
 
     fn commands(&mut self, commands: &Commands, place: &Place) {
         match commands {
-            Commands::Approved(field) => self.artifact(&field.artifact, place.clone()),
+            Commands::Approved(fields) => {
+                self.artifacts(fields.iter().map(|field| &field.artifact), place);
+            }
             Commands::Fixed(lines) => {
                 let words = lines.iter().flatten();
                 for name in words.flat_map(|word| placeholders(word)) {

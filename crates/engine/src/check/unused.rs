@@ -130,10 +130,7 @@ fn stage_artifacts(stage: &Stage) -> Vec<&ArtifactName> {
         Work::Agent(work) => work.reads.all().chain(work.leaves.all()).collect(),
         Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
         Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
-        Work::Check(work) => match &work.commands {
-            Commands::Approved(field) => Vec::from([&field.artifact]),
-            Commands::Fixed(_) => Vec::new(),
-        },
+        Work::Check(_) => stage.check_fields().map(|field| &field.artifact).collect(),
         Work::Ask(work) => match &work.questions {
             Questions::From { field, leaves } => Vec::from([&field.artifact, leaves]),
             Questions::Choice => Vec::new(),

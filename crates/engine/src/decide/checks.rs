@@ -15,7 +15,7 @@ use crate::next::next;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::{Fault, Gate, Run, Standing};
-use crate::stage::{CheckWork, Commands, Work};
+use crate::stage::{CheckWork, Commands, FieldOf, Work};
 
 /// The check that may run now, or why none may. Commands of an artifact need a person's approval of
 /// exactly the content that holds them.
@@ -38,18 +38,28 @@ pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork,
     let Some(Work::Check(work)) = pipeline.stage(stage).map(|stage| &stage.work) else {
         return refuse(Rule::CheckElsewhere, format!("{stage} is not a check"));
     };
-    if let Commands::Approved(field) = &work.commands {
-        let content = run
-            .artifacts
-            .get(&field.artifact)
-            .map(|captured| captured.content);
-        if content.is_none() || run.approved.get(&field.artifact).copied() != content {
-            let artifact = &field.artifact;
+    if let Commands::Approved(fields) = &work.commands {
+        let unapproved = fields.iter().find(|field| !approved(pipeline, run, field));
+        if let Some(FieldOf { artifact, .. }) = unapproved {
             let reason = format!("the commands in {artifact} have not been approved by a person");
             return refuse(Rule::CheckUnapproved, reason);
         }
     }
     Ok(work)
+}
+
+/// A person approves an artifact as it is. One that may add commands passes with those that were
+/// approved before, whatever else changed in it.
+fn approved(pipeline: &Pipeline, run: &Run, field: &FieldOf) -> bool {
+    let name = &field.artifact;
+    let declared = pipeline.definition().artifacts.get(name);
+    match declared.and_then(|artifact| artifact.approved.as_ref()) {
+        Some(_) => run.new_commands(name).is_empty(),
+        None => {
+            let captured = run.artifacts.get(name);
+            captured.is_some_and(|captured| run.approved.get(name) == Some(&captured.content))
+        }
+    }
 }
 
 pub(super) fn ran(

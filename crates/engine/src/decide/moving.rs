@@ -9,7 +9,7 @@ use super::{Draft, graph, panel};
 use crate::amount::counter_limit;
 use crate::definition::Definition;
 use crate::entry::{Along, Fact, Move};
-use crate::names::{CounterName, ParamName, StageName};
+use crate::names::{ArtifactName, CounterName, ParamName, StageName};
 use crate::rule::Rule;
 use crate::run::{Fault, Gate, Resume};
 use crate::stage::{Edge, End, Stage, Target, Work};
@@ -45,6 +45,7 @@ pub(crate) fn resume_at(to: &Stage, from: &StageName, barred: Option<Resume>) ->
     let back = || Resume {
         to: from.clone(),
         count: None,
+        artifact: None,
     };
     to.resumes().then(|| barred.unwrap_or_else(back))
 }
@@ -76,7 +77,10 @@ fn take_with(draft: &mut Draft<'_>, outcome: &str, edge: &Edge, gates: Gates) {
             .and_then(|r| r.count.clone()),
         Target::Stage(_) | Target::Param(_) => edge.count.clone(),
     };
-    let course = count(draft, edge, wanted, counted);
+    let course = match unapproved(draft, outcome, &wanted) {
+        Some((artifact, then)) => barred_by(artifact, then, wanted, counted),
+        None => count(draft, edge, wanted, counted),
+    };
     let stale = match gates {
         Gates::Compared => stale_gate(draft, &course.to),
         Gates::Overridden => None,
@@ -143,6 +147,44 @@ struct Course {
     barred: Option<Resume>,
 }
 
+/// The artifact that was just left with commands which nobody has approved, and where that leads.
+fn unapproved(
+    draft: &Draft<'_>,
+    outcome: &str,
+    wanted: &StageName,
+) -> Option<(ArtifactName, StageName)> {
+    let artifacts = &draft.pipeline.definition().artifacts;
+    draft
+        .stage()?
+        .delivers(outcome)
+        .into_iter()
+        .find_map(|name| {
+            let then = &artifacts.get(name)?.approved.as_ref()?.then;
+            let barred = *then != *wanted && !draft.run.new_commands(name).is_empty();
+            barred.then(|| (name.clone(), then.clone()))
+        })
+}
+
+/// A person sees the new commands first. The step is counted when it is taken.
+fn barred_by(
+    artifact: ArtifactName,
+    then: StageName,
+    wanted: StageName,
+    count: Option<CounterName>,
+) -> Course {
+    Course {
+        to: then,
+        along: Along::Unapproved(artifact.clone()),
+        rule: Rule::CommandsAdded,
+        counted: None,
+        barred: Some(Resume {
+            to: wanted,
+            count,
+            artifact: Some(artifact),
+        }),
+    }
+}
+
 /// Counts the transition, or finds the counter full. A person's return is never barred: it goes on,
 /// and the counter stays at its limit unless the answer has set it back.
 fn count(
@@ -158,7 +200,7 @@ fn count(
         .position
         .resume
         .as_ref()
-        .is_some_and(|resume| resume.count.is_some());
+        .is_some_and(Resume::is_barred);
     let (along, rule) = match (returns, barred) {
         (true, true) => (Along::Edge, Rule::Interrupted),
         (true, false) => (Along::Interrupted, Rule::Interrupted),
@@ -189,6 +231,7 @@ fn count(
             barred: Some(Resume {
                 to: wanted,
                 count: Some(counter),
+                artifact: None,
             }),
         },
         _ => {

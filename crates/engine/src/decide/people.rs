@@ -120,6 +120,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
         content,
         dispatch: None,
         step: None,
+        commands: Vec::new(),
     };
     draft.record(Rule::Answer, captured);
     let (stage, given) = (stage.name.clone(), given.clone());

@@ -335,6 +335,12 @@ fn capture(draft: &mut Draft<'_>, dispatch: &Dispatch, judged: &Judged) {
             content: *content,
             dispatch: Some(dispatch.id),
             step: step.clone(),
+            commands: draft
+                .evidence
+                .commands
+                .get(artifact)
+                .cloned()
+                .unwrap_or_default(),
         };
         draft.record(judged.rule, fact);
     }

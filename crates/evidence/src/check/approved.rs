@@ -3,55 +3,99 @@
 //! A person approves many things in a hurry, so what tests nothing, or does more than test, is
 //! refused all the same. This stops carelessness. It is no wall against a program that means harm.
 
-use engine::{FieldOf, Hash, StageName};
+use engine::{FieldOf, StageName};
 use serde_json::Value;
 
-use crate::{Error, Looking, captured_bytes, questions, text};
+use crate::{Error, Looking, captured_bytes, document, questions, text};
 
 const MOST_COMMANDS: usize = 50;
 
-/// The commands in the field of an artifact whose present content a person has approved.
+/// The commands in these fields, each once, if a person has approved all of them.
 pub fn commands(
+    stage: &StageName,
+    fields: &[FieldOf],
+    looking: &Looking<'_>,
+) -> Result<Vec<Vec<String>>, Error> {
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    for field in fields {
+        for command in commands_of(stage, field, looking)? {
+            if !commands.contains(&command) {
+                commands.push(command);
+            }
+        }
+    }
+    Ok(commands)
+}
+
+fn commands_of(
     stage: &StageName,
     field: &FieldOf,
     looking: &Looking<'_>,
 ) -> Result<Vec<Vec<String>>, Error> {
-    let artifact = &field.artifact;
-    let content = captured_bytes(looking.contents, &approved(stage, field, looking)?)?;
+    let (artifact, run) = (&field.artifact, looking.run);
     let declared = looking.pipeline.definition().artifacts.get(artifact);
     let declared = declared.ok_or_else(|| Error::UnknownArtifact {
         artifact: artifact.clone(),
     })?;
-    let content = String::from_utf8_lossy(&content);
-    let listed = questions::list(&content, &declared.format, &field.field);
-    let read = listed.and_then(|items| match items.len() > MOST_COMMANDS {
-        true => Err(format!(
-            "`{}` has over {MOST_COMMANDS} commands; plan fewer",
-            field.field
-        )),
-        false => items.iter().map(words_of).collect(),
-    });
-    read.map_err(|reason| Error::NoCommands {
+    let refused = |reason| Error::NotApproved {
         stage: stage.clone(),
         artifact: artifact.clone(),
         reason,
-    })
+    };
+    let may_add = declared.approved.is_some();
+    let captured = match run.artifacts.get(artifact) {
+        Some(captured) => captured,
+        // Work that a person skipped adds nothing.
+        None if may_add => return Ok(Vec::new()),
+        None => return Err(refused("nobody has left yet")),
+    };
+    match run.approved.get(artifact) {
+        Some(approved) if *approved == captured.content => {}
+        Some(_) if !may_add => return Err(refused("has changed since it was approved")),
+        None if !may_add => return Err(refused("nobody has approved yet")),
+        Some(_) | None => {}
+    }
+    let content = captured_bytes(looking.contents, &captured.content)?;
+    let content = String::from_utf8_lossy(&content);
+    let read = questions::fields(&content, &declared.format).and_then(|value| match may_add {
+        true => listed(&value, &field.field),
+        false => words_of_each(&questions::list_in(&value, &field.field)?, &field.field),
+    });
+    let commands = read.map_err(|reason| Error::NoCommands {
+        stage: stage.clone(),
+        artifact: artifact.clone(),
+        reason,
+    })?;
+    let is_known = |command: &Vec<String>| run.approved_commands.contains(command);
+    match may_add && !commands.iter().all(is_known) {
+        true => Err(refused("brings commands that nobody has approved")),
+        false => Ok(commands),
+    }
 }
 
-/// The content that was approved, if the artifact is still that content.
-fn approved(stage: &StageName, field: &FieldOf, looking: &Looking<'_>) -> Result<Hash, Error> {
-    let (artifact, run) = (&field.artifact, looking.run);
-    let reason = match (run.approved.get(artifact), run.artifacts.get(artifact)) {
-        (Some(approved), Some(now)) if *approved == now.content => return Ok(*approved),
-        (Some(_), Some(_)) => "has changed since it was approved",
-        (None, Some(_)) => "nobody has approved yet",
-        (_, None) => "nobody has left yet",
-    };
-    Err(Error::NotApproved {
-        stage: stage.clone(),
-        artifact: artifact.clone(),
-        reason,
-    })
+/// The commands in a field of what a worker has just left. None at all are fine here: what must be
+/// there, a schema says.
+pub fn commands_in(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
+    let commands = listed(value, field)?;
+    commands.iter().try_for_each(|words| acceptable(words))?;
+    Ok(commands)
+}
+
+fn listed(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
+    let is_there = document::field(value, field).is_some_and(|list| !document::is_empty(list));
+    match is_there {
+        true => words_of_each(&questions::list_in(value, field)?, field),
+        false => Ok(Vec::new()),
+    }
+}
+
+fn words_of_each(items: &[Value], field: &str) -> Result<Vec<Vec<String>>, String> {
+    match items.len() > MOST_COMMANDS {
+        true => Err(format!(
+            "`{field}` has over {MOST_COMMANDS} commands; plan fewer"
+        )),
+        false => items.iter().map(words_of).collect(),
+    }
 }
 
 /// A command is a text to be split, or the words themselves.

@@ -26,7 +26,7 @@ const LAST_OUTPUT: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     pub deadline: Instant,
-    pub fails_on: Option<&'a str>,
+    pub fails_on: &'a [String],
     pub stop: Option<&'a AtomicBool>,
 }
 

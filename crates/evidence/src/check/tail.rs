@@ -1,4 +1,4 @@
-//! The end of a command's output, and whether a text was anywhere in it.
+//! The end of a command's output, and whether a text of some was anywhere in it.
 
 use crate::text;
 
@@ -12,7 +12,7 @@ const MARGIN: usize = 8 * 1024;
 pub struct Tail {
     end: Vec<u8>,
     is_cut: bool,
-    search: Option<Search>,
+    searches: Vec<Search>,
 }
 
 struct Search {
@@ -23,9 +23,9 @@ struct Search {
 }
 
 impl Tail {
-    pub fn new(wanted: Option<&str>) -> Self {
-        let wanted = wanted.filter(|wanted| !wanted.is_empty());
-        let search = wanted.map(|wanted| Search {
+    pub fn new(wanted: &[String]) -> Self {
+        let wanted = wanted.iter().filter(|wanted| !wanted.is_empty());
+        let searches = wanted.map(|wanted| Search {
             wanted: wanted.as_bytes().to_vec(),
             begun: Vec::new(),
             found: false,
@@ -33,12 +33,12 @@ impl Tail {
         Self {
             end: Vec::new(),
             is_cut: false,
-            search,
+            searches: searches.collect(),
         }
     }
 
     pub fn push(&mut self, piece: &[u8]) {
-        if let Some(search) = &mut self.search {
+        for search in &mut self.searches {
             search.push(piece);
         }
         self.end.extend_from_slice(piece);
@@ -49,7 +49,7 @@ impl Tail {
     }
 
     pub fn matched(&self) -> bool {
-        self.search.as_ref().is_some_and(|search| search.found)
+        self.searches.iter().any(|search| search.found)
     }
 
     /// The end of the output: printable, redacted, and from the start of a line where it was cut.
@@ -99,7 +99,8 @@ mod tests {
     use super::*;
 
     fn tail(pieces: &[&[u8]], wanted: Option<&str>) -> Tail {
-        let mut tail = Tail::new(wanted);
+        let wanted: Vec<String> = wanted.into_iter().map(String::from).collect();
+        let mut tail = Tail::new(&wanted);
         pieces.iter().for_each(|piece| tail.push(piece));
         tail
     }
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn of_long_output_the_last_whole_lines_are_kept() {
         let line = b"a line of the middle\n";
-        let mut tail = Tail::new(None);
+        let mut tail = Tail::new(&[]);
         for _ in 0..100_000 {
             tail.push(line);
         }

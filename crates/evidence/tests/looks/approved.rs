@@ -9,10 +9,10 @@ use crate::world::{World, artifact_name};
 fn world() -> World {
     let mut world = World::new();
     world.declare("plan", ".task/plan.json", Format::Json { schema: None });
-    world.set_check(Commands::Approved(FieldOf {
+    world.set_check(Commands::Approved(vec![FieldOf {
         artifact: artifact_name("plan"),
         field: String::from("test_plan.commands"),
-    }));
+    }]));
     world
 }
 
@@ -48,7 +48,8 @@ fn outcome(world: &World) -> String {
 fn approved_commands_are_run() {
     for (commands, expected) in [
         (r#"["uname -s"]"#, "ran: Linux\n"),
-        (r#"[["uname", "-s"], "uname   -s"]"#, "ran: Linux\nLinux\n"),
+        (r#"[["uname", "-s"], "uname   -s"]"#, "ran: Linux\n"),
+        (r#"["uname -s", "expr 1 + 1"]"#, "ran: Linux\n2\n"),
         (r#"["expr 'a b' : \"a b\""]"#, "ran: 3\n"),
         (r#"["expr length 'it''s'"]"#, "ran: 3\n"),
         (r#"["expr length a\\ b"]"#, "ran: 3\n"),
@@ -219,5 +220,129 @@ fn ordinary_test_commands_are_not_refused() {
             outcome.contains(" was not found") || outcome.contains(" is not there"),
             "{line}: {outcome}"
         );
+    }
+}
+
+/// A plan beside the story: it may add commands, and a person approves those.
+fn with_plan(story: &str, plan: &str) -> World {
+    let mut world = World::new();
+    let json = || Format::Json { schema: None };
+    world.declare("story", "story.json", json());
+    world.declare("plan", ".task/plan.json", json()).approved = Some(engine::ApprovedCommands {
+        field: String::from("test_plan.commands"),
+        then: engine::StageName::parse("asking").unwrap(),
+    });
+    let field = |artifact, field| FieldOf {
+        artifact: artifact_name(artifact),
+        field: String::from(field),
+    };
+    world.set_check(Commands::Approved(vec![
+        field("story", "commands"),
+        field("plan", "test_plan.commands"),
+    ]));
+    let content = world.capture("story", story);
+    world.approve("story", content);
+    world.capture("plan", plan);
+    world
+}
+
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(String::from).collect()
+}
+
+#[test]
+fn what_a_plan_adds_is_run_once_each_of_it_is_approved() {
+    let story = r#"{"commands": ["uname -s"]}"#;
+    let both = plan(r#"["expr 1 + 1", "uname -s", "expr 1 + 1"]"#);
+    let mut world = with_plan(story, &both);
+    let refused = "brings commands that nobody has approved";
+    assert!(outcome(&world).contains(refused), "{}", outcome(&world));
+    world.run.approved_commands = vec![words("uname -s")];
+    assert!(outcome(&world).contains(refused), "{}", outcome(&world));
+    world.run.approved_commands.push(words("expr 1 + 1"));
+    assert_eq!(outcome(&world), "ran: Linux\n2\n");
+
+    // A plan need not add anything; the story must bring something.
+    for nothing in ["{}", r#"{"test_plan": {"commands": []}}"#] {
+        assert_eq!(outcome(&with_plan(story, nothing)), "ran: Linux\n");
+    }
+    let empty = outcome(&with_plan(r#"{"commands": []}"#, "{}"));
+    assert!(empty.contains("is an empty list"), "{empty}");
+}
+
+#[test]
+fn what_tests_nothing_or_destroys_is_refused_when_it_is_left() {
+    for (commands, expected) in [
+        (r#"["npm test", "cargo test --all"]"#, ""),
+        ("[]", ""),
+        (r#"["true"]"#, "`true` tests nothing; write a real test"),
+        (r#"[":"]"#, "tests nothing"),
+        (r#"["exit 0"]"#, "tests nothing"),
+        (r#"["npm test", "echo ok"]"#, "`echo ok` tests nothing"),
+        (r#"["rm -rf /"]"#, "`rm -rf /` does more than test"),
+        (r#"["rm -rf ."]"#, "does more than test"),
+        (r#"["npm test || true"]"#, "needs a shell"),
+        (r#"["bash -c 'exit 0'"]"#, "is a shell line"),
+        (r#"["env true"]"#, "starts another command"),
+        (r#"["python3 -c pass"]"#, "runs code from its own line"),
+        (
+            r#"["../outside.sh"]"#,
+            "names a program outside the project",
+        ),
+        (r#""npm test""#, "is a text; write a list"),
+    ] {
+        for artifact in ["story", "plan"] {
+            let (path, content) = match artifact {
+                "story" => ("story.json", format!(r#"{{"commands": {commands}}}"#)),
+                _ => (".task/plan.json", plan(commands)),
+            };
+            let world = with_plan("{}", "{}");
+            world.write(path, content);
+            match (world.see(artifact).unwrap(), expected) {
+                (engine::Seen::Valid { .. }, "") => {}
+                (engine::Seen::Invalid { reason, .. }, expected) if !expected.is_empty() => {
+                    assert!(reason.contains(expected), "{commands}: {reason}");
+                }
+                (seen, _) => panic!("{artifact} {commands}: {seen:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_commands_of_what_is_left_are_told() {
+    let world = with_plan("{}", "{}");
+    world.write(
+        ".task/plan.json",
+        plan(r#"["npm test", ["npm", "run", "lint"]]"#),
+    );
+    let looked = world.look(&crate::world::needs_artifact("plan")).unwrap();
+    let commands = &looked.evidence.commands[&artifact_name("plan")];
+    assert_eq!(*commands, [words("npm test"), words("npm run lint")]);
+}
+
+#[test]
+fn a_pattern_of_an_artifact_fails_a_check_and_never_passes_one() {
+    let world = |failure: &str, command: &str| {
+        let story = format!(
+            r#"{{"commands": ["sh test.sh"], "failure_pattern": {failure}, "success_pattern": "fine"}}"#
+        );
+        let mut world = with_plan(&story, "{}");
+        world.fails_on_field("story", "failure_pattern");
+        world.write("test.sh", command);
+        let ran = world.check(&Surroundings::default()).unwrap();
+        let last = ran.results.last().unwrap();
+        (last.ended.clone(), last.matched_failure)
+    };
+    let (passes, fails) = (CheckEnd::Exit(0), CheckEnd::Exit(1));
+    assert_eq!(world(r#""FAILED""#, "echo fine"), (passes.clone(), false));
+    assert_eq!(
+        world(r#""FAILED""#, "echo 1 FAILED"),
+        (passes.clone(), true)
+    );
+    assert_eq!(world(r#""FAILED""#, "echo fine; exit 1"), (fails, false));
+    // A pattern that says nothing fails nothing.
+    for nothing in [r#""""#, "null", "[1]"] {
+        assert_eq!(world(nothing, "echo 1 FAILED"), (passes.clone(), false));
     }
 }

@@ -130,6 +130,7 @@ impl World {
             require: Vec::new(),
             equals: Default::default(),
             outcome: None,
+            approved: None,
             strictness: Strictness::Strict,
             max_bytes: 256 * 1024,
         };
@@ -166,6 +167,7 @@ impl World {
             Captured {
                 content,
                 dispatch: None,
+                commands: Vec::new(),
             },
         );
         content
@@ -196,7 +198,16 @@ impl World {
 
     pub fn fails_on(&mut self, text: &str) {
         if let Work::Check(work) = &mut self.definition.stages[0].work {
-            work.fails_on = Some(String::from(text));
+            work.fails_on = Some(engine::FailsOn::Text(String::from(text)));
+        }
+    }
+
+    pub fn fails_on_field(&mut self, artifact: &str, field: &str) {
+        if let Work::Check(work) = &mut self.definition.stages[0].work {
+            work.fails_on = Some(engine::FailsOn::From(vec![engine::FieldOf {
+                artifact: artifact_name(artifact),
+                field: String::from(field),
+            }]));
         }
     }
 

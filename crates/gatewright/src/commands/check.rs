@@ -63,7 +63,10 @@ fn running(opened: &Opened) -> Option<String> {
             let lines: Vec<String> = commands.iter().map(|words| words.join(" ")).collect();
             format!("running {} …", lines.join(", then "))
         }
-        Commands::Approved(field) => format!("running the commands of {} …", field.artifact),
+        Commands::Approved(fields) => {
+            let artifacts: Vec<&str> = fields.iter().map(|field| field.artifact.as_str()).collect();
+            format!("running the commands of {} …", artifacts.join(" and "))
+        }
     })
 }
 

@@ -19,7 +19,7 @@ pub fn answered(
         return Ok(Answer::nothing());
     };
     let choice = match ask.questions {
-        Questions::Choice => match chosen(guarded, &ask, given) {
+        Questions::Choice => match chosen(guarded, given) {
             Some(choice) => Some(choice),
             None => return Ok(Answer::nothing()),
         },
@@ -54,14 +54,10 @@ fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
     }
 }
 
-fn chosen(
-    guarded: &Guarded<'_, '_>,
-    ask: &AskWork,
-    given: &[(String, Vec<String>)],
-) -> Option<Outcome> {
-    let (_, labels) = given
-        .iter()
-        .find(|(question, _)| is_same(question, &ask.question))?;
+fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<Outcome> {
+    let asked = engine::question_of(&guarded.opened.pipeline, guarded.opened.run())?;
+    let mut given = given.iter();
+    let (_, labels) = given.find(|(question, _)| is_same(question, &asked))?;
     let [label] = labels.as_slice() else {
         return None;
     };

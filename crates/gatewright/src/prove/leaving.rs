@@ -85,12 +85,14 @@ impl Scene {
     }
 
     fn made_up(&mut self, run: &Run, need: &ArtifactNeed, word: Option<&str>) -> Tried<String> {
-        let (number, test) = (self.number(), self.test_line());
+        let number = self.number();
+        let tests = [self.test_line()].into_iter().chain(self.added.clone());
+        let tests: Vec<String> = tests.collect();
         let (definition, name) = (self.pipeline.definition(), &need.artifact);
         let made = evidence::wanted_fields(need, definition, run).and_then(|fields| {
             let contents = Contents {
                 plan: &self.plan,
-                test: &test,
+                tests: &tests,
                 fields: &fields,
             };
             made::artifact(definition, name, word, &contents, number)

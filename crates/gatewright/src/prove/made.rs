@@ -11,8 +11,8 @@ pub const QUESTION: (&str, &str) = ("q1", "Which of the two?");
 /// What artifacts of a scene hold where other stages look into them.
 pub struct Contents<'a> {
     pub plan: &'a [Step],
-    /// A command line that stands for a test.
-    pub test: &'a str,
+    /// Command lines that stand for tests.
+    pub tests: &'a [String],
     /// What fields must say, where the definition says so.
     pub fields: &'a [(String, String)],
 }
@@ -69,20 +69,23 @@ fn looked_into(
     contents: &Contents<'_>,
 ) -> Vec<(String, Value)> {
     let stages = definition.stages.iter();
-    let fields = stages.filter_map(|stage| match &stage.work {
+    let fields = stages.flat_map(|stage| match &stage.work {
         Work::Ask(ask) => match &ask.questions {
             engine::Questions::From { field, .. } => {
                 let (id, text) = QUESTION;
-                Some((field, json!([{ "id": id, "question": text }])))
+                vec![(field, json!([{ "id": id, "question": text }]))]
             }
-            engine::Questions::Choice => None,
+            engine::Questions::Choice => Vec::new(),
         },
-        Work::Steps(steps) => Some((steps.source.field()?, plan(contents.plan))),
-        Work::Check(check) => match &check.commands {
-            engine::Commands::Approved(field) => Some((field, json!([contents.test]))),
-            engine::Commands::Fixed(_) => None,
-        },
-        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::End(_) => None,
+        Work::Steps(steps) => {
+            let field = steps.source.field().into_iter();
+            field.map(|field| (field, plan(contents.plan))).collect()
+        }
+        Work::Check(_) => {
+            let fields = stage.command_fields().iter();
+            fields.map(|field| (field, json!(contents.tests))).collect()
+        }
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::End(_) => Vec::new(),
     });
     let own = fields.filter(|(field, _)| field.artifact == *name);
     own.map(|(field, content)| (field.field.clone(), content))

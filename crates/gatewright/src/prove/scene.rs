@@ -38,6 +38,8 @@ pub struct Scene {
     pub run: Option<RunId>,
     /// The steps that plans of this scene hold.
     pub plan: Vec<Step>,
+    /// A command that the next work brings along, which nobody has approved.
+    pub added: Option<String>,
     /// Everything that was said since the case began.
     pub exchanges: Vec<Exchange>,
     /// The run as it was read last, until something may have changed it.
@@ -95,6 +97,7 @@ impl Scene {
             pen,
             run: None,
             plan: Vec::new(),
+            added: None,
             exchanges: Vec::new(),
             numbers: 0,
             unanswered: 0,

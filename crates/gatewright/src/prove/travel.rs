@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Act as CommandAct, AgentName, Begins, Fault, Happening, ParamName, Questions, SESSION,
-    SessionId, StepId, StepsSource, Who, Work,
+    Act as CommandAct, AgentName, ArtifactName, Begins, Fault, Happening, ParamName, Questions,
+    SESSION, SessionId, StepId, StepsSource, Who, Work,
 };
 use hosts::claude::install::shell_word;
 
@@ -190,6 +190,12 @@ impl Scene {
                 let done = self.does(&mut worker, &Verdict::Outcome(outcome.clone()))?;
                 self.ends(&worker, &done)
             }
+            How::Adds(_) => {
+                let verdict = self.adds(&agent)?;
+                let done = self.does(&mut worker, &verdict);
+                self.added = None;
+                self.ends(&worker, &done?)
+            }
             How::Fault(Fault::Crashed) => self.crashes(&worker),
             How::Fault(Fault::Missing) => {
                 let tool_uses = self.uses_a_tool(&mut worker)?;
@@ -205,6 +211,25 @@ impl Scene {
             | How::Says(_)
             | How::Leaves { .. } => not_shown("only a headless run leads there"),
         }
+    }
+
+    /// The next work brings a further command, and ends so that it may. The command is the stand-in with
+    /// one word more, so that it can be run.
+    fn adds(&mut self, agent: &AgentName) -> Tried<Verdict> {
+        let run = self.now()?;
+        let leaves = self.leaves_of(&run, agent.as_str());
+        let definition = self.pipeline.definition();
+        let brings = |name: &ArtifactName| {
+            let artifact = definition.artifacts.get(name);
+            artifact.is_some_and(|artifact| artifact.approved.is_some())
+        };
+        let mut told = leaves.by_outcome.iter();
+        let told = told.find(|(_, names)| names.iter().any(brings));
+        let verdict = told.map_or(Verdict::Well, |(outcome, _)| {
+            Verdict::Outcome(outcome.clone())
+        });
+        self.added = Some(format!("{} further", self.test_line()));
+        Ok(verdict)
     }
 
     /// A worker that is sent back as often as that happens, and then ends all the same.
@@ -227,7 +252,7 @@ impl Scene {
         let verdict = match how {
             How::Well => Verdict::Well,
             How::Outcome(outcome) => Verdict::Outcome(outcome.clone()),
-            How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
+            How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
                 return not_shown("a session that goes on has no faults");
             }
         };
@@ -310,7 +335,7 @@ impl Scene {
         };
         let labels: Vec<&str> = stage.on.keys().map(engine::Outcome::as_str).collect();
         let question = match &ask.questions {
-            Questions::Choice => ask.question.clone(),
+            Questions::Choice => engine::question_of(&self.pipeline, &run).unwrap_or_default(),
             Questions::From { .. } => QUESTION.1.to_owned(),
         };
         let sent = self.pen.answered(&question, &labels, answer);

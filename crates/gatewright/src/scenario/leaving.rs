@@ -1,5 +1,7 @@
 //! What a worker leaves behind in a scenario, made up so that it ends as the scenario says.
 
+use std::collections::BTreeMap;
+
 use engine::{
     ArtifactName, ArtifactNeed, Definition, Dispatch, Evidence, Fault, Needs, Outcome,
     OutcomeField, Pipeline, Reach, Run, Stage, Turn, Work, Writes,
@@ -56,13 +58,17 @@ impl<'a> Leaving<'a> {
         self.can_stray(needs)?;
         self.change_tree(world);
         let outcome = told.as_ref().and_then(|told| told.outcome.as_ref());
+        let mut commands = BTreeMap::new();
         for need in &needs.artifacts {
             let tells = verdict.is_some_and(|(name, _)| *name == need.artifact);
             let word = told
                 .as_ref()
                 .filter(|_| tells)
                 .map(|told| told.word.clone());
-            match self.state(need, outcome) {
+            let state = self.state(need, outcome);
+            let brought = self.commands(need, &state);
+            commands.extend(brought.map(|brought| (need.artifact.clone(), brought)));
+            match state {
                 State::Fresh => world.write(need, word),
                 State::Broken => world.write_invalid(need),
                 State::Untouched => {}
@@ -77,6 +83,7 @@ impl<'a> Leaving<'a> {
         let tree = needs.tree.then(|| world.tree());
         Ok(Evidence {
             artifacts,
+            commands,
             tree,
             changed,
             ..Evidence::default()
@@ -129,6 +136,10 @@ impl<'a> Leaving<'a> {
                     .or_else(|| field.values.iter().next())
                     .map(told)
             }
+            How::Adds(_) => {
+                let brings = |pair: &(&String, &Outcome)| self.brings_commands(Some(pair.1));
+                field.values.iter().find(brings).map(told)
+            }
             How::Leaves { artifact: None, .. } | How::Fault(_) => {
                 field.values.iter().next().map(told)
             }
@@ -156,8 +167,42 @@ impl<'a> Leaving<'a> {
                 format!("work in {stage} leaves nothing that could say so"),
                 String::from("only an artifact with an `outcome` has a verdict"),
             ),
-            How::Well | How::Outcome(_) | How::Fault(_) | How::Leaves { .. } => Ok(None),
+            How::Adds(_) if !self.brings_commands(None) => unplayable(
+                format!("work in {stage} leaves nothing that brings commands"),
+                String::from("say `works` instead"),
+            ),
+            How::Well | How::Outcome(_) | How::Adds(_) | How::Fault(_) | How::Leaves { .. } => {
+                Ok(None)
+            }
         }
+    }
+
+    /// Does the work leave an artifact with commands when it ends so?
+    fn brings_commands(&self, outcome: Option<&Outcome>) -> bool {
+        let mut artifacts = self.definition().artifacts.keys();
+        artifacts.any(|name| {
+            let has_commands = !self.definition().command_fields(name).is_empty();
+            has_commands && self.leaves(name) && self.wants(name, outcome)
+        })
+    }
+
+    /// Can work in this stage leave this artifact?
+    fn leaves(&self, artifact: &ArtifactName) -> bool {
+        match &self.stage.work {
+            Work::Agent(work) => work.leaves.all().contains(&artifact),
+            Work::Review(work) => work.fixes.contains(artifact),
+            _ => false,
+        }
+    }
+
+    /// The commands in an artifact that was just written.
+    fn commands(&self, need: &ArtifactNeed, state: &State) -> Option<Vec<Vec<String>>> {
+        let How::Adds(command) = self.how else {
+            return None;
+        };
+        let brings = !self.definition().command_fields(&need.artifact).is_empty();
+        let words = command.split_whitespace().map(String::from);
+        (brings && matches!(state, State::Fresh)).then(|| vec![words.collect()])
     }
 
     /// Must the work leave this artifact when it ends so?
@@ -181,7 +226,11 @@ impl<'a> Leaving<'a> {
             false => State::Untouched,
         };
         match self.how {
-            How::Well | How::Outcome(_) | How::Says(_) | How::Fault(Fault::Strayed) => usual,
+            How::Well
+            | How::Outcome(_)
+            | How::Adds(_)
+            | How::Says(_)
+            | How::Fault(Fault::Strayed) => usual,
             How::Fault(
                 Fault::Crashed
                 | Fault::Timeout

@@ -155,6 +155,8 @@ pub enum How {
     Well,
     Outcome(Outcome),
     Fault(Fault),
+    /// Well, and what it leaves brings this command.
+    Adds(String),
     /// Its verdict is this word, whatever the pipeline makes of it.
     Says(String),
     Leaves {

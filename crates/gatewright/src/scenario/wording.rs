@@ -236,7 +236,7 @@ fn outcome(how: &How) -> String {
     match how {
         How::Outcome(outcome) => format!(" {outcome}"),
         How::Fault(fault) => format!(" {}", fault.word()),
-        How::Well | How::Says(_) | How::Leaves { .. } => String::new(),
+        How::Well | How::Adds(_) | How::Says(_) | How::Leaves { .. } => String::new(),
     }
 }
 
@@ -250,6 +250,7 @@ fn verb(how: &How) -> String {
         How::Fault(Fault::Strayed) => String::from("strays"),
         How::Fault(Fault::Conflict) => String::from("conflicts"),
         How::Fault(Fault::Limited) => String::from("is limited"),
+        How::Adds(command) => format!("adds {}", quote(command)),
         How::Says(word) => format!("says {}", quote(word)),
         How::Leaves {
             state: Left::Nothing,

@@ -113,7 +113,7 @@ impl Player<'_> {
                 | Fault::Conflict
                 | Fault::Limited),
             ) => Some(parsed(Outcome::parse(fault.word()))?),
-            How::Well | How::Fault(_) | How::Says(_) | How::Leaves { .. } => None,
+            How::Well | How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => None,
         };
         let what = Happening::Reported {
             agent: Some(agent),
@@ -223,9 +223,12 @@ fn ending(how: &How) -> Ending {
             reason: String::from("the scenario says so"),
         },
         How::Fault(Fault::Hollow) => Ending::Finished { worked: false },
-        How::Well | How::Outcome(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
-            Ending::Finished { worked: true }
-        }
+        How::Well
+        | How::Outcome(_)
+        | How::Adds(_)
+        | How::Fault(_)
+        | How::Says(_)
+        | How::Leaves { .. } => Ending::Finished { worked: true },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::{Begins, Commands, Definition, Stage, Work, WorkerSettings};
+use engine::{Begins, Commands, Definition, FieldOf, Stage, Work, WorkerSettings};
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
@@ -197,10 +197,15 @@ impl Shown<'_> {
 fn lines(commands: &Commands) -> Vec<Vec<String>> {
     match commands {
         Commands::Fixed(lines) => lines.clone(),
-        Commands::Approved(field) => vec![vec![format!(
-            "what a person has approved in {} of {}",
-            field.field, field.artifact
-        )]],
+        Commands::Approved(fields) => {
+            let told = |field: &FieldOf| {
+                let FieldOf { artifact, field } = field;
+                vec![format!(
+                    "what a person has approved in {field} of {artifact}"
+                )]
+            };
+            fields.iter().map(told).collect()
+        }
     }
 }
 

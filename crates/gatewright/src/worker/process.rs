@@ -98,7 +98,7 @@ pub fn run(
     reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);
-    let complaints = Arc::new(Mutex::new(Tail::new(None)));
+    let complaints = Arc::new(Mutex::new(Tail::new(&[])));
     let last_words = Arc::clone(&complaints);
     let (all_said, end_of_words) = mpsc::channel::<()>();
     thread::spawn(move || stdout.map(|stdout| send_lines(stdout, &sender)));
@@ -118,7 +118,7 @@ pub fn run(
     };
     let _ = end_of_words.recv_timeout(LAST_OUTPUT);
     let mut tail = complaints.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Ok((why, std::mem::replace(&mut *tail, Tail::new(None)))))
+    Ok(Ok((why, std::mem::replace(&mut *tail, Tail::new(&[])))))
 }
 
 fn start(job: Job<'_>) -> std::io::Result<Group> {

@@ -111,12 +111,19 @@ fn commands_that_a_person_approved_are_run() {
 }
 
 #[test]
-fn a_command_that_tests_nothing_is_not_run_though_it_was_approved() {
-    for command in ["true", "rm -r .", "sh -c true", "echo All tests passed"] {
-        let project = approved(command);
-        let ran = run(&project, "check").exits(1);
-        assert!(ran.stderr.contains("GW-R55"), "{command}\n{ran}");
-        assert_eq!(status(&project), "running", "{command}");
+fn a_command_that_tests_nothing_or_destroys_is_refused_before_anybody_could_approve_it() {
+    for (command, why) in [
+        ("true", "`true` tests nothing"),
+        ("rm -rf .", "`rm -rf .` does more than test"),
+        ("sh -c true", "is a shell line"),
+        ("echo All tests passed", "tests nothing"),
+    ] {
+        let project = project();
+        start(&project, "multi-ai").succeeds();
+        project.write(".task/worker-signal.json", r#"{ "status": "completed" }"#);
+        project.write(".task/user-story.json", STORY.replace("COMMAND", command));
+        says_one_line(run(&project, "report"), 1, &["GW-R34", why]);
+        assert_eq!(stage(&project), "requirements_gathering", "{command}");
     }
 }
 

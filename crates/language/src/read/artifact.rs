@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Artifact, Format, Outcome, OutcomeField, ParamName, Source, Strictness};
+use engine::{
+    ApprovedCommands, Artifact, Format, Outcome, OutcomeField, ParamName, Source, StageName,
+    Strictness,
+};
 
 use super::value::braced;
 use super::{Fields, Reader};
@@ -37,6 +40,7 @@ impl Reader<'_> {
             Some((field, reader.scalar(&entry.node)?))
         });
         let outcome = self.optional(fields, "outcome", Self::outcome_field);
+        let approved = self.optional(fields, "approved", Self::approved_commands);
         let strictness = self.optional(fields, "strict", Self::strictness);
         let max_bytes = self.optional(fields, "max_bytes", |reader, node| {
             reader.whole(node, 1, MOST_BYTES)
@@ -48,6 +52,7 @@ impl Reader<'_> {
             require,
             equals: equals.into_iter().collect(),
             outcome,
+            approved,
             strictness: strictness.unwrap_or(Strictness::Strict),
             max_bytes,
         })
@@ -140,6 +145,18 @@ impl Reader<'_> {
         Some(OutcomeField {
             field: field?,
             values: values?,
+        })
+    }
+
+    fn approved_commands(&mut self, node: &Node) -> Option<ApprovedCommands> {
+        let fields = &self.fields(node, &vocabulary::APPROVED)?;
+        let field = self.required(fields, "field", Self::field);
+        let then = self.required(fields, "then", |reader, node| {
+            reader.name(node, StageName::parse)
+        });
+        Some(ApprovedCommands {
+            field: field?,
+            then: then?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Check stages: commands as words, from the definition or from an approved artifact.
 
-use engine::{CheckWork, Commands};
+use engine::{CheckWork, Commands, FailsOn, FieldOf};
 
 use super::words::{WordsError, split};
 use super::{Fields, Reader};
@@ -11,7 +11,7 @@ use crate::vocabulary;
 impl Reader<'_> {
     pub(super) fn check_work(&mut self, fields: &Fields<'_>) -> Option<CheckWork> {
         let commands = self.required(fields, "check", Self::commands);
-        let fails_on = self.optional(fields, "fails_on", Self::filled);
+        let fails_on = self.optional(fields, "fails_on", Self::fails_on);
         Some(CheckWork {
             commands: commands?,
             fails_on,
@@ -23,13 +23,32 @@ impl Reader<'_> {
             Value::List(_) => self.items(node, Self::command).map(Commands::Fixed),
             Value::Table(_) => {
                 let fields = self.fields(node, &vocabulary::FROM)?;
-                self.required(&fields, "from", Self::field_of)
+                self.required(&fields, "from", Self::fields_of)
                     .map(Commands::Approved)
             }
             _ => {
                 let hint = "write [\"program argument\"] or { from = \"artifact.field\" }";
                 self.wrong_type(node, "a list of commands", hint)
             }
+        }
+    }
+
+    fn fails_on(&mut self, node: &Node) -> Option<FailsOn> {
+        match &node.value {
+            Value::Table(_) => {
+                let fields = self.fields(node, &vocabulary::FROM)?;
+                self.required(&fields, "from", Self::fields_of)
+                    .map(FailsOn::From)
+            }
+            _ => self.filled(node).map(FailsOn::Text),
+        }
+    }
+
+    /// One field of an artifact, or several.
+    fn fields_of(&mut self, node: &Node) -> Option<Vec<FieldOf>> {
+        match &node.value {
+            Value::List(_) => self.items(node, Self::field_of),
+            _ => self.field_of(node).map(|field| vec![field]),
         }
     }
 

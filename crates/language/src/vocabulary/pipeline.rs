@@ -199,6 +199,11 @@ pub(crate) static ARTIFACT: Table = Table {
             "The field that holds the verdict.",
         ),
         optional(
+            "approved",
+            Shape::Table(&APPROVED),
+            "Commands that it may bring. A person approves each one before the run goes on.",
+        ),
+        optional(
             "strict",
             Shape::Choice,
             "True (default): a missing or invalid one is a fault. False: it is a warning. A parameter in braces says `strict` or `advisory`.",
@@ -226,6 +231,23 @@ pub(crate) static OUTCOME: Table = Table {
                 },
             ]),
             "The words of the field and the outcomes that they mean. A list: each word is its own outcome.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static APPROVED: Table = Table {
+    name: "the commands of an artifact",
+    parts: &[&[
+        required(
+            "field",
+            Shape::Field,
+            "The field with the list of commands.",
+        ),
+        required(
+            "then",
+            Shape::Name,
+            "The question to which commands lead that nobody has approved.",
         ),
     ]],
     choice: &[],

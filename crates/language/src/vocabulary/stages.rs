@@ -48,16 +48,6 @@ pub(crate) static RETRY: Table = Table {
     choice: &[],
 };
 
-pub(crate) static FROM: Table = Table {
-    name: "a reference to a field",
-    parts: &[&[required(
-        "from",
-        Shape::FieldOf,
-        "The list in an artifact, as `story.test_criteria.commands`.",
-    )]],
-    choice: &[],
-};
-
 pub(crate) const STEPS_OR: &[&str] = &["start"];
 
 pub(crate) static STEPS_FROM: Table = Table {
@@ -74,6 +64,16 @@ pub(crate) static STEPS_FROM: Table = Table {
             "`start`: the steps may also be given when a run starts, which then begins at this stage.",
         ),
     ]],
+    choice: &[],
+};
+
+pub(crate) static FROM: Table = Table {
+    name: "a reference to fields",
+    parts: &[&[required(
+        "from",
+        Shape::Either(&[Shape::FieldOf, Shape::FilledList(&Shape::FieldOf)]),
+        "A field of an artifact, as `story.test_criteria.commands`, or several.",
+    )]],
     choice: &[],
 };
 
@@ -232,12 +232,12 @@ pub(crate) static CHECK_STAGE: Table = Table {
                     Shape::List(&Shape::Either(&[Shape::Filled, Shape::List(&Shape::Text)])),
                     Shape::Table(&FROM),
                 ]),
-                "Command lines, or a field of an artifact that a person approved.",
+                "Command lines, or fields of artifacts that a person approved.",
             ),
             optional(
                 "fails_on",
-                Shape::Filled,
-                "Text in the output that fails a command.",
+                Shape::Either(&[Shape::Filled, Shape::Table(&FROM)]),
+                "Text in the output that fails a command, or fields of artifacts that hold such texts.",
             ),
         ],
         COMMON,

@@ -15,6 +15,7 @@ fn captured(content: Hash) -> Result<Fact, engine::NameError> {
         content,
         dispatch: None,
         step: None,
+        commands: Vec::new(),
     })
 }
 

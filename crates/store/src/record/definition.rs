@@ -1,8 +1,9 @@
 //! The listing of definitions.
 
 use engine::{
-    Act, Amount, Artifact, Begins, Budget, Claim, Counter, Definition, Format, LoopOf, Meaning,
-    Mode, OutcomeField, Param, Proof, Removed, Saying, Source, Strictness, View, ViewFormat,
+    Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Format,
+    LoopOf, Meaning, Mode, OutcomeField, Param, Proof, Removed, Saying, Source, Strictness, View,
+    ViewFormat,
 };
 
 use super::listing::records;
@@ -20,8 +21,9 @@ records! {
     struct Param { about, required, default, choices, setting, meaning }
     words Meaning { Text = "text", Path = "path" }
     struct Counter { max, then }
-    struct Artifact { source, format, require, equals, outcome, strictness, max_bytes }
+    struct Artifact { source, format, require, equals, outcome, approved, strictness, max_bytes }
     kinds Strictness { Strict = "strict", Advisory = "advisory", Param(param) = "param" }
+    struct ApprovedCommands { field, then }
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
     struct OutcomeField { field, values }

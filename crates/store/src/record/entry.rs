@@ -29,7 +29,7 @@ records! {
         Worked { dispatch } = "worked",
         SentBack { dispatch, reason } = "sent_back",
         Ended { dispatch, result, usage } = "ended",
-        Captured { artifact, content, dispatch, step } = "captured",
+        Captured { artifact, content, dispatch, step, commands } = "captured",
         Warned { message } = "warned",
         Noted { message } = "noted",
         Unevaluated { what } = "unevaluated",
@@ -84,6 +84,7 @@ records! {
     kinds Along {
         Edge = "edge",
         Full(counter) = "full",
+        Unapproved(artifact) = "unapproved",
         Interrupted = "interrupted",
         StaleGate = "stale_gate",
     }

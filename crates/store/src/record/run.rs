@@ -11,12 +11,12 @@ use super::listing::records;
 records! {
     struct Run {
         id, definition, task, params, driver, started_at, touched_at, position, standing, counters,
-        before, artifacts, approved, gates, stale_returns, dispatches, last_dispatch, workers,
+        before, artifacts, approved, approved_commands, gates, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume }
-    struct Resume { to, count }
+    struct Resume { to, count, artifact }
     kinds Standing {
         Queued = "queued",
         Going = "going",
@@ -35,7 +35,7 @@ records! {
         Conflict = "conflict",
         Limited = "limited",
     }
-    struct Captured { content, dispatch }
+    struct Captured { content, dispatch, commands }
     struct Dispatch {
         id, duty, agent, stage, visit, attempt, session, call, worker, worked, sent_back, started_at,
         conversation, reach, tree, before,

@@ -1,9 +1,9 @@
 //! The listing of stages and the work in them.
 
 use engine::{
-    After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FieldOf,
-    Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage, Step, StepsSource,
-    StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
+    After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FailsOn,
+    FieldOf, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage, Step,
+    StepsSource, StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
 };
 
 use super::listing::records;
@@ -32,7 +32,8 @@ records! {
     struct After { agent, edge }
 
     struct CheckWork { commands, fails_on }
-    kinds Commands { Fixed(commands) = "fixed", Approved(field) = "approved" }
+    kinds Commands { Fixed(commands) = "fixed", Approved(fields) = "approved" }
+    kinds FailsOn { Text(text) = "text", From(fields) = "from" }
     struct FieldOf { artifact, field }
 
     struct AskWork { question, questions }

@@ -144,6 +144,7 @@ impl World {
             });
         Evidence {
             artifacts,
+            commands: BTreeMap::new(),
             altered,
             tree: needs.tree.then(|| self.hash()),
             changed: needs.changed_since.map(|since| self.changed(since)),

@@ -423,6 +423,7 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
         }),
         // Somebody changes every file after it was captured: that moves nothing.
         altered: needs.inputs,
+        commands: std::collections::BTreeMap::new(),
         questions: None,
         steps: None,
     }

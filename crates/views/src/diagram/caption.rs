@@ -1,8 +1,8 @@
 //! The words beside a stage and on an arrow. All of them are safe to print, on one line.
 
 use engine::{
-    AgentPattern, AgentWork, ArtifactName, CheckWork, Commands, Conversation, Edge, End, FieldOf,
-    Leaves, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork, Work, Worker,
+    AgentPattern, AgentWork, ArtifactName, CheckWork, Commands, Conversation, Edge, End, FailsOn,
+    FieldOf, Leaves, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork, Work, Worker,
     WorkerSettings,
 };
 
@@ -187,14 +187,19 @@ fn commands(check: &CheckWork) -> Vec<String> {
             .iter()
             .map(|argv| format!("$ {}", line(&argv.join(" "))))
             .collect(),
-        Commands::Approved(field) => vec![format!("the approved commands of {}", of(field))],
+        Commands::Approved(fields) => fields
+            .iter()
+            .map(|field| format!("the approved commands of {}", of(field)))
+            .collect(),
     };
-    lines.extend(
-        check
-            .fails_on
-            .as_ref()
-            .map(|text| format!("fails on “{}”", line(text))),
-    );
+    match &check.fails_on {
+        Some(FailsOn::Text(text)) => lines.push(format!("fails on “{}”", line(text))),
+        Some(FailsOn::From(fields)) => {
+            let each = fields.iter().map(|field| format!("fails on {}", of(field)));
+            lines.extend(each);
+        }
+        None => {}
+    }
     lines
 }
 

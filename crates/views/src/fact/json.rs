@@ -85,8 +85,8 @@ fn fields(fact: &Fact) -> Value {
         Fact::Ended { dispatch, result, usage } => json!({
             "dispatch": dispatch.to_string(), "result": ended(result), "used": usage_json(usage),
         }),
-        Fact::Captured { artifact, content, dispatch, step } =>
-            captured(artifact, content, *dispatch, step.as_ref()),
+        Fact::Captured { artifact, content, dispatch, step, commands } =>
+            captured(artifact, content, *dispatch, step.as_ref(), commands),
         Fact::Warned { message } | Fact::Noted { message } => json!({ "message": message }),
         Fact::Refused { what, reason } => json!({ "what": what, "reason": reason }),
         Fact::Retried { stage, fault, reason } =>
@@ -138,12 +138,14 @@ fn captured(
     content: &Hash,
     dispatch: Option<DispatchId>,
     step: Option<&StepId>,
+    commands: &[Vec<String>],
 ) -> Value {
     json!({
         "artifact": artifact.as_str(),
         "content": content.to_string(),
         "dispatch": dispatch.map(|id| id.to_string()),
         "step": step.map(StepId::as_str),
+        "commands": commands,
     })
 }
 
@@ -264,6 +266,7 @@ fn moved(step: &Move) -> Value {
     let (along, full) = match &step.along {
         Along::Edge => ("edge", None),
         Along::Full(counter) => ("full", Some(counter.as_str())),
+        Along::Unapproved(_) => ("unapproved", None),
         Along::Interrupted => ("interrupted", None),
         Along::StaleGate => ("stale_gate", None),
     };

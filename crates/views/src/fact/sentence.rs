@@ -30,7 +30,7 @@ pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
         Fact::SentBack { dispatch, reason } =>
             format!("{} was sent back to its work: {reason}", cast.worker(*dispatch)),
         Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, cast),
-        Fact::Captured { artifact, content, dispatch, step } =>
+        Fact::Captured { artifact, content, dispatch, step, .. } =>
             captured(artifact, content, *dispatch, step.as_ref(), cast),
         Fact::Warned { message } => format!("warning: {message}"),
         Fact::Noted { message } => format!("noted, and nothing changed: {message}"),
@@ -291,6 +291,9 @@ fn moved(step: &Move) -> String {
     match &step.along {
         Along::Edge => {}
         Along::Full(counter) => parts.push(format!("{counter} is full")),
+        Along::Unapproved(artifact) => {
+            parts.push(format!("{artifact} has commands that nobody approved"));
+        }
         Along::Interrupted => parts.push("back to where it was going".to_owned()),
         Along::StaleGate => parts.push(format!("what {to} had passed on has changed")),
     }

@@ -92,11 +92,13 @@ fn work(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
                 let commands = commands.iter().map(|argv| line(&argv.join(" ")));
                 lines.extend(commands.map(|command| format!("$ {command}")));
             }
-            engine::Commands::Approved(field) => lines.push(format!(
-                "the commands of {}.{}, once a person approved them",
-                field.artifact,
-                line(&field.field)
-            )),
+            engine::Commands::Approved(fields) => {
+                let each = fields.iter().map(|field| {
+                    let (artifact, field) = (&field.artifact, line(&field.field));
+                    format!("the commands of {artifact}.{field}, once a person approved them")
+                });
+                lines.extend(each);
+            }
         },
         Work::Ask(ask) => lines.push(format!("a person is asked: {}", line(&ask.question))),
         Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {}

@@ -51,6 +51,7 @@ fn leave(run: &mut Run, artifact: &str, byte: u8, number: Option<u32>) {
     let captured = Captured {
         content: hash(byte),
         dispatch: number.map(DispatchId),
+        commands: Vec::new(),
     };
     run.artifacts.insert(artifact_name(artifact), captured);
 }

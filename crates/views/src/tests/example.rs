@@ -280,6 +280,7 @@ pub fn file(path: &str, format: Format) -> Artifact {
         require: Vec::new(),
         equals: BTreeMap::new(),
         outcome: None,
+        approved: None,
         strictness: Strictness::Strict,
         max_bytes: 100_000,
     }
@@ -296,6 +297,7 @@ fn verdict(path: &str, words: &[(&str, &str)]) -> Artifact {
     let require = vec!["source_agent".to_owned(), "timestamp".to_owned()];
     Artifact {
         outcome: Some(field),
+        approved: None,
         require,
         equals: BTreeMap::new(),
         ..file(path, Format::Bundle)

@@ -31,7 +31,7 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
             Work::Open(open) => open.allow.push(AgentPattern::new(&text())),
             Work::Check(check) => {
                 check.commands = Commands::Fixed(vec![vec![text(), text()]]);
-                check.fails_on = Some(text());
+                check.fails_on = Some(engine::FailsOn::Text(text()));
             }
             Work::Ask(ask) => ask.question = text(),
             Work::Review(review) => review.owner_settings.model = Some(text()),
@@ -76,6 +76,7 @@ fn hostile_run(stage: &str, text: &mut impl FnMut() -> String) -> Run {
     let captured = Captured {
         content: hash(0xc0),
         dispatch: None,
+        commands: Vec::new(),
     };
     run.artifacts.insert(artifact_name("context"), captured);
     let step = Step {

@@ -121,6 +121,7 @@ fn the_next_worker_knows_what_to_read_and_to_leave() {
     let captured = Captured {
         content: hash(0xa1),
         dispatch: Some(DispatchId(2)),
+        commands: Vec::new(),
     };
     run.artifacts.insert(artifact_name("plan"), captured);
     check_next(

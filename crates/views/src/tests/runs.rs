@@ -55,6 +55,7 @@ pub fn reviewed() -> Run {
     let captured = |byte, number| Captured {
         content: hash(byte),
         dispatch: Some(DispatchId(number)),
+        commands: Vec::new(),
     };
     run.artifacts
         .insert(artifact_name("plan"), captured(0xa1, 2));

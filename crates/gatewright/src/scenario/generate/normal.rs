@@ -39,7 +39,8 @@ pub fn normal(player: &Player<'_>, run: &Run) -> String {
 fn artifacts(text: &mut String, run: &Run) {
     for (artifact, captured) in &run.artifacts {
         let approved = run.approved.get(artifact) == Some(&captured.content);
-        let _ = write!(text, "{artifact}={approved} ");
+        let new = run.new_commands(artifact).len();
+        let _ = write!(text, "{artifact}={approved}+{new} ");
     }
 }
 

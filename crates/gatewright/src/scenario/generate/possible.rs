@@ -10,6 +10,9 @@ use engine::{
 
 use super::super::step::{Act, Begins, CheckHow, How, PersonAct, Step, Subject};
 
+/// A command that no scenario has approved before.
+const ADDED: &str = "make extra";
+
 /// The steps that may change something where this run is.
 pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
     if run.standing != Standing::Going {
@@ -21,9 +24,13 @@ pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
                 Worker::Session => AgentName::parse(SESSION).ok(),
                 Worker::Agent(agent) => Some(agent.clone()),
             };
-            agent
-                .map(|agent| agent_steps(stage, Subject::Agent(agent)))
-                .unwrap_or_default()
+            let subject = agent.map(Subject::Agent);
+            let steps = subject.map(|subject| {
+                let added = adds(definition, work.leaves.all(), &subject);
+                let own = agent_steps(stage, subject).into_iter();
+                own.chain(added).collect()
+            });
+            steps.unwrap_or_default()
         }
         Work::Open(_) => {
             let finish = stage.on.keys().any(|outcome| outcome.as_str() == "finish");
@@ -44,7 +51,7 @@ pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
 fn works(subject: Subject, how: How) -> Step {
     let begins = match how {
         How::Well | How::Outcome(_) => Begins::First,
-        How::Fault(_) | How::Says(_) | How::Leaves { .. } => Begins::IfIdle,
+        How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => Begins::IfIdle,
     };
     Step::usual(Act::End {
         subject,
@@ -62,6 +69,20 @@ fn agent_steps(stage: &Stage, subject: Subject) -> Vec<Step> {
     own.filter(|how| can_happen(stage, how))
         .map(|how| works(subject.clone(), how))
         .collect()
+}
+
+/// What is left may bring a command that nobody has approved.
+fn adds<'a>(
+    definition: &Definition,
+    leaves: impl IntoIterator<Item = &'a ArtifactName>,
+    subject: &Subject,
+) -> Option<Step> {
+    let is_asked_about = |name: &ArtifactName| {
+        let artifact = definition.artifacts.get(name);
+        artifact.is_some_and(|artifact| artifact.approved.is_some())
+    };
+    let asks = leaves.into_iter().any(is_asked_about);
+    asks.then(|| works(subject.clone(), How::Adds(ADDED.to_owned())))
 }
 
 fn can_happen(stage: &Stage, how: &How) -> bool {
@@ -195,7 +216,9 @@ fn review_steps(definition: &Definition, stage: &Stage, run: &Run, work: &Review
             // Any verdict of the owner's own is a fix, so the first one will do.
             let told = work.fixes.iter().flat_map(outcomes).next();
             let fix = works(subject.clone(), told.map_or(How::Well, How::Outcome));
-            [fix].into_iter().chain(faults(stage, &subject)).collect()
+            let added = adds(definition, &work.fixes, &subject);
+            let fixes = [fix].into_iter().chain(added);
+            fixes.chain(faults(stage, &subject)).collect()
         }
         Some(Turn::Spent) | None => Vec::new(),
     }

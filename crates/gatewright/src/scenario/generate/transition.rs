@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use engine::{
-    Along, CounterName, Definition, Edge, Entry, Fact, Move, Rule, Stage, StageName, Target, Way,
-    Work,
+    Along, ArtifactName, CounterName, Definition, Edge, Entry, Fact, Move, Rule, Stage, StageName,
+    Target, Way, Work,
 };
 
 /// One transition.
@@ -26,6 +26,7 @@ pub enum Transition {
 pub enum Course {
     Edge,
     Full(CounterName),
+    Unapproved(ArtifactName),
     Interrupted,
 }
 
@@ -52,6 +53,7 @@ impl fmt::Display for Transition {
                 match course {
                     Course::Edge => Ok(()),
                     Course::Full(counter) => write!(f, ", {counter} is full"),
+                    Course::Unapproved(artifact) => write!(f, ", {artifact} adds commands"),
                     Course::Interrupted => write!(f, ", back to where it was going"),
                 }
             }
@@ -100,7 +102,21 @@ fn along(definition: &Definition, stage: &Stage, way: Way<'_>, edge: &Edge) -> V
     {
         all.push(moved(&declared.then, Course::Full(counter.clone())));
     }
+    let asked = asked_about(definition, stage, way);
+    all.extend(asked.map(|(artifact, then)| moved(then, Course::Unapproved(artifact.clone()))));
     all
+}
+
+/// The artifacts that this way delivers and that may bring commands, with who is asked about those.
+fn asked_about<'d>(
+    definition: &'d Definition,
+    stage: &'d Stage,
+    way: Way<'_>,
+) -> impl Iterator<Item = (&'d ArtifactName, &'d StageName)> {
+    stage.delivers(way.word()).into_iter().filter_map(|name| {
+        let approved = definition.artifacts.get(name)?.approved.as_ref()?;
+        Some((name, &approved.then))
+    })
 }
 
 /// Where an edge leads by itself: to a stage, or to one for each choice of a parameter.
@@ -126,7 +142,10 @@ fn targets(definition: &Definition, edge: &Edge) -> Vec<StageName> {
 fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
     let mut all = Vec::new();
     for from in &definition.stages {
-        for (_, edge) in from.edges() {
+        for (way, edge) in from.edges() {
+            if asked_about(definition, from, way).any(|(_, then)| then == stage) {
+                all.extend(targets(definition, edge));
+            }
             if targets(definition, edge).contains(stage) {
                 all.push(from.name.clone());
             }
@@ -161,6 +180,7 @@ fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition>
         Along::Edge if rule == Rule::Interrupted => Course::Interrupted,
         Along::Edge => Course::Edge,
         Along::Full(counter) => Course::Full(counter.clone()),
+        Along::Unapproved(artifact) => Course::Unapproved(artifact.clone()),
         Along::Interrupted => Course::Interrupted,
         Along::StaleGate => return None,
     };

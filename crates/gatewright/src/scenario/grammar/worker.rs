@@ -34,16 +34,18 @@ enum Verb {
     Works,
     Fault(Fault),
     Leaves,
+    Adds,
     Says,
 }
 
-const VERBS: [(&str, Verb); 11] = [
+const VERBS: [(&str, Verb); 12] = [
     ("begins", Verb::Begins),
     ("ends", Verb::Ends),
     ("works", Verb::Works),
     ("crashes", Verb::Fault(Fault::Crashed)),
     ("times out", Verb::Fault(Fault::Timeout)),
     ("leaves", Verb::Leaves),
+    ("adds", Verb::Adds),
     ("is hollow", Verb::Fault(Fault::Hollow)),
     ("strays", Verb::Fault(Fault::Strayed)),
     ("conflicts", Verb::Fault(Fault::Conflict)),
@@ -60,6 +62,10 @@ pub(super) fn worker(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
         Verb::Works => (Begins::First, plain(phrase, known)?),
         Verb::Fault(fault) => (Begins::IfIdle, How::Fault(fault)),
         Verb::Leaves => (Begins::IfIdle, leaves(phrase, known)?),
+        Verb::Adds => (
+            Begins::IfIdle,
+            How::Adds(phrase.text("a command in quotes")?),
+        ),
         Verb::Says => (Begins::IfIdle, How::Says(phrase.text("a word in quotes")?)),
     };
     Ok(Act::End {

@@ -110,13 +110,13 @@ fn steps(source: StepsSource) -> Work {
 }
 
 fn works() -> Vec<Work> {
-    let fails_on = || Some("FAILED".to_owned());
-    let check = |commands| {
+    let check = |commands, fails_on| {
         Work::Check(CheckWork {
             commands,
-            fails_on: fails_on(),
+            fails_on: Some(fails_on),
         })
     };
+    let text = || FailsOn::Text("FAILED".to_owned());
     let question = || "Continue?".to_owned();
     let ask = |questions| {
         Work::Ask(AskWork {
@@ -139,11 +139,14 @@ fn works() -> Vec<Work> {
             after: after(),
             leaves: leaves(),
         }),
-        check(Commands::Fixed(vec![vec![
-            "make".to_owned(),
-            "test".to_owned(),
-        ]])),
-        check(Commands::Approved(field())),
+        check(
+            Commands::Fixed(vec![vec!["make".to_owned(), "test".to_owned()]]),
+            text(),
+        ),
+        check(
+            Commands::Approved(vec![field()]),
+            FailsOn::From(vec![field()]),
+        ),
         ask(Questions::Choice),
         ask(Questions::From {
             field: field(),
@@ -194,6 +197,10 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
         format,
         require: vec!["status".to_owned()],
         equals: [("phase".to_owned(), "{stage}".to_owned())].into(),
+        approved: Some(ApprovedCommands {
+            field: "test_plan.commands".to_owned(),
+            then: stage_name(),
+        }),
         outcome: Some(OutcomeField {
             field: "status".to_owned(),
             values: BTreeMap::from([("PASS".to_owned(), name!(Outcome, "passed"))]),

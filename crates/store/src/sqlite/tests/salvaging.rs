@@ -160,6 +160,7 @@ fn damaged_beside_whole() -> (Place, Story, Story) {
         content,
         dispatch: None,
         step: None,
+        commands: Vec::new(),
     };
     whole.add(&mut place.open(), 4, &[fact]).unwrap();
     let alter = "UPDATE entries SET entry = '{}' WHERE run = 1 AND number = 6";

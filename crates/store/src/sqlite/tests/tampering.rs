@@ -262,6 +262,7 @@ fn captured() -> (Place, Story) {
         content,
         dispatch: None,
         step: None,
+        commands: Vec::new(),
     };
     story.add(&mut place.open(), 2, &[fact]).unwrap();
     (place, story)
