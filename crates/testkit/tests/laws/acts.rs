@@ -49,6 +49,8 @@ pub enum Act {
 pub enum How {
     /// Every artifact is there; the one with the verdict says this word.
     Well(String),
+    /// The same, with a command in it that nobody has approved.
+    Adds(String),
     Nothing,
     Invalid,
     Hollow,
@@ -225,10 +227,23 @@ fn hows(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<How> {
     let ways = words(pipeline, world).into_iter().map(How::Well);
     match scope {
         Scope::Work => ways
+            .chain(added(pipeline, world))
             .chain([How::Nothing, How::Invalid, How::Hollow, How::Crash])
             .collect(),
         Scope::Sessions | Scope::Hosted => ways.chain([How::Crash]).collect(),
     }
+}
+
+/// Work that leaves an artifact with commands may add one.
+fn added(pipeline: &Pipeline, world: &World) -> Vec<How> {
+    let artifacts = &pipeline.definition().artifacts;
+    let asks = |name: &&ArtifactName| artifacts[*name].approved.is_some();
+    let Some(stage) = pipeline.stage(&world.run.position.stage) else {
+        return Vec::new();
+    };
+    let words = words(pipeline, world).into_iter();
+    let telling = words.filter(|word| stage.delivers(word).iter().any(asks));
+    telling.map(How::Adds).collect()
 }
 
 /// Each word that some artifact of this stage knows, and one that none knows.
@@ -331,7 +346,9 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
                     reason: "it died".into(),
                 },
                 How::Hollow => Ending::Finished { worked: false },
-                How::Well(_) | How::Nothing | How::Invalid => Ending::Finished { worked: true },
+                How::Well(_) | How::Adds(_) | How::Nothing | How::Invalid => {
+                    Ending::Finished { worked: true }
+                }
             },
             usage: Usage::default(),
         },
@@ -399,7 +416,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
     let needs = needs(pipeline, &world.run, event);
     let seen = |name: &ArtifactName| match act {
         Act::End {
-            how: How::Well(word),
+            how: How::Well(word) | How::Adds(word),
             ..
         } => {
             let artifact = pipeline.definition().artifacts.get(name);
@@ -432,7 +449,19 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
             .map(|need| StepId::parse(need).unwrap())
             .collect(),
     };
+    let adds = matches!(
+        act,
+        Act::End {
+            how: How::Adds(_),
+            ..
+        }
+    );
+    let brings = |name: &ArtifactName| pipeline.definition().artifacts[name].approved.is_some();
+    let brought = needs.artifacts.iter().map(|need| &need.artifact);
+    let brought = brought.filter(|name| adds && brings(name));
+    let commands = brought.map(|name| (name.clone(), vec![vec!["lint".into()]]));
     Evidence {
+        commands: commands.collect(),
         artifacts: needs
             .artifacts
             .iter()

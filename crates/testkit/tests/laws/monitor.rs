@@ -1,8 +1,9 @@
 //! The monitor: an independent reader of decisions that knows the laws and not the engine's rules.
 
 use engine::{
-    Along, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate, Happening, Move,
-    Pipeline, Reply, Seen, Stage, StageName, Status, Target, Who, Work, WorkResult, Worker, status,
+    Along, CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate,
+    Happening, Move, Pipeline, Reply, Seen, Stage, StageName, Status, Target, Who, Work,
+    WorkResult, Worker, status,
 };
 use std::collections::BTreeSet;
 
@@ -70,6 +71,11 @@ impl Monitor<'_> {
                     self.left(&mut marks, step);
                     self.entered(&mut marks, &step.to)?;
                 }
+                Fact::Checked {
+                    stage,
+                    verdict: CheckVerdict::Passed,
+                    ..
+                } => self.commands_were_approved(scene, stage)?,
                 Fact::Admitted { dispatch } => {
                     self.agent_has_a_part(scene, dispatch)?;
                     self.admitted(&marks, dispatch)?;
@@ -137,6 +143,16 @@ impl Monitor<'_> {
             }
         }
         Ok(())
+    }
+
+    /// No check passes on commands that no person has seen.
+    fn commands_were_approved(&self, scene: &Scene<'_>, stage: &StageName) -> Result<(), String> {
+        let run = &scene.before.run;
+        let mut fields = self.stage(stage)?.command_fields().iter();
+        match fields.find(|field| !run.new_commands(&field.artifact).is_empty()) {
+            Some(field) => Err(format!("{} has commands that nobody saw", field.artifact)),
+            None => Ok(()),
+        }
     }
 
     fn move_is_legal(&self, scene: &Scene<'_>, step: &Move) -> Result<(), String> {
