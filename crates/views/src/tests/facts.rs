@@ -326,8 +326,8 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"ended","dispatch":"d3","result":{"kind":"late"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
         {"kind":"ended","dispatch":"d3","result":{"kind":"dropped"},"used":{"turns":0,"tokens":0,"cost_cents":0}}
         {"kind":"ended","dispatch":"d9","result":{"kind":"late"},"used":{"turns":1,"tokens":200,"cost_cents":105}}
-        {"kind":"captured","artifact":"plan","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":"d3","step":"tasks"}
-        {"kind":"captured","artifact":"answers","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":null,"step":null}
+        {"kind":"captured","artifact":"plan","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":"d3","step":"tasks","commands":[]}
+        {"kind":"captured","artifact":"answers","content":"a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1","dispatch":null,"step":null,"commands":[]}
         {"kind":"warned","message":"context is missing"}
         {"kind":"noted","message":"an end without a beginning"}
         {"kind":"unevaluated","what":"use 'Read': the store was locked"}
