@@ -1,8 +1,9 @@
 //! Where a run stands and what comes next, written for the session that works on it.
 
 use engine::{
-    Act, AgentName, AgentPattern, Conversation, HOST, Next, NextDuty, Outcome, Pipeline, Questions,
-    Run, Source, Stage, Status, StepId, Work, WorkerId, WorkerSettings,
+    Act, AgentName, AgentPattern, Conversation, Graph, HOST, Member, MemberState, Next, NextDuty,
+    Outcome, Pipeline, Questions, Run, Source, Stage, Status, StepId, Work, WorkerId,
+    WorkerSettings,
 };
 
 use crate::demand::demands;
@@ -18,16 +19,16 @@ const TITLE_COLUMNS: usize = 100;
 /// A host puts no other number of options to a person.
 const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// At most twelve lines.
+/// At most twelve lines, and the steps of a task graph behind them.
 pub fn standing(pipeline: &Pipeline, run: &Run) -> String {
     let teller = Teller { pipeline, run };
     let mut lines = teller.head();
     lines.extend(teller.next());
-    lines.extend(teller.mirror());
     if lines.len() > MOST_LINES {
         lines.truncate(MOST_LINES - 1);
         lines.push(format!("- … `gatewright next {}` shows the rest", run.id));
     }
+    lines.extend(teller.mirror());
     lines.join("\n")
 }
 
@@ -255,21 +256,51 @@ impl Teller<'_> {
         }
     }
 
-    /// The host's own list shows the steps to people; the run stays the truth.
+    /// The host's own list shows the steps to people; the run stays the truth. After the last step it is
+    /// told once more, so that the list can be finished.
     fn mirror(&self) -> Option<String> {
-        let Work::Steps(work) = &self.stage()?.work else {
-            return None;
+        let graphs = &self.run.graphs;
+        let here = graphs.get(&self.run.position.stage);
+        let mut done = graphs.values().filter(|graph| is_done(graph));
+        let graph = here.or_else(|| done.next())?;
+        let limit = match &self.stage()?.work {
+            Work::Steps(work) => work.max_parallel.as_ref(),
+            _ => None,
         };
-        self.run.graphs.get(&self.run.position.stage)?;
-        let limit = work.max_parallel.as_ref();
         let limit = limit.and_then(|limit| engine::amount(limit, self.run));
         let limit = limit.map(|limit| format!("At most {limit} at once. "));
+        let shown = graph.members.iter().take(MIRRORED).map(mirrored);
+        let more = graph.members.len().saturating_sub(MIRRORED);
+        let more = match more {
+            0 => String::new(),
+            more => format!("\n  … and {more} more, which `gatewright status` shows"),
+        };
         Some(format!(
-            "{}Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`; \
-             this run decides what is done.",
-            limit.unwrap_or_default()
+            "{}Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`, active \
+             form `Working on TITLE`; this run decides what is done. They are:{}{more}",
+            limit.unwrap_or_default(),
+            shown.collect::<String>()
         ))
     }
+}
+
+/// So many steps are told for a list; who has more reads them elsewhere.
+const MIRRORED: usize = 20;
+
+/// A step as a line of the host's list, with the words that such lists have.
+fn mirrored(member: &Member) -> String {
+    let status = match member.state {
+        MemberState::Done => "completed",
+        MemberState::Working { .. } => "in_progress",
+        MemberState::Pending | MemberState::Failed { .. } => "pending",
+    };
+    let (id, title) = (&member.step.id, line(&member.step.title));
+    format!("\n  [{status}] {id}: {}", cut(&title, TITLE_COLUMNS))
+}
+
+fn is_done(graph: &Graph) -> bool {
+    let mut members = graph.members.iter();
+    members.all(|member| member.state == MemberState::Done)
 }
 
 /// How the worker with this duty is started.

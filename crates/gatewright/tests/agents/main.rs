@@ -12,6 +12,7 @@ mod counting;
 mod guards;
 mod killed;
 mod multi_ai;
+mod phases;
 mod services;
 mod spending;
 mod world;

@@ -157,7 +157,12 @@ fn a_step_is_named_in_the_call_and_mirrored_in_the_hosts_list() {
             What comes next:
             - wait for 'bash-writer', which is at work on step handlers
             - call the Agent tool with subagent_type "bash-writer" for step vars (Write vars); the first line of its prompt is `step: vars`
-            At most 2 at once. Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`; this run decides what is done."#]],
+            At most 2 at once. Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`, active form `Working on TITLE`; this run decides what is done. They are:
+              [completed] tasks: Write tasks
+              [in_progress] handlers: Write handlers
+              [pending] vars: Write vars
+              [pending] docs: Write docs
+              [pending] molecule: Write molecule"#]],
     );
     check(
         &guarded("building"),
@@ -198,9 +203,25 @@ fn many_steps_are_not_all_told() {
         graph.members.push(member);
     }
     let told = standing(&pipeline(), &run);
-    assert_eq!(told.lines().count(), 12);
+    // Twelve lines, the word that they are mirrored, twenty steps, and how many there are besides.
+    assert_eq!(told.lines().count(), 12 + 1 + 20 + 1);
+    for expected in [
+        "`gatewright next r-7f3` shows the rest\n",
+        "\n  … and 5 more, which `gatewright status` shows",
+    ] {
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn the_last_step_is_told_when_the_run_has_gone_on() {
+    let mut run = building();
+    let graph = run.graphs.get_mut(&stage_name("building")).unwrap();
+    graph.members.truncate(1);
+    run.position.stage = stage_name("reviewing");
+    let told = standing(&pipeline(), &run);
     assert!(
-        told.ends_with("`gatewright next r-7f3` shows the rest"),
+        told.ends_with("\n  [completed] tasks: Write tasks"),
         "{told}"
     );
 }
