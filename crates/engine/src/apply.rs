@@ -161,6 +161,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
+        | Fact::Halted { .. }
         | Fact::Continued { .. }
         | Fact::Cancelled { .. }
         | Fact::Reset { .. }
@@ -227,6 +228,10 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
         Fact::Abandoned => run.standing = Standing::Abandoned,
         Fact::WentStale => run.standing = Standing::Stale,
         Fact::OverBudget { what } => run.standing = Standing::OverBudget { what: what.clone() },
+        Fact::Halted { reason } => {
+            let reason = reason.clone();
+            run.standing = Standing::Halted { reason };
+        }
         Fact::Continued { budget_again } => {
             going(run);
             run.holds = 0;
@@ -300,7 +305,10 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
         resume: step.resume.clone(),
         ..arrival(step.to.clone(), run.position.visit + 1, at)
     };
-    run.standing = Standing::Going;
+    // Work that was under way may end and lead on; only a person lifts a stop.
+    if !matches!(run.standing, Standing::Halted { .. }) {
+        run.standing = Standing::Going;
+    }
     run.holds = 0;
     Ok(())
 }

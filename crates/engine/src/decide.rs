@@ -12,6 +12,7 @@ mod panel;
 mod people;
 mod session;
 mod settle;
+mod view;
 mod work;
 
 use alloc::format;
@@ -110,6 +111,7 @@ fn judge(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
         | Happening::TodosMarked { .. }
         | Happening::HooksRemoved { .. }
         | Happening::Remarked { .. }
+        | Happening::ViewDisturbed { .. }
         | Happening::Unevaluated { .. }
         | Happening::TakenUp
         | Happening::TimePassed => of_session(draft, what),
@@ -187,6 +189,7 @@ fn of_session(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
         Happening::TodosMarked { done } => session::todos(draft, done),
         Happening::HooksRemoved { how } => session::unhooked(draft, how),
         Happening::Remarked { message } => session::remarked(draft, message),
+        Happening::ViewDisturbed { view, path, how } => view::disturbed(draft, view, path, *how),
         Happening::Unevaluated { what } => session::unevaluated(draft, what),
         Happening::TakenUp => session::taken_up(draft),
         _ => quiet(),

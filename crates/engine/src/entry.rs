@@ -183,6 +183,10 @@ pub enum Fact {
     OverBudget {
         what: String,
     },
+    /// Somebody stopped the run without a word.
+    Halted {
+        reason: String,
+    },
     /// A person let the run go on.
     Continued {
         budget_again: bool,

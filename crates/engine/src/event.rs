@@ -10,6 +10,7 @@ use crate::names::{
 };
 use crate::run::{Driver, Fault, Process, Run, Usage};
 use crate::stage::Step;
+use crate::view::View;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -134,6 +135,13 @@ pub enum Happening {
     Remarked {
         message: String,
     },
+    /// The file of a view is not as it was written.
+    ViewDisturbed {
+        view: View,
+        /// Its path in this run.
+        path: String,
+        how: Disturbance,
+    },
     /// A hook could not decide, and its host went on without an answer.
     Unevaluated {
         what: String,
@@ -188,6 +196,13 @@ pub enum Happening {
     },
     /// Nothing happened; time limits are judged.
     TimePassed,
+}
+
+/// What somebody did to the file of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    Edited,
+    Removed,
 }
 
 /// What a run is begun with.

@@ -79,6 +79,7 @@ fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
         | Happening::TodosMarked { .. }
         | Happening::HooksRemoved { .. }
         | Happening::Remarked { .. }
+        | Happening::ViewDisturbed { .. }
         | Happening::Unevaluated { .. }
         | Happening::BypassAsked { .. }
         | Happening::StopRequested { .. }

@@ -106,6 +106,7 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
         }
         Standing::Stale => decide("nothing happened for longer than the pipeline allows"),
         Standing::OverBudget { what } => decide(&format!("the budget is used up: {what}")),
+        Standing::Halted { reason } => decide(&format!("the run was stopped: {reason}")),
         Standing::Going | Standing::Abandoned => pipeline
             .stage(&run.position.stage)
             .map(|stage| by_stage(pipeline.definition(), run, stage))

@@ -101,7 +101,7 @@ rules! {
     Reset, "GW-R72", "only a person resets, with a reason, and the history stays";
     Checkpoint, "GW-R73", "a checkpoint names a point of the journal";
     Restore, "GW-R74", "a restore goes back to a recorded state, and the history stays";
-    Continue, "GW-R75", "a person may let a stale, abandoned or over-budget run go on";
+    Continue, "GW-R75", "a person may let a stale, abandoned, over-budget or halted run go on";
     NothingToContinue, "GW-R76", "only a run that was stopped can be continued";
 
     Salvaged, "GW-R77", "a run that was salvaged from a damaged store says what it lost";
@@ -128,4 +128,6 @@ rules! {
     Unevaluated, "GW-R100", "what nobody judged is marked";
     Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
     InputAltered, "GW-R102", "a worker is given what was captured, whatever became of the file";
+    ViewDisturbed, "GW-R103", "a view is never read back: what others do to it changes nothing and is noted";
+    Halted, "GW-R104", "who removes a view with `removed = \"wait\"` stops the run for a person";
 }

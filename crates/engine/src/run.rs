@@ -151,6 +151,11 @@ pub enum Standing {
     OverBudget {
         what: String,
     },
+    /// Somebody pulled the emergency stop; a person may continue, reset or cancel. Work that is under
+    /// way may end, and nothing new begins.
+    Halted {
+        reason: String,
+    },
     /// The session stopped although the work was not done; any progress ends this.
     Abandoned,
     Cancelled {

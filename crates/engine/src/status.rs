@@ -17,6 +17,7 @@ pub fn status(pipeline: &Pipeline, run: &Run) -> Status {
         Standing::Stuck { fault, reason } => Status::Waiting(format!("{}: {reason}", fault.word())),
         Standing::Stale => Status::Waiting(String::from("stale: nothing happened for too long")),
         Standing::OverBudget { what } => Status::Waiting(format!("the budget is used up: {what}")),
+        Standing::Halted { reason } => Status::Waiting(format!("stopped: {reason}")),
         Standing::Abandoned => {
             Status::Waiting(String::from("the session stopped before the work was done"))
         }

@@ -17,6 +17,7 @@ pub mod tree;
 mod bundle;
 mod document;
 mod error;
+mod mark;
 mod path;
 mod placeholder;
 mod project;
@@ -32,9 +33,10 @@ use sha2::{Digest, Sha256};
 
 pub use artifact::wanted_fields;
 pub use error::Error;
+pub use mark::Mark;
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
-pub use replace::replace;
+pub use replace::{append, mark, replace, written};
 pub use repository::Repository;
 
 /// Captured copies by their content hash. The store has them.

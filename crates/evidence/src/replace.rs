@@ -1,36 +1,107 @@
 //! Writing a view into the project: whole or not at all, and never through a symbolic link.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read as _, Write as _};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::beneath::{Folder, Refused};
 use crate::error::Error;
+use crate::mark::Mark;
 use crate::path::InsidePath;
 use crate::project::Project;
 
-/// Puts a file there, in place of what lay there before. Folders on the way are made.
+/// Puts a file there, in place of what lay there before. Folders on the way are made. Gives what the
+/// file looks like now.
 ///
 /// Nothing is synced: a view can be rendered again.
-pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<(), Error> {
-    write(project, path, bytes).map_err(|refused| Error::Unwritable {
-        path: path.as_str().to_owned(),
-        reason: reason(refused),
-    })
+pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<Mark, Error> {
+    let write = || {
+        let (folder, name) = folder_of(project, path, Way::Made)?;
+        folder.replace(name, bytes)?;
+        folder.stat(name.as_bytes()).map(|stat| Mark::of(&stat))
+    };
+    write().map_err(|refused| unwritable(path, refused))
 }
 
-fn write(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<(), Refused> {
+/// Adds to the end of a file, if it is still the one with this mark: `None` if it is not.
+pub fn append(
+    project: &Project,
+    path: &InsidePath,
+    bytes: &[u8],
+    mark: Mark,
+) -> Result<Option<Mark>, Error> {
+    let write = || {
+        let (folder, name) = folder_of(project, path, Way::Found)?;
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(folder.descriptor(), name, flags, Mode::empty());
+        let mut file = File::from(opened.map_err(|error| Refused::Io(error.into()))?);
+        if Mark::of_file(&file)? != mark {
+            return Ok(None);
+        }
+        file.write_all(bytes).map_err(Refused::Io)?;
+        Mark::of_file(&file).map(Some)
+    };
+    match write() {
+        Err(Refused::Absent) => Ok(None),
+        other => other.map_err(|refused| unwritable(path, refused)),
+    }
+}
+
+/// What the file of a view looks like; `None` if there is none.
+pub fn mark(project: &Project, path: &InsidePath) -> Result<Option<Mark>, Error> {
+    let look = || {
+        let (folder, name) = folder_of(project, path, Way::Found)?;
+        folder.stat(name.as_bytes()).map(|stat| Mark::of(&stat))
+    };
+    match look() {
+        Ok(mark) => Ok(Some(mark)),
+        Err(Refused::Absent) => Ok(None),
+        Err(refused) => Err(unwritable(path, refused)),
+    }
+}
+
+/// The bytes of a view as they lie there, to be compared with what was written; `None` if they
+/// cannot be read.
+pub fn written(project: &Project, path: &InsidePath) -> Option<Vec<u8>> {
+    let (mut file, _) = crate::beneath::open_file(&project.root, path.parts()).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Are the folders on the way there, or made?
+#[derive(Clone, Copy)]
+enum Way {
+    Found,
+    Made,
+}
+
+fn folder_of<'p>(
+    project: &Project,
+    path: &'p InsidePath,
+    way: Way,
+) -> Result<(Folder, &'p str), Refused> {
     let mut folder = Folder::open(&project.root).map_err(Refused::Io)?;
     let parts: Vec<&str> = path.parts().collect();
     let Some((name, folders)) = parts.split_last() else {
         return Err(Refused::Absent);
     };
     for part in folders {
-        folder = folder.descend_or_make(part.as_bytes())?;
+        folder = match way {
+            Way::Found => folder.descend(part.as_bytes())?,
+            Way::Made => folder.descend_or_make(part.as_bytes())?,
+        };
     }
-    folder.replace(name, bytes)
+    Ok((folder, name))
+}
+
+fn unwritable(path: &InsidePath, refused: Refused) -> Error {
+    Error::Unwritable {
+        path: path.as_str().to_owned(),
+        reason: reason(refused),
+    }
 }
 
 impl Folder {

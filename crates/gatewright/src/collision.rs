@@ -1,4 +1,4 @@
-//! Collisions: two active runs of one worktree must not leave their artifacts at the same path.
+//! Collisions: two active runs of one worktree must not leave artifacts or views at the same path.
 
 use std::collections::BTreeSet;
 
@@ -46,21 +46,20 @@ pub fn refuse(
     Ok(())
 }
 
-/// Where a run leaves its artifacts. A path with a step in it stands for those of all steps.
+/// Where a run leaves its artifacts and shows itself. A path with a step in it stands for those of all
+/// steps.
 fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Failure> {
     let any_step = StepId::parse("step").ok();
-    let templates =
-        definition
-            .artifacts
-            .iter()
-            .filter_map(|(name, artifact)| match &artifact.source {
-                Source::File(template) => Some((name, template)),
-                Source::Reply | Source::Answers => None,
-            });
-    let filled = templates.map(|(name, template)| {
-        artifact_path(template, definition, run, any_step.as_ref()).map_err(|reason| {
-            Failure::no(format!("the artifact {name} has no usable path: {reason}"))
-        })
+    let artifacts = definition.artifacts.iter();
+    let artifacts = artifacts.filter_map(|(name, artifact)| match &artifact.source {
+        Source::File(template) => Some((format!("the artifact {name}"), template)),
+        Source::Reply | Source::Answers => None,
+    });
+    let views = definition.views.iter();
+    let views = views.map(|view| (format!("the view {}", view.format.word()), &view.path));
+    let filled = artifacts.chain(views).map(|(what, template)| {
+        artifact_path(template, definition, run, any_step.as_ref())
+            .map_err(|reason| Failure::no(format!("{what} has no usable path: {reason}")))
     });
     filled.collect()
 }

@@ -26,6 +26,8 @@ pub struct Desk<'a> {
     pub fence: Option<Fence>,
     /// The folder of its own in which a worker did what is looked at.
     pub workplace: Option<String>,
+    /// What a person should hear of the run's views, each in a line.
+    pub notices: Vec<String>,
 }
 
 /// A run as it was looked at, with the pipeline to which it is pinned.
@@ -87,6 +89,7 @@ impl<'a> Desk<'a> {
             project: OnceCell::new(),
             fence: None,
             workplace: None,
+            notices: Vec::new(),
         }
     }
 

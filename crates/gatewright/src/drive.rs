@@ -58,8 +58,8 @@ pub struct Driven {
     pub entries: Vec<(u64, Entry)>,
     /// It had been done before with the same key; this is what came of it then.
     pub repeated: bool,
-    /// Views that could not be written, each in a line.
-    pub unwritten: Vec<String>,
+    /// What a person should hear of the run's views, each in a line.
+    pub notices: Vec<String>,
 }
 
 impl Driven {
@@ -72,13 +72,29 @@ impl Driven {
             rule,
             entries: Vec::new(),
             repeated: false,
-            unwritten: Vec::new(),
+            notices: Vec::new(),
         }
     }
 }
 
 /// Tells the engine what happened, and stores what it decides.
 pub fn drive(
+    desk: &mut Desk<'_>,
+    first: StoredRun,
+    key: &Key,
+    make: &mut MakeDeed<'_>,
+) -> Result<Driven, Failure> {
+    let driven = drive_on(desk, first, key, make)?;
+    Ok(with_notices(desk, driven))
+}
+
+/// Whatever was noticed on the way is told with what came of it.
+fn with_notices(desk: &mut Desk<'_>, driven: Driven) -> Driven {
+    let notices = std::mem::take(&mut desk.notices);
+    Driven { notices, ..driven }
+}
+
+fn drive_on(
     desk: &mut Desk<'_>,
     first: StoredRun,
     key: &Key,
@@ -121,6 +137,16 @@ pub fn drive(
 /// Tells the engine what a host saw in its session. What leaves no entry is decided on what was read,
 /// and no lock is taken for it.
 pub fn witness(
+    desk: &mut Desk<'_>,
+    opened: Opened,
+    signed: (&Who, Option<&Key>),
+    make: &mut MakeDeed<'_>,
+) -> Result<Driven, Failure> {
+    let driven = witness_on(desk, opened, signed, make)?;
+    Ok(with_notices(desk, driven))
+}
+
+fn witness_on(
     desk: &mut Desk<'_>,
     mut opened: Opened,
     (by, key): (&Who, Option<&Key>),
@@ -194,7 +220,7 @@ fn unrecorded(
         rule: decision.rule,
         entries: Vec::new(),
         repeated: false,
-        unwritten: Vec::new(),
+        notices: Vec::new(),
     }))
 }
 
@@ -275,7 +301,7 @@ fn attempt(
                 rule,
                 entries,
                 repeated: false,
-                unwritten: Vec::new(),
+                notices: Vec::new(),
             })))
         }
         Transacted::Repeated { entries } => Ok(Attempt::Repeated(entries)),
@@ -291,7 +317,7 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
 }
 
 /// What our own side does before anything else can happen: workers of ours whose process is gone have
-/// crashed, and the steps of a new task graph are read. The work of a headless run is settled by
+/// crashed, a stop that somebody pulled counts, and the steps of a new task graph are read. The work of a headless run is settled by
 /// whoever drives it, who may go on with it.
 pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
     if opened.run().driver != Driver::Headless
@@ -299,6 +325,9 @@ pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failur
         && opened.has_project()
     {
         opened = step::settle_lost_work(desk, opened)?;
+    }
+    if rendering::is_stopped(desk, &opened) && opened.has_project() {
+        opened = rendering::render(desk, opened);
     }
     for _ in 0..MOST_PLANS {
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
@@ -343,12 +372,8 @@ pub fn alone(
 /// A move may lead into a stage whose steps are still to be read.
 fn settle(desk: &mut Desk<'_>, driven: Driven) -> Result<Driven, Failure> {
     let opened = prepare(desk, driven.opened)?;
-    let unwritten = rendering::render(desk, &opened);
-    Ok(Driven {
-        opened,
-        unwritten,
-        ..driven
-    })
+    let opened = rendering::render(desk, opened);
+    Ok(Driven { opened, ..driven })
 }
 
 fn is_queued(opened: &Opened) -> bool {
@@ -461,7 +486,7 @@ fn told_again(opened: Opened, entries: Vec<StoredEntry>) -> Driven {
         rule,
         entries,
         repeated: true,
-        unwritten: Vec::new(),
+        notices: Vec::new(),
     }
 }
 

@@ -297,7 +297,8 @@ pub fn settled(
         desk.state.keep_search_path(run, search)?;
     }
     let opened = drive::prepare(desk, Opened { stored, pipeline })?;
+    let opened = rendering::render(desk, opened);
     // A view that cannot be written now is told of by the next change, and the run has begun.
-    let _ = rendering::render(desk, &opened);
+    desk.notices.clear();
     Ok(opened)
 }

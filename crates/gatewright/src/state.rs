@@ -100,9 +100,16 @@ impl State {
         Some(OsString::from_vec(bytes))
     }
 
+    /// Where it is kept how the views of a run were left.
+    pub fn views(&self) -> PathBuf {
+        let folder = self.folder.join("views");
+        let _ = make_private(&folder);
+        folder
+    }
+
     /// Forgets what was kept beside the journal for runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
-        for kept in ["search", "backups", "copies", "headless", "guards"] {
+        for kept in ["search", "backups", "copies", "headless", "guards", "views"] {
             forget(&self.folder.join(kept), &is_there);
         }
     }

@@ -22,7 +22,7 @@ pub fn tell(driven: &Driven, output: &mut Output) -> Result<Exit, Failure> {
         Format::Text if objection.is_none() => output.text(&text(driven, output.paint()))?,
         Format::Text => {}
     }
-    for line in &driven.unwritten {
+    for line in &driven.notices {
         output.say_in(Style::Wait, line);
     }
     if driven.repeated && objection.is_none() {

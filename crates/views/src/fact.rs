@@ -5,13 +5,13 @@ mod sentence;
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, DispatchId, Duty, Entry, Fact, StageName};
+use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
 
 pub use json::{duty_json, fact_json};
 pub use sentence::{check_line, sentence, style};
 
 /// Who is meant by a dispatch's or a reviewer's number, as far as the entries told of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cast {
     dispatches: BTreeMap<DispatchId, AgentName>,
     reviewers: BTreeMap<(StageName, u32), AgentName>,
@@ -26,7 +26,34 @@ impl Cast {
         cast
     }
 
-    fn hear(&mut self, fact: &Fact) {
+    /// The reviewers as the definition names them, whether anybody told of them or not.
+    pub(crate) fn know_panels(&mut self, pipeline: &Pipeline) {
+        for stage in &pipeline.definition().stages {
+            let Work::Review(review) = &stage.work else {
+                continue;
+            };
+            for (number, reviewer) in (0..).zip(&review.panel) {
+                let place = (stage.name.clone(), number);
+                self.reviewers.insert(place, reviewer.agent.clone());
+            }
+        }
+    }
+
+    /// Everybody who is known by the number of a dispatch.
+    pub(crate) fn workers(&self) -> impl Iterator<Item = (DispatchId, &AgentName)> {
+        self.dispatches.iter().map(|(id, agent)| (*id, agent))
+    }
+
+    pub(crate) fn know(&mut self, dispatch: DispatchId, agent: AgentName) {
+        self.dispatches.insert(dispatch, agent);
+    }
+
+    /// Who did this piece of work. Nobody tells of it after its end.
+    pub(crate) fn forget(&mut self, dispatch: DispatchId) -> Option<AgentName> {
+        self.dispatches.remove(&dispatch)
+    }
+
+    pub(crate) fn hear(&mut self, fact: &Fact) {
         let Fact::Admitted { dispatch } = fact else {
             return;
         };

@@ -7,14 +7,25 @@ use crate::safe::is_forbidden;
 /// Indented JSON with a newline at its end. What `safe` would drop is escaped instead: nothing is
 /// lost, and no terminal obeys it.
 pub fn json_text(value: &Value) -> String {
-    let mut text = String::new();
-    for found in format!("{value:#}").chars() {
+    let mut text = harmless(&format!("{value:#}"));
+    text.push('\n');
+    text
+}
+
+/// The same on one line, without a newline.
+pub fn json_line(value: &Value) -> String {
+    // A newline or tab inside a text is escaped by JSON itself.
+    harmless(&value.to_string())
+}
+
+fn harmless(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for found in json.chars() {
         match is_forbidden(found) {
             true => push_escaped(&mut text, found),
             false => text.push(found),
         }
     }
-    text.push('\n');
     text
 }
 

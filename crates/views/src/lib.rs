@@ -35,7 +35,7 @@ mod words;
 
 pub use briefing::{Handed, briefing, earlier_fault, handed_on, least_share, reminder};
 pub use fact::Cast;
-pub use file::{Material, file};
+pub use file::{Material, Shown, file, wants_story};
 pub use history::history;
 pub use json::json_text;
 pub use list::list;
@@ -43,7 +43,7 @@ pub use next::next;
 pub use paint::{Paint, Style};
 pub use refusal::{refusal, refusal_in};
 pub use safe::{Outside, is_forbidden, line, safe};
-pub use seeds::workflow_schema;
+pub use seeds::{Chronicle, workflow_schema};
 pub use standing::standing;
 pub use status::{Freshness, Surroundings, status, unjudged_words};
 pub use summary::{Verification, summary};

@@ -1,7 +1,7 @@
 //! The file formats of the seeds: what five earlier systems kept in the project, rendered from a run.
 
 mod ansible_state;
-mod journey;
+mod chronicle;
 mod log;
 mod loop_state;
 mod pipeline_state;
@@ -15,7 +15,7 @@ mod workflow_report;
 mod yaml;
 
 pub use ansible_state::ansible_state;
-pub use log::log;
+pub use chronicle::Chronicle;
 pub use loop_state::loop_state;
 pub use pipeline_state::pipeline_state;
 pub use sessions::sessions;

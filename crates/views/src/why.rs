@@ -108,7 +108,8 @@ fn role(fact: &Fact) -> Part {
         | Fact::Held { .. }
         | Fact::Abandoned
         | Fact::WentStale
-        | Fact::OverBudget { .. } => Part::Consequence,
+        | Fact::OverBudget { .. }
+        | Fact::Halted { .. } => Part::Consequence,
     }
 }
 

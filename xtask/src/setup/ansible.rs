@@ -34,9 +34,8 @@ pub fn ensure() -> Result<(), Failure> {
         return assert_good(&place);
     }
     fs::create_dir_all(&agents).map_err(Failure::file("make", &agents))?;
-    // The scripts of a virtual environment know its path, so it stays where it is made, by its real
-    // path, and a link gives it its name.
-    let agents = fs::canonicalize(&agents).map_err(Failure::file("find", &agents))?;
+    // The scripts of a virtual environment know its path, so it stays where it is made, and a link
+    // gives it its name.
     let made = tempfile::Builder::new()
         .prefix("ansible-made-")
         .tempdir_in(&agents)

@@ -36,7 +36,10 @@ pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
 
 fn go_on(draft: &mut Draft<'_>) -> Verdict {
     match draft.run.standing {
-        Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => {
+        Standing::Stale
+        | Standing::Abandoned
+        | Standing::OverBudget { .. }
+        | Standing::Halted { .. } => {
             let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
             draft.record(Rule::Continue, Fact::Continued { budget_again });
             Verdict::done(Rule::Continue)

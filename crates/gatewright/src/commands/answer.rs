@@ -130,7 +130,10 @@ impl Answer {
 /// `continue` may be a choice of the present question; a run that was stopped is let go on first.
 pub fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
     let stopped = match opened.run().standing {
-        Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => true,
+        Standing::Stale
+        | Standing::Abandoned
+        | Standing::OverBudget { .. }
+        | Standing::Halted { .. } => true,
         Standing::Queued
         | Standing::Going
         | Standing::Stuck { .. }

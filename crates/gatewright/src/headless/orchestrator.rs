@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{Happening, Reply, RunId, Status, Time, Who};
+use engine::{Fact, Happening, Reply, Rule, RunId, Status, Time, Who};
 use store::{Backend as _, Key};
 
 use super::crew::{Crew, Member, Report, Shared, What};
@@ -84,6 +84,8 @@ pub struct Orchestrator<'o, 'd> {
     asked: Option<u64>,
     /// The stage whose commands are run.
     checking: Option<engine::StageName>,
+    /// The last entry of which was told what concerns the run's views.
+    noted: u64,
     /// The agent programs whose version was looked at.
     versions: version::Asked,
 }
@@ -118,6 +120,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             pausing: None,
             asked: None,
             checking: None,
+            noted: 0,
             versions: version::Asked::default(),
         })
     }
@@ -225,6 +228,29 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(driven.opened)
     }
 
+    /// What somebody did to a view may have been noticed by any of our threads, so it is told from the
+    /// journal.
+    fn tell_notes(&mut self, opened: &Opened) -> Result<(), Failure> {
+        let version = opened.stored.version;
+        let after = std::mem::replace(&mut self.noted, version);
+        if after == 0 || after >= version {
+            return Ok(());
+        }
+        let entries = self
+            .desk
+            .store
+            .journal(&self.run, after + 1, version - after)?;
+        for stored in &entries {
+            if let (Rule::ViewDisturbed, Fact::Noted { message }) =
+                (stored.entry.rule, &stored.entry.fact)
+            {
+                let text = message.clone();
+                self.tell(opened, &Progress::Remark { text });
+            }
+        }
+        Ok(())
+    }
+
     fn tell_move(&mut self, opened: &Opened) {
         let stage = opened.run().position.stage.clone();
         if let Some(from) = self.told.replace(stage.clone())
@@ -241,6 +267,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             self.listen(TICK)?;
             return Ok(None);
         }
+        self.tell_notes(&opened)?;
         self.tell_move(&opened);
         let recent = Recent::of(self.desk, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {

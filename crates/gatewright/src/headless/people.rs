@@ -91,6 +91,10 @@ pub fn in_advance(
     opened: &Opened,
     settings: &Settings,
 ) -> Result<Option<Driven>, Failure> {
+    // It answers the question of the stage, and lifts nothing that stopped the run.
+    if opened.run().standing != engine::Standing::Going {
+        return Ok(None);
+    }
     let stage = opened.run().position.stage.clone();
     let Some(choice) = settings.answers.get(&stage) else {
         return Ok(None);

@@ -204,6 +204,7 @@ impl Arriving<'_> {
             session: self.session.clone(),
             opened,
             key: None,
+            notices: Vec::new(),
         };
         let answer = attach(&mut guarded, heir_of)?;
         self.succeed(&guarded, before)?;
@@ -291,6 +292,7 @@ impl Arriving<'_> {
             session: self.session.clone(),
             opened,
             key: None,
+            notices: Vec::new(),
         };
         match &self.payload.what {
             What::SessionStarted { .. } => attach(&mut guarded, None),

@@ -31,6 +31,8 @@ pub struct Guarded<'d, 'c> {
     pub session: SessionId,
     pub opened: Opened,
     pub key: Option<Key>,
+    /// What the person at the session should hear of the run's views.
+    pub notices: Vec<String>,
 }
 
 /// The folder in which the session works: as the host tells it, else as the payload does.
@@ -78,6 +80,7 @@ pub fn answer(
         session,
         opened,
         key,
+        notices: Vec::new(),
     };
     if let Some(answer) = unbound(&mut guarded, &enrolled, event, &payload.what)? {
         return Ok(Some(answer));
@@ -87,8 +90,19 @@ pub fn answer(
     if answered.is_err() {
         spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
     }
+    let notices = std::mem::take(&mut guarded.notices);
     desk.leave();
-    answered.map(Some)
+    answered.map(|answer| Some(noticed(answer, &notices)))
+}
+
+/// Beside what the host is told, the person sees what was noticed.
+fn noticed(answer: Answer, notices: &[String]) -> Answer {
+    let lines = notices.iter().map(|line| format!("gatewright: {line}"));
+    let lines: Vec<String> = answer.notice.iter().cloned().chain(lines).collect();
+    Answer {
+        notice: (!lines.is_empty()).then(|| lines.join("\n")),
+        ..answer
+    }
 }
 
 /// Sees to it that the session holds the run in the process that calls, and answers whoever is not
@@ -248,6 +262,7 @@ impl Guarded<'_, '_> {
         let opened = self.opened.clone();
         let driven = drive::witness(self.desk, opened, (by, self.key.as_ref()), make)?;
         self.opened = driven.opened.clone();
+        self.notices.extend(driven.notices.iter().cloned());
         Ok(driven)
     }
 

@@ -22,4 +22,5 @@ mod shown;
 mod stopping;
 mod under_way;
 mod versions;
+mod viewed;
 mod waves;

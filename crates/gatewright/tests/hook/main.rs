@@ -12,3 +12,4 @@ mod promised;
 mod seat;
 mod slow;
 mod storm;
+mod viewed;

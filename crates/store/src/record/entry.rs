@@ -63,6 +63,7 @@ records! {
         Abandoned = "abandoned",
         WentStale = "went_stale",
         OverBudget { what } = "over_budget",
+        Halted { reason } = "halted",
         Continued { budget_again } = "continued",
         Cancelled { reason } = "cancelled",
         Reset { reason, stage } = "reset",

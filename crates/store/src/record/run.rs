@@ -23,6 +23,7 @@ records! {
         Stuck { fault, reason } = "stuck",
         Stale = "stale",
         OverBudget { what } = "over_budget",
+        Halted { reason } = "halted",
         Abandoned = "abandoned",
         Cancelled { reason } = "cancelled",
     }

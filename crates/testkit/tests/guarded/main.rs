@@ -22,6 +22,7 @@ mod sessions;
 mod stopping;
 mod told;
 mod touching;
+mod viewing;
 mod words;
 mod workers;
 mod world;

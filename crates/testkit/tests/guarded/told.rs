@@ -139,6 +139,7 @@ fn plain(fact: &Fact) -> &'static str {
         Fact::Abandoned => "abandoned",
         Fact::WentStale => "stale",
         Fact::OverBudget { .. } => "over budget",
+        Fact::Halted { .. } => "halted",
         Fact::Continued { .. } => "continued",
         Fact::Cancelled { .. } => "cancelled",
         Fact::Reset { .. } => "reset",

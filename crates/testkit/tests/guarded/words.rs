@@ -1,8 +1,9 @@
 //! The words of a story: a line says who did what, as a host, a person or a program would tell it.
 
 use engine::{
-    Actor, AgentName, Answer, ArtifactName, CallId, CheckpointName, Door, Ending, Event, Fault,
-    Happening, Outcome, StepId, Time, Touch, Usage, Who, WorkRef, WorkerId,
+    Actor, AgentName, Answer, ArtifactName, CallId, CheckpointName, Disturbance, Door, Ending,
+    Event, Fault, Happening, Outcome, Removed, StepId, Time, Touch, Usage, View, ViewFormat, Who,
+    WorkRef, WorkerId,
 };
 
 use crate::world::{World, process, session};
@@ -135,6 +136,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
         "remark" => Happening::Remarked {
             message: words.rest(),
         },
+        "view" => view(words),
         "unevaluated" => Happening::Unevaluated { what: words.rest() },
         "prompt" => Happening::PromptSubmitted,
         "time" => Happening::TimePassed,
@@ -147,6 +149,29 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
             session: own_session(by),
         },
         verb => ending(world, verb, words),
+    }
+}
+
+/// `view removed`, `view edited`; with `stops` it is one whose removal stops the run.
+fn view(words: &mut Words<'_>) -> Happening {
+    let removed = match words.has("stops") {
+        true => Removed::Waits,
+        false => Removed::Rendered,
+    };
+    let how = match words.next() {
+        "edited" => Disturbance::Edited,
+        "removed" => Disturbance::Removed,
+        other => panic!("nobody knows how to have {other} a view"),
+    };
+    let path = "shown.json".to_owned();
+    Happening::ViewDisturbed {
+        view: View {
+            format: ViewFormat::Status,
+            path: path.clone(),
+            removed,
+        },
+        path,
+        how,
     }
 }
 

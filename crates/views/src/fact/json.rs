@@ -58,6 +58,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Abandoned => "abandoned",
         Fact::WentStale => "went_stale",
         Fact::OverBudget { .. } => "over_budget",
+        Fact::Halted { .. } => "halted",
         Fact::Continued { .. } => "continued",
         Fact::Cancelled { .. } => "cancelled",
         Fact::Reset { .. } => "reset",
@@ -119,7 +120,7 @@ fn fields(fact: &Fact) -> Value {
         Fact::Held { holds } => json!({ "holds": holds }),
         Fact::OverBudget { what } | Fact::Unevaluated { what } => json!({ "what": what }),
         Fact::Continued { budget_again } => json!({ "budget_again": budget_again }),
-        Fact::Cancelled { reason } => json!({ "reason": reason }),
+        Fact::Cancelled { reason } | Fact::Halted { reason } => json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
         Fact::Bypassed { until, reason } =>
             json!({ "until": rfc3339(*until), "reason": reason }),

@@ -61,6 +61,7 @@ pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
         Fact::Abandoned => "the session stopped before the work was done".into(),
         Fact::WentStale => "nothing happened for longer than the time to live".into(),
         Fact::OverBudget { what } => format!("the budget is used up: {what}"),
+        Fact::Halted { reason } => format!("the run was stopped: {reason}"),
         Fact::Continued { budget_again } => continued(*budget_again).into(),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
@@ -86,6 +87,7 @@ pub fn style(fact: &Fact) -> Style {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
+        | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
         | Fact::Warned { .. }
         | Fact::SentBack { .. }

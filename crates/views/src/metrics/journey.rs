@@ -237,7 +237,7 @@ fn wait_of(pipeline: &Pipeline, run: &Run) -> Option<Wait> {
         Standing::Stuck { .. } => Some(Wait::Fault),
         Standing::Stale => Some(Wait::Stale),
         Standing::OverBudget { .. } => Some(Wait::Budget),
-        Standing::Abandoned => Some(Wait::Stopped),
+        Standing::Abandoned | Standing::Halted { .. } => Some(Wait::Stopped),
         Standing::Going => {
             let stage = pipeline.stage(&run.position.stage)?;
             matches!(stage.work, Work::Ask(_)).then_some(Wait::Question)

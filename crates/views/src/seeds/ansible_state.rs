@@ -1,8 +1,8 @@
 //! `ansible-state`: the phase and its validations as YAML front matter, and the way so far as a log.
 
-use engine::{Entry, Fact, ParamName, StageName, Status, Time, Work, Worker};
+use engine::{Entry, Fact, ParamName, Pipeline, Status, Time, Work, Worker};
 
-use super::journey::{By, Passage, Told, journey};
+use super::chronicle::{By, Passage, Validations};
 use super::shown;
 use super::yaml::{quoted, scalar};
 use crate::fact::{Cast, sentence};
@@ -18,21 +18,20 @@ const VALIDATING: &str = "validating";
 const TARGET: &str = "target";
 
 pub fn ansible_state(material: &Material<'_>) -> String {
-    let told = journey(material.entries);
-    let validations = Validations::of(material, &told);
-    let fields: String = fields(material, &validations)
+    let fields: String = fields(material)
         .into_iter()
         .map(|(name, value)| format!("{name}: {value}\n"))
         .collect();
+    let lines = material.chronicle.lines.iter();
+    let log: String = lines.map(|line| format!("{line}\n")).collect();
     format!(
-        "---\n{fields}---\n\n# Pipeline State\n\n{}\n\n{}",
-        words(material, &validations),
-        log(material, &told)
+        "---\n{fields}---\n\n# Pipeline State\n\n{}\n\n{log}",
+        words(material)
     )
 }
 
-fn fields(material: &Material<'_>, validations: &Validations) -> [(&'static str, String); 8] {
-    let run = material.run;
+fn fields(material: &Material<'_>) -> [(&'static str, String); 8] {
+    let (run, validations) = (material.run, material.chronicle.validations);
     let nothing = || "null".to_owned();
     let target = ParamName::parse(TARGET).ok();
     let target = target.and_then(|target| run.params.get(&target));
@@ -79,57 +78,30 @@ fn current_agent(material: &Material<'_>) -> Option<String> {
     }
 }
 
-/// What the validations said. Before the first one nothing has failed.
-struct Validations {
-    /// Failed ones since a person last let the run go on.
-    failed: u32,
-    passed: bool,
-}
-
-impl Validations {
-    fn of(material: &Material<'_>, told: &[Told<'_>]) -> Self {
-        let mut validations = Self {
-            failed: 0,
-            passed: true,
-        };
-        for told in told {
-            match told {
-                Told::Passage(passage) => validations.pass(material, passage),
-                Told::Entry(entry) if lets_go_on(entry) => validations.failed = 0,
-                Told::Entry(_) => {}
-            }
-        }
-        validations
+/// What a passage says of the validations.
+pub fn judge(validations: &mut Validations, pipeline: &Pipeline, passage: &Passage) {
+    if let By::Person(_) | By::Reset { .. } = passage.by {
+        validations.failed = 0;
+        return;
     }
-
-    fn pass(&mut self, material: &Material<'_>, passage: &Passage<'_>) {
-        if let By::Person(_) | By::Reset { .. } = passage.by {
-            self.failed = 0;
-            return;
-        }
-        if passage.to.is_none() || shown(material.pipeline, passage.from) != VALIDATING {
-            return;
-        }
-        match passage.outcome {
-            "passed" => self.passed = true,
-            "failed" => {
-                self.passed = false;
-                self.failed += 1;
-            }
-            // A fault is no verdict on the work.
-            _ => {}
-        }
+    if passage.to.is_none() || shown(pipeline, &passage.from) != VALIDATING {
+        return;
     }
-}
-
-fn lets_go_on(entry: &Entry) -> bool {
-    matches!(entry.fact, Fact::Continued { .. } | Fact::Unstuck)
+    match passage.outcome.as_str() {
+        "passed" => validations.passed = true,
+        "failed" => {
+            validations.passed = false;
+            validations.failed += 1;
+        }
+        // A fault is no verdict on the work.
+        _ => {}
+    }
 }
 
 /// How it goes, for people.
-fn words(material: &Material<'_>, validations: &Validations) -> String {
+fn words(material: &Material<'_>) -> String {
     let (_, status) = status_words(&engine::status(material.pipeline, material.run));
-    let failed = match validations.failed {
+    let failed = match material.chronicle.validations.failed {
         0 => String::new(),
         1 => ", after 1 failed validation".to_owned(),
         number => format!(", after {number} failed validations"),
@@ -138,35 +110,20 @@ fn words(material: &Material<'_>, validations: &Validations) -> String {
     format!("The run is in {stage}{failed}: {}", line(&status))
 }
 
-fn log(material: &Material<'_>, told: &[Told<'_>]) -> String {
-    let entries = material.entries.iter().map(|(_, entry)| *entry);
-    let cast = Cast::of(entries);
-    let lines = told.iter().filter_map(|told| match told {
-        Told::Passage(passage) => {
-            let words = passed(material, passage);
-            Some((passage.at, words))
-        }
-        Told::Entry(entry) => Some((entry.at, remark(entry, &cast)?)),
-    });
-    lines
-        .map(|(at, words)| format!("[{}] {}\n", moment(at), line(&words)))
-        .collect()
-}
-
-fn passed(material: &Material<'_>, passage: &Passage<'_>) -> String {
-    let name = |stage: &StageName| shown(material.pipeline, stage).to_owned();
-    let to = passage.to.map(name);
+/// `ansible-generator completed -> validating`.
+pub fn passed(pipeline: &Pipeline, passage: &Passage) -> String {
+    let to = passage.to.as_ref().map(|to| shown(pipeline, to));
     let to = to.map_or_else(String::new, |to| format!(" -> {to}"));
     match &passage.by {
         By::Agent(agent) => format!("{agent} completed{to}"),
         By::Engine => format!("{} {}{to}", passage.from, passage.outcome),
-        By::Person(who) => format!("{} said {}{to}", who.name(), passage.outcome),
+        By::Person(name) => format!("{name} said {}{to}", passage.outcome),
         By::Reset { reason } => format!("Pipeline reset{to}: {reason}"),
     }
 }
 
-/// What else a person would look for. The sentence of the rest is in the history.
-fn remark(entry: &Entry, cast: &Cast) -> Option<String> {
+/// What else a person would look for; the rest is in the history.
+pub fn remark(entry: &Entry, cast: &Cast) -> Option<String> {
     match &entry.fact {
         Fact::Started(_) | Fact::Forked { .. } => Some("Pipeline started".to_owned()),
         Fact::Cancelled { reason } => Some(format!("Pipeline cancelled: {reason}")),
@@ -177,13 +134,14 @@ fn remark(entry: &Entry, cast: &Cast) -> Option<String> {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
+        | Fact::Halted { .. }
         | Fact::Continued { .. } => Some(sentence(entry, cast).raw().to_owned()),
         _ => None,
     }
 }
 
-/// `2025-12-14 03:01:00 UTC`.
-fn moment(at: Time) -> String {
-    let text = rfc3339(at).replace('T', " ");
-    format!("{} UTC", text.trim_end_matches('Z'))
+/// `[2025-12-14 03:01:00 UTC] Pipeline started`.
+pub fn line_of(at: Time, words: &str) -> String {
+    let moment = rfc3339(at).replace('T', " ");
+    format!("[{} UTC] {}", moment.trim_end_matches('Z'), line(words))
 }

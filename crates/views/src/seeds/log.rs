@@ -3,15 +3,14 @@
 use engine::{Entry, Fact, WorkResult};
 
 use crate::fact::{Cast, sentence};
-use crate::file::Material;
 use crate::safe::line;
 use crate::time::rfc3339;
 
-pub fn log(material: &Material<'_>) -> String {
-    let entries = || material.entries.iter().map(|(_, entry)| *entry);
-    let cast = Cast::of(entries());
-    let lines = entries().filter_map(|entry| Some((entry, kind(entry)?)));
-    lines.map(|(entry, kind)| row(entry, kind, &cast)).collect()
+/// Adds the line of an entry, if it has one.
+pub fn push(log: &mut String, entry: &Entry, cast: &Cast) {
+    if let Some(kind) = kind(entry) {
+        log.push_str(&row(entry, kind, cast));
+    }
 }
 
 /// `[2025-11-25T12:05:21Z] [gatewright] blocked: … (GW-R21)`.
@@ -45,6 +44,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
+        | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
         | Fact::Bypassed { .. } => Some("warning: "),
         Fact::Attached { .. }

@@ -1,12 +1,10 @@
 //! `loop-state`: a loop of one worker with its iterations and its limit.
 
 use engine::{
-    AgentName, CounterName, LoopOf, Pipeline, Run, Stage, Status, Target, Time, Work, Worker,
-    WorkerId,
+    AgentName, CounterName, LoopOf, Pipeline, Run, Stage, Status, Target, Work, Worker, WorkerId,
 };
 use serde_json::json;
 
-use super::journey::{By, passages};
 use super::shown;
 use crate::file::Material;
 use crate::json::json_text;
@@ -20,14 +18,14 @@ pub fn loop_state(of: &LoopOf, material: &Material<'_>) -> String {
     let goes_on = engine::status(pipeline, run) == Status::Running;
     let owner = home.and_then(owner);
     let worker = owner.and_then(|owner| latest(run, owner));
-    let started = name.and_then(|name| since(material, name));
+    let started = name.and_then(|name| material.chronicle.arrived.get(name));
     json_text(&json!({
         "active": goes_on && name == Some(here),
         "iteration": run.counters.get(&of.counter).copied().unwrap_or(0),
         "max_iterations": engine::counter_limit(pipeline, run, &of.counter),
         "implementer_agent_id": worker.map(WorkerId::as_str),
         "completion_promise": of.promise.text(run),
-        "started_at": started.map(rfc3339),
+        "started_at": started.map(|at| rfc3339(*at)),
     }))
 }
 
@@ -58,18 +56,4 @@ fn latest<'a>(run: &'a Run, owner: &AgentName) -> Option<&'a WorkerId> {
     let own = workers.filter(|(_, known)| known.agent.is_same(owner.as_str()));
     own.max_by_key(|(_, known)| known.dispatch)
         .map(|(id, _)| id)
-}
-
-/// When the run first came to a stage that is shown by this name, since it was last set back.
-fn since(material: &Material<'_>, name: &str) -> Option<Time> {
-    let passages = passages(material.entries);
-    let anew = passages
-        .iter()
-        .rposition(|passage| matches!(passage.by, By::Reset { .. }));
-    let mut since = passages.iter().skip(anew.map_or(0, |it| it + 1));
-    let arrived = since.find(|passage| {
-        let to = passage.to.map(|to| shown(material.pipeline, to));
-        to == Some(name)
-    });
-    arrived.map(|passage| passage.at)
 }

@@ -1,12 +1,12 @@
 //! `pipeline-state`: the state, what agents said, and which of them led from state to state.
 
-use engine::{ArtifactName, Source, Stage, Work};
+use engine::{ArtifactName, Pipeline, Source, Stage, Work};
 use serde_json::{Map, Value, json};
 
-use super::journey::{By, Passage, passages};
+use super::chronicle::{By, Passage};
 use super::shown;
 use crate::file::Material;
-use crate::json::json_text;
+use crate::json::{json_line, json_text};
 use crate::time::rfc3339;
 
 /// The version of the format, which is older than we are.
@@ -15,16 +15,21 @@ const VERSION: &str = "1.0";
 pub fn pipeline_state(material: &Material<'_>) -> String {
     let run = material.run;
     let session = run.session.as_ref();
-    let passages = passages(material.entries);
-    let history = passages.iter().map(|passage| item(material, passage));
-    json_text(&json!({
+    let head = json_text(&json!({
         "version": VERSION,
         "state": shown(material.pipeline, &run.position.stage),
         "timestamp": rfc3339(run.touched_at),
         "session_id": session.map_or("", |binding| binding.session.as_str()),
         "context": context(material),
-        "history": history.collect::<Vec<_>>(),
-    }))
+    }));
+    // The items are lines of JSON already, and there may be many.
+    let items = &material.chronicle.history;
+    let history = match items.is_empty() {
+        true => "[]".to_owned(),
+        false => format!("[\n    {}\n  ]", items.join(",\n    ")),
+    };
+    let head = head.strip_suffix("\n}\n").unwrap_or(&head);
+    format!("{head},\n  \"history\": {history}\n}}\n")
 }
 
 /// What agents said last, by the artifacts that take it, in the order of the stages.
@@ -71,22 +76,24 @@ fn unwrapped(text: &str) -> Option<String> {
     }
 }
 
-fn item(material: &Material<'_>, passage: &Passage<'_>) -> Value {
+/// One item of the history, on a line.
+pub fn item(pipeline: &Pipeline, passage: &Passage) -> String {
     let agent = match &passage.by {
         By::Agent(agent) => agent.as_str(),
         By::Engine => "gatewright",
         By::Person(_) => "person",
         By::Reset { .. } => "reset",
     };
-    let name = |stage| shown(material.pipeline, stage);
+    let name = |stage| shown(pipeline, stage);
+    let to = passage.to.as_ref().unwrap_or(&passage.from);
     let mut item = json!({
         "agent": agent,
         "timestamp": rfc3339(passage.at),
-        "state_before": name(passage.from),
-        "state_after": name(passage.to.unwrap_or(passage.from)),
+        "state_before": name(&passage.from),
+        "state_after": name(to),
     });
-    if let By::Reset { reason } = passage.by {
-        item["reason"] = reason.into();
+    if let By::Reset { reason } = &passage.by {
+        item["reason"] = reason.as_str().into();
     }
-    item
+    json_line(&item)
 }

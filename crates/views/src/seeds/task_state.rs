@@ -1,9 +1,8 @@
 //! `task-state`: where the run is, by one word of the ten that such a state has.
 
-use engine::{End, Fact, Pipeline, StageName, Status, ViewFormat, Work};
+use engine::{End, Pipeline, StageName, Status, ViewFormat, Work};
 use serde_json::json;
 
-use super::journey::passages;
 use super::shown;
 use crate::file::Material;
 use crate::json::json_text;
@@ -18,7 +17,7 @@ pub fn task_state(material: &Material<'_>) -> String {
     let run = material.run;
     let status = engine::status(material.pipeline, run);
     let state = match &status {
-        Status::Running if was_reset(material) => IDLE,
+        Status::Running if material.chronicle.was_reset => IDLE,
         Status::Running => shown(material.pipeline, &run.position.stage),
         Status::Waiting(_) => NEEDS_USER_INPUT,
         Status::Completed => COMPLETE,
@@ -41,27 +40,15 @@ pub fn task_state(material: &Material<'_>) -> String {
     }))
 }
 
-/// Nothing was done since a person set the run back.
-fn was_reset(material: &Material<'_>) -> bool {
-    let facts = material.entries.iter().rev().map(|(_, entry)| &entry.fact);
-    let mut telling = facts.filter_map(|fact| match fact {
-        Fact::Reset { .. } => Some(true),
-        Fact::Admitted { .. } | Fact::Moved(_) | Fact::Restored { .. } => Some(false),
-        _ => None,
-    });
-    telling.next().unwrap_or(false)
-}
-
 /// The state before this one.
-fn previous(material: &Material<'_>, state: &str) -> String {
-    let passages = passages(material.entries);
-    let moves = passages.iter().rev().filter(|it| it.to.is_some());
-    let mut words = moves.map(|passage| word(material.pipeline, passage.from));
+fn previous<'a>(material: &'a Material<'_>, state: &str) -> &'a str {
+    let mut words = material.chronicle.words.iter().rev();
     let before = words.find(|word| *word != state);
-    before.unwrap_or(IDLE).to_owned()
+    before.map_or(IDLE, String::as_str)
 }
 
-fn word<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> &'a str {
+/// What a stage is called while the run is there and nothing keeps it.
+pub fn word<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> &'a str {
     match pipeline.stage(name).map(|stage| &stage.work) {
         Some(Work::Ask(_)) => NEEDS_USER_INPUT,
         Some(Work::End(end)) => match end.end {

@@ -1,12 +1,14 @@
 //! Every format of the seeds, to the letter, and with hostile text in it.
 
+mod chronicles;
 mod hostile;
 mod states;
 mod workflows;
 
-use engine::{Entry, Hash, Pipeline, Run, ViewFormat};
+use engine::{Entry, Hash, Pipeline, Removed, Run, View, ViewFormat};
 
-use crate::file::{Material, file};
+use crate::file::{Material, Shown, file};
+use crate::seeds::Chronicle;
 use crate::tests::example::hash;
 use crate::tests::play::Play;
 
@@ -28,15 +30,35 @@ fn contents(hash: &Hash) -> Option<String> {
 }
 
 fn render(format: &ViewFormat, pipeline: &Pipeline, run: &Run, entries: &[Entry]) -> String {
+    let pipeline = &viewed(pipeline);
     let entries: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
+    let mut chronicle = Chronicle::default();
+    let log = chronicle.hear(pipeline, &entries);
     let material = Material {
         pipeline,
         run,
+        chronicle: &chronicle,
         entries: &entries,
         project: "/home/ann/web",
         contents: &contents,
     };
-    file(format, &material)
+    match file(format, &material) {
+        Shown::Whole(text) => text,
+        Shown::Grows => log,
+    }
+}
+
+/// The same pipeline with every view.
+fn viewed(pipeline: &Pipeline) -> Pipeline {
+    let view = |format: ViewFormat| View {
+        path: format.word().to_owned(),
+        format,
+        removed: Removed::Rendered,
+    };
+    let plain = ViewFormat::WORDS.into_iter().filter_map(ViewFormat::parse);
+    let mut definition = pipeline.definition().clone();
+    definition.views = plain.map(view).collect();
+    Pipeline::from_cache(definition)
 }
 
 fn told(play: &Play, format: &ViewFormat) -> String {

@@ -1,6 +1,6 @@
 //! `workflow`: the steps of a task graph as phases, with what each delivered.
 
-use engine::{Entry, Fact, Member, MemberState, Seconds, StageName, Status, Time};
+use engine::{Member, MemberState, Seconds, StageName, Standing, Status, Time};
 use serde_json::{Value, json};
 
 use crate::file::Material;
@@ -108,25 +108,22 @@ fn error(material: &Material<'_>, status: &Status) -> Option<String> {
     match status {
         Status::Waiting(reason) => Some(format!("waiting: {reason}")),
         Status::Failed => Some("the run failed".to_owned()),
-        Status::Cancelled => {
-            let facts = material.entries.iter().rev().map(|(_, entry)| &entry.fact);
-            let mut reasons = facts.filter_map(|fact| match fact {
-                Fact::Cancelled { reason } => Some(reason),
-                _ => None,
-            });
-            let reason = reasons.next().map_or("by a person", String::as_str);
-            Some(format!("cancelled: {reason}"))
-        }
+        Status::Cancelled => Some(match &material.run.standing {
+            Standing::Cancelled { reason } => format!("cancelled: {reason}"),
+            _ => "cancelled".to_owned(),
+        }),
         Status::Queued | Status::Running | Status::Completed => None,
     }
 }
 
 /// When the run came to its end, if it is there.
 fn ended_at(material: &Material<'_>) -> Option<Time> {
-    let is_end = |entry: &&Entry| matches!(entry.fact, Fact::Moved(_) | Fact::Cancelled { .. });
-    let mut entries = material.entries.iter().rev().map(|(_, entry)| *entry);
-    let over = engine::is_over(material.pipeline, material.run);
-    entries.find(is_end).filter(|_| over).map(|entry| entry.at)
+    let run = material.run;
+    let over = engine::is_over(material.pipeline, run);
+    over.then_some(match run.standing {
+        Standing::Cancelled { .. } => run.touched_at,
+        _ => run.position.entered_at,
+    })
 }
 
 impl<'a> Phase<'a> {

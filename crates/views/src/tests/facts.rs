@@ -164,6 +164,7 @@ fn faults() -> Vec<Fact> {
         Fact::Abandoned,
         Fact::WentStale,
         Fact::OverBudget { what: "40 of 40 turns".to_owned() },
+        Fact::Halted { reason: "somebody removed `loop.json`".to_owned() },
     ]
 }
 
@@ -268,6 +269,7 @@ fn every_fact_has_its_sentence() {
         the session stopped before the work was done
         nothing happened for longer than the time to live
         the budget is used up: 40 of 40 turns
+        the run was stopped: somebody removed `loop.json`
         the check linting passed (2 commands)
         the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
@@ -341,6 +343,7 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"abandoned"}
         {"kind":"went_stale"}
         {"kind":"over_budget","what":"40 of 40 turns"}
+        {"kind":"halted","reason":"somebody removed `loop.json`"}
         {"kind":"checked","stage":"linting","verdict":"passed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":2,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":""},{"argv":["ansible-lint","roles/web"],"ended":"signal","code":9,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom"}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}

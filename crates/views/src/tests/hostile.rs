@@ -149,6 +149,7 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
         },
         Fact::Cancelled { reason: text() },
         Fact::OverBudget { what: text() },
+        Fact::Halted { reason: text() },
         Fact::SentBack {
             dispatch: DispatchId(1),
             reason: text(),

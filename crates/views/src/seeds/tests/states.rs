@@ -198,55 +198,24 @@ fn the_state_with_context_and_history() {
         &play,
         &ViewFormat::PipelineState,
         expect![[r#"
-        {
-          "version": "1.0",
-          "state": "gathering",
-          "timestamp": "2026-08-22T10:07:00Z",
-          "session_id": "",
-          "context": {
-            "context": ""
-          },
-          "history": [
             {
-              "agent": "gatherer",
-              "timestamp": "2026-08-22T10:01:00Z",
-              "state_before": "gathering",
-              "state_after": "planning"
-            },
-            {
-              "agent": "planner",
-              "timestamp": "2026-08-22T10:02:00Z",
-              "state_before": "planning",
-              "state_after": "approving"
-            },
-            {
-              "agent": "person",
-              "timestamp": "2026-08-22T10:03:00Z",
-              "state_before": "approving",
-              "state_after": "building"
-            },
-            {
-              "agent": "bash-tasks",
-              "timestamp": "2026-08-22T10:05:00Z",
-              "state_before": "building",
-              "state_after": "building"
-            },
-            {
-              "agent": "bash-tests",
-              "timestamp": "2026-08-22T10:06:00Z",
-              "state_before": "building",
-              "state_after": "validating"
-            },
-            {
-              "agent": "reset",
+              "version": "1.0",
+              "state": "gathering",
               "timestamp": "2026-08-22T10:07:00Z",
-              "state_before": "validating",
-              "state_after": "gathering",
-              "reason": "a new try"
+              "session_id": "",
+              "context": {
+                "context": ""
+              },
+              "history": [
+                {"agent":"gatherer","timestamp":"2026-08-22T10:01:00Z","state_before":"gathering","state_after":"planning"},
+                {"agent":"planner","timestamp":"2026-08-22T10:02:00Z","state_before":"planning","state_after":"approving"},
+                {"agent":"person","timestamp":"2026-08-22T10:03:00Z","state_before":"approving","state_after":"building"},
+                {"agent":"bash-tasks","timestamp":"2026-08-22T10:05:00Z","state_before":"building","state_after":"building"},
+                {"agent":"bash-tests","timestamp":"2026-08-22T10:06:00Z","state_before":"building","state_after":"validating"},
+                {"agent":"reset","timestamp":"2026-08-22T10:07:00Z","state_before":"validating","state_after":"gathering","reason":"a new try"}
+              ]
             }
-          ]
-        }
-    "#]],
+        "#]],
     );
 }
 

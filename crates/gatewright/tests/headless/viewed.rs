@@ -1,0 +1,102 @@
+//! Views of a headless run, and the one whose removal stops it.
+
+use std::fs;
+
+use super::fixture::{World, says, until};
+
+/// Two agents, one after the other, and a view that is a stop.
+const TWO: &str = r#"
+name  = "two"
+about = "Have a note written and read."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[artifacts.word]
+path   = "word.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "reading"
+
+[stages.reading]
+agent   = "reader"
+leaves  = ["word"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+
+[views]
+status = { path = "stop.json", removed = "wait" }
+log    = "run.log"
+"#;
+
+/// The writer works until it is let go.
+const LONG: &str = r#"
+case $at in
+  writing)
+    echo $$ >> "$here/workers"
+    while [ ! -e "$here/go" ]; do sleep 0.05; done
+    echo "note $count" > note.txt ;;
+  reading) echo "word $count" > word.txt ;;
+esac
+"#;
+
+fn let_go(world: &World) {
+    fs::write(world.programs().join("go"), "").unwrap();
+}
+
+#[test]
+fn who_removes_the_stop_lets_the_worker_end_and_nothing_new_begin() {
+    let world = World::with(TWO, LONG);
+    let run = world.begin(&world.line(""));
+    until("a worker is at work", || !world.noted("workers").is_empty());
+    let stop = world.project.path().join("stop.json");
+    fs::remove_file(&stop).unwrap();
+    until("the stop is noticed", || {
+        !world.history("halted").is_empty()
+    });
+    let_go(&world);
+    let ran = run.end().exits(6);
+    says(&ran.stdout, "stopped: somebody removed `stop.json`");
+    assert_eq!(world.starts(), ["writing"], "nothing new began");
+    assert_eq!(world.history("ended").len(), 1, "what was under way counts");
+    assert!(stop.exists(), "it is there again");
+
+    world.gatewright("resume").exits(6);
+    assert_eq!(world.starts().len(), 1, "only a person lifts a stop");
+    world.gatewright("answer continue").succeeds();
+    world.gatewright("resume").succeeds();
+    assert_eq!(world.starts(), ["writing", "reading"]);
+}
+
+#[test]
+fn a_headless_run_writes_its_views_and_tells_who_touched_them() {
+    let world = World::with(TWO, LONG);
+    let run = world.begin(&world.line(""));
+    until("a worker is at work", || !world.noted("workers").is_empty());
+    world.project.write("run.log", "nothing\n");
+    let_go(&world);
+    let ran = run.end().succeeds();
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    says(&told, "the view `run.log` was edited by somebody else");
+    assert_eq!(
+        told.matches("the view `run.log` was edited").count(),
+        1,
+        "{ran}"
+    );
+    let log = world.project.read("run.log");
+    assert!(
+        log.contains("the run began at writing (headless): try"),
+        "{log}"
+    );
+    assert!(
+        log.ends_with("reading → complete: done (GW-R96)\n"),
+        "{log}"
+    );
+}

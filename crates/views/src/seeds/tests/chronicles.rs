@@ -1,0 +1,67 @@
+//! A chronicle that was kept tells the same as one that hears everything at once.
+
+use engine::Entry;
+
+use super::viewed;
+use crate::chance::Chance;
+use crate::seeds::Chronicle;
+use crate::tests::play::{Play, whole_story};
+
+/// Hears decision by decision, each time as one who has only read what was kept.
+fn piecemeal(play: &Play) -> (Chronicle, String) {
+    let pipeline = viewed(&play.pipeline);
+    let entries: Vec<(u64, &Entry)> = (1..).zip(&play.entries).collect();
+    let (mut chronicle, mut log) = (Chronicle::default(), String::new());
+    for decision in &play.decisions {
+        log.push_str(&chronicle.hear(&pipeline, &entries[decision.clone()]));
+        chronicle = Chronicle::read(&chronicle.text()).unwrap();
+    }
+    (chronicle, log)
+}
+
+#[test]
+fn what_was_kept_tells_the_same_as_the_whole_journal() {
+    let play = whole_story();
+    let pipeline = viewed(&play.pipeline);
+    let entries: Vec<(u64, &Entry)> = (1..).zip(&play.entries).collect();
+    let mut whole = Chronicle::default();
+    let log = whole.hear(&pipeline, &entries);
+    let (kept, lines) = piecemeal(&play);
+    assert_eq!(lines, log);
+    assert_eq!(kept.text(), whole.text());
+    assert_eq!(kept.version, 52);
+    assert_eq!((kept.history.len(), kept.lines.len()), (13, 14));
+}
+
+#[test]
+fn lists_do_not_grow_without_end() {
+    let mut play = Play::begin();
+    let (mut chronicle, mut heard) = (Chronicle::default(), 0);
+    let pipeline = viewed(&play.pipeline);
+    for _ in 0..12 {
+        for _ in 0..50 {
+            play.minute = play.minute.min(200);
+            play.report("bash-x", &[]);
+        }
+        let new: Vec<(u64, &Entry)> = (1..).zip(&play.entries).skip(heard).collect();
+        heard += new.len();
+        chronicle.hear(&pipeline, &new);
+    }
+    assert_eq!((chronicle.history.len(), chronicle.lines.len()), (500, 500));
+    assert!(chronicle.text().len() < 200_000);
+}
+
+#[test]
+fn what_is_no_chronicle_is_not_read() {
+    let text = whole_story();
+    let (kept, _) = piecemeal(&text);
+    let good = kept.text();
+    assert!(Chronicle::read(&good).is_some());
+    let mut chance = Chance::new(5);
+    for bad in ["", "{}", "[]", "null", "{\"version\": -1}"] {
+        assert_eq!(Chronicle::read(bad), None, "{bad}");
+    }
+    for _ in 0..500 {
+        let _ = Chronicle::read(&chance.hostile_text(60));
+    }
+}
