@@ -34,7 +34,8 @@ pub(crate) struct Addition {
 
 /// The first entries of a new run. Nothing is stored yet.
 pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, Error> {
-    let entries = redacted(&decision.entries, new.secrets);
+    let mut entries = decision.entries.clone();
+    let named = redact(&mut entries, new.secrets);
     let run = fold(None, &entries).map_err(|source| Error::NotABeginning { source })?;
     let found = new.files.hash();
     if run.definition != found {
@@ -48,7 +49,7 @@ pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, E
         version: 0,
         head: chain::root(&run.id),
     };
-    Ok(addition(run, tip, new.key, &entries))
+    Ok(addition(run, tip, new.key, (&entries, named)))
 }
 
 /// What the decision adds after `tip`. Its entries are redacted in place: what is said about them
@@ -61,10 +62,10 @@ pub(crate) fn append(
     decision: &mut Decision,
 ) -> Result<Addition, Error> {
     let id = run.id.clone();
-    decision.entries = redacted(&decision.entries, secrets);
+    let named = redact(&mut decision.entries, secrets);
     let run =
         fold(Some(run), &decision.entries).map_err(|source| Error::Unfit { run: id, source })?;
-    Ok(addition(run, tip, key, &decision.entries))
+    Ok(addition(run, tip, key, (&decision.entries, named)))
 }
 
 /// Content goes by its hash; whoever names it wrongly is told at once.
@@ -81,14 +82,6 @@ pub(crate) fn check_contents(contents: &[Content<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-fn redacted(entries: &[Entry], secrets: &[String]) -> Vec<Entry> {
-    let mut entries = entries.to_vec();
-    for entry in &mut entries {
-        redact(entry, secrets);
-    }
-    entries
-}
-
 fn fold(run: Option<Run>, entries: &[Entry]) -> Result<Run, Damage> {
     let folded = entries
         .iter()
@@ -98,15 +91,17 @@ fn fold(run: Option<Run>, entries: &[Entry]) -> Result<Run, Damage> {
     })
 }
 
-fn addition(run: Run, tip: Tip, key: Option<&Key>, entries: &[Entry]) -> Addition {
+fn addition(
+    run: Run,
+    tip: Tip,
+    key: Option<&Key>,
+    (entries, named): (&[Entry], Vec<Hash>),
+) -> Addition {
     let lines = lines(&run.id, tip, key, entries);
     let tip = lines.last().map_or(tip, |last| Tip {
         version: last.number,
         head: last.hash,
     });
-    let mut named: Vec<Hash> = entries.iter().flat_map(record::hashes).collect();
-    named.sort_unstable();
-    named.dedup();
     Addition {
         run,
         lines,

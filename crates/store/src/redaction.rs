@@ -2,15 +2,22 @@
 
 use std::borrow::Cow;
 
-use engine::Entry;
+use engine::{Entry, Hash};
 
 use crate::record;
 
-/// Redacts every free text of the entry. What is folded from it is redacted as well.
-pub(crate) fn redact(entry: &mut Entry, secrets: &[String]) {
-    record::map_texts(entry, |text| {
-        if let Cow::Owned(redacted) = engine::redact(text, secrets) {
-            *text = redacted;
-        }
-    });
+/// Redacts every free text of the entries, and tells every hash that they name. What is folded from
+/// them is redacted as well.
+pub(crate) fn redact(entries: &mut [Entry], secrets: &[String]) -> Vec<Hash> {
+    let mut named = Vec::new();
+    for entry in entries {
+        record::map_texts(entry, &mut named, |text| {
+            if let Cow::Owned(redacted) = engine::redact(text, secrets) {
+                *text = redacted;
+            }
+        });
+    }
+    named.sort_unstable();
+    named.dedup();
+    named
 }

@@ -134,6 +134,34 @@ fn a_check_that_changes_the_tree_does_not_count_and_a_person_hears_of_it() {
 }
 
 #[test]
+fn what_changed_after_a_check_is_checked_again_before_the_run_is_completed() {
+    let asking = CHECKED
+        .replace("on.passed = \"complete\"", "on.passed = \"agreeing\"")
+        .replace(
+            "[stages.complete]",
+            "[stages.agreeing]\nask = \"Good?\"\non.yes = \"complete\"\n\n[stages.complete]",
+        );
+    let world = World::with(&asking, "true");
+    world.program("check-it", "exit 0");
+    world.run("").exits(6);
+    assert_eq!(world.history("checked").len(), 1);
+    world
+        .project
+        .write("later.txt", "written after the check\n");
+    world.gatewright("answer r-test yes");
+    assert_ne!(
+        world.status("r-test"),
+        "completed",
+        "nobody has looked at it"
+    );
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.history("checked").len(), 2);
+    world.gatewright("answer r-test yes").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+}
+
+#[test]
 fn a_check_whose_program_is_missing_waits_for_a_person() {
     let world = World::with(CHECKED, "true");
     let ran = world.run("");

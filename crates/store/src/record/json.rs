@@ -48,9 +48,17 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Writes a quoted string.
+/// Writes a quoted string. Most texts need no more than the quotes.
 pub(super) fn text(out: &mut String, text: &str) {
-    out.push_str(&Value::from(text).to_string());
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    match text.bytes().all(is_plain) {
+        true => {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+        }
+        false => out.push_str(&Value::from(text).to_string()),
+    }
 }
 
 /// Writes a list.
@@ -110,4 +118,31 @@ pub(super) fn unexpected(wanted: &str, found: &Value) -> Unreadable {
         Value::Object(_) => "an object",
     };
     Unreadable::new(format!("{wanted} was expected, {found} is there"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_written_as_json_writes_it() {
+        let all: String = (0..=0x2ff).filter_map(char::from_u32).collect();
+        let one_by_one = all.chars().map(String::from);
+        let texts = [
+            "",
+            "plain",
+            "it's \u{7f} ü «»",
+            "a\"b",
+            "a\\b",
+            "\u{2028}",
+            &all,
+        ];
+        for expected in texts.map(str::to_owned).into_iter().chain(one_by_one) {
+            let mut out = String::new();
+            text(&mut out, &expected);
+            assert_eq!(out, Value::from(expected.as_str()).to_string());
+            let read: String = serde_json::from_str(&out).unwrap();
+            assert_eq!(read, expected);
+        }
+    }
 }

@@ -117,13 +117,17 @@ pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
     collect.0
 }
 
-/// Changes every free text of the entry.
-pub(crate) fn map_texts(entry: &mut Entry, change: impl FnMut(&mut String)) {
-    struct Change<F>(F);
-    impl<F: FnMut(&mut String)> Visitor for Change<F> {
+/// Changes every free text of the entry, and adds every hash that it names.
+pub(crate) fn map_texts(entry: &mut Entry, named: &mut Vec<Hash>, change: impl FnMut(&mut String)) {
+    struct Change<'n, F>(F, &'n mut Vec<Hash>);
+    impl<F: FnMut(&mut String)> Visitor for Change<'_, F> {
         fn text(&mut self, text: &mut String) {
             (self.0)(text);
         }
+
+        fn hash(&mut self, hash: Hash) {
+            self.1.push(hash);
+        }
     }
-    entry.visit(&mut Change(change));
+    entry.visit(&mut Change(change, named));
 }

@@ -1,6 +1,7 @@
 //! Records of the plain types: numbers, texts, options, lists, pairs and maps.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -21,7 +22,8 @@ macro_rules! record_number {
     ($type:ident, $json:ident) => {
         impl Record for $type {
             fn to_json(&self, out: &mut String) {
-                out.push_str(&self.to_string());
+                // A text takes all that is written to it.
+                let _ = write!(out, "{self}");
             }
 
             fn from_json(value: Value) -> Result<Self, Unreadable> {

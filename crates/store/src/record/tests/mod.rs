@@ -329,7 +329,7 @@ fn a_compiled_definition_belongs_to_its_source() {
 fn every_free_text_is_shown_and_can_be_changed() {
     for entry in entries() {
         let mut changed = entry.clone();
-        map_texts(&mut changed, |text| {
+        map_texts(&mut changed, &mut Vec::new(), |text| {
             *text = text.replace("secret", "hidden")
         });
         let line = entry_to_json(&changed);
@@ -351,7 +351,7 @@ fn keys_that_become_alike_stay_apart() {
     if let Fact::Answered { given: kept, .. } = &mut entry.fact {
         *kept = given;
     }
-    map_texts(&mut entry, |text| {
+    map_texts(&mut entry, &mut Vec::new(), |text| {
         if text.starts_with("secret") {
             "hidden".clone_into(text);
         }
