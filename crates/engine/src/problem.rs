@@ -111,6 +111,7 @@ check_rules! {
     WorkVerdict, "GW-L255", Error, "what steps and open agents leave means done or failed";
     BadStrictness, "GW-L256", Error, "a parameter that says how strict an artifact is says strict or advisory";
     AddedCommands, "GW-L257", Error, "commands that an artifact adds lead to a question that approves it";
+    OutOfReach, "GW-L258", Error, "an artifact lies where a worker may write";
 
     ProofFails, "GW-L260", Error, "what `prove` claims is true";
     ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";

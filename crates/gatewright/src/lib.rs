@@ -29,6 +29,7 @@ mod output;
 mod params;
 mod period;
 mod prove;
+mod reach;
 mod reference;
 mod rendering;
 mod runners;

@@ -285,6 +285,20 @@ fn entries_and_checkpoints_that_are_not_there_are_told() {
     }
 }
 
+/// What the guard would never let a worker write is found before anybody tries.
+#[test]
+fn an_artifact_where_nobody_may_write_is_refused() {
+    for path in [".gatewright/note.md", ".claude/settings.json"] {
+        let project = project();
+        let text = SMALL.replace("\"note.md\"\nformat", &format!("\"{path}\"\nformat"));
+        assert_ne!(text, SMALL);
+        project.write("small.toml", text);
+        let linted = run(&project, "lint small.toml").exits(1);
+        assert!(linted.stderr.contains("error[GW-L258]"), "{linted}");
+        assert!(linted.stderr.contains(path), "{linted}");
+    }
+}
+
 #[test]
 fn a_home_is_needed() {
     let project = project();

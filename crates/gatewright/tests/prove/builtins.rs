@@ -18,7 +18,12 @@ const GENERAL: [&str; 7] = [
 
 #[track_caller]
 fn check(pipeline: &str, stages: &[&str]) {
-    let proof = proof(&Project::new(PROGRAM), pipeline, 0);
+    check_in(&Project::new(PROGRAM), pipeline, stages);
+}
+
+#[track_caller]
+fn check_in(project: &Project, pipeline: &str, stages: &[&str]) {
+    let proof = proof(project, pipeline, 0);
     assert_eq!(broken(&proof), Vec::<String>::new());
     assert_eq!(proof["holds"], true);
     let gates = proof["gates"].as_array().unwrap();
@@ -113,4 +118,25 @@ fn the_guards_of_phases_hold() {
             "artifacts",
         ],
     );
+}
+
+/// What `gatewright new` begins with is guarded as well as what comes with the program.
+#[test]
+fn the_guards_of_every_template_hold() {
+    for (template, stages) in [
+        ("minimal", &["working", "agreeing"][..]),
+        ("checked-work", &["working", "checking", "escalate"]),
+        ("review-loop", &["working", "reviewing", "asking"]),
+        (
+            "task-graph",
+            &["planning", "agreeing", "executing", "checking"],
+        ),
+    ] {
+        let project = Project::new(PROGRAM);
+        project
+            .run(["new", "mine", "--template", template])
+            .succeeds();
+        project.trust("mine");
+        check_in(&project, "mine", stages);
+    }
 }

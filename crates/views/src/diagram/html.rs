@@ -65,6 +65,16 @@ pub fn render(chart: &Chart<'_>, status: Option<&str>) -> String {
     page
 }
 
+/// An arrow whose label says where it leads: the eye loses long lines.
+fn told(chart: &Chart<'_>, arrow: Arrow) -> Arrow {
+    let to = chart.definition.stages.get(arrow.to);
+    let to = to.map_or_else(String::new, |stage| format!(" → {}", stage.name));
+    Arrow {
+        label: format!("{}{to}", arrow.label),
+        ..arrow
+    }
+}
+
 /// A box with the rows that its arrows have on its right side.
 struct Shape {
     top: usize,
@@ -84,7 +94,11 @@ struct Picture {
 
 impl Picture {
     fn new(chart: &Chart<'_>) -> Self {
-        let arrows = chart.arrows();
+        let arrows: Vec<Arrow> = chart
+            .arrows()
+            .into_iter()
+            .map(|it| told(chart, it))
+            .collect();
         let mut top = MARGIN;
         let mut shapes = Vec::new();
         for (place, stage) in chart.stages() {
@@ -192,12 +206,7 @@ fn class(chart: &Chart<'_>, stage: &Stage) -> &'static str {
             End::Failed => "failed",
             End::Cancelled => "cancelled",
         },
-        Work::Agent(_) => "agent",
-        Work::Open(_) => "open",
-        Work::Check(_) => "check",
-        Work::Ask(_) => "ask",
-        Work::Review(_) => "review",
-        Work::Steps(_) => "steps",
+        _ => caption::kind(stage),
     }
 }
 

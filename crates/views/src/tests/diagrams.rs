@@ -237,6 +237,7 @@ fn a_page_stands_alone_and_marks_the_present_place() {
     for stage in &definition().stages {
         assert!(page.contains(&format!(">{} ", stage.name)), "{page}");
     }
+    assert!(page.contains("passed → reviewing<"), "{page}");
     let arrows = dot(&pipeline(), Some(&run)).matches(" -> s").count() - 1;
     assert_eq!(page.matches("marker-end").count(), arrows, "{page}");
     let elsewhere = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
