@@ -34,8 +34,9 @@ pub fn ensure() -> Result<(), Failure> {
         return assert_good(&place);
     }
     fs::create_dir_all(&agents).map_err(Failure::file("make", &agents))?;
-    // The scripts of a virtual environment know its path, so it stays where it is made, and a link
-    // gives it its name.
+    // The scripts of a virtual environment know its path, so it stays where it is made, by its real
+    // path, and a link gives it its name.
+    let agents = fs::canonicalize(&agents).map_err(Failure::file("find", &agents))?;
     let made = tempfile::Builder::new()
         .prefix("ansible-made-")
         .tempdir_in(&agents)
