@@ -34,9 +34,40 @@ on.approved = "complete"
 end = "completed"
 "#;
 
+/// The same in two steps, of which the second needs the first.
+const STEPS: &str = r#"
+name   = "story"
+about  = "Write a story and have it judged."
+begins = "session"
+start  = "working"
+
+[artifacts.part]
+path   = "{step}.md"
+format = "text"
+
+[stages.working]
+steps     = [
+    { id = "draft", title = "write it", agent = "writer" },
+    { id = "last",  title = "judge it", agent = "critic", needs = ["draft"] },
+]
+leaves    = ["part"]
+on.done   = "complete"
+on.failed = "given_up"
+
+[stages.complete]
+end = "completed"
+
+[stages.given_up]
+end = "failed"
+"#;
+
 /// A session in which the writer has left this draft.
 fn written(draft: &str) -> Seat {
-    let seat = Seat::enrolled_in("story", STORY);
+    written_in(STORY, draft)
+}
+
+fn written_in(pipeline: &str, draft: &str) -> Seat {
+    let seat = Seat::enrolled_in("story", pipeline);
     begins(&seat, "writer");
     let tool = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-write",
@@ -150,4 +181,25 @@ fn what_is_too_long_to_be_quoted_lies_whole_in_a_copy_that_the_run_keeps() {
         let ran = seat.hook("PreToolUse", &read);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran}");
     }
+}
+
+#[test]
+fn what_a_step_left_is_quoted_for_the_next_and_cut_with_the_place_of_the_whole() {
+    let seat = written_in(STEPS, "Once upon a time.\n");
+    let told = begins(&seat, "critic");
+    let place = "- part of step draft: the file `draft.md`, quoted below\n";
+    assert!(told.contains(place), "{told}");
+    assert!(told.contains("\nOnce upon a time.\n"), "{told}");
+
+    let draft = "Once upon a time.\n".repeat(1_000);
+    let seat = written_in(STEPS, &draft);
+    let told = begins(&seat, "critic");
+    assert!(told.contains("cut here; 17999 characters in all"), "{told}");
+    assert!(told.chars().count() < 10_000, "a host shows no more");
+    let (_, rest) = told
+        .split_once("quoted below, and whole in `")
+        .expect("a copy is named");
+    let (path, _) = rest.split_once('`').expect("its path ends");
+    let copy = std::fs::read_to_string(path).expect("the copy is there");
+    assert_eq!(copy, draft);
 }

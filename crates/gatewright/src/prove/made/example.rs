@@ -53,7 +53,16 @@ impl Examples<'_> {
             .into_iter()
             .filter_map(|key| schema[key].get(0));
         let all = schema["allOf"].as_array().into_iter().flatten();
-        let parts = choices.chain(all).cloned().map(Ok).chain(referred);
+        // Which of the two will hold is not known here, so what both ask for is there.
+        let either = ["then", "else"]
+            .into_iter()
+            .filter_map(|key| schema.get(key));
+        let parts = choices
+            .chain(all)
+            .chain(either)
+            .cloned()
+            .map(Ok)
+            .chain(referred);
         for part in parts.collect::<Vec<_>>() {
             merge(&mut whole, self.whole(&part?, depth)?);
         }
@@ -103,12 +112,25 @@ fn merge(whole: &mut Value, part: Value) {
     };
     for (key, value) in part {
         match whole.get_mut(&key) {
-            Some(there) if key == "properties" => merge(there, value),
+            Some(there) if key == "properties" => merge_properties(there, value),
             Some(Value::Array(there)) if key == "required" => {
                 there.extend(value.as_array().into_iter().flatten().cloned());
             }
             Some(_) => {}
             None => drop(whole.insert(key, value)),
+        }
+    }
+}
+
+/// A property of which both speak is as both want it.
+fn merge_properties(whole: &mut Value, part: Value) {
+    let (Value::Object(whole), Value::Object(part)) = (whole, part) else {
+        return;
+    };
+    for (name, schema) in part {
+        match whole.get_mut(&name) {
+            Some(there) => merge(there, schema),
+            None => drop(whole.insert(name, schema)),
         }
     }
 }
@@ -188,6 +210,12 @@ mod tests {
             (
                 r#"{"allOf":[{"required":["a"]},{"required":["b"],"properties":{"b":{"type":"integer"}}}]}"#,
                 json!({ "a": "made up", "b": 0 }),
+            ),
+            (
+                r#"{"required":["a"],"properties":{"a":{"type":"array","items":{"const":1}}},
+                    "if":{"required":["c"]},"then":{"required":["b"]},
+                    "else":{"properties":{"a":{"minItems":1}}}}"#,
+                json!({ "a": [1], "b": "made up" }),
             ),
             (
                 r#"{"oneOf":[{"type":"integer"},{"type":"string"}]}"#,

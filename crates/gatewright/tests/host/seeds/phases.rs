@@ -485,3 +485,38 @@ fn phases_that_are_given_at_the_start() {
         .collect();
     assert_eq!(titles, ["Create calculator module", "Write and run tests"]);
 }
+
+/// A plan may name an agent that the session does not have. The host refuses the call, and the phase
+/// stays to be done.
+#[test]
+fn an_agent_that_the_session_does_not_have_does_no_phase() {
+    let stage = stage(
+        [
+            plans(),
+            works("no-such-agent", "phase_0", "GO-NOBODY"),
+            look(),
+            works("general-purpose", "phase_1", "GO-CREATE"),
+            look(),
+            say("END"),
+        ],
+        [
+            planner(&[
+                phase("phase_0", "no-such-agent", "Create the module", &[]),
+                phase("phase_1", "general-purpose", "Write the notes", &[]),
+            ]),
+            worker("GO-CREATE", "phase_1", "notes.md"),
+            Actor::new("GO-NOBODY", [say("NEVER")]),
+        ],
+    );
+    stage.claude().ask(&format!("/delegate {TASK} ({MAIN})"));
+    let seen = seen(&stage);
+    assert_eq!(seen.len(), 2, "{}", stage.history());
+    assert!(
+        seen[1].ends_with("pending completed"),
+        "{seen:?}\n{}",
+        stage.history()
+    );
+    let told = stage.model.told(MAIN);
+    assert!(told.contains("no-such-agent"), "{told}");
+    assert!(stage.model.requests_of("GO-NOBODY").is_empty());
+}
