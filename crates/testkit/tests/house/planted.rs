@@ -84,6 +84,15 @@ pub const RULES: &[Rule] = &[
         )],
     },
     Rule {
+        says: "no merge is left half done",
+        find: text::merges,
+        broken: &[
+            &[("a.md", "- one\n<<<<<<< HEAD\n- two\n")],
+            &[("a.rs", "fn a() {}\n>>>>>>> 1234567 (a: b)\n")],
+        ],
+        kept: &[("a.md", "A heading\n=======\nand `<<<<<<< HEAD` in a line\n")],
+    },
+    Rule {
         says: "only output.rs prints",
         find: text::printing,
         broken: &[

@@ -74,6 +74,20 @@ pub fn empty_names(files: &[File]) -> Vec<String> {
     found
 }
 
+/// The marks of a merge that nobody has finished.
+pub fn merges(files: &[File]) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        let mut lines = file.text.lines().zip(1..);
+        let marked =
+            lines.find(|(line, _)| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "));
+        found.extend(
+            marked.map(|(_, number)| format!("{}:{number}: the mark of a merge", file.path)),
+        );
+    }
+    found
+}
+
 fn modules(code: &str) -> impl Iterator<Item = &str> {
     let lines = code.lines().map(str::trim);
     lines
