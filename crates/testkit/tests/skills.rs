@@ -126,21 +126,44 @@ fn check(name: &str) {
     }
 }
 
-macro_rules! skills {
-    ($($test:ident: $name:literal),* $(,)?) => {
-        $(#[test] fn $test() { check($name); })*
-    };
+#[test]
+fn the_examples_of_fundamentals_are_good() {
+    check("fundamentals");
 }
 
-skills! {
-    the_examples_of_fundamentals_are_good: "fundamentals",
-    the_examples_of_playbook_design_are_good: "playbook-design",
-    the_examples_of_role_design_are_good: "role-design",
-    the_examples_of_idempotency_are_good: "idempotency",
-    the_examples_of_secrets_are_good: "secrets",
-    the_examples_of_error_handling_are_good: "error-handling",
-    the_examples_of_testing_are_good: "testing",
-    the_examples_of_proxmox_are_good: "proxmox",
+#[test]
+fn the_examples_of_playbook_design_are_good() {
+    check("playbook-design");
+}
+
+#[test]
+fn the_examples_of_role_design_are_good() {
+    check("role-design");
+}
+
+#[test]
+fn the_examples_of_idempotency_are_good() {
+    check("idempotency");
+}
+
+#[test]
+fn the_examples_of_secrets_are_good() {
+    check("secrets");
+}
+
+#[test]
+fn the_examples_of_error_handling_are_good() {
+    check("error-handling");
+}
+
+#[test]
+fn the_examples_of_testing_are_good() {
+    check("testing");
+}
+
+#[test]
+fn the_examples_of_proxmox_are_good() {
+    check("proxmox");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every test scenario that a seed lists, once through the real Claude Code.
 
 mod ansible;
+mod ansible_bad;
 mod context_first;
 mod multi_ai;
 mod phases;

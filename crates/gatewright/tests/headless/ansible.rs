@@ -1,0 +1,167 @@
+//! `ansible` with the real linters: restartable at every stage, and roles that are really checked.
+
+use std::fs;
+use std::path::Path;
+
+use testkit::{Project, ansible};
+
+use super::fixture::{PROGRAM, World, until};
+use super::under_way::is_alive;
+
+/// Plays every agent. It waits where the file `hold` names its stage; what it writes is `bad.sh` at first
+/// and `good.sh` when it mends.
+const AGENTS: &str = r#"
+hold() {
+    [ "$(cat "$here/hold" 2>/dev/null)" = "$1" ] || return 0
+    echo $$ >> "$here/held"
+    while [ "$(cat "$here/hold" 2>/dev/null)" = "$1" ]; do sleep 0.05; done
+}
+bundle() {
+    mkdir -p .claude
+    printf -- '---\nsource_agent: %s\ntarget_agent: b\ntimestamp: now %s\ntarget_path: %s\nstatus: %s\n---\n# Notes\n' \
+        "$GATEWRIGHT_AGENT" "$count" "$(cat "$here/target")" "$1" > ".claude/ansible-workflows.$GATEWRIGHT_STAGE.bundle.md"
+}
+hold "$GATEWRIGHT_STAGE"
+case $GATEWRIGHT_STAGE in
+scaffolding) bundle DONE ;;
+generating) sh "$here/bad.sh"; bundle DONE ;;
+validating) bundle PASS ;;
+debugging) sh "$here/good.sh"; bundle DONE ;;
+reviewing) bundle APPROVED ;;
+*) exit 9 ;;
+esac
+"#;
+
+const GOOD_PLAYBOOK: &str = "cat > site.yml <<'END'
+---
+- name: Greet people
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Say hello
+      ansible.builtin.debug:
+        msg: Hello
+END
+";
+
+const GOOD_ROLE: &str = "mkdir -p roles/web/tasks; cat > roles/web/tasks/main.yml <<'END'
+---
+- name: Say hello
+  ansible.builtin.debug:
+    msg: Hello
+END
+";
+
+fn put(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap();
+}
+
+fn world(target: &str, bad: &str, good: &str) -> World {
+    let world = World::new(Project::with_git(PROGRAM), AGENTS);
+    ansible::link_into(world.programs());
+    for (name, text) in [("target", target), ("bad.sh", bad), ("good.sh", good)] {
+        put(world.programs(), name, text);
+    }
+    world
+}
+
+fn line(world: &World, target: &str) -> String {
+    let agent = world.programs().join("agent");
+    format!(
+        "run ansible --param target={target} --task try --id r-test --stand-in {}",
+        agent.display()
+    )
+}
+
+fn verdicts(world: &World) -> Vec<String> {
+    let checks = world.history("checked").into_iter();
+    let verdicts = checks.map(|entry| entry["fact"]["verdict"].clone());
+    verdicts
+        .map(|verdict| verdict.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_loop_is_killed_at_each_stage_and_goes_on() {
+    let broken = GOOD_PLAYBOOK.replace("ansible.builtin.debug", "debug");
+    let world = world("site.yml", &broken, GOOD_PLAYBOOK);
+    let real = ansible::folder().join("ansible-lint");
+    // The linter waits, too.
+    let lint = format!(
+        "if [ \"$(cat \"$here/hold\" 2>/dev/null)\" = linting ]; then echo $$ >> \"$here/held\"; \
+         while [ \"$(cat \"$here/hold\")\" = linting ]; do sleep 0.05; done; fi\nexec {} \"$@\"",
+        real.display()
+    );
+    world.program("ansible-lint", &lint);
+    let places = [
+        "scaffolding",
+        "generating",
+        "validating",
+        "linting",
+        "debugging",
+        "validating",
+        "linting",
+        "reviewing",
+    ];
+    let mut line = line(&world, "site.yml");
+    for (number, stage) in places.into_iter().enumerate() {
+        put(world.programs(), "hold", stage);
+        let run = world.begin(&line);
+        until(stage, || world.noted("held").len() > number);
+        assert_eq!(run.kill().code, None, "{stage}");
+        until("nobody is left", || {
+            world.noted("held").iter().all(|id| !is_alive(id))
+        });
+        let facts = world.facts("status r-test");
+        assert_eq!(facts["stage"]["name"], stage, "{facts}");
+        line = "resume r-test".to_owned();
+    }
+    put(world.programs(), "hold", "nobody");
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(verdicts(&world), ["failed", "passed"]);
+    // No attempt was spent on the kills.
+    assert_eq!(world.history("admitted").len(), 6);
+    assert_eq!(world.history("ended").len(), 6);
+    assert_eq!(world.history("retried").len(), 0);
+}
+
+#[test]
+fn a_role_is_really_checked() {
+    let bad = [
+        ("unknown module", GOOD_ROLE.replace("debug", "debgu")),
+        (
+            "short name",
+            GOOD_ROLE.replace("ansible.builtin.debug", "debug"),
+        ),
+        (
+            "no tasks",
+            "mkdir -p roles/web/defaults; echo --- > roles/web/defaults/main.yml".to_owned(),
+        ),
+    ];
+    for (what, bad) in bad {
+        let world = world("roles/web", &bad, GOOD_ROLE);
+        world.gatewright(&line(&world, "roles/web")).succeeds();
+        assert_eq!(verdicts(&world), ["failed", "passed"], "{what}");
+    }
+}
+
+/// A linter that is not there blames nobody: no fix is counted, and a person is told.
+#[test]
+fn without_the_linters_nothing_was_checked() {
+    for missing in ["ansible-playbook", "ansible-lint"] {
+        let world = world("site.yml", GOOD_PLAYBOOK, GOOD_PLAYBOOK);
+        fs::remove_file(world.programs().join(missing)).unwrap();
+        let mut command = world.command(&line(&world, "site.yml"));
+        let path = format!("{}:/usr/bin:/bin", world.programs().display());
+        let ran = testkit::Ran::from(command.env("PATH", path).output().unwrap());
+        assert!(
+            ran.to_string()
+                .contains(&format!("`{missing}` was not found")),
+            "{ran}"
+        );
+        let facts = world.facts("status r-test");
+        assert_eq!(facts["stage"]["name"], "linting", "{facts}");
+        assert!(!world.starts().contains(&"debugging".to_owned()));
+    }
+}
