@@ -5,6 +5,7 @@ mod crew;
 mod due;
 pub mod flags;
 mod job;
+pub mod last_word;
 pub mod lease;
 mod leftovers;
 mod lines;

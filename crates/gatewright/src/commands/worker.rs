@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::headless::flags::AtOnce;
+use crate::headless::last_word::LastWord;
 use crate::headless::lease;
 use crate::headless::orchestrator::{LeftOff, Patience};
 use crate::headless::relay::Relay;
@@ -58,67 +59,111 @@ impl Worker {
             limits: self.at_once.limits(),
             stop: signals::watch()?,
         };
-        let (sender, heard) = mpsc::channel();
-        let mut driven: BTreeSet<RunId> = BTreeSet::new();
-        let mut setbacks = Setbacks::default();
-        // Runs that are driven at once share a store. With the last of them it is closed: whoever mends
-        // it meanwhile finds nobody in it.
-        let mut group: Option<Group> = None;
+        let mut shift = Shift::new(context, &manner);
         loop {
             let stopping = manner.stop.load(Ordering::Relaxed);
-            let free = self.runs as usize - driven.len();
+            let free = self.runs as usize - shift.driven.len();
             let due = match stopping || free == 0 {
                 true => Vec::new(),
-                false => due(context, &driven, &setbacks)?,
+                false => shift.due()?,
             };
-            if driven.is_empty() && (stopping || (due.is_empty() && self.once)) {
+            if shift.driven.is_empty() && (stopping || (due.is_empty() && self.once)) {
                 break;
             }
-            if driven.is_empty() {
-                group = None;
-            }
             for run in due.into_iter().take(free) {
-                let (sender, manner) = (sender.clone(), manner.clone());
-                let shared = match group.take() {
-                    Some(group) => group,
-                    None => Group::open(context.state()?.folder())?,
-                };
-                group = Some(shared.clone());
-                let (id, whereabouts) = (run.clone(), context.whereabouts().with(shared));
-                thread::spawn(move || drive(&whereabouts, &id, &manner, &sender));
-                driven.insert(run);
+                shift.begin(run)?;
             }
-            let mut word = heard.recv_timeout(GLANCE).ok();
-            while let Some(heard_now) = word {
-                match heard_now {
-                    Heard::Line(line) => output.say(&line),
-                    Heard::Left(run, left) => {
-                        driven.remove(&run);
-                        match &left {
-                            Ok(_) => setbacks.passed(&run, Instant::now()),
-                            Err(_) => setbacks.note(run.clone(), Instant::now()),
-                        }
-                        tell(output, &run, left);
-                    }
-                }
-                word = heard.try_recv().ok();
-            }
+            shift.listen(output);
         }
         Ok(match manner.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
-            false if setbacks.is_empty() => Exit::Success,
+            false if shift.setbacks.is_empty() => Exit::Success,
             false => Exit::No,
         })
     }
 }
 
-fn drive(whereabouts: &Whereabouts, run: &RunId, manner: &Manner, sender: &mpsc::Sender<Heard>) {
+/// The runs that are driven now, and what is known of the others.
+struct Shift<'s> {
+    context: &'s Context,
+    manner: &'s Manner,
+    driven: BTreeSet<RunId>,
+    setbacks: Setbacks,
+    /// Runs that are driven at once share a store. With the last of them it is closed: whoever mends it
+    /// meanwhile finds nobody in it.
+    group: Option<Group>,
+    sender: Sender<Heard>,
+    heard: Receiver<Heard>,
+}
+
+impl<'s> Shift<'s> {
+    fn new(context: &'s Context, manner: &'s Manner) -> Self {
+        let (sender, heard) = mpsc::channel();
+        Self {
+            context,
+            manner,
+            driven: BTreeSet::new(),
+            setbacks: Setbacks::default(),
+            group: None,
+            sender,
+            heard,
+        }
+    }
+
+    fn due(&self) -> Result<Vec<RunId>, Failure> {
+        match due(self.context, &self.driven, &self.setbacks) {
+            // Those who are at work are not ended for a store that is busy now.
+            Err(_) if !self.driven.is_empty() => Ok(Vec::new()),
+            found => found,
+        }
+    }
+
+    fn begin(&mut self, run: RunId) -> Result<(), Failure> {
+        let group = match self.group.take().filter(|_| !self.driven.is_empty()) {
+            Some(group) => group,
+            None => Group::open(self.context.state()?.folder())?,
+        };
+        self.group = Some(group.clone());
+        let (sender, manner) = (self.sender.clone(), self.manner.clone());
+        let (id, whereabouts) = (run.clone(), self.context.whereabouts().with(group));
+        thread::spawn(move || drive(&whereabouts, &id, &manner, &sender));
+        self.driven.insert(run);
+        Ok(())
+    }
+
+    /// Hears what there is to hear, or waits a moment for it.
+    fn listen(&mut self, output: &mut Output) {
+        let mut word = self.heard.recv_timeout(GLANCE).ok();
+        while let Some(heard) = word {
+            match heard {
+                Heard::Line(line) => output.say(&line),
+                Heard::Left(run, left) => {
+                    self.driven.remove(&run);
+                    match &left {
+                        Ok(_) => self.setbacks.passed(&run, Instant::now()),
+                        Err(_) => self.setbacks.note(run.clone(), Instant::now()),
+                    }
+                    tell(output, &run, left);
+                }
+            }
+            word = self.heard.try_recv().ok();
+        }
+        if self.driven.is_empty() {
+            self.group = None;
+        }
+    }
+}
+
+fn drive(whereabouts: &Whereabouts, run: &RunId, manner: &Manner, sender: &Sender<Heard>) {
+    let left = |left| Heard::Left(run.clone(), left);
+    let fallen = Failure::bug("a thread fell in the middle of this run");
+    let last = LastWord::new(sender.clone(), left(Err(fallen)));
     let context = whereabouts.context();
     let mut tell = |line: String| drop(sender.send(Heard::Line(line)));
     let mut watcher = Relay::new(run, &context.environment, &mut tell);
-    let left = Desk::for_writing(&context)
+    let driven = Desk::for_writing(&context)
         .and_then(|mut desk| session::drive(&mut desk, run, manner, &mut watcher));
-    let _ = sender.send(Heard::Left(run.clone(), left));
+    last.say(left(driven));
 }
 
 fn tell(output: &mut Output, run: &RunId, left: Result<LeftOff, Failure>) {

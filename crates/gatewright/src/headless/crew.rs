@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use engine::{DispatchId, Run, RunId, Usage};
 use store::Fence;
 
+use super::last_word::LastWord;
 use super::progress::{AtWork, Worker};
 use crate::context::Whereabouts;
 use crate::failure::Failure;
@@ -84,7 +85,13 @@ impl Crew {
         work: impl FnOnce(&mut dyn FnMut(Told)) -> Result<(), Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let sender = self.sender.clone();
+        let over = move |over| Report {
+            who,
+            what: What::Over(over),
+        };
         let thread = thread::Builder::new().spawn(move || {
+            let fallen = Failure::bug("a thread fell in the middle of its work");
+            let last = LastWord::new(sender.clone(), over(Err(fallen)));
             // Whoever listened may have gone; then nobody wants to know.
             let mut tell = |told| {
                 drop(sender.send(Report {
@@ -92,11 +99,8 @@ impl Crew {
                     what: What::Told(told),
                 }))
             };
-            let over = work(&mut tell);
-            let _ = sender.send(Report {
-                who,
-                what: What::Over(over),
-            });
+            let ended = work(&mut tell);
+            last.say(over(ended));
         });
         let thread = thread.map_err(|cause| {
             Failure::outside(format!("the system gives us no thread ({cause})"))

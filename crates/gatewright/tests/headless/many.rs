@@ -214,6 +214,35 @@ echo "note $count" > note.txt"#,
 }
 
 #[test]
+fn a_worker_that_is_killed_leaves_nobody_and_the_next_one_goes_on_with_all_of_its_runs() {
+    let own = ONE.replace("note.txt", "notes/{run}.txt");
+    let world = World::with(
+        &own,
+        r#"echo $$ >> "$here/workers"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+mkdir -p notes; echo "note $count" > notes/$GATEWRIGHT_RUN.txt"#,
+    );
+    let runs = ["r-a", "r-b", "r-c"];
+    for run in runs {
+        queue(&world, run, "try").succeeds();
+    }
+    let worker = world.begin("worker");
+    until("all work", || world.noted("workers").len() == runs.len());
+    worker.kill();
+    let is_alive = |id: &String| super::under_way::is_alive(id);
+    until("nobody is left", || {
+        !world.noted("workers").iter().any(is_alive)
+    });
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    world.gatewright("worker --once").succeeds();
+    for run in runs {
+        assert_eq!(world.status(run), "completed");
+        assert_eq!(world.history_of(run, "admitted").len(), 1, "{run}");
+        assert_eq!(world.history_of(run, "ended").len(), 1, "{run}");
+    }
+}
+
+#[test]
 fn a_worker_without_work_ends_when_it_may() {
     let world = World::new(Project::with_git(PROGRAM), WRITES);
     world.gatewright("worker --once").succeeds();
