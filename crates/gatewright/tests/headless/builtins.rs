@@ -137,3 +137,17 @@ fn phases_are_planned_worked_through_and_verified() {
     );
     assert_eq!(world.project.read("b.txt"), "by b\n");
 }
+
+#[test]
+fn phases_that_are_given_are_worked_through_without_a_plan() {
+    let world = world();
+    world
+        .project
+        .write("list.txt", "- the first part\n- the second part\n");
+    run(&world, "phases --steps list.txt").succeeds();
+    assert_eq!(
+        world.starts(),
+        ["executing/phase_0", "executing/phase_1", "verifying"]
+    );
+    assert_eq!(world.project.read("phase_1.txt"), "by phase_1\n");
+}

@@ -9,7 +9,7 @@ use crate::acts::{Act, Scope, acts, event};
 use crate::alive::stays_alive;
 use crate::hosted;
 use crate::monitor::{Marks, Monitor, Scene};
-use crate::world::{Judge, Params, World, begun, small_params};
+use crate::world::{Judge, Params, World, begun, begun_with_steps, small_params};
 
 /// What a walk has seen.
 #[derive(Default)]
@@ -49,12 +49,15 @@ pub fn walk(
     judge: Judge<'_>,
 ) -> Result<Walked, String> {
     let monitor = Monitor { pipeline };
-    let (world, _) = begun(pipeline, params);
-    let marks = monitor.start(&world);
+    let (planned, _) = begun(pipeline, params);
     let mut walked = Walked::default();
     let mut seen = HashSet::new();
     let mut queue = VecDeque::new();
-    arrive(&mut seen, &mut queue, world, marks, Vec::new);
+    for world in [Some(planned), begun_with_steps(pipeline, params)] {
+        let Some(world) = world else { continue };
+        let marks = monitor.start(&world);
+        arrive(&mut seen, &mut queue, world, marks, Vec::new);
+    }
     while let Some((world, marks, way)) = queue.pop_front() {
         walked.states += 1;
         walked.stages.insert(world.run.position.stage.to_string());

@@ -1,8 +1,8 @@
 //! The world around one run: what lies in the tree, and the journal that its decisions have made.
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Process, Run, RunId,
-    SessionId, Time, Who, apply,
+    AgentName, Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Process, Run,
+    RunId, SessionId, Step, StepId, Time, Who, apply,
 };
 use std::collections::BTreeMap;
 
@@ -60,6 +60,24 @@ fn is_number(text: &str) -> bool {
 
 /// A run that session one holds.
 pub fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
+    begun_with(pipeline, params, Vec::new())
+}
+
+/// The same where the steps are given that could also be planned; nothing where none are taken so.
+pub fn begun_with_steps(pipeline: &Pipeline, params: &Params) -> Option<World> {
+    pipeline.definition().begins_with_steps()?;
+    let step = |id: &str, needs: &[&str]| Step {
+        id: StepId::parse(id).unwrap(),
+        title: String::from(id),
+        agent: AgentName::parse("worker").unwrap(),
+        needs: needs.iter().map(|id| StepId::parse(id).unwrap()).collect(),
+    };
+    let steps = vec![step("given", &[]), step("last", &["given"])];
+    let (world, _) = begun_with(pipeline, params, steps);
+    Some(world)
+}
+
+fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World, Vec<Entry>) {
     let beginning = Beginning {
         at: Time(0),
         by: Who::Session(session(1)),
@@ -70,7 +88,7 @@ pub fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
         driver: Driver::Guarded,
         process: Some(Process { id: 1, started: 1 }),
         session: Some(session(1)),
-        steps: Vec::new(),
+        steps,
         before: BTreeMap::new(),
         queued: false,
     };

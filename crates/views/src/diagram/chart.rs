@@ -48,6 +48,12 @@ impl<'a> Chart<'a> {
         self.places.get(stage).copied()
     }
 
+    /// Where a run begins to which steps are given, if not at the start.
+    pub fn start_with_steps(&self) -> Option<usize> {
+        let stage = self.definition.begins_with_steps()?;
+        self.place(&stage.name)
+    }
+
     pub fn is_start(&self, stage: &Stage) -> bool {
         self.definition.start == stage.name
     }

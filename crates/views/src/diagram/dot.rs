@@ -21,6 +21,9 @@ pub fn render(chart: &Chart<'_>) -> String {
     if let Some(start) = chart.place(&chart.definition.start) {
         text.push_str(&format!("  begin -> s{start};\n"));
     }
+    if let Some(start) = chart.start_with_steps() {
+        text.push_str(&format!("  begin -> s{start} [label=\"with steps\"];\n"));
+    }
     for arrow in chart.arrows() {
         text.push_str(&edge(&arrow));
     }

@@ -287,3 +287,36 @@ fn long_names_do_not_make_a_drawing_wider_than_a_screen() {
         assert!(width(line) <= 100, "{line}");
     }
 }
+
+#[test]
+fn the_other_beginning_is_drawn_where_steps_may_be_given() {
+    let mut definition = definition();
+    let pictures = |definition: &engine::Definition| {
+        let pipeline = Pipeline::from_cache(definition.clone());
+        [
+            mermaid(&pipeline, None),
+            dot(&pipeline, None),
+            text(&pipeline, None),
+        ]
+    };
+    for picture in pictures(&definition) {
+        assert!(!picture.contains("with steps") && !picture.contains("given at start"));
+    }
+    for stage in &mut definition.stages {
+        if let engine::Work::Steps(work) = &mut stage.work
+            && let Some(field) = work.source.field().cloned()
+        {
+            work.source = engine::StepsSource::ArtifactOrStart(field);
+        }
+    }
+    let [mermaid, dot, text] = pictures(&definition);
+    assert!(
+        mermaid.contains("  begin -->|\"with steps\"| s"),
+        "{mermaid}"
+    );
+    assert!(dot.contains(" [label=\"with steps\"];\n"), "{dot}");
+    assert!(
+        text.contains("steps of plan.steps, or given at start"),
+        "{text}"
+    );
+}
