@@ -85,8 +85,11 @@ pub struct Param {
     pub default: Option<String>,
     /// The only values allowed, where the list is not empty.
     pub choices: Vec<String>,
-    /// The dotted field of the settings file that supplies it, as `autonomy.planReviewLoopLimit`.
-    pub setting: Option<String>,
+    /// Other words for values: whoever writes one means its value.
+    pub words: BTreeMap<String, String>,
+    /// The dotted fields of the settings file that supply it, as `autonomy.planReviewLoopLimit`. The
+    /// first that is there counts.
+    pub settings: Vec<String>,
     pub meaning: Meaning,
 }
 

@@ -95,10 +95,8 @@ fn from_settings(
     };
     let mut params = BTreeMap::new();
     for (name, param) in &definition.params {
-        let found = param
-            .setting
-            .as_deref()
-            .and_then(|field| Some((field, at(&settings, field)?)));
+        let mut fields = param.settings.iter();
+        let found = fields.find_map(|field| Some((field, at(&settings, field)?)));
         if let Some((field, value)) = found {
             params.insert(name.clone(), text(value, field, path)?);
         }

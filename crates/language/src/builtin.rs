@@ -107,6 +107,7 @@ const ALL: &[Builtin] = &[
             file!("multi-ai", "commands/multi-ai.md"),
             file!("multi-ai/impl-result.json"),
             file!("multi-ai/plan.json"),
+            file!("multi-ai/review-codex.md"),
             file!("multi-ai/review.json"),
             file!("multi-ai/user-story.json"),
             file!("multi-ai/worker-signal.json"),

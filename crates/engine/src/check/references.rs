@@ -253,6 +253,16 @@ impl<'a> Names<'a> {
                     hint,
                 );
             }
+            let strange = param
+                .words
+                .iter()
+                .find(|(_, value)| !param.choices.is_empty() && !param.choices.contains(value));
+            if let Some((word, _)) = strange {
+                let message = format!("`{word}` of `{name}` means none of its choices");
+                let hint = format!("let it mean one of: {}", param.choices.join(", "));
+                let place = place!["params", name, "words", word];
+                self.add(CheckRule::BadParam, place, message, hint);
+            }
         }
     }
 

@@ -173,6 +173,7 @@ fn value(
     given: &BTreeMap<ParamName, String>,
 ) -> Result<Option<String>, String> {
     let known = given.get(name).or(param.default.as_ref());
+    let known = known.map(|value| param.words.get(value).unwrap_or(value));
     // An empty value is none: a command would get an empty word for it.
     let Some(value) = known.filter(|value| !param.required || !value.trim().is_empty()) else {
         return match param.required {

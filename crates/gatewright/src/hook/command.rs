@@ -164,7 +164,7 @@ pub fn params(
         .iter()
         .filter(|(name, param)| {
             let given = params.iter().any(|(given, _)| given == *name);
-            param.required && param.default.is_none() && param.setting.is_none() && !given
+            param.required && param.default.is_none() && param.settings.is_empty() && !given
         })
         .map(|(name, _)| name)
         .collect();

@@ -1,5 +1,6 @@
 //! `multi-ai` from the request to its end, with Claude Code and Codex.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
@@ -14,20 +15,25 @@ const CODE_REVIEWER: &str = "You are 'code-reviewer'";
 const CODEX: &str = "You are 'review-codex'";
 
 /// A line of shell that leaves the signal. The next one must differ, so it says which one it is.
-fn signal(phase: &str) -> String {
-    let signal = json!({ "status": "completed", "phase": phase });
+fn signal(worker: &str, phase: &str) -> String {
+    let signal = json!({
+        "worker_id": format!("{worker}-1"), "phase": phase, "status": "completed", "timestamp": "now",
+    });
     format!("echo '{signal}' > .task/worker-signal.json")
 }
 
 /// Asks once, and knows enough when it has the answer.
 fn gatherer() -> Actor {
     let question = json!({ "id": "q1", "question": "Which word?" });
-    let asks = json!({ "status": "needs_input", "questions": [question] });
+    let asks = json!({
+        "worker_id": "requirements-gatherer-1", "phase": "requirements_gathering",
+        "status": "needs_input", "questions": [question], "timestamp": "now",
+    });
     let criterion = json!({
         "id": "a1", "scenario": "a greeting", "given": "a person", "when": "met", "then": "greeted",
     });
     let story = json!({
-        "id": "s1",
+        "id": "story-20260115-103000",
         "title": "Greet people",
         "requirements": { "functional": ["It greets"] },
         "acceptance_criteria": [criterion],
@@ -35,7 +41,7 @@ fn gatherer() -> Actor {
     });
     let tells = format!(
         "echo '{story}' > .task/user-story.json; {}",
-        signal("story")
+        signal("requirements-gatherer", "requirements_gathering")
     );
     let turns = [
         write(".task/worker-signal.json", &asks.to_string()),
@@ -49,17 +55,20 @@ fn gatherer() -> Actor {
 fn planner() -> Actor {
     let plans = |phase: &str, file: &str| {
         let plan = json!({
-            "id": "p1",
+            "id": "plan-20260115-110000",
             "title": phase,
             "technical_approach": { "pattern": "a file", "rationale": "it is enough" },
             "steps": [{ "id": 1, "description": "write the greeting" }],
         });
-        bash(&format!("echo '{plan}' > .task/{file}; {}", signal(phase)))
+        bash(&format!(
+            "echo '{plan}' > .task/{file}; {}",
+            signal("planner", phase)
+        ))
     };
     let turns = [
-        plans("drafted", "plan.json"),
+        plans("plan_drafting", "plan.json"),
         say("DRAFTED"),
-        plans("refined", "plan-refined.json"),
+        plans("plan_refining", "plan-refined.json"),
         say("REFINED"),
     ];
     Actor::new(PLANNER, turns)
@@ -75,35 +84,39 @@ fn implementer() -> Actor {
         bash(&line)
     };
     let turns = [
-        makes("first", "Hello"),
+        makes("impl-20260115-120000", "Hello"),
         say("MADE"),
-        makes("second", "Moin"),
+        makes("impl-20260115-120001", "Moin"),
         say("MENDED"),
     ];
     Actor::new(IMPLEMENTER, turns)
 }
 
 /// Every verdict differs from the one before.
-fn verdict(approves: bool) -> Value {
+fn verdict(reviewer: &str, model: &str, approves: bool) -> Value {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let id = COUNT.fetch_add(1, Ordering::Relaxed).to_string();
-    let finding = json!({ "title": "SAY-MOIN-INSTEAD", "severity": "high" });
-    match approves {
-        true => json!({ "id": id, "status": "approved", "summary": "good" }),
-        false => {
-            json!({ "id": id, "status": "needs_changes", "summary": "bad", "findings": [finding] })
-        }
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut verdict = json!({
+        "id": format!("review-20260115-{count:06}"), "reviewer": reviewer, "model": model,
+        "status": "approved", "summary": "looked at",
+    });
+    if !approves {
+        verdict["status"] = json!("needs_changes");
+        verdict["findings"] = json!([{ "title": "SAY-MOIN-INSTEAD", "severity": "high" }]);
     }
+    verdict
+}
+
+/// The word for the model in a request.
+fn model_of(request: &Request) -> &'static str {
+    let model = request.body["model"].to_string();
+    let mut known = ["opus", "sonnet"].into_iter();
+    known.find(|known| model.contains(known)).unwrap()
 }
 
 /// A reviewer of Claude Code's: looks, then judges by what it saw.
-fn reviewer(agent: &str, of: &'static str) -> Actor {
-    let leaves = move |request: &Request| {
-        let model = request.body["model"].to_string();
-        let known = ["opus", "sonnet"];
-        let model = known.into_iter().find(|known| model.contains(known));
-        format!(".task/{of}-review-{}.json", model.unwrap())
-    };
+fn reviewer(agent: &'static str, of: &'static str) -> Actor {
+    let leaves = move |request: &Request| format!(".task/{of}-review-{}.json", model_of(request));
     let looks = move |request: &Request| -> Turn {
         // A file that is there is read before it is written anew.
         let reads = json!({ "file_path": leaves(request) });
@@ -112,7 +125,7 @@ fn reviewer(agent: &str, of: &'static str) -> Actor {
     let judges = move |request: &Request| -> Turn {
         let seen = request.tool_results();
         let has_moin = seen.iter().any(|result| result.text.contains("Moin"));
-        let verdict = verdict(of == "plan" || has_moin);
+        let verdict = verdict(agent, model_of(request), of == "plan" || has_moin);
         write(leaves(request), &verdict.to_string())
     };
     Actor::new(&you_are(agent), [make(looks), make(judges), say("JUDGED")])
@@ -121,12 +134,13 @@ fn reviewer(agent: &str, of: &'static str) -> Actor {
 /// Codex reviews the plan and the code.
 fn codex() -> Actor {
     let judges = |request: &Request| {
-        let is_code = request.first_message().contains("code-review-codex.json");
+        let is_code = request.news().contains("code-review-codex.json");
         let of = if is_code { "code" } else { "plan" };
-        let verdict = verdict(true);
+        let verdict = verdict("review-codex", "codex", true);
         bash(&format!("echo '{verdict}' > .task/{of}-review-codex.json"))
     };
-    Actor::new(CODEX, [make(judges), say("JUDGED")])
+    let review = || [make(judges), say("JUDGED")];
+    Actor::new(CODEX, [review(), review(), review()].concat())
 }
 
 #[test]
@@ -168,8 +182,17 @@ fn a_request_becomes_reviewed_and_tested_code() {
     }
     // A reviewer begins each time with nothing but what it reviews.
     assert_eq!(world.conversations(CODE_REVIEWER), [0, 0, 0, 0]);
+    // Codex alone goes on in its own: the exact one, with what it said of the plan.
     let reviews = world.model.requests_of(CODEX);
     assert_eq!(reviews.len(), 6, "three reviews of two answers each");
+    let last = reviews.last().unwrap().body.to_string();
+    assert!(last.contains("plan-review-codex.json"), "{last}");
+    let codex: BTreeSet<String> = world
+        .began()
+        .into_iter()
+        .filter(|id| id.starts_with("codex:"))
+        .collect();
+    assert_eq!(codex.len(), 1, "{codex:?}");
     // The engine itself has run what the person approved.
     let checks = world.facts("checked");
     assert_eq!(checks.len(), 1);

@@ -13,14 +13,18 @@ use crate::fixture::{
 };
 
 const STORY: &str = r#"{
-    "id": "s", "title": "t", "requirements": { "functional": ["f"] },
+    "id": "story-20260115-103000", "title": "t", "requirements": { "functional": ["f"] },
     "acceptance_criteria": [
         { "id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t" }
     ],
     "test_criteria": { "commands": ["COMMAND"] }
 }"#;
 
-const QUESTIONS: &str = r#"{ "status": "needs_input", "questions": [
+const COMPLETED: &str = r#"{ "worker_id": "requirements-gatherer-1", "phase": "requirements_gathering",
+    "timestamp": "2026-01-15T10:31:00Z", "status": "completed" }"#;
+
+const QUESTIONS: &str = r#"{ "worker_id": "requirements-gatherer-1", "phase": "requirements_gathering",
+    "timestamp": "2026-01-15T10:30:00Z", "status": "needs_input", "questions": [
     { "id": "colour", "question": "Which \u001b[31mcolour?", "options": ["red", "blue"] },
     { "id": "size", "question": "How large?" }
 ] }"#;
@@ -76,7 +80,7 @@ fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
 fn approved(command: &str) -> Project {
     let project = project();
     start(&project, "multi-ai").succeeds();
-    project.write(".task/worker-signal.json", r#"{ "status": "completed" }"#);
+    project.write(".task/worker-signal.json", COMPLETED);
     project.write(".task/user-story.json", STORY.replace("COMMAND", command));
     run(&project, "report").succeeds();
     run(&project, "answer approve").succeeds();
@@ -120,7 +124,7 @@ fn a_command_that_tests_nothing_or_destroys_is_refused_before_anybody_could_appr
     ] {
         let project = project();
         start(&project, "multi-ai").succeeds();
-        project.write(".task/worker-signal.json", r#"{ "status": "completed" }"#);
+        project.write(".task/worker-signal.json", COMPLETED);
         project.write(".task/user-story.json", STORY.replace("COMMAND", command));
         says_one_line(run(&project, "report"), 1, &["GW-R34", why]);
         assert_eq!(stage(&project), "requirements_gathering", "{command}");

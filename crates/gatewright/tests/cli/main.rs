@@ -13,6 +13,7 @@ mod demo;
 mod disk;
 mod dry_run;
 mod fixture;
+mod formats;
 mod journal;
 mod keys;
 mod lessons;

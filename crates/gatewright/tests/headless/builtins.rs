@@ -11,8 +11,8 @@ bundle() {
     printf -- '---\nsource_agent: %s\ntarget_agent: b\ntimestamp: now %s\ntarget_path: site.yml\nstatus: %s\n---\n# Notes\n' \
         "$GATEWRIGHT_AGENT" "$count" "$2" > ".claude/ansible-workflows.$1.bundle.md"
 }
-signal() { echo "{\"status\": \"completed\", \"worker_id\": \"$count\"}" > .task/worker-signal.json; }
-plan="{\"id\": \"p$count\", \"title\": \"t\", \"technical_approach\": {\"pattern\": \"x\", \"rationale\": \"y\"}, \"steps\": [{\"id\": 1, \"description\": \"do it\"}]}"
+signal() { echo "{\"status\": \"completed\", \"worker_id\": \"$GATEWRIGHT_AGENT-1\", \"phase\": \"$GATEWRIGHT_STAGE\", \"timestamp\": \"$count\"}" > .task/worker-signal.json; }
+plan="{\"id\": \"plan-20260115-110000\", \"title\": \"t $count\", \"technical_approach\": {\"pattern\": \"x\", \"rationale\": \"y\"}, \"steps\": [{\"id\": 1, \"description\": \"do it\"}]}"
 case $GATEWRIGHT_STAGE in
 scaffolding | debugging) bundle "$GATEWRIGHT_STAGE" DONE ;;
 generating) bundle generating DONE; echo '- hosts: all' > site.yml ;;
@@ -22,15 +22,15 @@ IDLE | GATHERING | REFINING) echo "this is what $GATEWRIGHT_AGENT says" ;;
 EXECUTING) echo worked > done.txt ;;
 requirements_gathering)
     signal
-    echo '{"id": "s", "title": "t", "requirements": {"functional": ["it works"]}, "acceptance_criteria": [{"id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t"}], "test_criteria": {"commands": ["grep -q hello hello.txt"]}}' > .task/user-story.json ;;
+    echo '{"id": "story-20260115-103000", "title": "t", "requirements": {"functional": ["it works"]}, "acceptance_criteria": [{"id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t"}], "test_criteria": {"commands": ["grep -q hello hello.txt"]}}' > .task/user-story.json ;;
 plan_drafting) signal; echo "$plan" > .task/plan.json ;;
 plan_refining) signal; echo "$plan" > .task/plan-refined.json ;;
 plan_reviewing | code_reviewing)
     who=${GATEWRIGHT_MODEL:-codex}
-    echo "{\"status\": \"approved\", \"summary\": \"good\"}" > ".task/${GATEWRIGHT_STAGE%_reviewing}-review-$who.json" ;;
+    echo "{\"id\": \"review-20260115-113000\", \"reviewer\": \"$GATEWRIGHT_AGENT\", \"model\": \"$who\", \"status\": \"approved\", \"summary\": \"good\"}" > ".task/${GATEWRIGHT_STAGE%_reviewing}-review-$who.json" ;;
 implementing | implementing_loop)
     echo hello > hello.txt
-    echo '{"status": "complete", "files_modified": [], "files_created": ["hello.txt"]}' > .task/impl-result.json ;;
+    echo '{"id": "impl-20260115-120000", "status": "complete", "files_modified": [], "files_created": ["hello.txt"]}' > .task/impl-result.json ;;
 planning)
     echo '{"phases": [{"id": "a", "title": "A", "agent": "x"}, {"id": "b", "title": "B", "agent": "x", "needs": ["a"]}]}' > .claude/state/plan.json ;;
 executing)

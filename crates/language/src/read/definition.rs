@@ -140,7 +140,10 @@ impl Reader<'_> {
             .optional(fields, "required", Self::flag)
             .unwrap_or(default.is_none());
         let choices = self.list(fields, "choices", Self::scalar);
-        let setting = self.optional(fields, "setting", Self::field);
+        let words = self.map(fields, "words", |reader, entry| {
+            Some((entry.key.clone(), reader.scalar(&entry.node)?))
+        });
+        let settings = self.optional(fields, "setting", Self::setting_fields);
         let meaning = self.optional(fields, "is", |reader, node| {
             reader.word(node, MEANINGS, &[Meaning::Text, Meaning::Path])
         });
@@ -149,9 +152,18 @@ impl Reader<'_> {
             required,
             default,
             choices,
-            setting,
+            words: words.into_iter().collect(),
+            settings: settings.unwrap_or_default(),
             meaning: meaning.unwrap_or_default(),
         })
+    }
+
+    /// One field of the settings file, or several of which the first counts.
+    fn setting_fields(&mut self, node: &Node) -> Option<Vec<String>> {
+        match &node.value {
+            Value::List(_) => self.items(node, Self::field),
+            _ => self.field(node).map(|field| vec![field]),
+        }
     }
 
     fn counter(&mut self, entry: &Entry) -> Option<(CounterName, Counter)> {

@@ -122,9 +122,17 @@ pub(crate) static PARAM: Table = Table {
             "The only values that are allowed.",
         ),
         optional(
+            "words",
+            Shape::Map {
+                keys: &Shape::Text,
+                values: &Shape::Scalar,
+            },
+            "Other words for its values, as a settings file may have them.",
+        ),
+        optional(
             "setting",
-            Shape::Field,
-            "The dotted field of the settings file that supplies it.",
+            Shape::Either(&[Shape::Field, Shape::FilledList(&Shape::Field)]),
+            "The dotted field of the settings file that supplies it. Of several the first that is there counts.",
         ),
         optional(
             "is",

@@ -177,3 +177,64 @@ fn no_two_built_ins_give_a_file_of_one_name() {
         }
     }
 }
+
+#[test]
+fn the_workers_of_multi_ai_have_the_models_of_its_table() {
+    let builtin = builtin::find("multi-ai").expect("it is built in");
+    let given = given(builtin);
+    for (agent, model) in [
+        ("requirements-gatherer", "opus"),
+        ("planner", "opus"),
+        ("plan-reviewer", "sonnet"),
+        ("implementer", "sonnet"),
+        ("code-reviewer", "sonnet"),
+    ] {
+        let path = format!("agents/{agent}.md");
+        assert_eq!(
+            front_matter(&path, &given[&path])["model"],
+            model,
+            "{agent}"
+        );
+    }
+    // Of the reviewers the panel says who works: sonnet, opus, and Codex as the last word.
+    let definition = definition(builtin);
+    let panels = definition
+        .stages
+        .iter()
+        .filter_map(|stage| match &stage.work {
+            Work::Review(work) => Some(&work.panel),
+            _ => None,
+        });
+    for panel in panels {
+        let told = panel.iter().map(|it| match &it.settings.runner {
+            Some(runner) => runner.as_str(),
+            None => it.settings.model.as_deref().unwrap_or_default(),
+        });
+        assert_eq!(told.collect::<Vec<_>>(), ["sonnet", "opus", "codex"]);
+        let last: Vec<bool> = panel.iter().map(|it| it.last_word).collect();
+        assert_eq!(last, [false, false, true]);
+    }
+}
+
+#[test]
+fn whoever_fixes_is_told_the_rules_of_fixing() {
+    let given = given(builtin::find("multi-ai").expect("it is built in"));
+    for agent in ["planner", "implementer"] {
+        let text = given[&format!("agents/{agent}.md")].to_lowercase();
+        for rule in [
+            "accept all feedback without debate",
+            "not symptoms",
+            "nothing new",
+        ] {
+            assert!(text.contains(rule), "{agent} is not told: {rule}");
+        }
+    }
+    let text = &given["agents/implementer.md"];
+    for rule in [
+        "write the test first",
+        "Run the tests after every change",
+        "architecture changes",
+    ] {
+        assert!(text.contains(rule), "{rule}");
+    }
+}

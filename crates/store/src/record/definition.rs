@@ -18,7 +18,7 @@ records! {
     words Mode { Enforced = "enforced", Advisory = "advisory" }
     struct Budget { turns, tokens, cost_cents, time }
     kinds Amount { Fixed(amount) = "fixed", Param(param) = "param" }
-    struct Param { about, required, default, choices, setting, meaning }
+    struct Param { about, required, default, choices, words, settings, meaning }
     words Meaning { Text = "text", Path = "path" }
     struct Counter { max, then }
     struct Artifact { source, format, require, equals, outcome, approved, strictness, max_bytes }

@@ -269,7 +269,8 @@ pub fn definition() -> Definition {
         required: true,
         default: Some("site.yml".to_owned()),
         choices: vec!["site.yml".to_owned()],
-        setting: Some("autonomy.limit".to_owned()),
+        words: [("site".to_owned(), "site.yml".to_owned())].into(),
+        settings: vec!["autonomy.limit".to_owned()],
         meaning: Meaning::Path,
     };
     let counter = Counter {
