@@ -383,6 +383,24 @@ fn the_ten_states_are_shown_by_their_names() {
 }
 
 #[test]
+fn who_deletes_the_state_of_the_loop_stops_the_run() {
+    let project = begun();
+    approved(&project);
+    let path = project.path().join(".task/loop-state.json");
+    let view: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(view["active"], true, "{view}");
+    assert_eq!(view["max_iterations"], 10, "{view}");
+    std::fs::remove_file(&path).unwrap();
+    project.write(".task/impl-result.json", result().to_string());
+    run(&project, "report").exits(1);
+    assert_eq!(stage(&project), "implementing_loop");
+    assert_eq!(status(&project), "waiting");
+    run(&project, "answer continue").succeeds();
+    run(&project, "report").succeeds();
+    assert_eq!(stage(&project), "code_reviewing");
+}
+
+#[test]
 fn the_settings_of_the_seed_are_read_from_its_file() {
     let settings = |mode: &str| {
         json!({
