@@ -288,15 +288,26 @@ fn max_retries() {
         validate("GO-FAIL"),
         mend(),
         say("I STOP HERE"),
+        mend(),
+        say("AT THE FIX"),
+        validate("GO-PASS"),
+        say("VALIDATING"),
+        lint(),
+        review("GO-APPROVE"),
+        say("REVIEWING"),
+        say("END"),
     ]);
-    claude(&stage).ask("GO-MAIN: begin").succeeds();
+    let first = claude(&stage).ask("GO-MAIN: begin").succeeds();
     assert_eq!(stage.place(), "escalate waiting", "{}", stage.history());
     // The third fix was refused, and the stop was free.
     assert_eq!(stage.count("GW-R17"), 1, "{}", stage.history());
     assert_eq!(stage.count("GW-R91"), 0, "{}", stage.history());
-    let answer = stage.project.person(["answer", "continue"], "");
-    answer.succeeds();
-    assert_eq!(stage.place(), "debugging running", "{}", stage.history());
+    // A person lets it go on, in the same session, and then it is right.
+    let session = claude(&stage).resume(first.session_id()).open();
+    session.say("/ansible-answer continue");
+    session.wait_for("END");
+    session.leave();
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
 }
 
 /// The orchestrator of 001 is the main session; here it leads a role.
