@@ -36,7 +36,11 @@ pub fn append(
         let (folder, name) = folder_of(project, path, Way::Found)?;
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(folder.descriptor(), name, flags, Mode::empty());
-        let mut file = File::from(opened.map_err(|error| Refused::Io(error.into()))?);
+        let opened = opened.map_err(|error| match error {
+            Errno::NOENT => Refused::Absent,
+            other => Refused::Io(other.into()),
+        });
+        let mut file = File::from(opened?);
         if Mark::of_file(&file)? != mark {
             return Ok(None);
         }
@@ -152,5 +156,58 @@ fn reason(refused: Refused) -> String {
         Refused::NotAFolder(part) => format!("`{part}` is not a folder"),
         Refused::NotAFile(what) => format!("{what} lies there"),
         Refused::Io(error) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, Project, InsidePath) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let project = Project::find(&root).unwrap();
+        let path = InsidePath::parse("shown/run.log").unwrap();
+        (folder, project, path)
+    }
+
+    #[test]
+    fn a_mark_tells_a_file_from_an_edited_a_replaced_and_a_removed_one() {
+        let (folder, project, path) = place();
+        let file = folder.path().join("shown/run.log");
+        assert_eq!(mark(&project, &path).unwrap(), None);
+        let first = replace(&project, &path, b"one\n").unwrap();
+        assert_eq!(mark(&project, &path).unwrap(), Some(first));
+        assert_eq!(Mark::parse(&first.text()), Some(first));
+        let text = fs::read(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        assert_eq!(mark(&project, &path).unwrap(), None);
+        fs::write(&file, text).unwrap();
+        assert_ne!(mark(&project, &path).unwrap(), Some(first));
+        assert_eq!(written(&project, &path).unwrap(), b"one\n");
+    }
+
+    #[test]
+    fn only_the_file_that_was_left_is_lengthened() {
+        let (folder, project, path) = place();
+        let file = folder.path().join("shown/run.log");
+        let first = replace(&project, &path, b"one\n").unwrap();
+        let second = append(&project, &path, b"two\n", first).unwrap().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"one\ntwo\n");
+        assert_eq!(
+            append(&project, &path, b"x", first).unwrap(),
+            None,
+            "an old mark"
+        );
+        fs::write(&file, "else\n").unwrap();
+        assert_eq!(append(&project, &path, b"x", second).unwrap(), None);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(append(&project, &path, b"x", second).unwrap(), None);
+        symlink(folder.path().join("elsewhere"), &file).unwrap();
+        assert!(append(&project, &path, b"x", second).is_err());
+        assert!(!folder.path().join("elsewhere").exists());
     }
 }

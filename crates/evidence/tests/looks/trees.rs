@@ -39,6 +39,7 @@ pub fn repository() -> World {
     world.declare_param("target", Some("roles/web"));
     world.declare("bundle", "./{target}.bundle.md", Format::Text);
     world.declare_view("STATE.md");
+    world.declare_view(".shown/{run}/state.json");
     world.act("write .gitignore *.log\\nbuild/\\n; write src/main.rs fn; write src/lib.rs");
     world.act("link current src");
     world.commit();
@@ -125,6 +126,12 @@ fn views_and_artifacts_do_not_count() {
         repository,
         &[
             ("a view", "write STATE.md x", &[]),
+            ("a view of a run", "write .shown/r-1/state.json x", &[]),
+            (
+                "a view of another run",
+                "write .shown/r-2/state.json x",
+                &[],
+            ),
             ("an artifact", "write .task/r-1/s-1.json x", &[]),
             (
                 "an artifact of another run",

@@ -1,11 +1,11 @@
 //! Painting: each view compared with how it was left, and written if it is to say something else.
 
 use engine::{Disturbance, Entry, Hash, View, ViewFormat};
-use evidence::{InsidePath, Project, append, artifact_path, hash, mark, replace, written};
+use evidence::{InsidePath, Project, append, artifact_path, mark, replace, written};
 use store::Backend as _;
 use views::{Chronicle, Material, Shown};
 
-use super::record::{Record, Written};
+use super::record::{Print, Record, Written};
 use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
 
@@ -143,8 +143,8 @@ impl<'a> Painter<'a> {
         let Some(bytes) = written(&self.project, path) else {
             return false;
         };
-        match left.hash {
-            Some(known) => hash(&bytes) == known,
+        match left.print {
+            Some(known) => Print::of(&bytes) == known,
             None => self
                 .log(self.logged)
                 .is_ok_and(|log| log.as_bytes() == bytes),
@@ -166,7 +166,7 @@ impl<'a> Painter<'a> {
         }
         let longer = append(&self.project, path, self.news.as_bytes(), left.mark);
         match longer.map_err(|error| error.to_string())? {
-            Some(mark) => Ok(Written { mark, hash: None }),
+            Some(mark) => Ok(Written { mark, print: None }),
             None => self.put_log(path),
         }
     }
@@ -174,16 +174,16 @@ impl<'a> Painter<'a> {
     fn put_log(&self, path: &InsidePath) -> Result<Written, String> {
         let log = self.log(self.opened.stored.version)?;
         let mark = replaced(&self.project, path, &log)?;
-        Ok(Written { mark, hash: None })
+        Ok(Written { mark, print: None })
     }
 
     fn put(&self, path: &InsidePath, text: &str, found: Found) -> Result<Written, String> {
-        let hash = Some(hash(text.as_bytes()));
+        let print = Some(Print::of(text.as_bytes()));
         match found {
-            Found::AsLeft(left) if left.hash == hash => Ok(left),
+            Found::AsLeft(left) if left.print == print => Ok(left),
             Found::AsLeft(_) | Found::New | Found::Disturbed(_) => {
                 let mark = replaced(&self.project, path, text)?;
-                Ok(Written { mark, hash })
+                Ok(Written { mark, print })
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::fact::Cast;
 pub use passage::{By, Passage};
 
 /// How many lines of each list are kept; the journal has all.
-const MOST_LINES: usize = 500;
+const MOST_LINES: usize = 200;
 
 /// How many earlier states are kept.
 const MOST_WORDS: usize = 8;

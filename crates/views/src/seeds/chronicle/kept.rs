@@ -33,6 +33,8 @@ impl Chronicle {
             "passed": self.validations.passed,
         });
         let mut text = head.to_string();
+        let lists = self.history.iter().chain(&self.lines);
+        text.reserve(lists.map(|line| line.len() + 2).sum());
         for (mark, list) in [(HISTORY, &self.history), (LINE, &self.lines)] {
             for line in list {
                 text.push('\n');
@@ -47,10 +49,14 @@ impl Chronicle {
     pub fn read(text: &str) -> Option<Self> {
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
         let head: Value = serde_json::from_str(head).ok()?;
-        let list = |mark: char| -> Vec<String> {
-            let lines = rest.lines().filter_map(|line| line.strip_prefix(mark));
-            lines.map(str::to_owned).collect()
-        };
+        let (mut history, mut lines) = (Vec::new(), Vec::new());
+        for line in rest.lines() {
+            match (line.strip_prefix(HISTORY), line.strip_prefix(LINE)) {
+                (Some(item), _) => history.push(item.to_owned()),
+                (None, Some(told)) => lines.push(told.to_owned()),
+                (None, None) => return None,
+            }
+        }
         let words = head["words"].as_array()?.iter();
         let place = head["place"].as_str();
         Some(Self {
@@ -67,8 +73,8 @@ impl Chronicle {
                 failed: u32::try_from(head["failed"].as_u64()?).ok()?,
                 passed: head["passed"].as_bool()?,
             },
-            history: list(HISTORY),
-            lines: list(LINE),
+            history,
+            lines,
         })
     }
 }
