@@ -25,7 +25,7 @@ use crate::{Error, Looking, captured_bytes, document, questions, text, tree};
 use command::Prepared;
 pub use command::find;
 pub use environment::{Search, search, variables};
-use process::Limits;
+use process::{Limits, MOST_PROCESSES};
 pub use tail::Tail;
 
 /// Where programs are looked for in the end, whatever the caller's own folders are.
@@ -93,6 +93,7 @@ pub fn run(
     let fails_on = fails_on(work, looking)?;
     let limits = Limits {
         deadline: Instant::now() + time_limit(found),
+        processes: MOST_PROCESSES,
         fails_on: &fails_on,
         stop: surroundings.stop.as_deref(),
     };

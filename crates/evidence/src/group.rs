@@ -47,6 +47,11 @@ impl Group {
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
+    /// How many processes it is, with all that descend from it. Where the system does not tell, one.
+    pub fn size(&self) -> usize {
+        descendants(self.id()).len() + 1
+    }
+
     /// Ends the whole group and takes the status of its leader.
     pub fn end(mut self) -> io::Result<ExitStatus> {
         kill(self.id());

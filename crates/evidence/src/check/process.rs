@@ -20,12 +20,20 @@ use crate::{Error, text};
 /// How long we wait between two looks at the process.
 const TICK: Duration = Duration::from_millis(10);
 
+/// How long we wait between two counts of its processes.
+const COUNT: Duration = Duration::from_millis(250);
+
+/// More processes than this at once are no test, and would take the machine down.
+pub const MOST_PROCESSES: usize = 1_000;
+
 /// How long output is still taken from what outlived its group.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
     pub deadline: Instant,
+    /// How many processes may be at work at once.
+    pub processes: usize,
     pub fails_on: &'a [String],
     pub stop: Option<&'a AtomicBool>,
 }
@@ -67,6 +75,14 @@ pub fn run(
         Why::Ended => end_of(status),
         Why::TimedOut => CheckEnd::TimedOut,
         Why::Stopped => return Err(Error::Interrupted),
+        Why::TooMany => {
+            let said = format!(
+                "\nended: more than {} processes at once\n",
+                limits.processes
+            );
+            tail.push(said.as_bytes());
+            end_of(status)
+        }
     };
     Ok(Finished {
         ended,
@@ -80,6 +96,7 @@ enum Why {
     Ended,
     TimedOut,
     Stopped,
+    TooMany,
 }
 
 fn spawn(
@@ -116,6 +133,7 @@ fn watch(
     limits: &Limits<'_>,
 ) -> io::Result<Why> {
     let mut is_open = true;
+    let mut next_count = Instant::now() + COUNT;
     loop {
         if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Ok(Why::Stopped);
@@ -125,6 +143,12 @@ fn watch(
         }
         if Instant::now() >= limits.deadline {
             return Ok(Why::TimedOut);
+        }
+        if Instant::now() >= next_count {
+            if group.size() > limits.processes {
+                return Ok(Why::TooMany);
+            }
+            next_count = Instant::now() + COUNT;
         }
         match is_open {
             true => is_open = take(output, tail)? != Taken::End,
@@ -173,5 +197,40 @@ fn end_of(status: ExitStatus) -> CheckEnd {
     match (status.code(), status.signal()) {
         (Some(code), _) => CheckEnd::Exit(code),
         (None, signal) => CheckEnd::Signal(signal.unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_shell(script: &str, processes: usize) -> Finished {
+        let command = Prepared {
+            argv: ["sh", "-c", script].map(String::from).to_vec(),
+            program: "/bin/sh".into(),
+        };
+        let limits = Limits {
+            deadline: Instant::now() + Duration::from_secs(60),
+            processes,
+            fails_on: &[],
+            stop: None,
+        };
+        let root = std::env::temp_dir();
+        run(&command, &root, &BTreeMap::new(), &limits).unwrap()
+    }
+
+    #[test]
+    fn whoever_starts_too_many_processes_is_ended_and_told_why() {
+        let many = "for i in 1 2 3 4 5 6; do sleep 50 & done; wait";
+        let finished = run_shell(many, 5);
+        assert_eq!(finished.ended, CheckEnd::Signal(9));
+        let told = finished.tail.text(&[]);
+        assert!(told.contains("more than 5 processes at once"), "{told}");
+    }
+
+    #[test]
+    fn as_many_processes_as_may_be_are_let_alone() {
+        let few = "for i in 1 2 3; do sleep 0.6 & done; wait";
+        assert_eq!(run_shell(few, 5).ended, CheckEnd::Exit(0));
     }
 }
