@@ -10,6 +10,17 @@ use crate::claude::targets;
 /// The version of `ansible-core` that the tests are written for. `cargo xtask test` reads the same file.
 pub const VERSION: &str = include_str!("ansible/version.txt").trim_ascii();
 
+/// A playbook that the linters accept.
+pub const PLAYBOOK: &str = "---
+- name: Greet people
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Say hello
+      ansible.builtin.debug:
+        msg: Hello
+";
+
 /// The folder with the programs, which `cargo xtask test` has installed.
 ///
 /// # Panics

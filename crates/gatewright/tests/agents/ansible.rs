@@ -1,6 +1,7 @@
 //! `ansible` to its end, with one agent program and then with another, and with the real linters.
 
 use serde_json::json;
+use testkit::ansible::PLAYBOOK;
 use testkit::model::{Actor, Request, Turn, bash, make, say, write};
 
 use crate::world::{World, you_are};
@@ -8,17 +9,6 @@ use crate::world::{World, you_are};
 fn place(stage: &str) -> String {
     format!(".claude/ansible-workflows.{stage}.bundle.md")
 }
-
-/// Real Ansible that the linter accepts.
-const GOOD: &str = "---
-- name: Greet people
-  hosts: all
-  gather_facts: false
-  tasks:
-    - name: Say hello
-      ansible.builtin.debug:
-        msg: Hello
-";
 
 /// The note of an agent about its stage, with these lines in its head.
 fn bundle(agent: &str, head: &str, body: &str) -> String {
@@ -51,9 +41,9 @@ fn validator() -> Actor {
 /// The first playbook runs, but a linter objects to it, and the validator does not see that.
 fn crew() -> [Actor; 5] {
     let does = |agent: &str, turn: Turn| Actor::new(&you_are(agent), [turn, say("DONE")]);
-    let broken = GOOD.replace("ansible.builtin.debug", "debug");
+    let broken = PLAYBOOK.replace("ansible.builtin.debug", "debug");
     let generates = puts(&broken).and_also(leaves("generating", "ansible-generator"));
-    let mends = puts(GOOD).and_also(leaves("debugging", "ansible-debugger"));
+    let mends = puts(PLAYBOOK).and_also(leaves("debugging", "ansible-debugger"));
     let approves = bundle("ansible-reviewer", "status: APPROVED\n", "Good.");
     [
         does("session", leaves("scaffolding", "session")),

@@ -32,17 +32,9 @@ reviewing) bundle APPROVED ;;
 esac
 "#;
 
-const GOOD_PLAYBOOK: &str = "cat > site.yml <<'END'
----
-- name: Greet people
-  hosts: all
-  gather_facts: false
-  tasks:
-    - name: Say hello
-      ansible.builtin.debug:
-        msg: Hello
-END
-";
+fn good_playbook() -> String {
+    format!("cat > site.yml <<'END'\n{}END\n", ansible::PLAYBOOK)
+}
 
 const GOOD_ROLE: &str = "mkdir -p roles/web/tasks; cat > roles/web/tasks/main.yml <<'END'
 ---
@@ -83,8 +75,8 @@ fn verdicts(world: &World) -> Vec<String> {
 
 #[test]
 fn the_loop_is_killed_at_each_stage_and_goes_on() {
-    let broken = GOOD_PLAYBOOK.replace("ansible.builtin.debug", "debug");
-    let world = world("site.yml", &broken, GOOD_PLAYBOOK);
+    let broken = good_playbook().replace("ansible.builtin.debug", "debug");
+    let world = world("site.yml", &broken, &good_playbook());
     let real = ansible::folder().join("ansible-lint");
     // The linter waits, too.
     let lint = format!(
@@ -150,7 +142,7 @@ fn a_role_is_really_checked() {
 #[test]
 fn without_the_linters_nothing_was_checked() {
     for missing in ["ansible-playbook", "ansible-lint"] {
-        let world = world("site.yml", GOOD_PLAYBOOK, GOOD_PLAYBOOK);
+        let world = world("site.yml", &good_playbook(), &good_playbook());
         fs::remove_file(world.programs().join(missing)).unwrap();
         let mut command = world.command(&line(&world, "site.yml"));
         let path = format!("{}:/usr/bin:/bin", world.programs().display());

@@ -3,21 +3,11 @@
 
 use serde_json::Value;
 use testkit::Project;
+use testkit::ansible::PLAYBOOK;
 use testkit::claude::Claude;
 use testkit::model::{Actor, Model, Turn, agent_in_foreground, bash, say};
 
 use crate::stage::{Stage, program};
-
-/// Real Ansible that the linters accept.
-const GOOD: &str = "---
-- name: Greet people
-  hosts: all
-  gather_facts: false
-  tasks:
-    - name: Say hello
-      ansible.builtin.debug:
-        msg: Hello
-";
 
 /// What an agent does that leaves this file.
 fn put(path: &str, text: &str) -> Turn {
@@ -57,14 +47,14 @@ fn crew(target: &str) -> Vec<Actor> {
     };
     let generates = || bundle("generating", "ansible-generator", target, "");
     let mends = || bundle("debugging", "ansible-debugger", target, "");
-    let broken = GOOD.replace("ansible.builtin.debug", "debgu");
+    let broken = PLAYBOOK.replace("ansible.builtin.debug", "debgu");
     vec![
-        worker("GO-GENERATE", put("site.yml", GOOD), generates()),
+        worker("GO-GENERATE", put("site.yml", PLAYBOOK), generates()),
         worker("GO-BREAK", put("site.yml", &broken), generates()),
         worker("GO-ROLE", put_role(), generates()),
         worker("GO-PASS", look(), validates("PASS")),
         worker("GO-FAIL", look(), validates("FAIL")),
-        worker("GO-MEND", put("site.yml", GOOD), mends()),
+        worker("GO-MEND", put("site.yml", PLAYBOOK), mends()),
         worker("GO-APPROVE", look(), reviews("APPROVED")),
         worker("GO-REJECT", look(), reviews("NEEDS_REWORK")),
     ]
@@ -177,7 +167,7 @@ fn happy_path_from_an_empty_folder() {
         ]
     );
     assert_eq!(verdicts(&stage), ["passed"]);
-    assert_eq!(stage.project.read("site.yml"), GOOD);
+    assert_eq!(stage.project.read("site.yml"), PLAYBOOK);
     // The person's own words are the task, and the view tells how it went.
     let status = stage.status(&stage.run());
     assert_eq!(status["task"], "Greet people");
@@ -203,7 +193,7 @@ fn validation_failure() {
         way(&stage)[..4],
         ["generating", "validating", "debugging", "validating"]
     );
-    assert_eq!(stage.project.read("site.yml"), GOOD);
+    assert_eq!(stage.project.read("site.yml"), PLAYBOOK);
 }
 
 /// The validator's word is not enough.

@@ -106,6 +106,30 @@ fn seen(stage: &Stage) -> Vec<String> {
     looks.collect()
 }
 
+/// Whoever makes a calculator, then tests it, then verifies the whole.
+fn calculator_crew() -> [Actor; 4] {
+    let phases = [
+        phase(
+            "phase_0",
+            "general-purpose",
+            "Create calculator module",
+            &[],
+        ),
+        phase(
+            "phase_1",
+            "general-purpose",
+            "Write and run tests",
+            &["phase_0"],
+        ),
+    ];
+    [
+        planner(&phases),
+        worker("GO-CREATE", "phase_0", "calculator.py"),
+        worker("GO-TEST", "phase_1", "test_calculator.py"),
+        verifier(),
+    ]
+}
+
 #[test]
 fn single_phase_workflow() {
     let stage = stage(
@@ -249,25 +273,7 @@ fn todo_write_sync() {
             verifies(),
             say("END"),
         ],
-        [
-            planner(&[
-                phase(
-                    "phase_0",
-                    "general-purpose",
-                    "Create calculator module",
-                    &[],
-                ),
-                phase(
-                    "phase_1",
-                    "general-purpose",
-                    "Write and run tests",
-                    &["phase_0"],
-                ),
-            ]),
-            worker("GO-CREATE", "phase_0", "calculator.py"),
-            worker("GO-TEST", "phase_1", "test_calculator.py"),
-            verifier(),
-        ],
+        calculator_crew(),
     );
     let claude = stage.claude().env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     let claude = claude.allow(["TaskList"]);
@@ -325,25 +331,7 @@ fn todo_write_sync_with_the_older_tool() {
             verifies(),
             say("END"),
         ],
-        [
-            planner(&[
-                phase(
-                    "phase_0",
-                    "general-purpose",
-                    "Create calculator module",
-                    &[],
-                ),
-                phase(
-                    "phase_1",
-                    "general-purpose",
-                    "Write and run tests",
-                    &["phase_0"],
-                ),
-            ]),
-            worker("GO-CREATE", "phase_0", "calculator.py"),
-            worker("GO-TEST", "phase_1", "test_calculator.py"),
-            verifier(),
-        ],
+        calculator_crew(),
     );
     let claude = stage.claude().env("CLAUDE_CODE_ENABLE_TASKS", "0");
     let claude = claude.allow(["TodoWrite"]);
