@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use views::{Paint, Style};
 
+use self::papers::Verdict;
 use self::scene::Scene;
 use crate::commands::verify;
 use crate::context::Context;
@@ -108,24 +109,34 @@ fn requirements(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Fa
     )?;
 
     scene.leaves(
-        &[papers::SIGNAL_DONE, papers::STORY],
+        &[papers::SIGNAL_GATHERED, papers::STORY],
         "requirements-gatherer",
     )?;
     let question = scene.asked()?;
     scene.chooses("approve")?;
-    teller.act("answer", Style::Wait, &format!("{question} approve"))
+    teller.act(
+        "answer",
+        Style::Wait,
+        &format!("{question}: you say approve"),
+    )
 }
 
 fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
-    scene.leaves(&[papers::SIGNAL_AGAIN, papers::PLAN], "planner")?;
-    scene.leaves(&[papers::SIGNAL_DONE, papers::PLAN_REFINED], "planner")?;
+    scene.leaves(&[papers::SIGNAL_DRAFTED, papers::PLAN], "planner")?;
+    scene.leaves(&[papers::SIGNAL_REFINED, papers::PLAN_REFINED], "planner")?;
     teller.act(
         "left",
         Style::Normal,
         "the planner leaves a draft, then the plan: both fit their schema",
     )?;
 
-    scene.write(papers::PLAN_SONNET, papers::LOOKS_GOOD)?;
+    let looks_good = Verdict {
+        reviewer: "plan-reviewer",
+        model: "sonnet",
+        status: "LGTM",
+        summary: "looks good to me",
+    };
+    scene.write(papers::PLAN_SONNET, &looks_good.text())?;
     let refused = scene.refused("plan-reviewer")?;
     teller.act(
         "REFUSED",
@@ -133,10 +144,12 @@ fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
         &format!("a reviewer writes «LGTM». {refused}"),
     )?;
 
-    for path in [papers::PLAN_SONNET, papers::PLAN_OPUS] {
-        scene.leaves(&[(path, papers::APPROVED)], "plan-reviewer")?;
-    }
-    scene.leaves(&[(papers::PLAN_CODEX, papers::APPROVED)], "review-codex")?;
+    let panel = [
+        ("plan-reviewer", "sonnet", papers::PLAN_SONNET),
+        ("plan-reviewer", "opus", papers::PLAN_OPUS),
+        ("review-codex", "codex", papers::PLAN_CODEX),
+    ];
+    approve(scene, panel, "nothing to add")?;
     teller.act(
         "review",
         Style::Good,
@@ -152,7 +165,7 @@ fn code(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
         Style::Normal,
         "the implementer writes greet.sh and says that all tests pass",
     )?;
-    review(scene, papers::APPROVED)?;
+    review(scene, "nothing to add")?;
     teller.act("review", Style::Good, "three reviewers approve the code")?;
     let failed = scene.checks()?;
     teller.act(
@@ -168,7 +181,7 @@ fn code(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
         Style::Normal,
         "the implementer corrects greet.sh: the old approvals are void",
     )?;
-    review(scene, papers::APPROVED_AGAIN)?;
+    review(scene, "now it greets by name")?;
     teller.act(
         "review",
         Style::Good,
@@ -183,11 +196,31 @@ fn code(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
     teller.act("done", Style::Strong, "the run is completed")
 }
 
-fn review(scene: &mut Scene<'_>, verdict: &'static str) -> Result<(), Failure> {
-    for path in [papers::CODE_SONNET, papers::CODE_OPUS] {
-        scene.leaves(&[(path, verdict)], "code-reviewer")?;
+fn review(scene: &mut Scene<'_>, summary: &'static str) -> Result<(), Failure> {
+    let panel = [
+        ("code-reviewer", "sonnet", papers::CODE_SONNET),
+        ("code-reviewer", "opus", papers::CODE_OPUS),
+        ("review-codex", "codex", papers::CODE_CODEX),
+    ];
+    approve(scene, panel, summary)
+}
+
+/// Every reviewer of the panel, with its model and its file, approves.
+fn approve(
+    scene: &mut Scene<'_>,
+    panel: [(&'static str, &'static str, &'static str); 3],
+    summary: &'static str,
+) -> Result<(), Failure> {
+    for (reviewer, model, path) in panel {
+        let verdict = Verdict {
+            reviewer,
+            model,
+            status: "approved",
+            summary,
+        };
+        scene.leaves(&[(path, &verdict.text())], reviewer)?;
     }
-    scene.leaves(&[(papers::CODE_CODEX, verdict)], "review-codex")
+    Ok(())
 }
 
 fn verified(scene: &Scene<'_>, run: &RunId, teller: &mut Teller<'_>) -> Result<bool, Failure> {

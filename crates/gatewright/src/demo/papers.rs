@@ -10,23 +10,52 @@ const SIGNAL: &str = ".task/worker-signal.json";
 pub const SIGNAL_QUESTION: Paper = (
     SIGNAL,
     r#"{
+  "worker_id": "requirements-gatherer-1",
+  "phase": "requirements_gathering",
   "status": "needs_input",
-  "questions": [{ "id": "language", "question": "In which language?", "options": ["English", "French"] }]
+  "questions": [{ "id": "language", "question": "In which language?", "options": ["English", "French"] }],
+  "timestamp": "2026-01-15T10:30:00Z"
 }
 "#,
 );
 
-// An artifact belongs to the attempt that left it: the same bytes again would be an old one.
-pub const SIGNAL_DONE: Paper = (SIGNAL, "{ \"status\": \"completed\" }\n");
-pub const SIGNAL_AGAIN: Paper = (
+pub const SIGNAL_GATHERED: Paper = (
     SIGNAL,
-    "{ \"status\": \"completed\", \"phase\": \"draft\" }\n",
+    r#"{
+  "worker_id": "requirements-gatherer-1",
+  "phase": "requirements_gathering",
+  "status": "completed",
+  "timestamp": "2026-01-15T10:31:00Z"
+}
+"#,
+);
+
+pub const SIGNAL_DRAFTED: Paper = (
+    SIGNAL,
+    r#"{
+  "worker_id": "planner-1",
+  "phase": "plan_drafting",
+  "status": "completed",
+  "timestamp": "2026-01-15T10:40:00Z"
+}
+"#,
+);
+
+pub const SIGNAL_REFINED: Paper = (
+    SIGNAL,
+    r#"{
+  "worker_id": "planner-1",
+  "phase": "plan_refining",
+  "status": "completed",
+  "timestamp": "2026-01-15T10:50:00Z"
+}
+"#,
 );
 
 pub const STORY: Paper = (
     ".task/user-story.json",
     r#"{
-  "id": "story-1",
+  "id": "story-20260115-103100",
   "title": "Greet people by name",
   "requirements": { "functional": ["greet.sh greets the person that it is called with"] },
   "acceptance_criteria": [
@@ -40,7 +69,7 @@ pub const STORY: Paper = (
 pub const PLAN: Paper = (
     ".task/plan.json",
     r#"{
-  "id": "plan-1",
+  "id": "plan-20260115-104000",
   "title": "A greeting",
   "technical_approach": { "pattern": "one script", "rationale": "there is nothing else to do" },
   "steps": [{ "id": 1, "description": "write greet.sh" }]
@@ -51,7 +80,7 @@ pub const PLAN: Paper = (
 pub const PLAN_REFINED: Paper = (
     ".task/plan-refined.json",
     r#"{
-  "id": "plan-1",
+  "id": "plan-20260115-104000",
   "title": "A greeting",
   "technical_approach": { "pattern": "one script", "rationale": "there is nothing else to do" },
   "steps": [
@@ -69,14 +98,39 @@ pub const CODE_SONNET: &str = ".task/code-review-sonnet.json";
 pub const CODE_OPUS: &str = ".task/code-review-opus.json";
 pub const CODE_CODEX: &str = ".task/code-review-codex.json";
 
-pub const LOOKS_GOOD: &str = "{ \"status\": \"LGTM\", \"summary\": \"looks good to me\" }\n";
-pub const APPROVED: &str = "{ \"status\": \"approved\", \"summary\": \"nothing to add\" }\n";
-pub const APPROVED_AGAIN: &str =
-    "{ \"status\": \"approved\", \"summary\": \"now it greets by name\" }\n";
+/// What a reviewer writes down.
+pub struct Verdict {
+    pub reviewer: &'static str,
+    pub model: &'static str,
+    pub status: &'static str,
+    pub summary: &'static str,
+}
+
+impl Verdict {
+    pub fn text(&self) -> String {
+        let Self {
+            reviewer,
+            model,
+            status,
+            summary,
+        } = self;
+        format!(
+            r#"{{
+  "id": "review-20260115-110000",
+  "reviewer": "{reviewer}",
+  "model": "{model}",
+  "status": "{status}",
+  "summary": "{summary}"
+}}
+"#
+        )
+    }
+}
 
 pub const RESULT: Paper = (
     ".task/impl-result.json",
     r#"{
+  "id": "impl-20260115-120000",
   "status": "complete",
   "files_modified": [],
   "files_created": ["greet.sh", "tests/greeting.sh"],
@@ -88,6 +142,7 @@ pub const RESULT: Paper = (
 pub const RESULT_AGAIN: Paper = (
     ".task/impl-result.json",
     r#"{
+  "id": "impl-20260115-121500",
   "status": "complete",
   "files_modified": ["greet.sh"],
   "files_created": [],
