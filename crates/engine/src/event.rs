@@ -242,6 +242,8 @@ pub enum Touch {
     Definition,
     /// Our own program.
     Program,
+    /// A view whose removal stops the run: that is a person's to do.
+    Stop,
     /// The file of an artifact. `step` where its path belongs to one step.
     Artifact {
         artifact: ArtifactName,

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use crate::beneath::{self, Refused};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::Filling;
-use crate::{Content, Error, Given, Looking, bundle, check, document, schema, steps, text};
+use crate::{
+    Content, Error, Given, Looking, bundle, check, document, questions, schema, steps, text,
+};
 
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;
@@ -215,6 +217,7 @@ fn judge(
     let definition = looking.pipeline.definition();
     let verdict = validate(&kept, need, artifact, looking)?.and_then(|verdict| {
         steps::judge(&kept, &need.artifact, definition)?;
+        questions::judge(&kept, &need.artifact, definition)?;
         Ok(verdict)
     });
     let (seen, commands) = match verdict {

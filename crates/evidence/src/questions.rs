@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Format, Question};
+use engine::{ArtifactName, Definition, Format, Question, Questions, Work};
 use serde_json::{Value, json};
 
 use crate::{Content, bundle, document, text};
@@ -38,6 +38,27 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Question>
         questions.push(question);
     }
     Ok(questions)
+}
+
+/// Can the questions in this artifact be put to a person, wherever a stage asks them? Whoever left some
+/// that cannot is told at once, while it can still mend them.
+pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
+    let Some(artifact) = definition.artifacts.get(name) else {
+        return Ok(());
+    };
+    for stage in &definition.stages {
+        let Work::Ask(work) = &stage.work else {
+            continue;
+        };
+        // One that asks nothing may have no questions.
+        if let Questions::From { field, .. } = &work.questions
+            && field.artifact == *name
+            && list(content, &artifact.format, &field.field).is_ok()
+        {
+            read(content, &artifact.format, &field.field)?;
+        }
+    }
+    Ok(())
 }
 
 /// The artifact that a person's answers become: each with its question, for the worker who reads it.

@@ -11,7 +11,7 @@ mod manifest;
 use std::io::Read;
 use std::path::Path;
 
-use engine::{Hash, Source};
+use engine::{Hash, Meaning, Source};
 use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 
@@ -36,7 +36,15 @@ pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
     let left_out = LeftOut::of(looking);
     let project = looking.project;
     let mut cache = Cache::load(looking.cache, &project.root);
-    let Listing { files, mut lines } = listing::list(project)?;
+    let Listing {
+        mut files,
+        mut lines,
+    } = listing::list(project)?;
+    for path in named(looking) {
+        files.extend(listing::below(&project.root, path)?);
+    }
+    files.sort_unstable();
+    files.dedup();
     let mut reader = Reader::new(&project.root)?;
     for path in files.iter().filter(|path| !left_out.covers(path)) {
         lines.extend(reader.line(path, &mut cache)?);
@@ -47,6 +55,14 @@ pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
         hash: hash(&manifest),
         manifest,
     })
+}
+
+/// What the run was started for counts also where git ignores it: an agent may write the rules of git.
+fn named<'a>(looking: &Looking<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let params = looking.pipeline.definition().params.iter();
+    let paths = params.filter(|(_, param)| param.meaning == Meaning::Path);
+    let run = looking.run;
+    paths.filter_map(|(name, _)| run.params.get(name).map(String::as_str))
 }
 
 /// The paths of the files that git tracks or does not ignore, of nested repositories too; sorted.

@@ -63,10 +63,10 @@ fn note(desk: &mut Desk<'_>, mut opened: Opened, disturbed: Vec<Disturbed>) -> O
 
 fn stopped(opened: &Opened, reason: &str) -> String {
     format!(
-        "the run is stopped, because {}: `gatewright answer continue {}` lets it go on, \
-         `gatewright cancel` ends it",
+        "the run is stopped, because {}: `gatewright answer {run} continue` lets it go on, \
+         `gatewright cancel {run} --reason WHY` ends it",
         views::line(reason),
-        opened.run().id
+        run = opened.run().id
     )
 }
 

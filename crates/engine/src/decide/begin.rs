@@ -189,6 +189,9 @@ fn value(
     }
     match param.meaning {
         Meaning::Text => Ok(Some(value.to_string())),
+        Meaning::Path if value.starts_with('-') => Err(format!(
+            "parameter '{name}' is a path, and '{value}' would be taken for an option"
+        )),
         Meaning::Path => inside::plain(value).map(Some).ok_or_else(|| {
             format!(
                 "parameter '{name}' is a path inside the project, and '{value}' leads elsewhere"

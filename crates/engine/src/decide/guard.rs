@@ -156,6 +156,7 @@ fn touched(
         Touch::Settings => Some(own("the settings with the hooks")),
         Touch::Definition => Some(own("the pipeline")),
         Touch::Program => Some(own("the program that guards this run")),
+        Touch::Stop => Some(own("the file whose removal stops the run")),
         Touch::Artifact { artifact, step } => foreign(draft, dispatch, artifact, step.as_ref()),
     })
 }

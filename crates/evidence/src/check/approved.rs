@@ -269,8 +269,10 @@ pub fn acceptable(words: &[String]) -> Result<(), String> {
         .to_ascii_lowercase();
     let objection = OBJECTIONS
         .iter()
-        .find(|(_, names)| names.contains(&name.as_str()));
-    match objection.map(|(objection, _)| *objection) {
+        .find(|(_, names)| names.contains(&name.as_str()))
+        .map(|(objection, _)| *objection);
+    let changes = || name.starts_with("mkfs.") || (name == "git" && changes_work(arguments));
+    match objection.or_else(|| changes().then_some(Objection::DoesMore)) {
         Some(Objection::TestsNothing) => Err(format!("`{shown}` tests nothing; write a real test")),
         Some(Objection::StartsAnother) => Err(format!(
             "`{shown}` starts another command; write that command itself"
@@ -280,6 +282,16 @@ pub fn acceptable(words: &[String]) -> Result<(), String> {
         )),
         None => inline(&name, arguments, &shown),
     }
+}
+
+/// Words of git that throw work away, or hand it to others.
+fn changes_work(arguments: &[String]) -> bool {
+    const WORDS: [&str; 10] = [
+        "clean", "reset", "checkout", "restore", "switch", "stash", "push", "commit", "rebase",
+        "rm",
+    ];
+    let word = arguments.iter().find(|word| !word.starts_with('-'));
+    word.is_some_and(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Code in the command line is a program that nobody can find again; a file of the project can be.

@@ -38,6 +38,27 @@ pub fn list(project: &Project) -> Result<Listing, Error> {
     Ok(listing)
 }
 
+/// The file of this path, or all files of the folder. What lies behind a link is not of this tree.
+pub fn below(root: &Path, path: &str) -> Result<Vec<Vec<u8>>, Error> {
+    let full = root.join(path);
+    match full.symlink_metadata() {
+        Ok(_) if !is_plain(root, path) => Ok(Vec::new()),
+        Ok(found) if found.is_dir() => walk(&full, path.as_bytes(), MOST_FILES),
+        Ok(_) => Ok(vec![path.as_bytes().to_vec()]),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Does the path lie where it says, with no link on the way to it?
+fn is_plain(root: &Path, path: &str) -> bool {
+    let above = Path::new(path).parent().unwrap_or(Path::new(""));
+    let real = |path: &Path| path.canonicalize().ok();
+    match (real(root), real(&root.join(above))) {
+        (Some(root), Some(found)) => path != "." && found == root.join(above),
+        _ => false,
+    }
+}
+
 fn list_repository(root: &Path, repository: &Repository) -> Result<Listing, Error> {
     let place = Place {
         root: root.to_path_buf(),

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::key::{self, Command};
 use crate::output::Output;
-use crate::{chance, clock, runs, worker};
+use crate::{chance, clock, rendering, runs, worker};
 
 /// Begin a new run that goes on from an earlier point of another one
 ///
@@ -87,7 +87,8 @@ impl Fork {
         };
         let forked = desk.store.begin(&new, &decision)?;
         search_alike(desk, &stored.run.id, &forked.run.id)?;
-        desk.opened(forked)
+        let opened = desk.opened(forked)?;
+        Ok(rendering::render(desk, opened))
     }
 }
 

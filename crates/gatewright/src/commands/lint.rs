@@ -5,7 +5,7 @@ use language::{Diagnostic, Sources};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::definition::{self, Trouble};
+use crate::definition::{self, Place, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::members;
@@ -110,14 +110,18 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
     }
 }
 
-/// A file that lies here is meant before a pipeline of that name.
+/// A file that lies here is meant before a pipeline of that name, and the project's own file before
+/// the built-in one from which it was made.
 fn named_or_file(word: &str, context: &Context) -> Result<Sources, Trouble> {
     let path = context.folder.join(word);
     if path.exists() {
         return definition::read(&path, word);
     }
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    definition::find(word, &context.folder, &project.root)
+    match definition::own(word, &project.root) {
+        Some(Place::File { path, shown }) => definition::read(&path, &shown),
+        Some(Place::Builtin(_)) | None => definition::find(word, &context.folder, &project.root),
+    }
 }
 
 /// Problems are talk; that a file is accepted is a fact.

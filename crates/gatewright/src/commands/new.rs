@@ -164,7 +164,8 @@ impl Made {
         );
         let others = self.sources.files.iter();
         let others = others.map(|(path, bytes)| (inside(path), bytes.clone()));
-        [main, scenarios].into_iter().chain(others).collect()
+        // The definition last: what is half made has no name yet, and can be made again.
+        others.chain([scenarios, main]).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
-use engine::{Act, CheckpointName, CommandName, Happening, ParamName};
+use engine::{Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName};
 use hosts::claude::Answer;
 use store::Backend as _;
 
@@ -102,6 +102,8 @@ fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, 
     Ok(Some(name))
 }
 
+const NO_CHOICE: &str = "say which choice behind the command; `gatewright next` tells them";
+
 /// What a command stands for, with what follows it.
 #[derive(Debug, PartialEq, Eq)]
 enum Meant {
@@ -116,13 +118,13 @@ fn meant(act: &Act, arguments: &str) -> Meant {
         reason => reason.to_owned(),
     };
     match act {
-        Act::Start => {
-            Meant::Nothing("this session holds a run already, and one session has one run")
-        }
+        Act::Start => Meant::Nothing(
+            "this session holds a run already; end that one first, or begin another session",
+        ),
         Act::Answer(Some(choice)) => Meant::Choice(choice.to_string()),
         Act::Answer(None) => match first_word(arguments) {
             Some((word, _)) => Meant::Choice(word.to_owned()),
-            None => Meant::Nothing("say which choice"),
+            None => Meant::Nothing(NO_CHOICE),
         },
         Act::Finish => Meant::Happening(Happening::FinishAsked),
         Act::Retry => Meant::Happening(Happening::RetryAsked),
@@ -168,14 +170,23 @@ pub fn params(
         })
         .map(|(name, _)| name)
         .collect();
-    if let ([only], Some((word, _))) = (missing.as_slice(), first_word(rest)) {
+    if let ([only], Some((word, _))) = (missing.as_slice(), first_word(rest))
+        && could_be(definition.params.get(*only), word)
+    {
         params.push(((*only).clone(), word.to_owned()));
     }
-    let task = match rest {
-        "" => definition.about.clone(),
-        task => task.to_owned(),
-    };
-    Ok((params, task))
+    if rest.is_empty() {
+        return Err(Failure::no(
+            "the task is empty; say behind the command what is to be done",
+        ));
+    }
+    Ok((params, rest.to_owned()))
+}
+
+/// Could this word be meant for the parameter? A path looks like one; anything else begins the task.
+fn could_be(param: Option<&Param>, word: &str) -> bool {
+    let is_path = param.is_some_and(|param| param.meaning == Meaning::Path);
+    !is_path || (word.contains(['.', '/']) && !word.contains('=') && !word.ends_with('.'))
 }
 
 fn first_word(text: &str) -> Option<(&str, &str)> {
@@ -205,7 +216,7 @@ mod tests {
             (Act::Cancel, "", cancel(NO_REASON)),
             (Act::Answer(None), "stop now", choice("stop")),
             (Act::Answer(stop), "", choice("stop")),
-            (Act::Answer(None), "", Meant::Nothing("say which choice")),
+            (Act::Answer(None), "", Meant::Nothing(NO_CHOICE)),
             (Act::Finish, "", Meant::Happening(Happening::FinishAsked)),
         ] {
             assert_eq!(meant(&act, arguments), expected);
@@ -237,5 +248,9 @@ mod tests {
             read("site.yml with nginx"),
             expected("target=site.yml", "site.yml with nginx")
         );
+        // A word that is no path is the beginning of the task, and an empty task is none.
+        assert_eq!(read("Install Docker"), expected("", "Install Docker"));
+        assert_eq!(read("tarqet=a.yml go"), expected("", "tarqet=a.yml go"));
+        assert!(params(&context, "ansible", "target=site.yml").is_err());
     }
 }

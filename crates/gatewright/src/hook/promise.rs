@@ -52,6 +52,14 @@ impl Promise {
             ..Answer::nothing()
         };
         match self {
+            // Whoever typed the command is told, and so is the model that reads it.
+            Self::None if event == Event::UserPromptExpansion => Some(Answer {
+                context: Some(format!(
+                    "Gatewright began no run: {failure}. Do nothing of what this command asks for; \
+                     tell the person why."
+                )),
+                ..notice("this session is not guarded")
+            }),
             Self::None => Some(notice("this session is not guarded")),
             Self::Ordinary if event == Event::PreToolUse => None,
             Self::Ordinary => Some(notice(

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{Artifact, ArtifactName, CommandName, Door, Source, StepId, Touch};
+use engine::{Artifact, ArtifactName, CommandName, Door, Removed, Source, StepId, Touch};
+use evidence::artifact_path;
 use hosts::Payload;
 use hosts::claude::doors;
 
@@ -124,6 +125,18 @@ const SETTINGS_OF_OTHERS: [&str; 3] = [
     ".gemini/settings.json",
 ];
 
+/// The views whose removal stops the run, by their paths.
+fn stops(opened: &Opened) -> Vec<PathBuf> {
+    let definition = opened.pipeline.definition();
+    let views = definition.views.iter();
+    let stops = views.filter(|view| view.removed == Removed::Waits);
+    let paths = stops.filter_map(|view| {
+        let path = artifact_path(&view.path, definition, opened.run(), None).ok()?;
+        Some(PathBuf::from(path.as_str()))
+    });
+    paths.collect()
+}
+
 /// Where our own files lie.
 #[derive(Default)]
 struct Places {
@@ -186,6 +199,10 @@ impl Places {
         let given = given.map(|(root, file)| root.join(".claude").join(file));
         let given = given.map(|path| (resolver.resolved(&path), Touch::Definition));
         places.places.extend(given);
+        let stops = stops(opened).into_iter();
+        let stops = stops.flat_map(|path| grounds.iter().map(move |root| root.join(&path)));
+        let stops = stops.map(|path| (resolver.resolved(&path), Touch::Stop));
+        places.places.extend(stops);
         match &desk.workplace {
             Some(own) => places.without(resolver.resolved(Path::new(own))),
             None => places,

@@ -46,6 +46,13 @@ fn a_pipeline_of_the_project_goes_by_its_name_and_never_before_a_built_in_one() 
     let linted = run(&project, "lint small multi-ai").succeeds();
     assert_eq!(linted.stdout, "small: accepted\nmulti-ai: accepted\n");
     says_one_line(run(&project, "lint smal"), 3, &["did you mean small?"]);
+    // The project's own file is what a run would start with.
+    project.write(".gatewright/ansible.toml", "name = 1");
+    let linted = run(&project, "lint ansible").exits(1);
+    assert!(
+        linted.stderr.contains(".gatewright/ansible.toml"),
+        "{linted}"
+    );
 }
 
 #[test]

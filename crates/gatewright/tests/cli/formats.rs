@@ -170,6 +170,22 @@ fn a_signal_that_is_not_as_wanted_is_refused_with_one_line() {
             (|it| it["status"] = Value::Null, "/status"),
             (|it| it["status"] = json!("needs_input"), "questions"),
             (|it| it["timestamp"] = json!(7), "/timestamp"),
+            // Questions that nobody could answer are told to whoever asks them.
+            (
+                |it| {
+                    it["status"] = json!("needs_input");
+                    it["questions"] = json!([{ "id": "auth method", "question": "Which?" }]);
+                },
+                "has an id that is not one short word",
+            ),
+            (
+                |it| {
+                    it["status"] = json!("needs_input");
+                    let one = json!({ "id": "q1", "question": "Which?" });
+                    it["questions"] = json!([one, one]);
+                },
+                "stands twice",
+            ),
         ],
     );
 }

@@ -1,7 +1,9 @@
 //! The whole way by hand: a pipeline is written, linted, started, driven to its end, and verified.
 
+use testkit::Project;
+
 use crate::fixture::{
-    RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
+    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
     to_the_end, to_the_question,
 };
 
@@ -101,6 +103,31 @@ fn a_change_after_the_check_sends_the_run_back() {
     to_the_end(&project);
     assert_eq!(stage(&project), "testing");
     run(&project, "check").succeeds();
+}
+
+/// An agent may write the rules of git: what the run was started for counts all the same.
+#[test]
+fn a_target_that_git_ignores_is_looked_at_too() {
+    for target in ["site.yml", "roles/web"] {
+        let project = Project::with_git(PROGRAM);
+        let params = "[params]\ntarget = { about = \"what is made\", is = \"path\" }\n";
+        let used = SMALL.replace("grep -q Hello note.md", "ls {target}");
+        project.write("small.toml", format!("{used}\n{params}"));
+        let file = match target {
+            "site.yml" => "site.yml",
+            role => &format!("{role}/tasks/main.yml"),
+        };
+        project.write(file, "made\n");
+        project.write(".gitignore", format!("{target}\n"));
+        project.trust("small.toml");
+        let line =
+            format!("start small.toml --id r-test --task x --by-hand --param target={target}");
+        run(&project, &line).succeeds();
+        to_the_question(&project);
+        project.write(file, "changed after the check had passed\n");
+        to_the_end(&project);
+        assert_eq!(stage(&project), "testing", "{target}");
+    }
 }
 
 #[test]

@@ -38,6 +38,14 @@ fn a_run_is_shown_in_files_after_every_change() {
 }
 
 #[test]
+fn a_fork_is_shown_from_its_beginning() {
+    let project = with_views();
+    run(&project, "cancel r-test --reason x").succeeds();
+    run(&project, "fork r-test --at 1 --id r-fork").succeeds();
+    assert!(project.read("shown/r-fork.md").contains("write a note"));
+}
+
+#[test]
 fn an_edited_view_changes_nothing_and_is_written_anew() {
     let project = with_views();
     project.write("shown/status.json", "{\"stage\": {\"name\": \"complete\"}}");
@@ -296,7 +304,7 @@ fn a_removed_stop_makes_the_run_wait_until_a_person_goes_on() {
     assert!(
         ran.stderr.contains(
             "the run is stopped, because somebody removed `stop.json`: \
-             `gatewright answer continue r-test` lets it go on"
+             `gatewright answer r-test continue` lets it go on"
         ),
         "{ran}"
     );

@@ -138,6 +138,15 @@ fn a_role_is_really_checked() {
     }
 }
 
+/// The linter passes what it takes for no playbook, without a look.
+#[test]
+fn what_is_not_linted_has_not_passed() {
+    let odd = good_playbook().replace("site.yml", "site");
+    let world = world("site", &odd, &odd);
+    world.gatewright(&line(&world, "site")).exits(6);
+    assert_eq!(verdicts(&world), ["failed", "failed", "failed"]);
+}
+
 /// A linter that is not there blames nobody: no fix is counted, and a person is told.
 #[test]
 fn without_the_linters_nothing_was_checked() {

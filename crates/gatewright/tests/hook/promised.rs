@@ -190,6 +190,28 @@ fn where_runs_begin_by_a_command_nothing_is_refused_without_one() {
 }
 
 #[test]
+fn the_model_is_told_too_that_a_command_began_no_run() {
+    let text = OPEN.replace("begins = \"session\"", "begins = \"command\"");
+    let seat = Seat::installed_as("open", &format!("{text}\n[commands]\ngo = \"start\"\n"));
+    let typed = |arguments: &str| {
+        let payload = json!({
+            "hook_event_name": "UserPromptExpansion", "expansion_type": "slash_command",
+            "command_name": "go", "command_args": arguments, "prompt": format!("/go {arguments}"),
+        });
+        let ran = seat.hook("UserPromptExpansion", &payload).succeeds();
+        let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        told["hookSpecificOutput"]["additionalContext"].to_string()
+    };
+    let told = typed("");
+    assert!(
+        told.contains("Gatewright began no run: the task is empty"),
+        "{told}"
+    );
+    let told = typed("write it");
+    assert!(!told.contains("began no run"), "{told}");
+}
+
+#[test]
 fn where_nothing_is_installed_nothing_is_said_and_no_store_is_opened() {
     let seat = with_skills(Seat::bare());
     for call in starting().into_iter().chain(ordinary()) {

@@ -140,6 +140,31 @@ fn a_removed_stop_refuses_the_next_agent_and_frees_the_session() {
     assert!(!ran.stdout.contains("GW-R17"), "{ran}");
 }
 
+/// The stop is a person's: an agent that pulled it would open the gate that holds it.
+#[test]
+fn an_agent_does_not_pull_the_stop() {
+    let seat = seat("status = { path = \"stop.json\", removed = \"wait\" }\nlog = \"run.log\"");
+    let tool = |name: &str, input: Value| {
+        seat.hook(
+            "PreToolUse",
+            &json!({
+                "hook_event_name": "PreToolUse", "tool_name": name, "tool_use_id": "b1",
+                "tool_input": input,
+            }),
+        )
+    };
+    for ran in [
+        tool("Bash", json!({"command": "rm stop.json"})),
+        tool("Bash", json!({"command": "mv ./stop.json elsewhere"})),
+        tool("Write", json!({"file_path": "stop.json", "content": "x"})),
+    ] {
+        assert!(ran.stdout.contains("GW-R23"), "{ran}");
+    }
+    // Other views are only pictures.
+    let ran = tool("Bash", json!({"command": "rm run.log"})).succeeds();
+    assert!(!ran.stdout.contains("deny"), "{ran}");
+}
+
 /// A tool that changes nothing in the run is judged on it all the same.
 #[test]
 fn a_removed_stop_is_noticed_by_any_tool() {

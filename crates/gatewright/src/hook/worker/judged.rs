@@ -160,7 +160,9 @@ impl<'c> Seat<'c> {
             Touch::Artifact { artifact, step } => {
                 leaves.contains(&artifact) && step.as_ref().is_none_or(|step| Some(step) == own)
             }
-            Touch::State | Touch::Settings | Touch::Definition | Touch::Program => false,
+            Touch::State | Touch::Settings | Touch::Definition | Touch::Program | Touch::Stop => {
+                false
+            }
         };
         !touches.is_empty() && touches.iter().all(is_owed)
     }

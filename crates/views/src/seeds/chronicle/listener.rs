@@ -20,6 +20,7 @@ pub fn hear(chronicle: &mut Chronicle, pipeline: &Pipeline, entries: &[(u64, &En
         keeps_log: has(&ViewFormat::Log),
         ended: None,
         failed: None,
+        checked: None,
         log: String::new(),
     };
     for (number, entry) in entries {
@@ -40,6 +41,8 @@ struct Listener<'a> {
     ended: Option<Passage>,
     /// Work that failed, and when.
     failed: Option<(Time, AgentName)>,
+    /// When commands were run. Their verdict is nobody's word, whoever had them run.
+    checked: Option<Time>,
     log: String,
 }
 
@@ -69,6 +72,7 @@ impl Listener<'_> {
                 self.set_back(entry.at, &state.position.stage, reason);
                 self.chronicle.was_reset = false;
             }
+            Fact::Checked { .. } => self.checked = Some(entry.at),
             other => self.note(other),
         }
     }
@@ -110,10 +114,11 @@ impl Listener<'_> {
 
     fn moved(&mut self, entry: &Entry, step: &Move) {
         let failed = self.failed.take().filter(|(at, _)| *at == entry.at);
+        let checked = self.checked.take().is_some_and(|at| at == entry.at);
         let by = match (self.ended.take(), failed, &entry.by) {
             (Some(ended), _, _) => ended.by,
             (None, Some((_, agent)), _) => By::Agent(agent),
-            (None, None, who) if who.is_human() => By::Person(who.name()),
+            (None, None, who) if who.is_human() && !checked => By::Person(who.name()),
             (None, None, _) => By::Engine,
         };
         self.chronicle.was_reset = false;
