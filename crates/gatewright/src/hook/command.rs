@@ -1,6 +1,6 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
-use engine::{Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName};
+use engine::{Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName, Standing};
 use hosts::claude::Answer;
 use store::Backend as _;
 
@@ -57,7 +57,10 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
     Ok(match answered {
         Ok(driven) => {
             let run = driven.opened.run();
-            let stands = || format!("run {} is in {}", run.id, run.position.stage);
+            let stands = || match &run.standing {
+                Standing::Cancelled { .. } => format!("run {} is cancelled", run.id),
+                _ => format!("run {} is in {}", run.id, run.position.stage),
+            };
             let notice = answer::objection(&driven).unwrap_or_else(stands);
             let kept = backup.map_or_else(String::new, |name| {
                 format!(

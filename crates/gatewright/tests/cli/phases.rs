@@ -83,6 +83,14 @@ fn a_new_plan_of_an_agent_counts_before_what_was_given() {
         report(&project, "a", &failed);
     }
     assert_eq!(stage(&project), "planning");
+    // Why it failed is told in its own words.
+    let workflow = project.read(".claude/state/workflow.json");
+    assert!(
+        workflow.contains("\"error\": \"no compiler\""),
+        "{workflow}"
+    );
+    let report = project.read(".claude/workflow_state_system.md");
+    assert!(report.contains("— failed: no compiler"), "{report}");
     let plan = json!({ "phases": [{ "id": "b", "title": "B", "agent": "x" }] });
     project.write(".claude/state/plan.json", plan.to_string());
     run(&project, "report").succeeds();

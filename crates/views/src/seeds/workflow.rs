@@ -1,6 +1,6 @@
 //! `workflow`: the steps of a task graph as phases, with what each delivered.
 
-use engine::{Member, MemberState, Seconds, StageName, Standing, Status, Time};
+use engine::{Fault, Member, MemberState, Seconds, StageName, Standing, Status, Time};
 use serde_json::{Value, json};
 
 use crate::file::Material;
@@ -47,6 +47,8 @@ pub struct Phase<'a> {
     pub member: &'a Member,
     pub deliverables: Vec<String>,
     pub context_for_next: String,
+    /// Why it failed, in its own words.
+    said: Option<String>,
 }
 
 impl<'a> Workflow<'a> {
@@ -144,12 +146,14 @@ impl<'a> Phase<'a> {
             member,
             deliverables: Vec::new(),
             context_for_next: String::new(),
+            said: None,
         };
         for report in reports {
             phase.deliverables.extend(list(&report["deliverables"]));
             if let Some(context) = report.get("context_for_next") {
                 phase.context_for_next = text(context);
             }
+            phase.said = report.get("error").map(text).or(phase.said);
         }
         phase
     }
@@ -187,7 +191,10 @@ impl<'a> Phase<'a> {
 
     pub fn error(&self) -> Option<String> {
         match &self.member.state {
-            MemberState::Failed { fault, reason } => Some(format!("{}: {reason}", fault.word())),
+            MemberState::Failed { fault, reason } => Some(match (fault, &self.said) {
+                (Fault::Crashed, Some(said)) => said.clone(),
+                _ => format!("{}: {reason}", fault.word()),
+            }),
             MemberState::Pending | MemberState::Working { .. } | MemberState::Done => None,
         }
     }
