@@ -69,7 +69,8 @@ impl New {
         let files = made.files(&name);
         let base = Base::new(project.root);
         let missing = missing(&base, &files)?;
-        for (path, bytes) in &missing {
+        // The definition last: what is half made has no name yet, and can be made again.
+        for (path, bytes) in missing.iter().rev() {
             base.write(path, bytes)?;
         }
         Ok(tell(&name, &files, output)?)
@@ -164,8 +165,7 @@ impl Made {
         );
         let others = self.sources.files.iter();
         let others = others.map(|(path, bytes)| (inside(path), bytes.clone()));
-        // The definition last: what is half made has no name yet, and can be made again.
-        others.chain([scenarios, main]).collect()
+        [main, scenarios].into_iter().chain(others).collect()
     }
 }
 
