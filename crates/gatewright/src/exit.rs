@@ -44,6 +44,14 @@ impl Exit {
         }
     }
 
+    /// The worse of two ends of one command.
+    pub fn or_worse(self, other: Self) -> Self {
+        match other.code() > self.code() {
+            true => other,
+            false => self,
+        }
+    }
+
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Success => "it was done, or the answer is yes",

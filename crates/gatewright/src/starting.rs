@@ -9,8 +9,10 @@ use engine::{
     RunId, SessionId, Step, Who,
 };
 use evidence::Project;
+use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
+use crate::context::Context;
 use crate::definition::{self, Trouble};
 use crate::desk::{Desk, Opened};
 use crate::enrolment::{self, Enrolled};
@@ -79,10 +81,9 @@ pub enum Begun {
 
 /// Starts the run.
 pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<Begun, Trouble> {
-    let root = desk.project()?.root.clone();
-    let installed = installed(&desk.state, desk.project()?, starting.pipeline)?;
-    let word = installed.as_deref().unwrap_or(starting.pipeline);
-    let sources = members::settled(definition::find(word, &desk.context.folder, &root)?, &root)?;
+    let project = desk.project()?;
+    let word = &meant(desk.context, project, starting.pipeline)?;
+    let sources = sources(desk.context, project, word)?;
     let compiled = match starting.holder {
         Holder::Headless => definition::compile_for(&sources, starting.driving.usual_runner())?,
         Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,
@@ -109,9 +110,26 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
     Ok(beginner.begin(desk, beginning)?)
 }
 
-/// The file that `init` made of this pipeline. A person put it there to be edited, so it goes before
-/// the program's own of the same name.
-pub fn installed(state: &State, project: &Project, word: &str) -> Result<Option<String>, Failure> {
+/// What a run of this pipeline is started with, as `lint` and all others look at it: the file that is
+/// meant, with the members that the project's settings add.
+pub fn sources(context: &Context, project: &Project, word: &str) -> Result<Sources, Trouble> {
+    let word = meant(context, project, word)?;
+    let found = definition::find(&word, &context.folder, &project.root)?;
+    Ok(members::settled(found, &project.root)?)
+}
+
+/// The file that `init` made of the pipeline of this name, or the word itself. A person put the file
+/// there to be edited, so it goes before the program's own of the same name.
+pub fn meant(context: &Context, project: &Project, word: &str) -> Result<String, Failure> {
+    // Without a home nothing is installed.
+    let file = match context.state() {
+        Ok(state) => installed(&state, project, word)?,
+        Err(_) => None,
+    };
+    Ok(file.unwrap_or_else(|| word.to_owned()))
+}
+
+fn installed(state: &State, project: &Project, word: &str) -> Result<Option<String>, Failure> {
     let installed = enrolment::of_project(state, &project.key)
         .map_err(Failure::file("read from", state.folder()))?;
     let pipelines = installed.into_iter().flat_map(|it| it.pipelines);

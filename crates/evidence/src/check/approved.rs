@@ -290,8 +290,8 @@ fn changes_work(arguments: &[String]) -> bool {
         "clean", "reset", "checkout", "restore", "switch", "stash", "push", "commit", "rebase",
         "rm",
     ];
-    let word = arguments.iter().find(|word| !word.starts_with('-'));
-    word.is_some_and(|word| WORDS.contains(&word.as_str()))
+    // Git's own options come first, some of them with a word of their own.
+    arguments.iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Code in the command line is a program that nobody can find again; a file of the project can be.

@@ -20,7 +20,7 @@ use crate::install::additions::Additions;
 use crate::install::disk::Base;
 use crate::output::Output;
 use crate::runners::{self, Member};
-use crate::{chance, clock, collision, members, params, starting, steps, task, trust};
+use crate::{chance, clock, collision, params, starting, steps, task, trust};
 
 /// Show what a headless run would do and what it needs, and start nothing
 ///
@@ -63,10 +63,8 @@ impl DryRun {
             Some(desk) => desk.project()?.clone(),
             None => Project::find(&context.folder).map_err(Failure::from)?,
         };
-        let installed = starting::installed(&context.state()?, &project, &self.pipeline)?;
-        let word = installed.as_deref().unwrap_or(&self.pipeline);
-        let sources = definition::find(word, &context.folder, &project.root)?;
-        let sources = members::settled(sources, &project.root)?;
+        let word = &starting::meant(context, &project, &self.pipeline)?;
+        let sources = starting::sources(context, &project, word)?;
         let compiled = definition::compile_for(&sources, self.driving.usual_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
@@ -86,9 +84,10 @@ impl DryRun {
         let programs = programs::needed(context, &project, &wanted)?;
         missing.extend(programs.iter().filter_map(absent));
         let warnings = compiled.warnings.iter().map(|it| it.message.clone());
-        let lacking = match installed {
-            Some(_) => lacking(&project, &sources, pipeline)?,
-            None => Vec::new(),
+        let is_installed = *word != self.pipeline;
+        let lacking = match is_installed {
+            true => lacking(&project, &sources, pipeline)?,
+            false => Vec::new(),
         };
         let plan = Plan {
             pipeline,

@@ -11,9 +11,8 @@ use crate::definition::{self, Trouble};
 use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::members;
 use crate::output::Output;
-use crate::runs;
+use crate::{runs, starting};
 
 /// Draw a pipeline as text, Mermaid, DOT, or a web page that stands alone
 #[derive(Debug, clap::Args)]
@@ -91,7 +90,6 @@ impl Graph {
 
 fn find(context: &Context, word: &str) -> Result<Pipeline, Trouble> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    let sources = definition::find(word, &context.folder, &project.root)?;
-    let sources = members::settled(sources, &project.root)?;
+    let sources = starting::sources(context, &project, word)?;
     Ok(definition::compile(&sources)?.pipeline)
 }

@@ -1,15 +1,16 @@
 //! `gatewright lint`: definitions are checked, and their proofs are proved or shown to be false.
 
 use engine::Severity;
-use language::{Diagnostic, Sources};
+use language::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::definition::{self, Place, Trouble};
+use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::members;
 use crate::output::{Format, Output};
+use crate::starting;
 
 /// Check definitions: what `lint` refuses, `start` refuses, and the other way round
 ///
@@ -46,14 +47,10 @@ impl Lint {
         for file in &self.files {
             match lint(file, context) {
                 Ok(linted) => {
-                    exit = worse(
-                        exit,
-                        if linted.is_accepted() {
-                            Exit::Success
-                        } else {
-                            Exit::No
-                        },
-                    );
+                    exit = exit.or_worse(match linted.is_accepted() {
+                        true => Exit::Success,
+                        false => Exit::No,
+                    });
                     show(&linted, output)?;
                     if several && !linted.is_accepted() && output.format() == Format::Text {
                         output.text(&refused(&linted))?;
@@ -61,7 +58,7 @@ impl Lint {
                     found.push(json_of(&linted));
                 }
                 Err(failure) => {
-                    exit = worse(exit, failure.exit);
+                    exit = exit.or_worse(failure.exit);
                     output.failure(&failure);
                 }
             }
@@ -73,24 +70,14 @@ impl Lint {
     }
 }
 
-fn worse(one: Exit, other: Exit) -> Exit {
-    if other.code() > one.code() {
-        other
-    } else {
-        one
-    }
-}
-
 fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
+    let project = evidence::Project::find(&context.folder)?;
     let sources = match file {
-        "-" => definition::read_input(std::io::stdin().lock(), &context.folder),
-        word => named_or_file(word, context),
+        "-" => definition::read_input(std::io::stdin().lock(), &context.folder)
+            .and_then(|read| Ok(members::settled(read, &project.root)?)),
+        word => starting::sources(context, &project, word),
     };
-    let root = evidence::Project::find(&context.folder)?.root;
-    let compiled = sources.and_then(|sources| {
-        let sources = members::settled(sources, &root)?;
-        Ok((definition::compile(&sources)?, sources))
-    });
+    let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
     let file = file.to_owned();
     match compiled {
         Ok((compiled, sources)) => {
@@ -107,20 +94,6 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
             problems,
         }),
         Err(Trouble::Failed(failure)) => Err(failure),
-    }
-}
-
-/// A file that lies here is meant before a pipeline of that name, and the project's own file before
-/// the built-in one from which it was made.
-fn named_or_file(word: &str, context: &Context) -> Result<Sources, Trouble> {
-    let path = context.folder.join(word);
-    if path.exists() {
-        return definition::read(&path, word);
-    }
-    let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    match definition::own(word, &project.root) {
-        Some(Place::File { path, shown }) => definition::read(&path, &shown),
-        Some(Place::Builtin(_)) | None => definition::find(word, &context.folder, &project.root),
     }
 }
 

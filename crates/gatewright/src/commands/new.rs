@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::install::disk::Base;
 use crate::output::Output;
-use crate::scenario;
+use crate::{scenario, starting};
 
 /// Start a pipeline of your own, from a template or from another pipeline
 ///
@@ -63,7 +63,10 @@ impl New {
         let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
         let name = free_name(word, &project.root)?;
         let made = match &self.from {
-            Some(from) => copied(from, &name, context, &project.root)?,
+            Some(from) => {
+                let meant = starting::meant(context, &project, from)?;
+                copied(&meant, &name, context, &project.root)?
+            }
             None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
         };
         let files = made.files(&name);

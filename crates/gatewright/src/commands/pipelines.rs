@@ -13,6 +13,7 @@ use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
+use crate::starting;
 
 /// List the pipelines that can be started by name, or print the definition of one
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,10 @@ impl Pipelines {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let project = evidence::Project::find(&context.folder)?;
         match &self.name {
-            Some(name) => self.show(name, context, &project.root, output)?,
+            Some(name) => {
+                let meant = starting::meant(context, &project, name)?;
+                self.show(&meant, context, &project.root, output)?;
+            }
             None => list(&project.root, output)?,
         }
         Ok(Exit::Success)

@@ -97,8 +97,8 @@ impl Start {
     /// The session from inside which the command was typed. Nothing is made for what cannot be
     /// started, and what is wrong with the pipeline is told first.
     fn session(&self, context: &Context) -> Result<Holder, Trouble> {
-        let root = Project::find(&context.folder).map_err(Failure::from)?.root;
-        definition::compile(&definition::find(&self.pipeline, &context.folder, &root)?)?;
+        let project = Project::find(&context.folder).map_err(Failure::from)?;
+        definition::compile(&starting::sources(context, &project, &self.pipeline)?)?;
         let Some(session) = context.environment.session.clone() else {
             let failure = Failure::no("a guarded run belongs to a session, and this is none");
             return Err(failure

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
 use crate::scenario::{self, Beside, File, Generated, Nowhere, Report};
+use crate::starting;
 
 /// Play scenarios against a pipeline, with no model
 ///
@@ -65,7 +66,7 @@ fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, 
             Ok((file, Where::Program)) => report.add(&file, &Nowhere),
             Err(failure) => {
                 output.failure(&failure);
-                exit = worse(exit, failure.exit);
+                exit = exit.or_worse(failure.exit);
             }
         }
     }
@@ -81,15 +82,7 @@ fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, 
     } else {
         Exit::No
     };
-    Ok(worse(exit, played))
-}
-
-fn worse(one: Exit, other: Exit) -> Exit {
-    if other.code() > one.code() {
-        other
-    } else {
-        one
-    }
+    Ok(exit.or_worse(played))
 }
 
 /// Where a scenario file lies.
@@ -189,7 +182,7 @@ fn reason(trouble: Trouble) -> String {
 /// Scenarios that cover every transition, on the standard output; what they miss is talk.
 fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    let sources = definition::find(word, &context.folder, &project.root);
+    let sources = starting::sources(context, &project, word);
     let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
     let (compiled, sources) = match compiled {
         Ok(compiled) => compiled,

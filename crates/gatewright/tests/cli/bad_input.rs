@@ -2,7 +2,11 @@
 
 use std::fs::File;
 
-use crate::fixture::{RUN, SMALL, entries, fact, project, run, says_one_line, start, started};
+use testkit::Project;
+
+use crate::fixture::{
+    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, start, started,
+};
 
 #[test]
 fn an_unknown_pipeline_is_told_with_the_nearest() {
@@ -46,13 +50,30 @@ fn a_pipeline_of_the_project_goes_by_its_name_and_never_before_a_built_in_one() 
     let linted = run(&project, "lint small multi-ai").succeeds();
     assert_eq!(linted.stdout, "small: accepted\nmulti-ai: accepted\n");
     says_one_line(run(&project, "lint smal"), 3, &["did you mean small?"]);
-    // The project's own file is what a run would start with.
-    project.write(".gatewright/ansible.toml", "name = 1");
-    let linted = run(&project, "lint ansible").exits(1);
-    assert!(
-        linted.stderr.contains(".gatewright/ansible.toml"),
-        "{linted}"
-    );
+}
+
+/// `init` made a file of it, to be edited: whoever looks at the name looks at that file, as a start does.
+#[test]
+fn a_built_in_pipeline_that_was_installed_is_the_file_in_the_project() {
+    let project = Project::with_git(PROGRAM);
+    project.run(["init", "ansible", "--yes"]).succeeds();
+    let text = project.read(".gatewright/ansible.toml");
+    let edited = text.replace("on.approved = \"complete\"", "on.approved = \"nowhere\"");
+    assert_ne!(text, edited);
+    project.write(".gatewright/ansible.toml", edited);
+    for line in [
+        "lint ansible",
+        "graph ansible",
+        "test --generate ansible",
+        "new mine --from ansible",
+        "dry-run ansible --task x --param target=site.yml",
+        "start ansible --task x --by-hand --param target=site.yml",
+    ] {
+        let ran = run(&project, line).exits(1);
+        assert!(ran.stderr.contains("GW-L201"), "{line}\n{ran}");
+    }
+    let shown = run(&project, "pipelines ansible").succeeds();
+    assert!(shown.stdout.contains("\"nowhere\""), "{shown}");
 }
 
 #[test]
