@@ -5,7 +5,9 @@
     reason = "a test that cannot read the repository has failed"
 )]
 
+mod imports;
 mod manifest;
+mod modules;
 mod planted;
 mod purity;
 mod source;

@@ -1,6 +1,6 @@
 //! Every rule, with small repositories that break it and one that keeps it.
 
-use crate::{Rule, manifest, purity, text, wishes};
+use crate::{Rule, manifest, modules, purity, text, wishes};
 
 const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
                       [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
@@ -8,6 +8,62 @@ const LAWFUL_CRATE: &str = "[package]\nname = \"views\"\nlicense.workspace = tru
                             [lints]\nworkspace = true\n";
 
 pub const RULES: &[Rule] = &[
+    Rule {
+        says: "the modules of a crate form layers, without a cycle",
+        find: modules::cycles,
+        broken: &[
+            &[
+                ("crates/a/src/lib.rs", "mod one;\nmod two;\n"),
+                ("crates/a/src/one.rs", "use crate::{three, two::Two};\n"),
+                ("crates/a/src/two.rs", "fn f() { super::one::g() }\n"),
+            ],
+            &[
+                (
+                    "xtask/src/main.rs",
+                    "mod one;\nmod two;\npub use two::deep::{Two as Second};\n",
+                ),
+                ("xtask/src/one.rs", "use crate::Second;\n"),
+                (
+                    "xtask/src/two/deep.rs",
+                    "mod inner { use super::super::super::one::*; }\n",
+                ),
+            ],
+            &[
+                ("crates/a/src/lib.rs", "mod one;\npub fn f() { one::g() }\n"),
+                ("crates/a/src/one.rs", "use crate::f;\n"),
+            ],
+            &[
+                (
+                    "crates/a/src/lib.rs",
+                    "mod one;\npub use one::One;\npub fn f(one: One) {}\n",
+                ),
+                ("crates/a/src/one.rs", "use crate::f;\n"),
+            ],
+        ],
+        kept: &[
+            (
+                "crates/a/src/lib.rs",
+                "mod one;\n#[cfg(test)]\nmod try_out;\nmod two;\npub use one::One;\n",
+            ),
+            (
+                "crates/a/src/one.rs",
+                "// use crate::two;\n/* crate::two */\nconst A: &str = \"crate::two::A\";\n\
+                 pub(in crate::two) fn g() {}\nfn f() -> impl Sized + use<'_> {}\n\
+                 #[cfg(test)]\nuse crate::two::Two;\n#[cfg(test)]\nmod tests { use crate::two::Two; }\n",
+            ),
+            ("crates/a/src/one/tests.rs", "use crate::two::Two;\n"),
+            ("crates/a/src/try_out.rs", "use crate::{one, two};\n"),
+            (
+                "crates/a/src/two.rs",
+                "use crate::One;\nuse self::deep::Deep;\nuse super::try_out;\n",
+            ),
+            (
+                "crates/a/src/two/deep.rs",
+                "use super::Two;\nuse crate::one;\n",
+            ),
+            ("crates/a/tests/all.rs", "use crate::two;\n"),
+        ],
+    },
     Rule {
         says: "every Rust file opens with a sentence that says what it is for",
         find: text::opening,

@@ -31,17 +31,39 @@ impl File {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
-    /// The code without its `#[cfg(test)] mod … { … }`.
+    /// The code without the items that only tests see; lines stay where they are.
     pub fn product_code(&self) -> String {
-        const MARK: &str = "#[cfg(test)]";
         let (mut kept, mut rest) = (String::new(), self.code.as_str());
-        while let Some(at) = rest.find(MARK) {
+        while let Some(at) = rest.find(TEST_ONLY) {
+            let item = &rest[at + TEST_ONLY.len()..];
+            let end = body_end(item).or_else(|| declaration_end(item));
+            let (hidden, after) = item.split_at(end.unwrap_or(0));
             kept.push_str(&rest[..at]);
-            let item = &rest[at + MARK.len()..];
-            rest = &item[body_end(item).unwrap_or(0)..];
+            kept.extend(hidden.chars().filter(|c| *c == '\n'));
+            rest = after;
         }
         kept + rest
     }
+
+    /// The modules that this file declares for tests alone and that lie in files of their own.
+    pub fn test_modules(&self) -> Vec<&str> {
+        let items = self.code.split(TEST_ONLY).skip(1);
+        let declarations =
+            items.filter_map(|item| Some(item[..declaration_end(item)?].trim_end_matches(';')));
+        declarations
+            .filter_map(|declaration| declaration.split_once("mod "))
+            .map(|(_, name)| name.trim())
+            .collect()
+    }
+}
+
+const TEST_ONLY: &str = "#[cfg(test)]";
+
+/// Where a `mod name;` or a `use …;` ends.
+fn declaration_end(item: &str) -> Option<usize> {
+    let words = item.split_whitespace();
+    let mut words = words.skip_while(|word| word.starts_with("pub"));
+    matches!(words.next(), Some("mod" | "use")).then(|| item.find(';').map(|at| at + 1))?
 }
 
 /// Where the body ends; nothing for a function that has none.
