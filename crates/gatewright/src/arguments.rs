@@ -5,12 +5,12 @@ use store::Key;
 
 use crate::commands::{
     answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, history, init, leash, lint, list, man, metrics, new, next,
-    pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip,
-    start, status, statusline, step, test, trust, uninit, verify, why, worker,
+    export, finish, fork, gc, graph, history, init, lint, list, man, metrics, new, next, pipelines,
+    prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip, start, status,
+    statusline, step, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
-use crate::key::LONGEST;
+use crate::idempotency::LONGEST;
 use crate::output::Color;
 
 /// Makes coding agents follow a process, and proves that they did
@@ -108,7 +108,7 @@ pub enum Command {
     #[command(hide = true)]
     ExitCodes(exit_codes::ExitCodes),
     #[command(hide = true)]
-    Leash(leash::Leash),
+    Watchdog(watchdog::Watchdog),
 }
 
 fn exit_codes_text() -> String {

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use engine::{CheckpointName, RunId};
 use store::{Backend as _, StoredRun};
 
-use crate::desk::Desk;
 use crate::failure::Failure;
+use crate::workspace::Workspace;
 
 /// What the point before a reset is called.
 pub fn name(stored: &StoredRun) -> Result<CheckpointName, Failure> {
@@ -17,12 +17,16 @@ pub fn name(stored: &StoredRun) -> Result<CheckpointName, Failure> {
 }
 
 /// Writes everything of the run beside the store.
-pub fn keep(desk: &Desk<'_>, run: &RunId, name: &CheckpointName) -> Result<PathBuf, Failure> {
-    let folder = desk.state.backups()?;
+pub fn keep(
+    workspace: &Workspace<'_>,
+    run: &RunId,
+    name: &CheckpointName,
+) -> Result<PathBuf, Failure> {
+    let folder = workspace.state.backups()?;
     let path = folder.join(format!("{run}.{name}.jsonl"));
     let mut file =
         tempfile::NamedTempFile::new_in(&folder).map_err(Failure::file("write to", &folder))?;
-    desk.store.export(run, &mut file)?;
+    workspace.store.export(run, &mut file)?;
     let kept = file.flush().and_then(|()| file.as_file().sync_all());
     kept.map_err(Failure::file("write", &path))?;
     file.persist(&path)

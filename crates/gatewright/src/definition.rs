@@ -12,7 +12,7 @@ use store::Files;
 use views::Paint;
 
 use crate::failure::Failure;
-use crate::{reach, runners};
+use crate::{lint_paths, runners};
 
 /// What a definition and all that it refers to may have together.
 const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
@@ -254,7 +254,7 @@ pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble>
     let mut compiled = compile_pinned(sources)?;
     let definition = compiled.pipeline.definition();
     let mut found = runners::problems(definition, &sources.files, runner);
-    found.extend(reach::problems(definition));
+    found.extend(lint_paths::problems(definition));
     let problems = language::located(sources, found);
     compiled.warnings.extend(problems);
     let mut problems = compiled.warnings.iter();

@@ -15,10 +15,10 @@ use self::papers::Verdict;
 use self::scene::Scene;
 use crate::commands::verify;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
+use crate::workspace::Workspace;
 
 const OPENING: &str = "\
 The built-in pipeline 'multi-ai', played in a folder of its own. No agent, model or network:
@@ -61,10 +61,10 @@ impl Play {
 
     /// Plays it, a line at a time.
     pub fn perform(self, output: &mut Output) -> Result<Exit, Failure> {
-        let desk = Desk::for_writing(&self.context)?;
+        let workspace = Workspace::for_writing(&self.context)?;
         let mut teller = Teller::new(output);
         teller.begin()?;
-        let mut scene = Scene::open(desk, &self.context)?;
+        let mut scene = Scene::open(workspace, &self.context)?;
         let run = story(&mut scene, &mut teller)?;
         let intact = verified(&scene, &run, &mut teller)?;
         drop(scene);
@@ -224,7 +224,7 @@ fn approve(
 }
 
 fn verified(scene: &Scene<'_>, run: &RunId, teller: &mut Teller<'_>) -> Result<bool, Failure> {
-    let findings = verify::verify(&scene.desk, &[run.to_string()])?;
+    let findings = verify::verify(&scene.workspace, &[run.to_string()])?;
     let (text, intact) = (findings.text(Paint::Plain), findings.is_intact());
     let style = if intact { Style::Good } else { Style::Bad };
     teller.act("verify", style, text.trim_end())?;

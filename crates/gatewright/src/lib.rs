@@ -1,51 +1,51 @@
 //! The `gatewright` command: arguments, settings and wiring. It decides nothing itself.
 
-mod act;
 mod arguments;
 mod backup;
 mod caller;
-mod chance;
 mod clock;
-mod collision;
 mod commands;
 mod confirm;
 mod context;
+mod current_exe;
 mod definition;
 mod demo;
-mod desk;
-mod drive;
+mod duration;
 mod enrolment;
 mod environment;
-mod errand;
 mod exit;
 mod failure;
+mod file_lock;
+mod find_run;
+mod group_members;
 mod headless;
 mod hook;
+mod idempotency;
+mod ids;
 mod install;
-mod key;
-mod members;
-mod ourselves;
+mod lint_paths;
 mod output;
 mod params;
-mod period;
+mod path_collision;
 mod prove;
-mod reach;
 mod reference;
-mod rendering;
+mod report;
+mod run_command;
+mod run_step;
 mod runners;
 mod running;
-mod runs;
 mod scenario;
-mod starting;
+mod start_run;
 mod state;
-mod step;
-mod steps;
+mod subprocess;
 mod task;
-mod tell;
+mod task_graph_file;
+mod transact;
 mod trust;
-mod turn;
+mod view_files;
 mod who;
 mod worker;
+mod workspace;
 mod worktree;
 
 use std::ffi::OsString;
@@ -171,7 +171,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Completions(command) => command.run(output),
         Command::Man(command) => command.run(output),
         Command::ExitCodes(command) => command.run(output),
-        Command::Leash(command) => Ok(command.run()),
+        Command::Watchdog(command) => Ok(command.run()),
     }
 }
 

@@ -59,12 +59,14 @@ pub struct Member<'a> {
 }
 
 /// Every worker of the definition. `default` starts those of which it says nothing.
-pub fn crew<'a>(definition: &'a Definition, default: &'a str) -> Vec<Member<'a>> {
+pub fn members<'a>(definition: &'a Definition, default: &'a str) -> Vec<Member<'a>> {
     let stages = definition.stages.iter();
-    stages.flat_map(|stage| members(stage, default)).collect()
+    stages
+        .flat_map(|stage| members_of(stage, default))
+        .collect()
 }
 
-fn members<'a>(stage: &'a Stage, default: &'a str) -> Vec<Member<'a>> {
+fn members_of<'a>(stage: &'a Stage, default: &'a str) -> Vec<Member<'a>> {
     let member = |who: String, settings: Option<&'a WorkerSettings>, keys: &[&str]| {
         let runner = settings.and_then(|settings| settings.runner.as_ref());
         let above = ["stages", stage.name.as_str()].into_iter();
@@ -118,9 +120,9 @@ pub fn problems(
     files: &BTreeMap<String, Vec<u8>>,
     default: &str,
 ) -> Vec<Problem> {
-    let crew = crew(definition, default);
-    let of_members = crew.iter().flat_map(|member| member.problems(files));
-    of_members.chain(uncounted(definition, &crew)).collect()
+    let members = members(definition, default);
+    let of_members = members.iter().flat_map(|member| member.problems(files));
+    of_members.chain(uncounted(definition, &members)).collect()
 }
 
 impl Member<'_> {
@@ -218,7 +220,7 @@ fn others(can: impl Fn(Abilities) -> bool) -> String {
 }
 
 /// A limit of the budget counts only what is told. One that nobody tells is no limit at all.
-fn uncounted(definition: &Definition, crew: &[Member<'_>]) -> Vec<Problem> {
+fn uncounted(definition: &Definition, members: &[Member<'_>]) -> Vec<Problem> {
     let budget = &definition.budget;
     type Tells = fn(Abilities) -> bool;
     let (usage, cost): (Tells, Tells) = (|it| it.reports_usage, |it| it.reports_cost);
@@ -229,18 +231,18 @@ fn uncounted(definition: &Definition, crew: &[Member<'_>]) -> Vec<Problem> {
     ];
     let limits = limits.into_iter().filter(|(_, limited, _)| *limited);
     limits
-        .filter_map(|(what, _, tells)| uncounted_limit(what, crew, tells))
+        .filter_map(|(what, _, tells)| uncounted_limit(what, members, tells))
         .collect()
 }
 
 fn uncounted_limit(
     what: &str,
-    crew: &[Member<'_>],
+    members: &[Member<'_>],
     tells: fn(Abilities) -> bool,
 ) -> Option<Problem> {
     let is_silent = |member: &&Member<'_>| abilities(member.runner).is_some_and(|it| !tells(it));
-    let silent: Vec<&Member<'_>> = crew.iter().filter(is_silent).collect();
-    let (first, all) = (silent.first()?, silent.len() == crew.len());
+    let silent: Vec<&Member<'_>> = members.iter().filter(is_silent).collect();
+    let (first, all) = (silent.first()?, silent.len() == members.len());
     let runner = first.runner;
     let (rule, message) = match all {
         true => (

@@ -4,9 +4,9 @@ use engine::{RunId, SessionId};
 use store::Backend as _;
 
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::enrolment;
 use crate::failure::Failure;
+use crate::workspace::Workspace;
 
 /// The run of this session, unless it is over.
 pub fn of_session(context: &Context, session: &SessionId) -> Result<Option<RunId>, Failure> {
@@ -16,13 +16,13 @@ pub fn of_session(context: &Context, session: &SessionId) -> Result<Option<RunId
     let Some(enrolled) = enrolled else {
         return Ok(None);
     };
-    let Some(mut desk) = Desk::if_there(context)? else {
+    let Some(mut workspace) = Workspace::if_there(context)? else {
         return Ok(None);
     };
-    let Some(stored) = desk.store.run(&enrolled.run)? else {
+    let Some(stored) = workspace.store.run(&enrolled.run)? else {
         return Ok(None);
     };
-    let opened = desk.opened(stored)?;
+    let opened = workspace.opened(stored)?;
     let over = engine::is_over(&opened.pipeline, opened.run());
     Ok((!over).then_some(enrolled.run))
 }

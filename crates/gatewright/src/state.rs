@@ -12,7 +12,7 @@ use engine::RunId;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::turn::Turn;
+use crate::file_lock::FileLock;
 
 /// The folder's name below the user's folder for state.
 const NAME: &str = "gatewright";
@@ -53,20 +53,20 @@ impl State {
     /// Waits for the turn to begin a run, so that two that collide are not begun at once.
     ///
     /// Invariant: the store has been opened for writing before, so the folder is there and ours.
-    pub fn wait_to_start(&self, patience: Duration) -> Result<Turn, Failure> {
-        Turn::wait_for(&self.folder.join("starting.lock"), patience)
+    pub fn wait_to_start(&self, patience: Duration) -> Result<FileLock, Failure> {
+        FileLock::wait_for(&self.folder.join("starting.lock"), patience)
     }
 
     /// Waits for the turn to look at a run and change it. Of many who come at once each then looks
     /// once, and none starves. The store is what keeps two from changing a run at once: whoever
     /// waits in vain, because somebody sleeps on its turn, goes on without one.
-    pub fn wait_to_change(&self, run: &RunId) -> Option<Turn> {
-        Turn::wait(&self.turn(run)).ok()
+    pub fn wait_to_change(&self, run: &RunId) -> Option<FileLock> {
+        FileLock::wait(&self.turn(run)).ok()
     }
 
     /// The same for whoever has less time.
-    pub fn wait_shortly_to_change(&self, run: &RunId, patience: Duration) -> Option<Turn> {
-        Turn::wait_for(&self.turn(run), patience).ok()
+    pub fn wait_shortly_to_change(&self, run: &RunId, patience: Duration) -> Option<FileLock> {
+        FileLock::wait_for(&self.turn(run), patience).ok()
     }
 
     fn turn(&self, run: &RunId) -> PathBuf {

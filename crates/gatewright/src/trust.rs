@@ -17,9 +17,9 @@ use language::Sources;
 use store::Files;
 
 use crate::definition::{self, Place};
-use crate::desk::Desk;
 use crate::failure::Failure;
 use crate::state::State;
+use crate::workspace::Workspace;
 use record::Record;
 use scripts::Piece;
 
@@ -70,18 +70,18 @@ impl Subject {
 
 /// The bytes to which a new run is pinned, if a person trusts them. `word` is what was typed.
 pub fn pinned(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     word: &str,
     sources: &Sources,
     definition: &Definition,
 ) -> Result<Files, Failure> {
-    let root = &desk.project()?.root;
+    let root = &workspace.project()?.root;
     if is_shipped(sources) {
         return definition::pinned(sources);
     }
-    let place = definition::place(word, &desk.context.folder, root)?;
+    let place = definition::place(word, &workspace.context.folder, root)?;
     let subject = Subject::new(&path(&place, definition, root), sources, definition, root)?;
-    require(&desk.state, word, &subject)?;
+    require(&workspace.state, word, &subject)?;
     subject.pinned()
 }
 

@@ -50,8 +50,8 @@ use picture::Picture;
 use record::{Beginning, Records};
 
 use crate::failure::Failure;
+use crate::file_lock::FileLock;
 use crate::state::{State, write_durably};
-use crate::turn::Turn;
 
 /// The folder of all worktrees, in the state folder.
 const FOLDER: &str = "worktrees";
@@ -329,7 +329,7 @@ impl Worktrees {
     }
 
     /// Waits until nobody else looks at this worktree or writes to it.
-    fn turn(&self, repository: &Repository) -> Result<Turn, Failure> {
+    fn turn(&self, repository: &Repository) -> Result<FileLock, Failure> {
         let folder = self.records.folder();
         let mut builder = fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(folder);
@@ -341,7 +341,7 @@ impl Worktrees {
             write_durably(&note, &text).map_err(Failure::file("write to", &note))?;
         }
         let hash = evidence::hash(root.as_os_str().as_encoded_bytes()).to_string();
-        Turn::wait_for_long(&self.state.join(format!("{hash:.16}.lock")), PATIENCE)
+        FileLock::wait_for_long(&self.state.join(format!("{hash:.16}.lock")), PATIENCE)
     }
 }
 

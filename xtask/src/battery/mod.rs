@@ -39,7 +39,7 @@ Batteries (all of them, if none is named):
   kill       kill -9 before every system call of every command that writes, then the same command
              again with the same key: nothing lost, nothing doubled, nothing corrupt
   crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
-  runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its leash,
+  runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its watchdog,
              or several of them), then `resume`: the same end, each work once, nobody left behind
   two        an orchestrator is frozen longer than its lease holds, another one takes over, and the
              first wakes up: it does nothing more

@@ -66,9 +66,9 @@ impl Process {
         self.variables.contains(&mark)
     }
 
-    /// Is it this program, and waits with a leash?
+    /// Is it this program, and waits as a watchdog?
     pub fn is_leash_of(&self, program: &Path) -> bool {
-        self.program.as_deref() == Some(program) && self.line.contains(" leash ")
+        self.program.as_deref() == Some(program) && self.line.contains(" watchdog ")
     }
 
     /// Does it work in this folder, or is its program from there?

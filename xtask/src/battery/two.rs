@@ -65,7 +65,7 @@ enum Moment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frozen {
     Orchestrator,
-    /// With its worker and the leash, as when the lid of a laptop is closed.
+    /// With its worker and the watchdog, as when the lid of a laptop is closed.
     All,
 }
 

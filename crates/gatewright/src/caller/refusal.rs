@@ -4,10 +4,10 @@ use engine::{Happening, Held, Who};
 use store::Backend;
 
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive;
 use crate::failure::Failure;
-use crate::{chance, runs};
+use crate::transact;
+use crate::workspace::{OpenRun, Workspace};
+use crate::{find_run, ids};
 
 /// Lets a person's command pass, or refuses it and leaves a line in the history of the project's
 /// active runs.
@@ -30,38 +30,40 @@ pub fn refused(command: &str, reason: &str) -> Failure {
 
 fn record(context: &Context, command: &str, by: &Who) -> Result<(), Failure> {
     // Nothing is made for what was refused.
-    if Desk::if_there(context)?.is_none() {
+    if Workspace::if_there(context)?.is_none() {
         return Ok(());
     }
-    let mut desk = Desk::for_writing(context)?;
+    let mut workspace = Workspace::for_writing(context)?;
     let message = format!(
         "{} tried `gatewright {command}`, and was refused",
         by.name()
     );
-    let active = runs::of_project(&desk)?.into_iter().filter(runs::is_active);
+    let active = find_run::of_project(&workspace)?
+        .into_iter()
+        .filter(find_run::is_active);
     for summary in active.collect::<Vec<_>>() {
-        let Some(stored) = desk.store.run(&summary.id)? else {
+        let Some(stored) = workspace.store.run(&summary.id)? else {
             continue;
         };
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             let message = message.clone();
             Ok(Happening::Remarked { message }.into())
         };
-        drive::drive(&mut desk, stored, &chance::key()?, &mut make)?;
+        transact::drive(&mut workspace, stored, &ids::key()?, &mut make)?;
     }
     Ok(())
 }
 
 /// Does a guarded session hold one of the project's active runs?
 pub fn held_here(context: &Context) -> Result<Held, Failure> {
-    let Some(desk) = Desk::if_there(context)? else {
+    let Some(workspace) = Workspace::if_there(context)? else {
         return Ok(Held::Nobody);
     };
-    for summary in runs::of_project(&desk)?
+    for summary in find_run::of_project(&workspace)?
         .iter()
-        .filter(|run| runs::is_active(run))
+        .filter(|run| find_run::is_active(run))
     {
-        let stored = desk.store.run(&summary.id)?;
+        let stored = workspace.store.run(&summary.id)?;
         if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
             return Ok(Held::Session);
         }

@@ -11,13 +11,13 @@ use views::{Paint, Style};
 use crate::arguments::Writing;
 use crate::caller::refusal;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::{runs, tell};
+use crate::transact::{self, Request};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{find_run, report};
 
 /// The word with which a person lets a stale, abandoned or over-budget run go on.
 const CONTINUE: &str = "continue";
@@ -92,25 +92,25 @@ impl Answer {
             return show(context, output, run);
         }
         self.once_each()?;
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, run)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, run)?;
         let given = self.answers.iter();
         let command = Command::new("answer")
             .with_all("choice", choice.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
-        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
-        let mut make = |desk: &Desk<'_>, opened: &Opened, at: Time| match choice {
+        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
+        let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
             Some(choice) => chosen(opened, choice, at),
-            None => answered(desk, opened, &self.answers),
+            None => answered(workspace, opened, &self.answers),
         };
-        let mut driven = drive::drive(&mut desk, stored, &key, &mut make)?;
-        if let Reply::Refuse(refusal) = &mut driven.reply
+        let mut decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        if let Reply::Refuse(refusal) = &mut decided.reply
             && refusal.rule == Rule::NothingAsked
-            && let Some(questions) = questions(&desk, &driven.opened)?
+            && let Some(questions) = questions(&workspace, &decided.opened)?
         {
-            refusal.reason = wants_answers(&driven.opened, &questions);
+            refusal.reason = wants_answers(&decided.opened, &questions);
         }
-        tell::tell(&driven, output)
+        report::tell(&decided, output)
     }
 }
 
@@ -128,7 +128,7 @@ impl Answer {
 }
 
 /// `continue` may be a choice of the present question; a run that was stopped is let go on first.
-pub fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> {
+pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failure> {
     let stopped = match opened.run().standing {
         Standing::Stale
         | Standing::Abandoned
@@ -149,7 +149,7 @@ pub fn chosen(opened: &Opened, choice: &str, at: Time) -> Result<Deed, Failure> 
 }
 
 /// A worker's questions have no choice: each wants a text.
-fn wants_answers(opened: &Opened, questions: &[Question]) -> String {
+fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     let (run, stage) = (&opened.run().id, &opened.run().position.stage);
     let ids = questions.iter().map(|question| &question.id);
     let answers: Vec<String> = ids.map(|id| format!(" --answer {id}=TEXT")).collect();
@@ -159,26 +159,26 @@ fn wants_answers(opened: &Opened, questions: &[Question]) -> String {
     )
 }
 
-fn is_choice(opened: &Opened, word: &str) -> bool {
+fn is_choice(opened: &OpenRun, word: &str) -> bool {
     let stage = opened.pipeline.stage(&opened.run().position.stage);
     stage.is_some_and(|stage| stage.on.keys().any(|outcome| outcome.as_str() == word))
 }
 
 /// Answers to a worker's questions: their text becomes an artifact.
 pub fn answered(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     answers: &[(String, String)],
-) -> Result<Deed, Failure> {
+) -> Result<Request, Failure> {
     let given: BTreeMap<String, String> = answers.iter().cloned().collect();
-    let questions = questions(desk, opened)?.unwrap_or_default();
-    let secrets = &desk.context.environment.secrets;
+    let questions = questions(workspace, opened)?.unwrap_or_default();
+    let secrets = &workspace.context.environment.secrets;
     let content = evidence::questions::answers_content(&questions, &given, secrets);
     let what = Happening::Answered(Given::Answers {
         given,
         content: content.hash,
     });
-    Ok(Deed {
+    Ok(Request {
         what,
         given: BTreeMap::new(),
         contents: vec![content],
@@ -187,7 +187,10 @@ pub fn answered(
 }
 
 /// The questions that a worker has asked in the present stage, if it is one for them.
-pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question>>, Failure> {
+pub fn questions(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+) -> Result<Option<Vec<Question>>, Failure> {
     let Some(asked) = engine::asked(&opened.pipeline, opened.run()) else {
         return Ok(None);
     };
@@ -195,7 +198,7 @@ pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question
         questions: Some(asked),
         ..Needs::default()
     };
-    let looked = desk.look(opened, &needs, &BTreeMap::new(), None)?;
+    let looked = workspace.look(opened, &needs, &BTreeMap::new(), None)?;
     match looked.evidence.questions {
         Some(Ok(questions)) => Ok(Some(questions)),
         Some(Err(reason)) => Err(Failure::no(format!(
@@ -206,18 +209,18 @@ pub fn questions(desk: &Desk<'_>, opened: &Opened) -> Result<Option<Vec<Question
 }
 
 fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exit, Failure> {
-    let mut desk = Desk::for_reading(context)?;
-    let stored = runs::find(&desk, run)?;
+    let mut workspace = Workspace::for_reading(context)?;
+    let stored = find_run::find(&workspace, run)?;
     refusal::persons(context, "answer", Held::Nobody)?;
-    let opened = desk.opened(stored)?;
-    let questions = questions(&desk, &opened)?.unwrap_or_default();
+    let opened = workspace.opened(stored)?;
+    let questions = questions(&workspace, &opened)?.unwrap_or_default();
     let json = || {
-        let mut facts = tell::standing(&opened);
+        let mut facts = report::standing(&opened);
         facts["questions"] = questions.iter().map(question_json).collect();
         facts
     };
     let text = |paint| {
-        let mut text = tell::next(&opened).text(paint);
+        let mut text = report::next(&opened).text(paint);
         questions
             .iter()
             .for_each(|question| text.push_str(&question_text(question, paint)));

@@ -3,16 +3,16 @@
 use engine::{Happening, Seconds, Time};
 
 use super::reset::given_reason;
-use crate::act::{act, act_confirmed};
 use crate::arguments::{OfRun, Writing};
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
+use crate::duration;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
-use crate::period;
+use crate::run_command::{act, act_confirmed};
+use crate::workspace::{OpenRun, Workspace};
 
 /// A shorter one would be over before anything could be done in it; a longer one is no exception.
 const SHORTEST: Seconds = Seconds(30);
@@ -41,7 +41,7 @@ pub struct Bypass {
 }
 
 fn parse_time(text: &str) -> Result<Seconds, String> {
-    let time = period::parse(text)?;
+    let time = duration::parse(text)?;
     match (SHORTEST..=LONGEST).contains(&time) {
         true => Ok(time),
         false => Err("it lasts from 30s to 24h".to_owned()),
@@ -68,14 +68,14 @@ impl Bypass {
         let command = Command::new("bypass")
             .with("for", time.0)
             .with("reason", reason);
-        let lost = |_: &Desk<'_>, _: &Opened| {
+        let lost = |_: &Workspace<'_>, _: &OpenRun| {
             let until = views::time::rfc3339(later(time));
             Ok(format!(
                 "Until {until} nothing is refused or held in this run: no stage, no gate and no \
                  agent is guarded. Every view of the run says so."
             ))
         };
-        let make = |_: &Desk<'_>, _: &Opened| {
+        let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (until, reason) = (later(time), reason.to_owned());
             Ok(Happening::BypassAsked { until, reason }.into())
         };

@@ -3,14 +3,14 @@
 use engine::Happening;
 
 use super::reset::given_reason;
-use crate::act::act_confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
+use crate::run_command::act_confirmed;
+use crate::workspace::{OpenRun, Workspace};
 
 /// End a run before its end
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub struct Cancel {
 }
 
 /// What a person cannot have back.
-pub fn lost(opened: &Opened) -> String {
+pub fn lost(opened: &OpenRun) -> String {
     let stage = &opened.run().position.stage;
     format!("The run ends in {stage}, and nobody can go on with it. Its history stays.")
 }
@@ -35,8 +35,8 @@ impl Cancel {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
         let command = Command::new("cancel").with("reason", &self.reason);
-        let lost = |_: &Desk<'_>, opened: &Opened| Ok(lost(opened));
-        let make = |_: &Desk<'_>, _: &Opened| {
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(lost(opened));
+        let make = |_: &Workspace<'_>, _: &OpenRun| {
             let reason = self.reason.clone();
             Ok(Happening::CancelAsked { reason }.into())
         };

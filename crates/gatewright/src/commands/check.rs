@@ -11,15 +11,15 @@ use views::Style;
 
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Driven};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
+use crate::transact::{self, Decided};
 use crate::trust::scripts;
-use crate::worker::{Leash, MARK, START, end_started};
-use crate::{chance, clock, runs, tell};
+use crate::worker::{MARK, START, Watchdog, end_started};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{clock, find_run, ids, report};
 
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
@@ -39,24 +39,24 @@ pub struct Check {
 
 impl Check {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let command = Command::new("check");
-        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
-        let opened = desk.opened(stored)?;
+        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
+        let opened = workspace.opened(stored)?;
         if output.is_talking_to_a_person()
             && let Some(line) = running(&opened)
         {
             output.say_in(Style::Dim, &line);
         }
         let watch = Watch::by_us(&opened)?;
-        let driven = check(&mut desk, opened, (&key, &watch))?;
-        tell::tell(&driven, output)
+        let decided = check(&mut workspace, opened, (&key, &watch))?;
+        report::tell(&decided, output)
     }
 }
 
 /// What is about to be run, for whoever waits for it.
-fn running(opened: &Opened) -> Option<String> {
+fn running(opened: &OpenRun) -> Option<String> {
     let work = engine::may_check(&opened.pipeline, opened.run()).ok()?;
     Some(match &work.commands {
         Commands::Fixed(commands) => {
@@ -80,7 +80,7 @@ pub struct Watch {
 
 impl Watch {
     /// By this process, until a signal comes.
-    pub fn by_us(opened: &Opened) -> Result<Self, Failure> {
+    pub fn by_us(opened: &OpenRun) -> Result<Self, Failure> {
         Ok(Self {
             stop: stop_on_signals()?,
             call: format!("check-{}-{}", opened.run().id, std::process::id()),
@@ -90,23 +90,23 @@ impl Watch {
 
 /// Runs the commands of the present stage and tells the engine what they did.
 pub fn check(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     (key, watch): (&Key, &Watch),
-) -> Result<Driven, Failure> {
-    if let Some(driven) = drive::repeated(desk, &opened.stored, key)? {
-        return Ok(driven);
+) -> Result<Decided, Failure> {
+    if let Some(decided) = transact::repeated(workspace, &opened.stored, key)? {
+        return Ok(decided);
     }
-    let is_git = desk.project_of(&opened)?.is_git();
-    let taken = drive::as_taken_up(&opened, &desk.context.who(), clock::now());
+    let is_git = workspace.project_of(&opened)?.is_git();
+    let taken = transact::as_taken_up(&opened, &workspace.context.who(), clock::now());
     if engine::is_stale(&taken.pipeline, taken.run(), clock::now()) {
-        return happened(desk, opened, key, Happening::TimePassed);
+        return happened(workspace, opened, key, Happening::TimePassed);
     }
     if let Err(refusal) = engine::may_check(&taken.pipeline, taken.run()) {
         let refusal = explained(&opened, refusal);
-        return Ok(Driven::refused(opened, refusal));
+        return Ok(Decided::refused(opened, refusal));
     }
-    let opened = drive::take_up(desk, opened)?;
+    let opened = transact::take_up(workspace, opened)?;
     let (stage, visit) = (
         opened.run().position.stage.clone(),
         opened.run().position.visit,
@@ -115,9 +115,9 @@ pub fn check(
         results,
         tree,
         changed,
-    } = run_commands(desk, &opened, (&stage, watch))?;
-    let mut driven = happened(
-        desk,
+    } = run_commands(workspace, &opened, (&stage, watch))?;
+    let mut decided = happened(
+        workspace,
         opened,
         key,
         Happening::ChecksRan {
@@ -127,7 +127,7 @@ pub fn check(
             tree,
         },
     )?;
-    if let Reply::Refuse(refusal) = &mut driven.reply
+    if let Reply::Refuse(refusal) = &mut decided.reply
         && refusal.rule == Rule::CheckVoid
         && !changed.is_empty()
     {
@@ -140,7 +140,7 @@ pub fn check(
             some(&changed)
         );
     }
-    Ok(driven)
+    Ok(decided)
 }
 
 /// The first paths of a list, and how many more there are.
@@ -154,7 +154,7 @@ fn some(paths: &[String]) -> String {
 }
 
 /// Says what the run waits for, where the engine only says that it waits.
-fn explained(opened: &Opened, refusal: Refusal) -> Refusal {
+fn explained(opened: &OpenRun, refusal: Refusal) -> Refusal {
     match engine::status(&opened.pipeline, opened.run()) {
         Status::Waiting(why) if refusal.rule == Rule::RunWaits => Refusal {
             reason: format!("the run waits for a person: {why}"),
@@ -170,26 +170,26 @@ fn explained(opened: &Opened, refusal: Refusal) -> Refusal {
 }
 
 fn happened(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     key: &Key,
     what: Happening,
-) -> Result<Driven, Failure> {
-    let mut make = |_: &Desk<'_>, _: &Opened, _| Ok(what.clone().into());
-    drive::drive(desk, opened.stored, key, &mut make)
+) -> Result<Decided, Failure> {
+    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(what.clone().into());
+    transact::drive(workspace, opened.stored, key, &mut make)
 }
 
 fn run_commands(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     (stage, watch): (&StageName, &Watch),
 ) -> Result<Ran, Failure> {
-    let started = chance::key()?;
-    let surroundings = surroundings(desk, opened, (watch, started.as_str()))?;
+    let started = ids::key()?;
+    let surroundings = surroundings(workspace, opened, (watch, started.as_str()))?;
     // Whoever kills us must not leave them behind: they would change what the next check looks at.
-    let _leash = Leash::on(started.as_str(), None)
+    let _leash = Watchdog::on(started.as_str(), None)
         .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
-    let ran = desk.looking(opened, &BTreeMap::new(), |looking| {
+    let ran = workspace.looking(opened, &BTreeMap::new(), |looking| {
         evidence::check::run(stage, looking, &surroundings)
     });
     end_started(started.as_str());
@@ -197,12 +197,15 @@ fn run_commands(
 }
 
 fn surroundings(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     (watch, started): (&Watch, &str),
 ) -> Result<Surroundings, Failure> {
-    let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
-    let files = desk.store.definition(opened.run().definition)?;
+    let search = workspace
+        .state
+        .search_path(&opened.run().id)
+        .unwrap_or_default();
+    let files = workspace.store.definition(opened.run().definition)?;
     Ok(Surroundings {
         scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
         variables: std::env::vars_os().collect(),

@@ -2,13 +2,13 @@
 
 use engine::{CheckpointName, Happening};
 
-use crate::act::act;
 use crate::arguments::Writing;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
+use crate::run_command::act;
 
 /// Give the present point of a run a name, to which `restore` can go back
 #[derive(Debug, clap::Args)]

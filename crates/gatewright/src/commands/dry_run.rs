@@ -12,7 +12,6 @@ use views::{Outside, refusal};
 
 use crate::context::Context;
 use crate::definition::{self, Place, Trouble};
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
@@ -20,7 +19,8 @@ use crate::install::additions::Additions;
 use crate::install::disk::Base;
 use crate::output::Output;
 use crate::runners::{self, Member};
-use crate::{chance, clock, collision, params, starting, steps, task, trust};
+use crate::workspace::Workspace;
+use crate::{clock, ids, params, path_collision, start_run, task, task_graph_file, trust};
 
 /// Show what a headless run would do and what it needs, and start nothing
 ///
@@ -58,27 +58,27 @@ impl DryRun {
     }
 
     fn planned(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
-        let mut desk = Desk::if_there(context)?;
-        let project = match &desk {
-            Some(desk) => desk.project()?.clone(),
+        let mut workspace = Workspace::if_there(context)?;
+        let project = match &workspace {
+            Some(workspace) => workspace.project()?.clone(),
             None => Project::find(&context.folder).map_err(Failure::from)?,
         };
-        let word = &starting::meant(context, &project, &self.pipeline)?;
-        let sources = starting::sources(context, &project, word)?;
+        let word = &start_run::meant(context, &project, &self.pipeline)?;
+        let sources = start_run::sources(context, &project, word)?;
         let compiled = definition::compile_for(&sources, self.driving.usual_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
-        missing.extend(self.in_the_way(context, &mut desk, (pipeline, run.as_ref()))?);
+        missing.extend(self.in_the_way(context, &mut workspace, (pipeline, run.as_ref()))?);
         let (origin, trust) = vouched(context, &project, word, (&sources, pipeline))?;
         if let Trust::Untrusted(why) = &trust {
             missing.push(why.raw().to_owned());
         }
-        let crew = runners::crew(pipeline.definition(), self.driving.usual_runner());
+        let members = runners::members(pipeline.definition(), self.driving.usual_runner());
         let wanted = programs::Wanted {
             pipeline,
             run: run.as_ref(),
-            crew: &crew,
+            members: &members,
             driving: &self.driving,
         };
         let programs = programs::needed(context, &project, &wanted)?;
@@ -95,7 +95,7 @@ impl DryRun {
             task: self.task.as_ref().map(Outside::new),
             origin: Outside::new(origin),
             trust,
-            workers: crew.iter().map(|member| self.worker(member)).collect(),
+            workers: members.iter().map(|member| self.worker(member)).collect(),
             programs,
             missing: missing.into_iter().map(Outside::new).collect(),
             remarks: warnings.chain(lacking).map(Outside::new).collect(),
@@ -112,19 +112,19 @@ impl DryRun {
     fn in_the_way(
         &self,
         context: &Context,
-        desk: &mut Option<Desk<'_>>,
+        workspace: &mut Option<Workspace<'_>>,
         (pipeline, run): (&Pipeline, Option<&Run>),
     ) -> Result<Vec<String>, Failure> {
         let definition = pipeline.definition();
-        let driven = self.driving.settings(context, definition).err();
-        let taken = match (desk, run) {
-            (Some(desk), Some(run)) => {
-                let worktree = desk.worktree()?;
-                collision::refuse(desk, definition, run, &worktree).err()
+        let decided = self.driving.settings(context, definition).err();
+        let taken = match (workspace, run) {
+            (Some(workspace), Some(run)) => {
+                let worktree = workspace.worktree()?;
+                path_collision::refuse(workspace, definition, run, &worktree).err()
             }
             _ => None,
         };
-        let told = driven.into_iter().chain(taken);
+        let told = decided.into_iter().chain(taken);
         Ok(told.map(|failure| failure.to_string()).collect())
     }
 
@@ -158,13 +158,13 @@ impl DryRun {
         }
         let task = self.task.as_deref().map(task::read).transpose()?;
         let steps = match &self.steps {
-            Some(path) => steps::read(&context.folder.join(path))?,
+            Some(path) => task_graph_file::read(&context.folder.join(path))?,
             None => Vec::new(),
         };
         let beginning = Beginning {
             at: clock::now(),
             by: context.who(),
-            id: chance::run_id()?,
+            id: ids::run_id()?,
             definition: engine::Hash([0; 32]),
             // A plan can be looked at before it is known for what.
             task: task.unwrap_or_else(|| "no task yet".to_owned()),

@@ -14,11 +14,11 @@ use super::list::freshness;
 use crate::caller::refusal;
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::output::{Format as Printed, Output};
-use crate::runs;
+use crate::workspace::{OpenRun, Workspace};
 
 /// Write everything of a run (the definition, the journal, the artifacts), or one artifact
 #[derive(Debug, clap::Args)]
@@ -57,11 +57,11 @@ impl Export {
         if self.format == Some(Format::Md) && output.format() == Printed::Json {
             return Err(Failure::usage("--format md is no JSON").hint("leave --json out"));
         }
-        let mut desk = Desk::for_reading(context)?;
-        let stored = runs::find(&desk, Some(&self.run))?;
-        let opened = desk.opened(stored)?;
+        let mut workspace = Workspace::for_reading(context)?;
+        let stored = find_run::find(&workspace, Some(&self.run))?;
+        let opened = workspace.opened(stored)?;
         if let Some(artifact) = &self.artifact {
-            let bytes = captured(&desk, &opened, artifact)?;
+            let bytes = captured(&workspace, &opened, artifact)?;
             self.write_artifact(context, artifact, &bytes, output)?;
             return Ok(Exit::Success);
         }
@@ -71,10 +71,10 @@ impl Export {
         });
         let shown = self.output.is_none() && output.is_terminal();
         let text = match format {
-            Format::Jsonl if shown => harmless(&lines(&desk, &opened)?),
-            Format::Jsonl => lines(&desk, &opened)?,
-            Format::Json => list(&desk, &opened)?,
-            Format::Md => page(&desk, &opened)?,
+            Format::Jsonl if shown => harmless(&lines(&workspace, &opened)?),
+            Format::Jsonl => lines(&workspace, &opened)?,
+            Format::Json => list(&workspace, &opened)?,
+            Format::Md => page(&workspace, &opened)?,
         };
         match &self.output {
             Some(path) => save(&context.folder.join(path), text.as_bytes())?,
@@ -105,7 +105,11 @@ impl Export {
 }
 
 /// The bytes of an artifact as they were when its worker ended.
-fn captured(desk: &Desk<'_>, opened: &Opened, name: &ArtifactName) -> Result<Vec<u8>, Failure> {
+fn captured(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    name: &ArtifactName,
+) -> Result<Vec<u8>, Failure> {
     let run = opened.run();
     let Some(captured) = run.artifacts.get(name) else {
         let known: Vec<&str> = run.artifacts.keys().map(ArtifactName::as_str).collect();
@@ -116,14 +120,14 @@ fn captured(desk: &Desk<'_>, opened: &Opened, name: &ArtifactName) -> Result<Vec
         });
     };
     let hash = captured.content;
-    let content = desk.store.content(hash)?;
+    let content = workspace.store.content(hash)?;
     content.ok_or_else(|| evidence::Error::ContentLost { hash }.into())
 }
 
 /// The store's own lines, byte for byte, so that every hash can be recomputed from them.
-fn lines(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
+fn lines(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    desk.store.export(&opened.run().id, &mut bytes)?;
+    workspace.store.export(&opened.run().id, &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -142,9 +146,9 @@ fn harmless(lines: &str) -> String {
     shown
 }
 
-fn list(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
+fn list(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    desk.store.export(&opened.run().id, &mut bytes)?;
+    workspace.store.export(&opened.run().id, &mut bytes)?;
     let objects = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
     let objects: Result<Vec<Value>, _> = objects.collect();
     let objects =
@@ -159,10 +163,10 @@ fn entries(number: u64) -> String {
     }
 }
 
-fn page(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
-    let Opened { stored, pipeline } = opened;
+fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
+    let OpenRun { stored, pipeline } = opened;
     let run = &stored.run;
-    let verification = desk.store.verify(&run.id)?;
+    let verification = workspace.store.verify(&run.id)?;
     let says = match verification.intact {
         true => format!("The journal is intact: {}.", entries(verification.entries)),
         false => format!(
@@ -170,7 +174,7 @@ fn page(desk: &Desk<'_>, opened: &Opened) -> Result<String, Failure> {
             verification.faults.len()
         ),
     };
-    let entries = desk.store.journal(&run.id, 1, stored.version)?;
+    let entries = workspace.store.journal(&run.id, 1, stored.version)?;
     let entries: Vec<_> = numbered(&entries).collect();
     let now = clock::now();
     let freshness = freshness(pipeline, run, now);

@@ -8,12 +8,12 @@ use super::start::{parse_id, tell_begun};
 use crate::arguments::Writing;
 use crate::caller::refusal;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::{chance, clock, rendering, runs, worker};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{clock, find_run, ids, view_files, worker};
 
 /// Begin a new run that goes on from an earlier point of another one
 ///
@@ -35,43 +35,43 @@ pub struct Fork {
 
 impl Fork {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, Some(&self.run))?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, Some(&self.run))?;
         refusal::persons(context, "fork", engine::held(&stored.run))?;
-        let opened = desk.opened(stored)?;
+        let opened = workspace.opened(stored)?;
         let command = Command::new("fork")
             .with("run", &opened.run().id)
             .with("at", &self.at)
             .with_all("id", self.id.iter().map(ToString::to_string));
-        let (key, earlier) = key::of_beginning(&desk, &self.writing, &command)?;
+        let (key, earlier) = idempotency::of_beginning(&workspace, &self.writing, &command)?;
         if let Some(earlier) = earlier {
             output.say("this key was there before: nothing was done again");
             // The power may have gone right after the run was stored.
-            search_alike(&desk, &opened.run().id, &earlier.run.id)?;
-            return tell_begun(&desk.opened(earlier)?, output);
+            search_alike(&workspace, &opened.run().id, &earlier.run.id)?;
+            return tell_begun(&workspace.opened(earlier)?, output);
         }
-        let entry = find_point(&desk, &opened.run().id, &self.at)?;
-        let forked = self.fork(&mut desk, &opened, entry, &key)?;
+        let entry = find_point(&workspace, &opened.run().id, &self.at)?;
+        let forked = self.fork(&mut workspace, &opened, entry, &key)?;
         tell_begun(&forked, output)
     }
 
     fn fork(
         &self,
-        desk: &mut Desk<'_>,
-        opened: &Opened,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
         entry: u64,
         key: &Key,
-    ) -> Result<Opened, Failure> {
-        let Opened { stored, pipeline } = opened;
-        let state = desk.store.folded_at(&stored.run.id, entry)?;
-        let id = self.id.clone().map_or_else(chance::run_id, Ok)?;
-        let by = desk.context.who();
+    ) -> Result<OpenRun, Failure> {
+        let OpenRun { stored, pipeline } = opened;
+        let state = workspace.store.folded_at(&stored.run.id, entry)?;
+        let id = self.id.clone().map_or_else(ids::run_id, Ok)?;
+        let by = workspace.context.who();
         let decision = engine::fork(pipeline, &state, entry, &id, clock::now(), &by);
         if let Reply::Refuse(refusal) = &decision.reply {
             return Err(Failure::no(views::refusal(refusal)));
         }
         let hash = state.definition;
-        let files = desk
+        let files = workspace
             .store
             .definition(hash)?
             .ok_or(store::Error::UnknownDefinition { hash })?;
@@ -82,21 +82,21 @@ impl Fork {
             compiled: pipeline.definition(),
             key: Some(key),
             contents: &[],
-            secrets: &desk.context.environment.secrets,
+            secrets: &workspace.context.environment.secrets,
             status: &|run| engine::status(pipeline, run),
         };
-        let forked = desk.store.begin(&new, &decision)?;
-        search_alike(desk, &stored.run.id, &forked.run.id)?;
-        let opened = desk.opened(forked)?;
-        Ok(rendering::render(desk, opened))
+        let forked = workspace.store.begin(&new, &decision)?;
+        search_alike(workspace, &stored.run.id, &forked.run.id)?;
+        let opened = workspace.opened(forked)?;
+        Ok(view_files::render(workspace, opened))
     }
 }
 
 /// The checks of a fork look for programs where those of its origin do.
-fn search_alike(desk: &Desk<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
-    worker::keep_alike(&desk.state, origin, fork)?;
-    match desk.state.search_path(origin) {
-        Some(search) => desk.state.keep_search_path(fork, &search),
+fn search_alike(workspace: &Workspace<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
+    worker::keep_alike(&workspace.state, origin, fork)?;
+    match workspace.state.search_path(origin) {
+        Some(search) => workspace.state.keep_search_path(fork, &search),
         None => Ok(()),
     }
 }

@@ -7,18 +7,18 @@ use store::{Backend, Collect, RunSummary};
 use crate::caller::refusal;
 use crate::confirm::{self, Question};
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::workspace::Workspace;
 use crate::worktree::Worktrees;
-use crate::{clock, enrolment, period, runs};
+use crate::{clock, duration, enrolment, find_run};
 
 /// Delete runs that ended long ago, with their backups, and what no run holds any more
 #[derive(Debug, clap::Args)]
 pub struct Gc {
     /// Keep runs that ended less long ago than this
-    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = period::parse)]
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = duration::parse)]
     older_than: Seconds,
     /// Only show which runs would go
     #[arg(long)]
@@ -43,13 +43,13 @@ impl Gc {
 
 /// The runs that would go, and whether a session holds one of them.
 fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Failure> {
-    let Some(desk) = Desk::if_there(context)? else {
+    let Some(workspace) = Workspace::if_there(context)? else {
         return Ok((Vec::new(), Held::Nobody));
     };
-    let mut going = desk.store.runs(None)?;
-    going.retain(|run| !runs::is_active(run) && run.updated_at < before);
+    let mut going = workspace.store.runs(None)?;
+    going.retain(|run| !find_run::is_active(run) && run.updated_at < before);
     for run in &going {
-        let stored = desk.store.run(&run.id)?;
+        let stored = workspace.store.run(&run.id)?;
         if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
             return Ok((going, Held::Session));
         }
@@ -98,17 +98,17 @@ fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
 }
 
 fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Failure> {
-    let mut desk = Desk::for_writing(context)?;
-    let earlier = desk.store.runs(None)?;
-    let collected = desk.store.gc(&Collect {
+    let mut workspace = Workspace::for_writing(context)?;
+    let earlier = workspace.store.runs(None)?;
+    let collected = workspace.store.gc(&Collect {
         before,
         shrink: true,
     })?;
-    let left = desk.store.runs(None)?;
+    let left = workspace.store.runs(None)?;
     let is_left = |run: &str| left.iter().any(|left| left.id.as_str() == run);
-    desk.state.forget_runs(is_left);
-    Worktrees::forget_runs(&desk.state, is_left)?;
-    enrolment::forget(&desk.state, |run| is_left(run.as_str()));
+    workspace.state.forget_runs(is_left);
+    Worktrees::forget_runs(&workspace.state, is_left)?;
+    enrolment::forget(&workspace.state, |run| is_left(run.as_str()));
     let ids = earlier.iter().map(|run| run.id.as_str());
     let ids: Vec<&str> = ids.filter(|run| !is_left(run)).collect();
     let store::Collected {

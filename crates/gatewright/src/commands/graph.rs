@@ -8,11 +8,11 @@ use views::diagram;
 
 use crate::context::Context;
 use crate::definition::{self, Trouble};
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{runs, starting};
+use crate::workspace::Workspace;
+use crate::{find_run, start_run};
 
 /// Draw a pipeline as text, Mermaid, DOT, or a web page that stands alone
 #[derive(Debug, clap::Args)]
@@ -59,9 +59,9 @@ impl Graph {
                 }
             },
             (None, word) => {
-                let mut desk = Desk::for_reading(context)?;
-                let stored = runs::find(&desk, word.as_deref())?;
-                let opened = desk.opened(stored)?;
+                let mut workspace = Workspace::for_reading(context)?;
+                let stored = find_run::find(&workspace, word.as_deref())?;
+                let opened = workspace.opened(stored)?;
                 (opened.pipeline, Some(opened.stored.run))
             }
         };
@@ -90,6 +90,6 @@ impl Graph {
 
 fn find(context: &Context, word: &str) -> Result<Pipeline, Trouble> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    let sources = starting::sources(context, &project, word)?;
+    let sources = start_run::sources(context, &project, word)?;
     Ok(definition::compile(&sources)?.pipeline)
 }

@@ -6,11 +6,11 @@ use store::{Backend, StoredEntry};
 
 use crate::arguments::OfRun;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::Workspace;
 
 /// Show a run's journal
 #[derive(Debug, clap::Args)]
@@ -27,15 +27,15 @@ pub struct History {
 
 impl History {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let desk = Desk::for_reading(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let workspace = Workspace::for_reading(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let last = self.last.unwrap_or(u64::MAX);
         let first = self
             .from
             .max((stored.version + 1).saturating_sub(last))
             .max(1);
         let limit = (stored.version + 1).saturating_sub(first);
-        let entries = desk.store.journal(&stored.run.id, first, limit)?;
+        let entries = workspace.store.journal(&stored.run.id, first, limit)?;
         let view = views::history(numbered(&entries));
         let json = || json!({ "run": stored.run.id.as_str(), "entries": view.json() });
         output.facts(|paint| view.text(paint), json)?;

@@ -11,13 +11,13 @@ use crate::context::Context;
 use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::file_lock::FileLock;
 use crate::install::hooks::Wanted;
 use crate::install::plan::Plan;
 use crate::install::record::Record;
 use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
 use crate::output::{Format, Output};
 use crate::state::State;
-use crate::turn::Turn;
 
 /// Guard this project: put a pipeline into it, and our hooks into Claude Code's settings
 ///
@@ -85,7 +85,7 @@ impl Init {
         self.agreed(context, output, &shown.plan)?;
         let state = context.state()?;
         perform::prepare(&state)?;
-        let _turn = Turn::wait(&state.folder().join("installing.lock"))?;
+        let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         // Somebody else may have been quicker while this one was read.
         let now = install::prepare(context, &wish)?;
         if !now.is_same(&shown) && !now.is_done() && !self.yes {

@@ -8,9 +8,9 @@ use crate::context::Context;
 use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::members;
+use crate::group_members;
 use crate::output::{Format, Output};
-use crate::starting;
+use crate::start_run;
 
 /// Check definitions: what `lint` refuses, `start` refuses, and the other way round
 ///
@@ -74,8 +74,8 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
     let project = evidence::Project::find(&context.folder)?;
     let sources = match file {
         "-" => definition::read_input(std::io::stdin().lock(), &context.folder)
-            .and_then(|read| Ok(members::settled(read, &project.root)?)),
-        word => starting::sources(context, &project, word),
+            .and_then(|read| Ok(group_members::settled(read, &project.root)?)),
+        word => start_run::sources(context, &project, word),
     };
     let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
     let file = file.to_owned();

@@ -11,11 +11,11 @@ use views::{Freshness, Outside, Surroundings};
 
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, as_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::output::{Format, Output};
-use crate::runs;
+use crate::workspace::{Workspace, as_of};
 
 /// List the active runs of this project
 #[derive(Debug, clap::Args)]
@@ -29,13 +29,13 @@ impl List {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut unreadable = Vec::new();
         let mut hidden = 0;
-        let rows = match Desk::if_there(context)? {
-            Some(mut desk) => {
-                let summaries = self.summaries(&desk)?;
-                let shown = |run: &&RunSummary| self.all || runs::is_active(run);
+        let rows = match Workspace::if_there(context)? {
+            Some(mut workspace) => {
+                let summaries = self.summaries(&workspace)?;
+                let shown = |run: &&RunSummary| self.all || find_run::is_active(run);
                 let shown: Vec<&RunSummary> = summaries.iter().filter(shown).collect();
                 hidden = summaries.len() - shown.len();
-                rows(&mut desk, &shown, &mut unreadable)?
+                rows(&mut workspace, &shown, &mut unreadable)?
             }
             None => Vec::new(),
         };
@@ -55,23 +55,23 @@ impl List {
             .map_or(Exit::Success, |failure| failure.exit))
     }
 
-    fn summaries(&self, desk: &Desk<'_>) -> Result<Vec<RunSummary>, Failure> {
+    fn summaries(&self, workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
         match self.all {
-            true => Ok(desk.store.runs(None)?),
-            false => runs::of_project(desk),
+            true => Ok(workspace.store.runs(None)?),
+            false => find_run::of_project(workspace),
         }
     }
 }
 
 /// The rows of all runs. One that cannot be read is shown as far as its summary tells it.
 fn rows(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     summaries: &[&RunSummary],
     unreadable: &mut Vec<Failure>,
 ) -> Result<Vec<Row>, Failure> {
     let (mut rows, mut pipelines) = (Vec::new(), BTreeMap::new());
     for summary in summaries {
-        match row(desk, &mut pipelines, summary) {
+        match row(workspace, &mut pipelines, summary) {
             Ok(row) => rows.extend(row),
             Err(failure) if failure.exit == Exit::Store => {
                 unreadable.push(failure);
@@ -107,17 +107,17 @@ fn damaged(summary: &RunSummary) -> Row {
 
 /// One row, or none if the run has gone meanwhile.
 fn row(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     pipelines: &mut BTreeMap<Hash, Pipeline>,
     summary: &RunSummary,
 ) -> Result<Option<Row>, Failure> {
-    let Some(stored) = desk.store.run(&summary.id)? else {
+    let Some(stored) = workspace.store.run(&summary.id)? else {
         return Ok(None);
     };
     let hash = stored.run.definition;
     let pipeline = match pipelines.entry(hash) {
         Entry::Occupied(known) => known.into_mut(),
-        Entry::Vacant(place) => place.insert(desk.pipeline(hash)?),
+        Entry::Vacant(place) => place.insert(workspace.pipeline(hash)?),
     };
     let now = clock::now();
     let run = as_of(pipeline, &stored.run, now);

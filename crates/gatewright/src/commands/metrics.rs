@@ -11,11 +11,11 @@ use views::time::rfc3339;
 
 use crate::clock;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::{period, runs};
+use crate::workspace::Workspace;
+use crate::{duration, find_run};
 
 /// Count over many runs: what came of them, how long who worked, what was checked, who waited
 ///
@@ -27,7 +27,7 @@ pub struct Metrics {
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pipeline: Option<PipelineName>,
     /// Count only runs that began this long ago at most: 90s, 30m, 2h, 7d
-    #[arg(long, value_name = "PERIOD", value_parser = period::parse)]
+    #[arg(long, value_name = "PERIOD", value_parser = duration::parse)]
     since: Option<Seconds>,
     /// Count the runs of all projects
     #[arg(long)]
@@ -43,10 +43,10 @@ impl Metrics {
         let now = clock::now();
         let since = self.since.map(|since| earlier(now, since));
         let (mut figures, mut unreadable) = (Figures::default(), Vec::new());
-        if let Some(mut desk) = Desk::if_there(context)? {
+        if let Some(mut workspace) = Workspace::if_there(context)? {
             let mut pipelines = BTreeMap::new();
-            for summary in self.summaries(&desk, since)? {
-                match of_run(&mut desk, &mut pipelines, &summary, now) {
+            for summary in self.summaries(&workspace, since)? {
+                match of_run(&mut workspace, &mut pipelines, &summary, now) {
                     Ok(one) => figures.add(one),
                     Err(failure) if failure.exit == Exit::Store => unreadable.push(failure),
                     Err(failure) => return Err(failure),
@@ -61,10 +61,14 @@ impl Metrics {
         Ok(worst.map_or(Exit::Success, |failure| failure.exit))
     }
 
-    fn summaries(&self, desk: &Desk<'_>, since: Option<Time>) -> Result<Vec<RunSummary>, Failure> {
+    fn summaries(
+        &self,
+        workspace: &Workspace<'_>,
+        since: Option<Time>,
+    ) -> Result<Vec<RunSummary>, Failure> {
         let mut summaries = match self.all {
-            true => desk.store.runs(None)?,
-            false => runs::of_project(desk)?,
+            true => workspace.store.runs(None)?,
+            false => find_run::of_project(workspace)?,
         };
         summaries.retain(|run| {
             let wanted = self.pipeline.as_ref();
@@ -101,21 +105,22 @@ fn earlier(now: Time, period: Seconds) -> Time {
 /// The figures of one run, or none where it has gone meanwhile. Its journal is read once, a page at
 /// a time.
 fn of_run(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     pipelines: &mut BTreeMap<Hash, Pipeline>,
     summary: &RunSummary,
     now: Time,
 ) -> Result<Figures, Failure> {
-    let Some(stored) = desk.store.run(&summary.id)? else {
+    let Some(stored) = workspace.store.run(&summary.id)? else {
         return Ok(Figures::default());
     };
     let hash = stored.run.definition;
     let pipeline = match pipelines.entry(hash) {
         btree_map::Entry::Occupied(known) => known.into_mut(),
-        btree_map::Entry::Vacant(place) => place.insert(desk.pipeline(hash)?),
+        btree_map::Entry::Vacant(place) => place.insert(workspace.pipeline(hash)?),
     };
     let mut journey = Journey::new(pipeline);
-    desk.store
+    workspace
+        .store
         .walk(&summary.id, stored.version, &mut |stored| {
             journey
                 .tell(&stored.entry)

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::install::disk::Base;
 use crate::output::Output;
-use crate::{scenario, starting};
+use crate::{scenario, start_run};
 
 /// Start a pipeline of your own, from a template or from another pipeline
 ///
@@ -64,7 +64,7 @@ impl New {
         let name = free_name(word, &project.root)?;
         let made = match &self.from {
             Some(from) => {
-                let meant = starting::meant(context, &project, from)?;
+                let meant = start_run::meant(context, &project, from)?;
                 copied(&meant, &name, context, &project.root)?
             }
             None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,

@@ -13,7 +13,7 @@ use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::starting;
+use crate::start_run;
 
 /// List the pipelines that can be started by name, or print the definition of one
 #[derive(Debug, clap::Args)]
@@ -31,7 +31,7 @@ impl Pipelines {
         let project = evidence::Project::find(&context.folder)?;
         match &self.name {
             Some(name) => {
-                let meant = starting::meant(context, &project, name)?;
+                let meant = start_run::meant(context, &project, name)?;
                 self.show(&meant, context, &project.root, output)?;
             }
             None => list(&project.root, output)?,

@@ -7,13 +7,13 @@ use store::Backend as _;
 use crate::arguments::OfRun;
 use crate::caller::refusal;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::headless::lease;
 use crate::headless::recovery::{self, Left};
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::{OpenRun, Workspace};
 
 /// Show what is left of headless runs that nobody drives any more, and what `resume` would do
 ///
@@ -26,7 +26,7 @@ pub struct Recover {
 
 /// A run with what is left of it.
 struct Found {
-    opened: Opened,
+    opened: OpenRun,
     driver: Option<String>,
     left: Vec<Left>,
 }
@@ -34,22 +34,22 @@ struct Found {
 impl Recover {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         refusal::persons(context, "recover", Held::Nobody)?;
-        let mut desk = Desk::for_reading(context)?;
+        let mut workspace = Workspace::for_reading(context)?;
         let runs = match &self.of.run {
-            Some(word) => vec![runs::find(&desk, Some(word))?.run.id],
+            Some(word) => vec![find_run::find(&workspace, Some(word))?.run.id],
             None => {
-                let all = runs::of_project(&desk)?.into_iter();
-                all.filter(runs::is_active).map(|run| run.id).collect()
+                let all = find_run::of_project(&workspace)?.into_iter();
+                all.filter(find_run::is_active).map(|run| run.id).collect()
             }
         };
         let mut found = Vec::new();
         for run in runs {
-            let opened = desk.read(&run)?;
+            let opened = workspace.read(&run)?;
             if opened.run().driver != Driver::Headless {
                 continue;
             }
-            let driver = lease::driver(desk.store.lease(&run)?.as_ref());
-            let left = recovery::left(&desk, &opened);
+            let driver = lease::driver(workspace.store.lease(&run)?.as_ref());
+            let left = recovery::left(&workspace, &opened);
             found.push(Found {
                 opened,
                 driver,

@@ -1,4 +1,4 @@
-//! `gatewright report`: a person tells that an agent has worked, in a run that is driven by hand.
+//! `gatewright report`: a person tells that an agent has worked, in a run that is decided by hand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use evidence::Given;
 use super::skip::parse_outcome;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::{runs, tell};
+use crate::transact::{self, Decided, Request};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{find_run, report};
 
 /// Tell that an agent has worked, in a run that was started by hand
 ///
@@ -61,26 +61,26 @@ fn parse_artifact(text: &str) -> Result<(ArtifactName, PathBuf), String> {
 
 impl Report {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let key = key::of_run(&desk, &stored, &self.writing, &self.command())?;
-        let mut make = |_: &Desk<'_>, opened: &Opened, _| {
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let key = idempotency::of_run(&workspace, &stored, &self.writing, &self.command())?;
+        let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| {
             self.known(opened)?;
             self.there(context)?;
-            Ok(Deed {
+            Ok(Request {
                 what: self.happening(opened)?,
                 given: self.given(context),
                 contents: Vec::new(),
                 reply: None,
             })
         };
-        let mut driven = drive::drive(&mut desk, stored, &key, &mut make)?;
-        if self.tells_a_fault() && has_ended(&driven) {
+        let mut decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        if self.tells_a_fault() && has_ended(&decided) {
             // That the work failed is what was reported, and the report was taken.
-            driven.reply = Reply::Done;
+            decided.reply = Reply::Done;
         }
-        self.explain(&mut driven);
-        tell::tell(&driven, output)
+        self.explain(&mut decided);
+        report::tell(&decided, output)
     }
 
     fn command(&self) -> Command<'static> {
@@ -100,7 +100,7 @@ impl Report {
     }
 
     /// Every artifact that is given is one of the pipeline's.
-    fn known(&self, opened: &Opened) -> Result<(), Failure> {
+    fn known(&self, opened: &OpenRun) -> Result<(), Failure> {
         let declared = &opened.pipeline.definition().artifacts;
         let unknown = self
             .artifacts
@@ -126,7 +126,7 @@ impl Report {
         }
     }
 
-    fn happening(&self, opened: &Opened) -> Result<Happening, Failure> {
+    fn happening(&self, opened: &OpenRun) -> Result<Happening, Failure> {
         let agent = match (&self.agent, &self.step) {
             (None, Some(step)) => agent_of(opened, step)?,
             (agent, _) => agent.clone(),
@@ -141,9 +141,9 @@ impl Report {
 
     /// The engine knows no files and no command: where its reason lacks a place or the cause, it
     /// is added here.
-    fn explain(&self, driven: &mut Driven) {
-        let opened = &driven.opened;
-        let Reply::Refuse(refusal) = &mut driven.reply else {
+    fn explain(&self, decided: &mut Decided) {
+        let opened = &decided.opened;
+        let Reply::Refuse(refusal) = &mut decided.reply else {
             return;
         };
         match refusal.rule {
@@ -159,8 +159,8 @@ impl Report {
     }
 
     /// Where the artifact belongs with which something is wrong.
-    fn place(&self, opened: &Opened, reason: &str) -> Option<String> {
-        let ways = tell::next(opened).ways;
+    fn place(&self, opened: &OpenRun, reason: &str) -> Option<String> {
+        let ways = report::next(opened).ways;
         let mut papers = ways.iter().flat_map(|way| &way.leaves);
         let paper = papers.find(|paper| reason.starts_with(&format!("{} is ", paper.name)))?;
         let name = &paper.name;
@@ -183,7 +183,7 @@ impl Report {
 }
 
 /// Why no agent can have worked, where the stage has none.
-fn nobody_works(opened: &Opened) -> Option<String> {
+fn nobody_works(opened: &OpenRun) -> Option<String> {
     let stage = opened.pipeline.stage(&opened.run().position.stage)?;
     let name = &stage.name;
     match &stage.work {
@@ -195,7 +195,7 @@ fn nobody_works(opened: &Opened) -> Option<String> {
 }
 
 /// The agent that a planned step names.
-fn agent_of(opened: &Opened, step: &StepId) -> Result<Option<AgentName>, Failure> {
+fn agent_of(opened: &OpenRun, step: &StepId) -> Result<Option<AgentName>, Failure> {
     let run = opened.run();
     let Some(graph) = run.graphs.get(&run.position.stage) else {
         return Ok(None);
@@ -212,8 +212,8 @@ fn agent_of(opened: &Opened, step: &StepId) -> Result<Option<AgentName>, Failure
     })
 }
 
-fn has_ended(driven: &Driven) -> bool {
-    driven
+fn has_ended(decided: &Decided) -> bool {
+    decided
         .entries
         .iter()
         .any(|(_, entry)| matches!(entry.fact, Fact::Ended { .. }))

@@ -5,15 +5,15 @@ use std::fs;
 use engine::{CheckpointName, Happening, Run};
 use store::{Key, StoredRun};
 
-use crate::act::confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::{backup, drive, runs, tell};
+use crate::run_command::confirmed;
+use crate::workspace::{OpenRun, Workspace};
+use crate::{backup, find_run, report, transact};
 
 /// Send a run back to its start; its history stays, and a backup is made first
 #[derive(Debug, clap::Args)]
@@ -30,14 +30,14 @@ pub struct Reset {
 impl Reset {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         given_reason("reset", &self.reason)?;
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let command = Command::new("reset").with("reason", &self.reason);
-        let key = key::of_run(&desk, &stored, &self.writing, &command)?;
-        if let Some(driven) = drive::repeated(&mut desk, &stored, &key)? {
-            return tell::tell(&driven, output);
+        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
+        if let Some(decided) = transact::repeated(&mut workspace, &stored, &key)? {
+            return report::tell(&decided, output);
         }
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             Ok(Happening::ResetAsked {
                 reason: self.reason.clone(),
             }
@@ -45,15 +45,15 @@ impl Reset {
         };
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
             // The engine refuses and records it. For that no backup is made.
-            let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
-            return tell::tell(&driven, output);
+            let decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+            return report::tell(&decided, output);
         }
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
-        let (name, stored) = mark(&mut desk, stored, &key)?;
+        let (name, stored) = mark(&mut workspace, stored, &key)?;
         let run = stored.run.id.clone();
-        let backup = backup::keep(&desk, &run, &name)?;
-        let driven = drive::drive(&mut desk, stored, &key, &mut make)?;
-        let exit = tell::tell(&driven, output)?;
+        let backup = backup::keep(&workspace, &run, &name)?;
+        let decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        let exit = report::tell(&decided, output)?;
         if exit == Exit::Success {
             output.say(&format!(
                 "the run as it was is kept in {}",
@@ -90,22 +90,23 @@ pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
 
 /// Gives the point before the reset a name. A second try with the same key finds the same point.
 fn mark(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     stored: StoredRun,
     key: &Key,
 ) -> Result<(CheckpointName, StoredRun), Failure> {
     let name = backup::name(&stored)?;
     let derived = evidence::hash(format!("before {key}").as_bytes()).to_string();
     let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
-    let mut make =
-        |_: &Desk<'_>, _: &Opened, _| Ok(Happening::CheckpointAsked { name: name.clone() }.into());
-    let driven = drive::drive(desk, stored, &derived, &mut make)?;
-    let made = driven
+    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
+        Ok(Happening::CheckpointAsked { name: name.clone() }.into())
+    };
+    let decided = transact::drive(workspace, stored, &derived, &mut make)?;
+    let made = decided
         .entries
         .iter()
         .find_map(|(_, entry)| match &entry.fact {
             engine::Fact::Checkpointed { name } => Some(name.clone()),
             _ => None,
         });
-    Ok((made.unwrap_or(name), driven.opened.stored))
+    Ok((made.unwrap_or(name), decided.opened.stored))
 }

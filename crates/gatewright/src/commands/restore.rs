@@ -3,14 +3,14 @@
 use engine::{CheckpointName, Happening, RunId, StageName};
 use store::Backend;
 
-use crate::act::act_confirmed;
 use crate::arguments::Writing;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
+use crate::run_command::act_confirmed;
+use crate::workspace::{OpenRun, Workspace};
 
 /// Go back to an earlier point of a run; its history stays whole
 ///
@@ -36,18 +36,18 @@ impl Restore {
         let command = Command::new("restore")
             .with("point", &self.point)
             .with("reason", &self.reason);
-        let lost = |desk: &Desk<'_>, opened: &Opened| {
-            let entry = find_point(desk, &opened.run().id, &self.point)?;
+        let lost = |workspace: &Workspace<'_>, opened: &OpenRun| {
+            let entry = find_point(workspace, &opened.run().id, &self.point)?;
             let last = opened.stored.version;
             Ok(format!(
                 "The run goes back to its entry {entry}: what came after it, up to entry {last}, \
                  counts no longer. Its history stays, and the files of the project are not touched."
             ))
         };
-        let make = |desk: &Desk<'_>, opened: &Opened| {
+        let make = |workspace: &Workspace<'_>, opened: &OpenRun| {
             let run = &opened.run().id;
-            let entry = find_point(desk, run, &self.point)?;
-            let state = Box::new(desk.store.folded_at(run, entry)?);
+            let entry = find_point(workspace, run, &self.point)?;
+            let state = Box::new(workspace.store.folded_at(run, entry)?);
             let reason = self.reason.clone();
             Ok(Happening::RestoreAsked {
                 entry,
@@ -62,11 +62,11 @@ impl Restore {
 }
 
 /// The entry that a checkpoint's name, a stage or a number means.
-pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
+pub fn find_point(workspace: &Workspace<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
     if let Some(stage) = point.strip_prefix('@') {
-        return find_arrival(desk, run, stage);
+        return find_arrival(workspace, run, stage);
     }
-    let checkpoints = desk.store.checkpoints(run)?;
+    let checkpoints = workspace.store.checkpoints(run)?;
     let named = CheckpointName::parse(point)
         .ok()
         .and_then(|name| checkpoints.get(&name).copied());
@@ -90,8 +90,8 @@ pub fn find_point(desk: &Desk<'_>, run: &RunId, point: &str) -> Result<u64, Fail
 }
 
 /// The entry with which the run last came into this stage.
-fn find_arrival(desk: &Desk<'_>, run: &RunId, stage: &str) -> Result<u64, Failure> {
-    let arrivals = desk.store.arrivals(run)?;
+fn find_arrival(workspace: &Workspace<'_>, run: &RunId, stage: &str) -> Result<u64, Failure> {
+    let arrivals = workspace.store.arrivals(run)?;
     let entry = StageName::parse(stage)
         .ok()
         .and_then(|stage| arrivals.get(&stage).copied());

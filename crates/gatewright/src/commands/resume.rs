@@ -5,13 +5,13 @@ use engine::Held;
 use crate::arguments::OfRun;
 use crate::caller::refusal;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
+use crate::headless::drive_run;
 use crate::headless::flags::Sitting;
-use crate::headless::session;
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::Workspace;
 
 /// Go on with a headless run where it was, after Ctrl-C, a kill, a reboot or an answer
 ///
@@ -28,10 +28,10 @@ pub struct Resume {
 impl Resume {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         refusal::persons(context, "resume", Held::Nobody)?;
-        let desk = Desk::for_reading(context)?;
-        let run = runs::find(&desk, self.of.run.as_deref())?.run.id;
-        drop(desk);
-        let manner = self.sitting.manner()?;
-        session::sit(context, output, &run, &manner)
+        let workspace = Workspace::for_reading(context)?;
+        let run = find_run::find(&workspace, self.of.run.as_deref())?.run.id;
+        drop(workspace);
+        let options = self.sitting.options()?;
+        drive_run::sit(context, output, &run, &options)
     }
 }

@@ -2,13 +2,13 @@
 
 use engine::Happening;
 
-use crate::act::act;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
+use crate::run_command::act;
 
 /// Have work that failed tried again
 #[derive(Debug, clap::Args)]

@@ -10,14 +10,14 @@ use crate::arguments::Writing;
 use crate::caller::refusal;
 use crate::context::Context;
 use crate::definition::{self, Trouble};
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::headless::drive_run;
 use crate::headless::flags::{Driving, Sitting};
-use crate::headless::session;
 use crate::output::Output;
 use crate::params;
-use crate::starting::{Begun, Holder};
+use crate::start_run::{Begun, Holder};
+use crate::workspace::Workspace;
 
 /// Take a task through a pipeline to its end: the agents are started here, one after another or in waves
 ///
@@ -57,12 +57,12 @@ impl Run {
             return Err(Failure::usage("several tasks are several runs")
                 .hint("give --id and --key with one task"));
         }
-        let manner = self.sitting.manner()?;
+        let options = self.sitting.options()?;
         for (number, task) in self.tasks.iter().enumerate() {
             let Some(run) = self.begin(context, output, task)? else {
                 return Ok(Exit::No);
             };
-            let exit = session::sit(context, output, &run, &manner)?;
+            let exit = drive_run::sit(context, output, &run, &options)?;
             if exit != Exit::Success {
                 self.tell_rest(output, number);
                 return Ok(exit);
@@ -114,6 +114,6 @@ impl Run {
                 key: self.writing.key.clone(),
             },
         };
-        start.start(&mut Desk::for_writing(context)?, Holder::Headless)
+        start.start(&mut Workspace::for_writing(context)?, Holder::Headless)
     }
 }

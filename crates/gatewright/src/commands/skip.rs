@@ -2,14 +2,14 @@
 
 use engine::{Happening, Outcome};
 
-use crate::act::act_confirmed;
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::Command;
+use crate::idempotency::Command;
 use crate::output::Output;
+use crate::run_command::act_confirmed;
+use crate::workspace::{OpenRun, Workspace};
 
 /// Override the present stage, which marks the run for ever
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ pub struct Skip {
 }
 
 /// What a person cannot have back.
-pub fn lost(opened: &Opened) -> String {
+pub fn lost(opened: &OpenRun) -> String {
     let stage = &opened.run().position.stage;
     format!("The run leaves {stage} unchecked, and every view of it says so for ever.")
 }
@@ -42,8 +42,8 @@ impl Skip {
         let command = Command::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        let lost = |_: &Desk<'_>, opened: &Opened| Ok(lost(opened));
-        let make = |_: &Desk<'_>, _: &Opened| {
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(lost(opened));
+        let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::SkipAsked { outcome, reason }.into())
         };

@@ -9,15 +9,15 @@ use views::Style;
 use crate::arguments::Writing;
 use crate::context::Context;
 use crate::definition::{self, Trouble};
-use crate::desk::{Desk, Opened};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::file_lock::PATIENCE;
 use crate::headless::flags::Driving;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::{Format, Output};
-use crate::starting::{self, Begun, Holder, Starting};
-use crate::turn::PATIENCE;
-use crate::{params, running, steps, task, tell};
+use crate::start_run::{self, Begun, Holder, StartRun};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{params, report, running, task, task_graph_file};
 
 /// Start a run of a pipeline for a task
 ///
@@ -91,14 +91,14 @@ impl Start {
             let failure = Failure::usage("how a run is driven is said of headless runs alone");
             return Err(failure.hint("use `gatewright run`, or add --queue").into());
         }
-        self.start(&mut Desk::for_writing(context)?, holder)
+        self.start(&mut Workspace::for_writing(context)?, holder)
     }
 
     /// The session from inside which the command was typed. Nothing is made for what cannot be
     /// started, and what is wrong with the pipeline is told first.
     fn session(&self, context: &Context) -> Result<Holder, Trouble> {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
-        definition::compile(&starting::sources(context, &project, &self.pipeline)?)?;
+        definition::compile(&start_run::sources(context, &project, &self.pipeline)?)?;
         let Some(session) = context.environment.session.clone() else {
             let failure = Failure::no("a guarded run belongs to a session, and this is none");
             return Err(failure
@@ -116,26 +116,29 @@ impl Start {
     }
 
     /// Starts the run, unless its key has started one before.
-    pub fn start(&self, desk: &mut Desk<'_>, holder: Holder) -> Result<Begun, Trouble> {
+    pub fn start(&self, workspace: &mut Workspace<'_>, holder: Holder) -> Result<Begun, Trouble> {
         let task = task::read(&self.task)?;
-        let (key, earlier) = key::of_beginning(desk, &self.writing, &self.command(&task))?;
+        let (key, earlier) =
+            idempotency::of_beginning(workspace, &self.writing, &self.command(&task))?;
         if let Some(earlier) = earlier {
-            let Opened { stored, pipeline } = desk.opened(earlier)?;
-            return Ok(Begun::Earlier(starting::settled(desk, stored, pipeline)?));
+            let OpenRun { stored, pipeline } = workspace.opened(earlier)?;
+            return Ok(Begun::Earlier(start_run::settled(
+                workspace, stored, pipeline,
+            )?));
         }
-        let starting = Starting {
+        let starting = StartRun {
             pipeline: &self.pipeline,
             task,
             params: &self.params,
-            steps: self.steps(desk.context)?,
+            steps: self.steps(workspace.context)?,
             id: self.id.clone(),
             queued: self.queue,
             patience: PATIENCE,
-            by: desk.context.who(),
+            by: workspace.context.who(),
             holder,
             driving: &self.driving,
         };
-        starting::start(desk, starting, &key)
+        start_run::start(workspace, starting, &key)
     }
 
     fn command(&self, task: &str) -> Command<'static> {
@@ -156,18 +159,18 @@ impl Start {
 
     fn steps(&self, context: &Context) -> Result<Vec<Step>, Failure> {
         match &self.steps {
-            Some(path) => steps::read(&context.folder.join(path)),
+            Some(path) => task_graph_file::read(&context.folder.join(path)),
             None => Ok(Vec::new()),
         }
     }
 }
 
 /// Tells the id of a new run, and what comes next.
-pub fn tell_begun(opened: &Opened, output: &mut Output) -> Result<Exit, Failure> {
+pub fn tell_begun(opened: &OpenRun, output: &mut Output) -> Result<Exit, Failure> {
     match output.format() {
-        Format::Json => output.json(&tell::standing(opened))?,
+        Format::Json => output.json(&report::standing(opened))?,
         Format::Text => {
-            let next = tell::next(opened).text(output.paint());
+            let next = report::next(opened).text(output.paint());
             output.text(&format!("{}\n\n{next}", opened.run().id))?;
         }
     }

@@ -8,12 +8,12 @@ use super::list::freshness;
 use crate::arguments::OfRun;
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, Opened, as_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::headless::lease;
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::{OpenRun, Workspace, as_of};
 
 /// Show how a run is going
 #[derive(Debug, clap::Args)]
@@ -24,9 +24,9 @@ pub struct Status {
 
 impl Status {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut desk = Desk::for_reading(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let opened = desk.opened(stored)?;
+        let mut workspace = Workspace::for_reading(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let opened = workspace.opened(stored)?;
         let now = clock::now();
         let run = as_of(&opened.pipeline, opened.run(), now);
         let freshness = freshness(&opened.pipeline, &run, now);
@@ -36,9 +36,14 @@ impl Status {
             freshness,
         };
         let view = views::status(&opened.pipeline, &run, around);
-        let driver = lease::driver(desk.store.lease(&run.id)?.as_ref());
-        let text =
-            |paint: Paint| format!("{}{}", view.text(paint), driven(&opened, driver.as_deref()));
+        let driver = lease::driver(workspace.store.lease(&run.id)?.as_ref());
+        let text = |paint: Paint| {
+            format!(
+                "{}{}",
+                view.text(paint),
+                decided(&opened, driver.as_deref())
+            )
+        };
         let json = || {
             let mut facts = view.json();
             facts["driven_by"] = driver.as_deref().into();
@@ -50,7 +55,7 @@ impl Status {
 }
 
 /// Who drives a headless run that could go on; nothing of any other.
-fn driven(opened: &Opened, driver: Option<&str>) -> String {
+fn decided(opened: &OpenRun, driver: Option<&str>) -> String {
     let run = opened.run();
     let goes_on = engine::status(&opened.pipeline, run) == engine::Status::Running;
     match driver {

@@ -9,11 +9,11 @@ use views::Surroundings;
 use super::list::freshness;
 use crate::clock;
 use crate::context::Context;
-use crate::desk::{Desk, Opened, as_of};
 use crate::enrolment;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::workspace::{OpenRun, Workspace, as_of};
 
 /// Print one line for Claude Code's status line: the session's run, its stage and what comes next
 ///
@@ -45,10 +45,10 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
     let state = context.state()?;
     let enrolled = enrolment::of_session(&state, &session)
         .map_err(Failure::file("read from", state.folder()))?;
-    let (Some(enrolled), Some(mut desk)) = (enrolled, Desk::if_there(context)?) else {
+    let (Some(enrolled), Some(mut workspace)) = (enrolled, Workspace::if_there(context)?) else {
         return Ok(None);
     };
-    match desk.read(&enrolled.run) {
+    match workspace.read(&enrolled.run) {
         Ok(opened) => Ok(Some(told(&opened))),
         // The file of a session may outlive its run.
         Err(failure) if failure.exit == Exit::NotFound => Ok(None),
@@ -56,7 +56,7 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
     }
 }
 
-fn told(opened: &Opened) -> String {
+fn told(opened: &OpenRun) -> String {
     let now = clock::now();
     let run = as_of(&opened.pipeline, opened.run(), now);
     let around = Surroundings {

@@ -5,11 +5,11 @@ use views::Style;
 
 use crate::arguments::OfRun;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{runs, step, tell};
+use crate::workspace::Workspace;
+use crate::{find_run, report, run_step};
 
 /// Run the worker whose turn it is, where the session cannot start it: Codex, Gemini or a script
 ///
@@ -30,15 +30,15 @@ fn parse_step(text: &str) -> Result<StepId, String> {
 
 impl Step {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        let stored = runs::find(&desk, self.of.run.as_deref())?;
-        let opened = desk.opened(stored)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let opened = workspace.opened(stored)?;
         let mut say = |line: &str| {
             if output.is_talking_to_a_person() {
                 output.say_in(Style::Dim, line);
             }
         };
-        let driven = step::step(&mut desk, opened, self.step.as_ref(), &mut say)?;
-        tell::tell(&driven, output)
+        let decided = run_step::step(&mut workspace, opened, self.step.as_ref(), &mut say)?;
+        report::tell(&decided, output)
     }
 }

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
 use crate::scenario::{self, Beside, File, Generated, Nowhere, Report};
-use crate::starting;
+use crate::start_run;
 
 /// Play scenarios against a pipeline, with no model
 ///
@@ -182,7 +182,7 @@ fn reason(trouble: Trouble) -> String {
 /// Scenarios that cover every transition, on the standard output; what they miss is talk.
 fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
-    let sources = starting::sources(context, &project, word);
+    let sources = start_run::sources(context, &project, word);
     let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
     let (compiled, sources) = match compiled {
         Ok(compiled) => compiled,

@@ -10,15 +10,15 @@ use crate::clock;
 use crate::confirm::{self, Question};
 use crate::context::Context;
 use crate::definition::{self, Place, Trouble};
-use crate::desk::Desk;
 use crate::enrolment;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::members;
+use crate::group_members;
 use crate::output::{Format, Output};
 use crate::trust::record::{self, Record};
 use crate::trust::shown::Shown;
 use crate::trust::{self, Subject};
+use crate::workspace::Workspace;
 
 /// Show what a pipeline from a file may run, and trust it
 ///
@@ -153,10 +153,10 @@ impl Trust {
             return Ok(());
         }
         self.agreed(context, word, candidate)?;
-        let desk = Desk::for_writing(context)?;
+        let workspace = Workspace::for_writing(context)?;
         let (subject, now) = (&candidate.subject, clock::now());
-        record::keep(&desk.state, subject, now, &context.who())?;
-        tell_hooks(&desk, candidate)?;
+        record::keep(&workspace.state, subject, now, &context.who())?;
+        tell_hooks(&workspace, candidate)?;
         output.say(&format!("{word} is trusted"));
         Ok(())
     }
@@ -202,7 +202,7 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble
         Place::File { path, shown } => definition::read(path, shown)?,
         Place::Builtin(builtin) => builtin.sources(),
     };
-    let sources = members::settled(sources, &root)?;
+    let sources = group_members::settled(sources, &root)?;
     if trust::is_shipped(&sources) {
         return Ok(None);
     }
@@ -218,13 +218,14 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble
 }
 
 /// Where the pipeline is installed, hooks go by what it says now.
-fn tell_hooks(desk: &Desk<'_>, candidate: &Candidate) -> Result<(), Failure> {
-    let failed = || Failure::file("write to", desk.state.folder());
-    let installed = enrolment::of_project(&desk.state, &desk.project()?.key).map_err(failed())?;
+fn tell_hooks(workspace: &Workspace<'_>, candidate: &Candidate) -> Result<(), Failure> {
+    let failed = || Failure::file("write to", workspace.state.folder());
+    let installed =
+        enrolment::of_project(&workspace.state, &workspace.project()?.key).map_err(failed())?;
     let Some(mut installed) = installed else {
         return Ok(());
     };
-    let root = &desk.project()?.root;
+    let root = &workspace.project()?.root;
     let is_this = |file: &String| {
         root.join(file)
             .canonicalize()
@@ -237,7 +238,7 @@ fn tell_hooks(desk: &Desk<'_>, candidate: &Candidate) -> Result<(), Failure> {
     };
     pipeline.begins = candidate.definition.begins;
     pipeline.commands = candidate.definition.commands.clone();
-    enrolment::install(&desk.state, &installed).map_err(failed())
+    enrolment::install(&workspace.state, &installed).map_err(failed())
 }
 
 fn list(context: &Context, output: &mut Output) -> Result<Exit, Failure> {

@@ -8,10 +8,10 @@ use crate::confirm::{self, Question};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::file_lock::FileLock;
 use crate::install::hooks::Wanted;
 use crate::install::{self, Removal, perform};
 use crate::output::{Format, Output};
-use crate::turn::Turn;
 
 /// Take out what `init` put into this project: every file is put back as it was
 ///
@@ -41,7 +41,7 @@ impl Uninit {
         }
         self.agreed(context, output, &shown)?;
         perform::prepare(&state)?;
-        let _turn = Turn::wait(&state.folder().join("installing.lock"))?;
+        let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         let now = install::prepare_removal(context, wanted)?;
         if now.plan.changes != shown.plan.changes && !self.yes {
             let failure = Failure::no("the files have changed while you were reading");

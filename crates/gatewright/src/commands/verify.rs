@@ -12,11 +12,11 @@ use views::{Paint, Style};
 
 use crate::caller::refusal;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::Workspace;
 
 /// Recompute the hash chains: altered, removed, reordered or cut entries are found and located
 ///
@@ -62,8 +62,8 @@ impl Verify {
         if self.repair {
             return repair::repair(context, output);
         }
-        let findings = match Desk::if_there(context)? {
-            Some(desk) => verify(&desk, &self.runs)?,
+        let findings = match Workspace::if_there(context)? {
+            Some(workspace) => verify(&workspace, &self.runs)?,
             None if self.runs.is_empty() => Findings::default(),
             None => return Err(Failure::not_found("there are no runs yet").hint("start one")),
         };
@@ -77,45 +77,52 @@ impl Verify {
 }
 
 /// Verifies these runs; or all that were ever recorded, and the database with them.
-pub fn verify(desk: &Desk<'_>, words: &[String]) -> Result<Findings, Failure> {
-    let recorded: BTreeSet<RunId> = desk.store.look(Sqlite::recorded)?.into_iter().collect();
+pub fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
+    let recorded: BTreeSet<RunId> = workspace
+        .store
+        .look(Sqlite::recorded)?
+        .into_iter()
+        .collect();
     if words.is_empty() {
-        let listed = desk.store.runs(None)?.into_iter().map(|run| run.id);
+        let listed = workspace.store.runs(None)?.into_iter().map(|run| run.id);
         let mut all: BTreeSet<RunId> = listed.collect();
         let recorded = recorded.into_iter();
-        let vanished = recorded.filter(|run| !all.contains(run) && !never_began(desk, run));
+        let vanished = recorded.filter(|run| !all.contains(run) && !never_began(workspace, run));
         let vanished: Vec<RunId> = vanished.collect();
         all.extend(vanished);
         return Ok(Findings {
-            reports: reports(desk, all)?,
-            pages: desk.store.look(Sqlite::check_pages)?,
+            reports: reports(workspace, all)?,
+            pages: workspace.store.look(Sqlite::check_pages)?,
         });
     }
     let named = words.iter().map(|word| match RunId::parse(word) {
         // A run that has vanished from the journal is still in the record.
         Ok(id) if recorded.contains(&id) => Ok(id),
-        Ok(_) | Err(_) => runs::find(desk, Some(word)).map(|stored| stored.run.id),
+        Ok(_) | Err(_) => find_run::find(workspace, Some(word)).map(|stored| stored.run.id),
     });
     let named = named.collect::<Result<_, _>>()?;
     Ok(Findings {
-        reports: reports(desk, named)?,
+        reports: reports(workspace, named)?,
         pages: Vec::new(),
     })
 }
 
 /// Did a run of this id never begin? Its head file is made before it is stored, so a power cut can
 /// leave one that vouches for nothing.
-fn never_began(desk: &Desk<'_>, run: &RunId) -> bool {
-    matches!(desk.store.verify(run), Err(store::Error::UnknownRun { .. }))
+fn never_began(workspace: &Workspace<'_>, run: &RunId) -> bool {
+    matches!(
+        workspace.store.verify(run),
+        Err(store::Error::UnknownRun { .. })
+    )
 }
 
-fn reports(desk: &Desk<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
-    runs.into_iter().map(|run| report(desk, run)).collect()
+fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
+    runs.into_iter().map(|run| report(workspace, run)).collect()
 }
 
-fn report(desk: &Desk<'_>, run: RunId) -> Result<Report, Failure> {
-    let verification = desk.store.verify(&run)?;
-    let marks = match desk.store.run(&run) {
+fn report(workspace: &Workspace<'_>, run: RunId) -> Result<Report, Failure> {
+    let verification = workspace.store.verify(&run)?;
+    let marks = match workspace.store.run(&run) {
         Ok(Some(stored)) => Marks {
             unwitnessed: stored.run.driver == Driver::ByHand,
             unjudged: stored.run.unjudged,

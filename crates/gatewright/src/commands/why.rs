@@ -6,11 +6,11 @@ use views::Cast;
 
 use super::history::numbered;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::output::Output;
-use crate::runs;
+use crate::workspace::Workspace;
 
 /// How many entries before a decision are asked who its workers and reviewers are.
 const BEFORE: u64 = 1_000;
@@ -31,11 +31,11 @@ pub struct Why {
 
 impl Why {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let desk = Desk::for_reading(context)?;
-        let stored = runs::find(&desk, Some(&self.run))?;
+        let workspace = Workspace::for_reading(context)?;
+        let stored = find_run::find(&workspace, Some(&self.run))?;
         let run = &stored.run.id;
         let asked = self.entry.unwrap_or(stored.version);
-        let (before, decision) = decision(&desk, run, asked)?;
+        let (before, decision) = decision(&workspace, run, asked)?;
         let known = before.iter().chain(&decision);
         let cast = Cast::of(known.map(|stored| &stored.entry));
         let together: Vec<_> = numbered(&decision).collect();
@@ -55,16 +55,16 @@ fn unknown(run: &RunId, number: u64) -> Failure {
 
 /// The entries that were decided together with this one, and some that stand before them.
 fn decision(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     run: &RunId,
     asked: u64,
 ) -> Result<(Vec<StoredEntry>, Vec<StoredEntry>), Failure> {
-    let entry = desk.store.journal(run, asked, 1)?;
+    let entry = workspace.store.journal(run, asked, 1)?;
     let entry = entry.first().filter(|entry| entry.number == asked);
     let first = entry.ok_or_else(|| unknown(run, asked))?.decision;
     let begin = first.saturating_sub(BEFORE).max(1);
-    let before = desk.store.journal(run, begin, first - begin)?;
-    let mut together = desk.store.journal(run, first, LONGEST_DECISION)?;
+    let before = workspace.store.journal(run, begin, first - begin)?;
+    let mut together = workspace.store.journal(run, first, LONGEST_DECISION)?;
     together.retain(|stored| stored.decision == first);
     Ok((before, together))
 }

@@ -9,28 +9,28 @@ use store::{Backend, StoredRun};
 
 use super::papers;
 use crate::arguments::Writing;
-use crate::chance;
 use crate::commands::answer::{answered, questions};
 use crate::commands::check::{Watch, check};
 use crate::commands::start::Start;
 use crate::context::Context;
 use crate::definition::Trouble;
-use crate::desk::{Desk, Opened};
-use crate::drive::{Deed, Driven, drive};
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
-use crate::starting::{Begun, Holder};
+use crate::ids;
+use crate::start_run::{Begun, Holder};
+use crate::transact::{Decided, Request, drive};
+use crate::workspace::{OpenRun, Workspace};
 
 pub struct Scene<'a> {
-    pub desk: Desk<'a>,
+    pub workspace: Workspace<'a>,
     context: &'a Context,
     run: RunId,
 }
 
 impl<'a> Scene<'a> {
     /// Starts the run.
-    pub fn open(mut desk: Desk<'a>, context: &'a Context) -> Result<Self, Failure> {
-        let root = &desk.project()?.root;
+    pub fn open(mut workspace: Workspace<'a>, context: &'a Context) -> Result<Self, Failure> {
+        let root = &workspace.project()?.root;
         if !context
             .folder
             .canonicalize()
@@ -52,9 +52,9 @@ impl<'a> Scene<'a> {
             driving: Driving::default(),
             writing: Writing { key: None },
         };
-        match start.start(&mut desk, Holder::Hand) {
+        match start.start(&mut workspace, Holder::Hand) {
             Ok(Begun::Run(opened)) => Ok(Self {
-                desk,
+                workspace,
                 context,
                 run: opened.run().id.clone(),
             }),
@@ -79,14 +79,14 @@ impl<'a> Scene<'a> {
         for (path, text) in files {
             self.write(path, text)?;
         }
-        let driven = self.reports(agent)?;
-        accepted(&driven).map(drop)
+        let decided = self.reports(agent)?;
+        accepted(&decided).map(drop)
     }
 
     /// An agent ends, and the engine does not accept it. Gives the refusal as people see it.
     pub fn refused(&mut self, agent: &str) -> Result<String, Failure> {
-        let driven = self.reports(agent)?;
-        match refusal(&driven) {
+        let decided = self.reports(agent)?;
+        match refusal(&decided) {
             Some(refusal) => Ok(views::refusal(refusal)),
             None => Err(Failure::bug(format!(
                 "the demo expected a refusal of '{agent}'"
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn reports(&mut self, agent: &str) -> Result<Driven, Failure> {
+    fn reports(&mut self, agent: &str) -> Result<Decided, Failure> {
         let agent = AgentName::parse(agent).map_err(|problem| Failure::bug(problem.to_string()))?;
         let (step, said) = (None, None);
         let what = Happening::Reported {
@@ -112,22 +112,22 @@ impl<'a> Scene<'a> {
             .iter()
             .map(|(id, text)| ((*id).to_owned(), (*text).to_owned()))
             .collect();
-        let driven = self.drive(&|desk, opened| answered(desk, opened, &given))?;
-        accepted(&driven).map(drop)
+        let decided = self.drive(&|workspace, opened| answered(workspace, opened, &given))?;
+        accepted(&decided).map(drop)
     }
 
     /// A person chooses.
     pub fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
         let choice = Outcome::parse(choice).map_err(|problem| Failure::bug(problem.to_string()))?;
         let what = Happening::Answered(Answer::Choice(choice));
-        let driven = self.drive(&|_, _| Ok(what.clone().into()))?;
-        accepted(&driven).map(drop)
+        let decided = self.drive(&|_, _| Ok(what.clone().into()))?;
+        accepted(&decided).map(drop)
     }
 
     /// The first question that a worker asks now.
     pub fn question(&mut self) -> Result<String, Failure> {
         let opened = self.opened()?;
-        let asked = questions(&self.desk, &opened)?.unwrap_or_default();
+        let asked = questions(&self.workspace, &opened)?.unwrap_or_default();
         let first = asked.into_iter().next().map(|question| question.text);
         first.ok_or_else(|| Failure::bug("the demo expected a question"))
     }
@@ -146,11 +146,11 @@ impl<'a> Scene<'a> {
 
     /// Gatewright runs the commands of the present check. Tells the last of them and what it said.
     pub fn checks(&mut self) -> Result<String, Failure> {
-        let (key, opened) = (chance::key()?, self.opened()?);
+        let (key, opened) = (ids::key()?, self.opened()?);
         let watch = Watch::by_us(&opened)?;
-        let driven = check(&mut self.desk, opened, (&key, &watch))?;
-        let driven = accepted(&driven)?;
-        let results = driven
+        let decided = check(&mut self.workspace, opened, (&key, &watch))?;
+        let decided = accepted(&decided)?;
+        let results = decided
             .entries
             .iter()
             .find_map(|(_, entry)| match &entry.fact {
@@ -184,21 +184,24 @@ impl<'a> Scene<'a> {
 
     fn drive(
         &mut self,
-        make: &dyn Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
-    ) -> Result<Driven, Failure> {
-        let (key, stored) = (chance::key()?, self.stored()?);
-        drive(&mut self.desk, stored, &key, &mut |desk, opened, _| {
-            make(desk, opened)
-        })
+        make: &dyn Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
+    ) -> Result<Decided, Failure> {
+        let (key, stored) = (ids::key()?, self.stored()?);
+        drive(
+            &mut self.workspace,
+            stored,
+            &key,
+            &mut |workspace, opened, _| make(workspace, opened),
+        )
     }
 
-    fn opened(&mut self) -> Result<Opened, Failure> {
+    fn opened(&mut self) -> Result<OpenRun, Failure> {
         let stored = self.stored()?;
-        self.desk.opened(stored)
+        self.workspace.opened(stored)
     }
 
     fn stored(&self) -> Result<StoredRun, Failure> {
-        let stored = self.desk.store.run(&self.run)?;
+        let stored = self.workspace.store.run(&self.run)?;
         stored.ok_or_else(|| {
             store::Error::UnknownRun {
                 run: self.run.clone(),
@@ -208,16 +211,16 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn refusal(driven: &Driven) -> Option<&Refusal> {
-    match &driven.reply {
+fn refusal(decided: &Decided) -> Option<&Refusal> {
+    match &decided.reply {
         Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
         Reply::Allow | Reply::Inject(_) | Reply::Done => None,
     }
 }
 
-fn accepted(driven: &Driven) -> Result<&Driven, Failure> {
-    match refusal(driven) {
-        None => Ok(driven),
+fn accepted(decided: &Decided) -> Result<&Decided, Failure> {
+    match refusal(decided) {
+        None => Ok(decided),
         Some(refusal) => Err(Failure::bug(format!(
             "the demo was refused: {}",
             views::refusal(refusal)

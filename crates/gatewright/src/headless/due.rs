@@ -2,9 +2,9 @@
 
 use engine::{Next, Status};
 
-use crate::desk::Opened;
 use crate::failure::Failure;
 use crate::worker::choice::{self, Choice, Starter};
+use crate::workspace::OpenRun;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
@@ -23,7 +23,7 @@ pub enum Due {
 }
 
 /// `worked`: an agent of this open stage has ended in this visit.
-pub fn due(opened: &Opened, starter: Starter, worked: bool) -> Result<Due, Failure> {
+pub fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Failure> {
     let (pipeline, run) = (&opened.pipeline, opened.run());
     match engine::status(pipeline, run) {
         status @ (Status::Completed | Status::Failed | Status::Cancelled) => {
@@ -62,7 +62,7 @@ pub fn due(opened: &Opened, starter: Starter, worked: bool) -> Result<Due, Failu
 }
 
 /// An open stage from which no agent leads on by itself.
-fn is_open_end(opened: &Opened) -> bool {
+fn is_open_end(opened: &OpenRun) -> bool {
     let stage = opened.pipeline.stage(&opened.run().position.stage);
     stage.is_some_and(|stage| {
         matches!(stage.work, engine::Work::Open(_)) && stage.after().is_empty()

@@ -1,13 +1,13 @@
-//! What can be typed about how a run is driven, for every command that drives or queues one.
+//! What can be typed about how a run is decided, for every command that drives or queues one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{Definition, StageName, Who};
 
+use super::drive_run::DriveOptions;
 use super::notify::Target;
 use super::orchestrator::Patience;
-use super::session::Manner;
 use super::settings::Settings;
 use super::signals;
 use super::slots::{self, Limits};
@@ -15,9 +15,9 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::runners;
 use crate::worker::choice::Runner;
-use crate::worker::order;
+use crate::worker::spawn_spec;
 
-/// How a new run is driven. It is kept with the run.
+/// How a new run is decided. It is kept with the run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Driving {
     /// Who starts agents that have no runner: claude, codex or gemini [default: claude]
@@ -56,8 +56,8 @@ pub struct Sitting {
 }
 
 impl Sitting {
-    pub fn manner(&self) -> Result<Manner, Failure> {
-        Ok(Manner {
+    pub fn options(&self) -> Result<DriveOptions, Failure> {
+        Ok(DriveOptions {
             patience: match self.wait {
                 true => Patience::Stay,
                 false => Patience::Leave,
@@ -157,7 +157,7 @@ impl Driving {
         let path = context.folder.join(path);
         let found = path.canonicalize().ok().filter(|path| path.is_file());
         match found {
-            Some(path) if order::is_executable(&path) => Ok(Some(path)),
+            Some(path) if spawn_spec::is_executable(&path) => Ok(Some(path)),
             Some(path) => Err(
                 Failure::usage(format!("{} cannot be executed", path.display()))
                     .hint("make it executable with `chmod +x`"),

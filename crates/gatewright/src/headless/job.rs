@@ -2,25 +2,25 @@
 
 use engine::Dispatch;
 
-use super::crew::Shared;
+use super::pool::Shared;
 use super::slots::Slot;
-use super::workplace::Workplace;
-use crate::desk::Desk;
+use super::step_folder::StepFolder;
 use crate::failure::Failure;
 use crate::worker::claim::Claim;
 use crate::worker::listener::Told;
-use crate::worker::order::Order;
 use crate::worker::record::Record;
+use crate::worker::spawn_spec::SpawnSpec;
 use crate::worker::work::{Delivery, Finish, From, Setting, Stopped, Work};
+use crate::workspace::Workspace;
 
 /// A piece of work that is in the journal and is ours.
 pub struct Job {
     pub claim: Claim,
     pub dispatch: Dispatch,
-    pub order: Order,
+    pub order: SpawnSpec,
     pub record: Record,
     pub from: From,
-    pub workplace: Option<Box<Workplace>>,
+    pub step_folder: Option<Box<StepFolder>>,
     /// Its place among the agents of this machine.
     pub slot: Slot,
 }
@@ -29,12 +29,12 @@ impl Job {
     /// Works, and has the work judged. What was stopped stays open for whoever comes next.
     pub fn work(mut self, shared: &Shared, tell: &mut dyn FnMut(Told)) -> Result<(), Failure> {
         let context = shared.whereabouts.context();
-        let mut desk = Desk::for_writing(&context)?;
-        desk.fence = Some(shared.fence);
-        let opened = desk.read(&shared.run)?;
-        let delivery = self.workplace.as_mut();
+        let mut workspace = Workspace::for_writing(&context)?;
+        workspace.fence = Some(shared.fence);
+        let opened = workspace.read(&shared.run)?;
+        let delivery = self.step_folder.as_mut();
         let work = Work {
-            desk: &mut desk,
+            workspace: &mut workspace,
             order: &self.order,
             claim: &self.claim,
             dispatch: self.dispatch,
@@ -50,7 +50,9 @@ impl Job {
         drop(self.slot);
         match finish {
             Ok(Finish::Judged(_)) => {
-                let cleared = self.workplace.map_or(Ok(()), |workplace| workplace.clear());
+                let cleared = self
+                    .step_folder
+                    .map_or(Ok(()), |step_folder| step_folder.clear());
                 drop(self.claim);
                 cleared
             }

@@ -1,4 +1,4 @@
-//! The lease under which a run is driven: at most one orchestrator writes to it at a time.
+//! The lease under which a run is decided: at most one orchestrator writes to it at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use engine::{Life, Process, RunId, Time};
 use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
 
 use crate::clock;
-use crate::desk::Desk;
 use crate::failure::Failure;
+use crate::workspace::Workspace;
 
 /// How long a lease holds that nobody renews: so long a frozen orchestrator keeps others out.
 const TERM: Duration = Duration::from_secs(10);
@@ -30,9 +30,9 @@ pub struct Lease {
 
 impl Lease {
     /// Takes the lease of a run, at once where its holder is dead.
-    pub fn take(desk: &mut Desk<'_>, run: &RunId) -> Result<Self, Failure> {
+    pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
         let holder = holder();
-        let held = desk.store.lease(run)?;
+        let held = workspace.store.lease(run)?;
         let now = match held.as_ref() {
             Some(held) if is_dead(held) => held.until.max(clock::now()),
             _ => clock::now(),
@@ -42,15 +42,18 @@ impl Lease {
             now,
             until: after(clock::now(), TERM),
         };
-        let lease = desk.store.claim(run, &claim).map_err(|error| match error {
-            store::Error::Held { holder, .. } => Failure::no(format!(
-                "{run} is driven by another gatewright ({})",
-                told(&holder)
-            ))
-            .hint(format!("`gatewright status {run}` shows how it goes")),
-            other => other.into(),
-        })?;
-        Ok(Self::renewed(lease.fence, run, desk.store.another()?))
+        let lease = workspace
+            .store
+            .claim(run, &claim)
+            .map_err(|error| match error {
+                store::Error::Held { holder, .. } => Failure::no(format!(
+                    "{run} is driven by another gatewright ({})",
+                    told(&holder)
+                ))
+                .hint(format!("`gatewright status {run}` shows how it goes")),
+                other => other.into(),
+            })?;
+        Ok(Self::renewed(lease.fence, run, workspace.store.another()?))
     }
 
     /// Invariant: the lease is given back by the thread that renewed it, so never renewed after that.

@@ -4,25 +4,25 @@ use std::fs;
 
 use engine::CallId;
 
-use super::workplace;
-use crate::desk::{Desk, Opened};
+use super::step_folder;
 use crate::failure::Failure;
 use crate::worker::claim;
 use crate::worker::record::Record;
+use crate::workspace::{OpenRun, Workspace};
 use crate::worktree::{Worktree, Worktrees};
 
 /// Clears them away, and brings a merge that had begun to its end.
 ///
 /// Invariant: the run is ours and none of its workers is at work.
-pub fn clear(desk: &Desk<'_>, opened: &Opened) -> Result<(), Failure> {
-    clear_worktrees(desk, opened)?;
-    clear_records(desk, opened);
+pub fn clear(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    clear_worktrees(workspace, opened)?;
+    clear_records(workspace, opened);
     Ok(())
 }
 
-fn clear_worktrees(desk: &Desk<'_>, opened: &Opened) -> Result<(), Failure> {
-    let root = desk.project_of(opened)?.root;
-    let worktrees = Worktrees::new(&desk.state, &root, &opened.run().id);
+fn clear_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    let root = workspace.project_of(opened)?.root;
+    let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
     if !worktrees.are_there() {
         return Ok(());
     }
@@ -38,27 +38,27 @@ fn clear_worktrees(desk: &Desk<'_>, opened: &Opened) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_of_open_work(opened: &Opened, worktree: &Worktree) -> bool {
+fn is_of_open_work(opened: &OpenRun, worktree: &Worktree) -> bool {
     let mut calls = open_calls(opened);
-    calls.any(|call| workplace::is_of(worktree, call))
+    calls.any(|call| step_folder::is_of(worktree, call))
 }
 
-fn clear_records(desk: &Desk<'_>, opened: &Opened) {
-    let listed = fs::read_dir(claim::folder(&desk.state))
+fn clear_records(workspace: &Workspace<'_>, opened: &OpenRun) {
+    let listed = fs::read_dir(claim::folder(&workspace.state))
         .into_iter()
         .flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let names = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
     for call in names.filter_map(|name| CallId::parse(&name).ok()) {
-        let record = Record::read(&desk.state, &call);
+        let record = Record::read(&workspace.state, &call);
         let is_ours = record.is_some_and(|record| record.run == opened.run().id);
         if is_ours && !open_calls(opened).any(|open| *open == call) {
-            claim::clear(&desk.state, &call);
+            claim::clear(&workspace.state, &call);
         }
     }
 }
 
-fn open_calls(opened: &Opened) -> impl Iterator<Item = &CallId> {
+fn open_calls(opened: &OpenRun) -> impl Iterator<Item = &CallId> {
     let open = opened.run().dispatches.values();
     open.filter_map(|open| open.call.as_ref())
 }

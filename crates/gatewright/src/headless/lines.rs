@@ -120,8 +120,8 @@ fn facts(at: &Glance<'_>, what: &Progress) -> Value {
         }
         Progress::Remark { text } => json!({ "text": text }),
         Progress::Left { status, reason } => {
-            let driven = at.elapsed.as_secs();
-            json!({ "status": status, "reason": reason, "driven_seconds": driven })
+            let decided = at.elapsed.as_secs();
+            json!({ "status": status, "reason": reason, "driven_seconds": decided })
         }
     }
 }

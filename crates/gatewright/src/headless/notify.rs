@@ -13,10 +13,10 @@ use engine::Status;
 use evidence::check::{self, Search, Surroundings};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Opened};
-use crate::errand;
 use crate::failure::Failure;
-use crate::worker::order::NETWORK;
+use crate::subprocess;
+use crate::worker::spawn_spec::NETWORK;
+use crate::workspace::{OpenRun, Workspace};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -73,15 +73,18 @@ pub fn is_told(status: &Status) -> bool {
 }
 
 /// Tells how the run is going. What went wrong is a line for people.
-pub fn send(desk: &Desk<'_>, opened: &Opened, target: &Target) -> Result<(), String> {
-    let sent = prepared(desk, opened).map_err(|failure| failure.to_string());
+pub fn send(workspace: &Workspace<'_>, opened: &OpenRun, target: &Target) -> Result<(), String> {
+    let sent = prepared(workspace, opened).map_err(|failure| failure.to_string());
     sent.and_then(|sender| sender.send(target))
         .map_err(|why| format!("{} was not told: {why}", target.shown()))
 }
 
-fn prepared(desk: &Desk<'_>, opened: &Opened) -> Result<Sender, Failure> {
-    let folder = desk.project_of(opened)?.root;
-    let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
+fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failure> {
+    let folder = workspace.project_of(opened)?.root;
+    let search = workspace
+        .state
+        .search_path(&opened.run().id)
+        .unwrap_or_default();
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
     let search = check::search(&search, &folder);
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
@@ -103,7 +106,7 @@ fn prepared(desk: &Desk<'_>, opened: &Opened) -> Result<Sender, Failure> {
         variables.insert(name.into(), value.into());
     }
     Ok(Sender {
-        body: body(opened, &status, &desk.context.environment.secrets).to_string(),
+        body: body(opened, &status, &workspace.context.environment.secrets).to_string(),
         variables,
         search,
         folder,
@@ -111,7 +114,7 @@ fn prepared(desk: &Desk<'_>, opened: &Opened) -> Result<Sender, Failure> {
 }
 
 /// What is told.
-fn body(opened: &Opened, status: &Status, secrets: &[String]) -> Value {
+fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
     let run = opened.run();
     let clean = |text: &str| engine::redact(text, secrets).into_owned();
     let reason = match status {
@@ -187,7 +190,7 @@ impl Sender {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.folder);
         command.env_clear().envs(&self.variables);
-        let ended = errand::run(&mut command, self.body.as_bytes(), PATIENCE);
+        let ended = subprocess::run(&mut command, self.body.as_bytes(), PATIENCE);
         let ended = ended.map_err(|trouble| trouble.to_string())?;
         ended.well().map(drop)
     }

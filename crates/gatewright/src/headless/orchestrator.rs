@@ -1,4 +1,4 @@
-//! The orchestrator: one run, driven until it is over, waits for a person, or we are stopped.
+//! The orchestrator: one run, decided until it is over, waits for a person, or we are stopped.
 //!
 //! Every step is one durable transition. What is due is told from the run alone, so a new process finds
 //! what the old one would have done next.
@@ -14,25 +14,25 @@ use std::time::{Duration, Instant};
 use engine::{Fact, Happening, Reply, Rule, RunId, Status, Time, Who};
 use store::{Backend as _, Key};
 
-use super::crew::{Crew, Member, Report, Shared, What};
+use super::drive_run::DriveOptions;
 use super::due::{self, Due};
 use super::lease::{self, Lease};
-use super::looking_back::Recent;
+use super::pool::{Member, Pool, Report, Shared, What};
 use super::progress::{Glance, Progress, Watcher};
+use super::recent_journal::RecentJournal;
 use super::recovery;
-use super::session::Manner;
 use super::settings::Settings;
 use super::slots::Limits;
-use super::workplace::Queue;
+use super::step_folder::Queue;
 use crate::commands::check::{self, Watch};
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
 use crate::failure::Failure;
-use crate::turn::PATIENCE;
+use crate::file_lock::PATIENCE;
+use crate::transact::{self, Request};
 use crate::worker::choice::Starter;
 use crate::worker::listener::Told;
 use crate::worker::version;
-use crate::{chance, clock, collision};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{clock, ids, path_collision};
 
 /// How often a picture is drawn again, and signals are looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -60,7 +60,7 @@ pub enum Patience {
 }
 
 pub struct Orchestrator<'o, 'd> {
-    desk: &'o mut Desk<'d>,
+    workspace: &'o mut Workspace<'d>,
     run: RunId,
     settings: Settings,
     starter: Starter,
@@ -73,7 +73,7 @@ pub struct Orchestrator<'o, 'd> {
     limits: Limits,
     /// The order in which what parallel workers did comes back.
     queue: Queue,
-    crew: Crew,
+    pool: Pool,
     watcher: &'o mut dyn Watcher,
     begun: Instant,
     /// The stage that was told last.
@@ -93,27 +93,27 @@ pub struct Orchestrator<'o, 'd> {
 impl<'o, 'd> Orchestrator<'o, 'd> {
     /// Takes the run's lease.
     pub fn new(
-        desk: &'o mut Desk<'d>,
+        workspace: &'o mut Workspace<'d>,
         run: &RunId,
-        manner: &Manner,
+        options: &DriveOptions,
         watcher: &'o mut dyn Watcher,
     ) -> Result<Self, Failure> {
-        let settings = Settings::of(&desk.state, run)?;
+        let settings = Settings::of(&workspace.state, run)?;
         let starter = settings.starter()?;
-        let lease = Lease::take(desk, run)?;
-        desk.fence = Some(lease.fence);
+        let lease = Lease::take(workspace, run)?;
+        workspace.fence = Some(lease.fence);
         Ok(Self {
-            desk,
+            workspace,
             run: run.clone(),
             settings,
             starter,
             lease,
-            signal: Arc::clone(&manner.stop),
+            signal: Arc::clone(&options.stop),
             stop: Arc::new(AtomicBool::new(false)),
-            patience: manner.patience,
-            limits: manner.limits.clone(),
+            patience: options.patience,
+            limits: options.limits.clone(),
             queue: Queue::default(),
-            crew: Crew::new(),
+            pool: Pool::new(),
             watcher,
             begun: Instant::now(),
             told: None,
@@ -127,14 +127,14 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
 
     /// Drives the run. However this ends, no worker of ours is left alive.
     pub fn drive(mut self) -> Result<LeftOff, Failure> {
-        let driven = self.drive_on();
+        let decided = self.drive_on();
         // Whoever is still at work is ended; its work stays open.
         self.stop.store(true, Ordering::Relaxed);
-        while !self.crew.is_idle() {
-            self.crew.wait(TICK);
+        while !self.pool.is_idle() {
+            self.pool.wait(TICK);
         }
-        let left = self.confirmed(driven)?;
-        let opened = self.desk.read(&self.run)?;
+        let left = self.confirmed(decided)?;
+        let opened = self.workspace.read(&self.run)?;
         let (status, reason) = match &left {
             LeftOff::Over(status) => (status.word(), String::new()),
             LeftOff::Waiting(why) => ("waiting", why.clone()),
@@ -146,8 +146,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     fn drive_on(&mut self) -> Result<LeftOff, Failure> {
-        let mut opened = self.desk.read(&self.run)?;
-        self.desk.project_of(&opened)?;
+        let mut opened = self.workspace.read(&self.run)?;
+        self.workspace.project_of(&opened)?;
         if opened.run().standing == engine::Standing::Queued {
             opened = self.take_up(opened)?;
         }
@@ -168,24 +168,24 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// Invariant: from the look for other runs to the taking up nobody else begins one.
-    fn take_up(&mut self, opened: Opened) -> Result<Opened, Failure> {
-        let _turn = self.desk.state.wait_to_start(PATIENCE)?;
+    fn take_up(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
+        let _turn = self.workspace.state.wait_to_start(PATIENCE)?;
         let definition = opened.pipeline.definition();
         let worktree = opened.stored.worktree.clone();
-        collision::refuse(self.desk, definition, opened.run(), &worktree)?;
-        drive::alone(self.desk, opened, &Who::Engine, Happening::TakenUp)
+        path_collision::refuse(self.workspace, definition, opened.run(), &worktree)?;
+        transact::alone(self.workspace, opened, &Who::Engine, Happening::TakenUp)
     }
 
     /// What differs from the usual way stands in the history, once.
-    fn note_manner(&mut self, opened: &Opened) -> Result<(), Failure> {
+    fn note_manner(&mut self, opened: &OpenRun) -> Result<(), Failure> {
         let Some(message) = self.settings.told() else {
             return Ok(());
         };
         let key = Key::parse("driving").map_err(|problem| Failure::bug(problem.to_string()))?;
-        if !self.desk.store.keyed(&self.run, &key)?.is_empty() {
+        if !self.workspace.store.keyed(&self.run, &key)?.is_empty() {
             return Ok(());
         }
-        drive::remark(self.desk, opened.clone(), Some(&key), &message).map(drop)
+        transact::remark(self.workspace, opened.clone(), Some(&key), &message).map(drop)
     }
 
     fn is_stopped(&self) -> bool {
@@ -203,16 +203,19 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// What one that has lost its lease saw or failed at counts for nothing: another one goes on.
-    fn confirmed(&self, driven: Result<LeftOff, Failure>) -> Result<LeftOff, Failure> {
-        match self.desk.store.lease(&self.run) {
-            Ok(Some(held)) if held.fence == self.lease.fence => driven,
+    fn confirmed(&self, decided: Result<LeftOff, Failure>) -> Result<LeftOff, Failure> {
+        match self.workspace.store.lease(&self.run) {
+            Ok(Some(held)) if held.fence == self.lease.fence => decided,
             Ok(_) => Err(self.lost()),
-            Err(_) => driven,
+            Err(_) => decided,
         }
     }
 
     fn lost(&self) -> Failure {
-        let (run, held) = (&self.run, self.desk.store.lease(&self.run).ok().flatten());
+        let (run, held) = (
+            &self.run,
+            self.workspace.store.lease(&self.run).ok().flatten(),
+        );
         let other = lease::driver(held.as_ref());
         let other = other.map_or_else(String::new, |other| format!(" ({other})"));
         Failure::no(format!("another gatewright{other} drives {run} now"))
@@ -220,24 +223,24 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// The run as it is, with its time judged.
-    fn look(&mut self) -> Result<Opened, Failure> {
-        let opened = self.desk.read(&self.run)?;
-        let opened = drive::prepare(self.desk, opened)?;
-        let mut make = |_: &Desk<'_>, _: &Opened, _| Ok(Deed::from(Happening::TimePassed));
-        let driven = drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)?;
-        Ok(driven.opened)
+    fn look(&mut self) -> Result<OpenRun, Failure> {
+        let opened = self.workspace.read(&self.run)?;
+        let opened = transact::prepare(self.workspace, opened)?;
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(Request::from(Happening::TimePassed));
+        let decided = transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)?;
+        Ok(decided.opened)
     }
 
     /// What somebody did to a view may have been noticed by any of our threads, so it is told from the
     /// journal.
-    fn tell_notes(&mut self, opened: &Opened) -> Result<(), Failure> {
+    fn tell_notes(&mut self, opened: &OpenRun) -> Result<(), Failure> {
         let version = opened.stored.version;
         let after = std::mem::replace(&mut self.noted, version);
         if after == 0 || after >= version {
             return Ok(());
         }
         let entries = self
-            .desk
+            .workspace
             .store
             .journal(&self.run, after + 1, version - after)?;
         for stored in &entries {
@@ -251,7 +254,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(())
     }
 
-    fn tell_move(&mut self, opened: &Opened) {
+    fn tell_move(&mut self, opened: &OpenRun) {
         let stage = opened.run().position.stage.clone();
         if let Some(from) = self.told.replace(stage.clone())
             && from != stage
@@ -261,15 +264,15 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// Does one thing that is due, or waits a moment.
-    fn step(&mut self, opened: Opened) -> Result<Option<LeftOff>, Failure> {
+    fn step(&mut self, opened: OpenRun) -> Result<Option<LeftOff>, Failure> {
         // Whoever has ended is heard before it is told where that led, and before the next one begins.
-        if self.crew.has_ended(opened.run()) {
+        if self.pool.has_ended(opened.run()) {
             self.listen(TICK)?;
             return Ok(None);
         }
         self.tell_notes(&opened)?;
         self.tell_move(&opened);
-        let recent = Recent::of(self.desk, &opened)?;
+        let recent = RecentJournal::of(self.workspace, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {
             Due::Over(status) => return Ok(Some(LeftOff::Over(status))),
             Due::Person(why) => return self.person(opened, why),
@@ -278,7 +281,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 let why = format!("an agent has worked in {stage}: is it done?");
                 return self.person(opened, why);
             }
-            Due::Check if !self.crew.has(Member::Check) => self.check(&opened)?,
+            Due::Check if !self.pool.has(Member::Check) => self.check(&opened)?,
             Due::Workers(choices) => self.begin(opened, &recent, choices)?,
             Due::Check | Due::Nothing => {}
         }
@@ -286,12 +289,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(None)
     }
 
-    /// Hears what the crew has to say.
+    /// Hears what the pool has to say.
     fn listen(&mut self, patience: Duration) -> Result<(), Failure> {
-        let mut report = self.crew.wait(patience);
+        let mut report = self.pool.wait(patience);
         if report.is_none() {
-            let opened = self.desk.read(&self.run)?;
-            self.watcher.tick(&glance(&opened, &self.crew, self.begun));
+            let opened = self.workspace.read(&self.run)?;
+            self.watcher.tick(&glance(&opened, &self.pool, self.begun));
         }
         while let Some(Report { who, what }) = report {
             match (who, what) {
@@ -303,12 +306,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         Told::SentBack(reason) => Progress::WorkerSentBack { dispatch, reason },
                         Told::Void(text) => Progress::Remark { text },
                     };
-                    let opened = self.desk.read(&self.run)?;
+                    let opened = self.workspace.read(&self.run)?;
                     self.tell(&opened, &what);
                 }
                 (Member::Dispatch(dispatch), What::Over(Ok(()))) => {
-                    let opened = self.desk.read(&self.run)?;
-                    let recent = Recent::of(self.desk, &opened)?;
+                    let opened = self.workspace.read(&self.run)?;
+                    let recent = RecentJournal::of(self.workspace, &opened)?;
                     if let Some((result, is_fault)) = recent.judged(dispatch) {
                         let what = Progress::WorkerEnded {
                             dispatch,
@@ -319,8 +322,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                     }
                 }
                 (Member::Check, What::Over(Ok(()))) => {
-                    let opened = self.desk.read(&self.run)?;
-                    let recent = Recent::of(self.desk, &opened)?;
+                    let opened = self.workspace.read(&self.run)?;
+                    let recent = RecentJournal::of(self.workspace, &opened)?;
                     let stage = self.checking.take();
                     let checked = stage.and_then(|it| Some((recent.checked(&it)?, it)));
                     if let Some(((passed, tail), stage)) = checked {
@@ -333,51 +336,51 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                     }
                 }
                 (Member::Check, What::Told(Told::Void(text))) => {
-                    let opened = self.desk.read(&self.run)?;
+                    let opened = self.workspace.read(&self.run)?;
                     self.tell(&opened, &Progress::Remark { text });
                 }
                 (Member::Check, What::Told(_)) => {}
             }
-            report = self.crew.wait(Duration::ZERO);
+            report = self.pool.wait(Duration::ZERO);
         }
         Ok(())
     }
 
-    fn tell(&mut self, opened: &Opened, what: &Progress) {
-        let at = glance(opened, &self.crew, self.begun);
+    fn tell(&mut self, opened: &OpenRun, what: &Progress) {
+        let at = glance(opened, &self.pool, self.begun);
         self.watcher.tell(&at, what);
     }
 
     fn shared(&self) -> Shared {
         Shared {
-            whereabouts: self.desk.context.whereabouts(),
+            whereabouts: self.workspace.context.whereabouts(),
             run: self.run.clone(),
             fence: self.lease.fence,
             stop: Arc::clone(&self.stop),
         }
     }
 
-    fn check(&mut self, opened: &Opened) -> Result<(), Failure> {
+    fn check(&mut self, opened: &OpenRun) -> Result<(), Failure> {
         let stage = opened.run().position.stage.clone();
         self.checking = Some(stage.clone());
         self.tell(opened, &Progress::CheckBegan { stage });
-        let (shared, key) = (self.shared(), chance::key()?);
+        let (shared, key) = (self.shared(), ids::key()?);
         let watch = Watch {
             stop: Arc::clone(&self.stop),
-            call: recovery::check_call(&self.desk.state, &self.run),
+            call: recovery::check_call(&self.workspace.state, &self.run),
         };
-        self.crew.begin(Member::Check, None, move |tell| {
+        self.pool.begin(Member::Check, None, move |tell| {
             let context = shared.whereabouts.context();
-            let mut desk = Desk::for_writing(&context)?;
-            desk.fence = Some(shared.fence);
-            let opened = desk.read(&shared.run)?;
-            desk.still_ours(&shared.run)?;
-            match check::check(&mut desk, opened, (&key, &watch)) {
+            let mut workspace = Workspace::for_writing(&context)?;
+            workspace.fence = Some(shared.fence);
+            let opened = workspace.read(&shared.run)?;
+            workspace.still_ours(&shared.run)?;
+            match check::check(&mut workspace, opened, (&key, &watch)) {
                 // Its commands were ended with us, and run again when somebody goes on.
                 Err(_) if shared.stop.load(Ordering::Relaxed) => Ok(()),
                 Err(failure) => Err(failure),
-                Ok(driven) => {
-                    if let Reply::Refuse(refusal) = driven.reply {
+                Ok(decided) => {
+                    if let Reply::Refuse(refusal) = decided.reply {
                         tell(Told::Void(refusal.reason));
                     }
                     Ok(())
@@ -387,10 +390,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 }
 
-fn glance<'a>(opened: &'a Opened, crew: &'a Crew, begun: Instant) -> Glance<'a> {
+fn glance<'a>(opened: &'a OpenRun, pool: &'a Pool, begun: Instant) -> Glance<'a> {
     Glance {
         opened,
-        at_work: &crew.at_work,
+        at_work: &pool.at_work,
         elapsed: begun.elapsed(),
         now: clock::now(),
     }

@@ -11,9 +11,9 @@ use store::{Backend as _, Key};
 
 use super::settings::Settings;
 use crate::commands::answer;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
+use crate::transact::{self, Decided, Request};
+use crate::workspace::{OpenRun, Workspace};
 
 /// The longest answer that is read.
 const LONGEST: usize = 16 * 1024;
@@ -38,7 +38,7 @@ pub enum Asked {
 }
 
 /// What the run asks of a person now.
-pub fn asked(desk: &Desk<'_>, opened: &Opened) -> Result<Asked, Failure> {
+pub fn asked(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Asked, Failure> {
     let next = engine::next(&opened.pipeline, opened.run());
     for next in next {
         match next {
@@ -47,7 +47,7 @@ pub fn asked(desk: &Desk<'_>, opened: &Opened) -> Result<Asked, Failure> {
                 return Ok(Asked::Choice { question, choices });
             }
             Next::Answers { question } => {
-                let questions = answer::questions(desk, opened)?.unwrap_or_default();
+                let questions = answer::questions(workspace, opened)?.unwrap_or_default();
                 return Ok(Asked::Questions {
                     question,
                     questions,
@@ -87,10 +87,10 @@ pub const FINISH: &str = "finish";
 
 /// The answer that was given in advance for the present stage, once.
 pub fn in_advance(
-    desk: &mut Desk<'_>,
-    opened: &Opened,
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
     settings: &Settings,
-) -> Result<Option<Driven>, Failure> {
+) -> Result<Option<Decided>, Failure> {
     // It answers the question of the stage, and lifts nothing that stopped the run.
     if opened.run().standing != engine::Standing::Going {
         return Ok(None);
@@ -100,11 +100,11 @@ pub fn in_advance(
         return Ok(None);
     };
     let key = key(&stage)?;
-    if !desk.store.keyed(&opened.run().id, &key)?.is_empty() {
+    if !workspace.store.keyed(&opened.run().id, &key)?.is_empty() {
         return Ok(None);
     }
     let by = Who::Unattended(format!("{}, in advance", settings.given_by));
-    give(desk, opened, (&by, &key), choice).map(Some)
+    give(workspace, opened, (&by, &key), choice).map(Some)
 }
 
 /// Invariant: one key for each stage, so that an answer in advance counts once, whatever happens.
@@ -115,20 +115,20 @@ fn key(stage: &StageName) -> Result<Key, Failure> {
 
 /// Gives this answer for the present stage.
 pub fn give(
-    desk: &mut Desk<'_>,
-    opened: &Opened,
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
     (by, key): (&Who, &Key),
     choice: &str,
-) -> Result<Driven, Failure> {
-    let mut make = |_: &Desk<'_>, opened: &Opened, at| match choice {
-        FINISH if is_open(opened) => Ok(Deed::from(engine::Happening::FinishAsked)),
+) -> Result<Decided, Failure> {
+    let mut make = |_: &Workspace<'_>, opened: &OpenRun, at| match choice {
+        FINISH if is_open(opened) => Ok(Request::from(engine::Happening::FinishAsked)),
         choice => answer::chosen(opened, choice, at),
     };
-    let opened = desk.read(&opened.run().id)?;
-    drive::witness(desk, opened, (by, Some(key)), &mut make)
+    let opened = workspace.read(&opened.run().id)?;
+    transact::witness(workspace, opened, (by, Some(key)), &mut make)
 }
 
-fn is_open(opened: &Opened) -> bool {
+fn is_open(opened: &OpenRun) -> bool {
     let stage = opened.pipeline.stage(&opened.run().position.stage);
     stage.is_some_and(|stage| matches!(stage.work, engine::Work::Open(_)))
 }
@@ -160,7 +160,7 @@ impl Terminal {
     /// Waits for a line. Whoever answers elsewhere ends the wait, and so does a signal.
     pub fn hear(
         &mut self,
-        desk: &Desk<'_>,
+        workspace: &Workspace<'_>,
         (run, version): (&RunId, u64),
         stopped: &dyn Fn() -> bool,
     ) -> Result<Heard, Failure> {
@@ -177,7 +177,7 @@ impl Terminal {
             if heard {
                 return self.line();
             }
-            let now = desk.store.run(run)?.map(|stored| stored.version);
+            let now = workspace.store.run(run)?.map(|stored| stored.version);
             if now != Some(version) {
                 return Ok(Heard::Moved);
             }

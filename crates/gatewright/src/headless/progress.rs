@@ -7,9 +7,9 @@ use engine::{AgentName, DispatchId, Entry, Fact, StageName, StepId, Time, Usage}
 use super::lines::Lines;
 use super::live::Live;
 use super::plain::{Plain, Teller};
-use crate::desk::Opened;
 use crate::environment::Environment;
 use crate::output::{Format, Output};
+use crate::workspace::OpenRun;
 
 /// Something that happened, in the past tense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,9 +104,9 @@ pub struct AtWork {
 /// How things are when something is told.
 #[derive(Clone, Copy)]
 pub struct Glance<'a> {
-    pub opened: &'a Opened,
+    pub opened: &'a OpenRun,
     pub at_work: &'a [AtWork],
-    /// How long this orchestrator has driven the run.
+    /// How long this orchestrator has decided the run.
     pub elapsed: Duration,
     pub now: Time,
 }

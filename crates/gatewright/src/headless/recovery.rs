@@ -3,15 +3,15 @@
 use engine::{Dispatch, Ending, Fault, Happening, Life, RunId, Usage, Who, WorkRef};
 use evidence::{group, process};
 
-use crate::desk::{Desk, Opened};
-use crate::drive;
 use crate::failure::Failure;
 use crate::state::State;
+use crate::transact;
 use crate::worker::choice::Runner;
 use crate::worker::claim;
 use crate::worker::record::Record;
 use crate::worker::work::From;
 use crate::worker::{MARK, end_marked};
+use crate::workspace::{OpenRun, Workspace};
 
 /// So often a work is begun anew because we were gone. Then it may be what ends us.
 const MOST_RESTARTS: u32 = 5;
@@ -60,17 +60,17 @@ pub fn check_call(state: &State, run: &RunId) -> String {
 }
 
 /// What is left of a run that nobody drives. Looks only.
-pub fn left(desk: &Desk<'_>, opened: &Opened) -> Vec<Left> {
+pub fn left(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Left> {
     let open = opened.run().dispatches.values();
     let ours = open.filter(|open| open.session.is_none());
     let ours = ours.filter(|open| open.call.as_ref().is_some_and(claim::is_ours));
-    ours.map(|dispatch| of_dispatch(desk, opened, dispatch))
+    ours.map(|dispatch| of_dispatch(workspace, opened, dispatch))
         .collect()
 }
 
-fn of_dispatch(desk: &Desk<'_>, opened: &Opened, dispatch: &Dispatch) -> Left {
+fn of_dispatch(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) -> Left {
     let call = dispatch.call.as_ref();
-    let record = call.and_then(|call| Record::read(&desk.state, call));
+    let record = call.and_then(|call| Record::read(&workspace.state, call));
     let mut alive: Vec<u32> = call
         .map(|call| process::marked(MARK, call.as_str()))
         .unwrap_or_default();
@@ -87,7 +87,7 @@ fn of_dispatch(desk: &Desk<'_>, opened: &Opened, dispatch: &Dispatch) -> Left {
     }
 }
 
-fn how(opened: &Opened, dispatch: &Dispatch, record: Option<&Record>) -> How {
+fn how(opened: &OpenRun, dispatch: &Dispatch, record: Option<&Record>) -> How {
     let run = opened.run();
     if dispatch.visit != run.position.visit || engine::is_over(&opened.pipeline, run) {
         return How::Late;
@@ -130,7 +130,11 @@ impl Left {
     }
 
     /// Tells the engine of work that does not go on.
-    pub fn close(&self, desk: &mut Desk<'_>, opened: Opened) -> Result<Opened, Failure> {
+    pub fn close(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: OpenRun,
+    ) -> Result<OpenRun, Failure> {
         let what = Happening::AgentEnded {
             work: WorkRef::Dispatch(self.dispatch.id),
             ending: Ending::Fault {
@@ -143,9 +147,9 @@ impl Left {
             },
             usage: Usage::default(),
         };
-        let opened = drive::alone(desk, opened, &Who::Engine, what)?;
+        let opened = transact::alone(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &self.dispatch.call {
-            claim::clear(&desk.state, call);
+            claim::clear(&workspace.state, call);
         }
         Ok(opened)
     }

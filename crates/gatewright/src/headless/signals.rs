@@ -12,7 +12,7 @@ use crate::failure::Failure;
 const INTERRUPTED: i32 = 130;
 
 /// Is set when somebody wants us to stop. The second time ends the process at once: what it started is
-/// ended by the leash, and what was written is durable.
+/// ended by the watchdog, and what was written is durable.
 pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

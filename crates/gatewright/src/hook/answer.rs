@@ -4,17 +4,17 @@ use engine::{Fact, Refusal, Reply, Status, WorkResult, WorkerId};
 use hosts::claude::{Answer, Verdict};
 use store::Backend as _;
 
-use crate::desk::{Desk, Opened};
-use crate::drive::Driven;
 use crate::failure::Failure;
+use crate::transact::Decided;
+use crate::workspace::{OpenRun, Workspace};
 
 /// How many entries back the end of a piece of work is looked for.
 const LOOKED_BACK: u64 = 16;
 
 /// The reply, as the host is told it.
-pub fn of(driven: &Driven) -> Answer {
-    let (pipeline, run) = (&driven.opened.pipeline, driven.opened.run());
-    let verdict = match &driven.reply {
+pub fn of(decided: &Decided) -> Answer {
+    let (pipeline, run) = (&decided.opened.pipeline, decided.opened.run());
+    let verdict = match &decided.reply {
         Reply::Allow => Verdict::Allow,
         Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(pipeline, run, refusal)),
         Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(pipeline, run, refusal)),
@@ -33,7 +33,7 @@ pub fn of(driven: &Driven) -> Answer {
 }
 
 /// A worker goes on: what is wrong, and what it owes.
-pub fn sent_back(opened: &Opened, worker: &WorkerId, refusal: &Refusal) -> Answer {
+pub fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answer {
     let owed = opened.run().work_of(worker);
     let owed = owed.map(|dispatch| views::reminder(&opened.pipeline, opened.run(), dispatch));
     let (code, reason) = (refusal.rule.code(), views::line(&refusal.reason));
@@ -48,8 +48,8 @@ pub fn sent_back(opened: &Opened, worker: &WorkerId, refusal: &Refusal) -> Answe
 }
 
 /// Why the answer is no, if it is.
-pub fn objection(driven: &Driven) -> Option<String> {
-    match of(driven).verdict {
+pub fn objection(decided: &Decided) -> Option<String> {
+    match of(decided).verdict {
         Verdict::Refuse(line) | Verdict::GoOn(line) => Some(line),
         Verdict::Nothing | Verdict::Allow => None,
     }
@@ -57,9 +57,9 @@ pub fn objection(driven: &Driven) -> Option<String> {
 
 /// Where the run stands now, for a session whose agent has just ended. The end may have been judged
 /// by another hook, so why it did not count is read from the journal.
-pub fn standing(desk: &Desk<'_>, driven: &Driven) -> Result<Answer, Failure> {
-    let standing = told(driven);
-    let Some(why) = failed(desk, &driven.opened)? else {
+pub fn standing(workspace: &Workspace<'_>, decided: &Decided) -> Result<Answer, Failure> {
+    let standing = told(decided);
+    let Some(why) = failed(workspace, &decided.opened)? else {
         return Ok(standing);
     };
     let context = standing.context.unwrap_or_default();
@@ -70,9 +70,11 @@ pub fn standing(desk: &Desk<'_>, driven: &Driven) -> Result<Answer, Failure> {
 }
 
 /// Why the latest work did not count, if nothing has happened since.
-fn failed(desk: &Desk<'_>, opened: &Opened) -> Result<Option<String>, Failure> {
+fn failed(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>, Failure> {
     let from = opened.stored.version.saturating_sub(LOOKED_BACK) + 1;
-    let recent = desk.store.journal(&opened.run().id, from, LOOKED_BACK)?;
+    let recent = workspace
+        .store
+        .journal(&opened.run().id, from, LOOKED_BACK)?;
     for stored in recent.iter().rev() {
         match &stored.entry.fact {
             Fact::Ended {
@@ -90,10 +92,10 @@ fn failed(desk: &Desk<'_>, opened: &Opened) -> Result<Option<String>, Failure> {
 }
 
 /// The same where the reply itself says all.
-pub fn told(driven: &Driven) -> Answer {
-    let opened = &driven.opened;
+pub fn told(decided: &Decided) -> Answer {
+    let opened = &decided.opened;
     let mut context = views::standing(&opened.pipeline, opened.run());
-    if let Some(objection) = objection(driven) {
+    if let Some(objection) = objection(decided) {
         context = format!("{objection}\n{context}");
     }
     Answer {
@@ -103,10 +105,10 @@ pub fn told(driven: &Driven) -> Answer {
 }
 
 /// What goes with a person's prompt: the stage's own text, else one line while there is work to do.
-pub fn prompt(driven: &Driven) -> Answer {
-    let opened = &driven.opened;
+pub fn prompt(decided: &Decided) -> Answer {
+    let opened = &decided.opened;
     let context = match (
-        &driven.reply,
+        &decided.reply,
         engine::status(&opened.pipeline, opened.run()),
     ) {
         (Reply::Inject(text), _) => Some(text.clone()),

@@ -18,15 +18,15 @@ use super::promise::{Promise, always};
 use super::{answer, command, event, host};
 use crate::context::Context;
 use crate::definition::Trouble;
-use crate::desk::Desk;
-use crate::drive::Driven;
 use crate::enrolment::{self, Enrolled, Installed, InstalledPipeline};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
-use crate::starting::{self, Begun, Holder, Starting};
+use crate::start_run::{self, Begun, Holder, StartRun};
 use crate::state::State;
-use crate::{chance, install, runs};
+use crate::transact::Decided;
+use crate::workspace::Workspace;
+use crate::{find_run, ids, install};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -161,16 +161,16 @@ impl Arriving<'_> {
         if always(&self.installed).is_some() {
             return Ok(Vacant::None);
         }
-        let Some(desk) = Desk::if_there(context)? else {
+        let Some(workspace) = Workspace::if_there(context)? else {
             return Ok(Vacant::None);
         };
-        let worktree = desk.worktree()?;
+        let worktree = workspace.worktree()?;
         let here = |run: &&RunSummary| {
             run.driver == engine::Driver::Guarded
                 && run.worktree == worktree
-                && runs::is_active(run)
+                && find_run::is_active(run)
         };
-        let listed = runs::of_project(&desk)?;
+        let listed = find_run::of_project(&workspace)?;
         let active: Vec<RunId> = listed
             .iter()
             .filter(here)
@@ -189,18 +189,18 @@ impl Arriving<'_> {
         run: &RunId,
         heir_of: Option<&SessionId>,
     ) -> Result<Option<Answer>, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        desk.store.set_patience(PATIENCE);
-        let Some(stored) = desk.store.run(run)? else {
+        let mut workspace = Workspace::for_writing(context)?;
+        workspace.store.set_patience(PATIENCE);
+        let Some(stored) = workspace.store.run(run)? else {
             return Ok(None);
         };
-        let opened = desk.opened(stored)?;
+        let opened = workspace.opened(stored)?;
         if guarded::is_released(&opened) {
             return Ok(None);
         }
         let before = opened.run().session.as_ref().map(|it| it.session.clone());
         let mut guarded = Guarded {
-            desk: &mut desk,
+            workspace: &mut workspace,
             session: self.session.clone(),
             opened,
             key: None,
@@ -216,8 +216,8 @@ impl Arriving<'_> {
         let holds = guarded.opened.run().session.as_ref();
         let holds = holds.is_some_and(|holder| holder.session == *self.session);
         match before.filter(|before| holds && before != self.session) {
-            Some(before) => enrolment::withdraw(&guarded.desk.state, &before)
-                .map_err(Failure::file("write to", guarded.desk.state.folder())),
+            Some(before) => enrolment::withdraw(&guarded.workspace.state, &before)
+                .map_err(Failure::file("write to", guarded.workspace.state.folder())),
             None => Ok(()),
         }
     }
@@ -253,9 +253,9 @@ impl Arriving<'_> {
         params: &[(engine::ParamName, String)],
         by: Who,
     ) -> Result<Answer, Failure> {
-        let mut desk = Desk::for_writing(context)?;
-        desk.store.set_patience(PATIENCE);
-        let starting = Starting {
+        let mut workspace = Workspace::for_writing(context)?;
+        workspace.store.set_patience(PATIENCE);
+        let starting = StartRun {
             pipeline: &self.word(context, pipeline),
             task,
             params,
@@ -270,8 +270,8 @@ impl Arriving<'_> {
             },
             driving: &Driving::default(),
         };
-        let key = chance::key()?;
-        let opened = match starting::start(&mut desk, starting, &key) {
+        let key = ids::key()?;
+        let opened = match start_run::start(&mut workspace, starting, &key) {
             Ok(Begun::Run(opened) | Begun::Earlier(opened)) => opened,
             Ok(Begun::Refused(refusal)) => {
                 return Err(Failure::no(views::refusal(&refusal)));
@@ -288,7 +288,7 @@ impl Arriving<'_> {
             }
         };
         let mut guarded = Guarded {
-            desk: &mut desk,
+            workspace: &mut workspace,
             session: self.session.clone(),
             opened,
             key: None,
@@ -344,22 +344,22 @@ pub fn attach(
     guarded: &mut Guarded<'_, '_>,
     heir_of: Option<&SessionId>,
 ) -> Result<Answer, Failure> {
-    let process = host_process(guarded.desk.context);
-    let driven = bind(guarded, process, heir_of)?;
-    if let Reply::Refuse(_) = &driven.reply {
-        let run = driven.opened.run();
+    let process = host_process(guarded.workspace.context);
+    let decided = bind(guarded, process, heir_of)?;
+    if let Reply::Refuse(_) = &decided.reply {
+        let run = decided.opened.run();
         return Ok(Answer {
             notice: Some(format!(
                 "gatewright: {} another session is at work on run {}; this one is not guarded",
-                driven.rule.code(),
+                decided.rule.code(),
                 run.id
             )),
             ..Answer::nothing()
         });
     }
     give_run_id(guarded);
-    let standing = views::standing(&driven.opened.pipeline, driven.opened.run());
-    let context = match &driven.reply {
+    let standing = views::standing(&decided.opened.pipeline, decided.opened.run());
+    let context = match &decided.reply {
         Reply::Inject(text) => format!("{text}\n\n{standing}"),
         _ => standing,
     };
@@ -374,7 +374,7 @@ pub fn bind(
     guarded: &mut Guarded<'_, '_>,
     process: Option<engine::Process>,
     heir_of: Option<&SessionId>,
-) -> Result<Driven, Failure> {
+) -> Result<Decided, Failure> {
     let session = guarded.session.clone();
     let enrolled = Enrolled {
         session: session.clone(),
@@ -382,27 +382,27 @@ pub fn bind(
         process,
     };
     let key = guarded.key.take();
-    let driven = guarded.tell(Happening::SessionStarted {
+    let decided = guarded.tell(Happening::SessionStarted {
         session,
         process,
         heir_of: heir_of.cloned(),
     });
     guarded.key = key;
-    let driven = driven?;
-    if !matches!(driven.reply, Reply::Refuse(_)) {
+    let decided = decided?;
+    if !matches!(decided.reply, Reply::Refuse(_)) {
         // Invariant: the file is durable before the host hears that the session is bound.
-        enrolment::enrol(&guarded.desk.state, &enrolled)
-            .map_err(Failure::file("write to", guarded.desk.state.folder()))?;
+        enrolment::enrol(&guarded.workspace.state, &enrolled)
+            .map_err(Failure::file("write to", guarded.workspace.state.folder()))?;
     }
-    if is_bound_anew(&driven) {
+    if is_bound_anew(&decided) {
         let opened = guarded.opened.clone();
-        guarded.opened = host::mark_doubt(guarded.desk, opened, process.as_ref())?;
+        guarded.opened = host::mark_doubt(guarded.workspace, opened, process.as_ref())?;
     }
-    Ok(driven)
+    Ok(decided)
 }
 
-fn is_bound_anew(driven: &Driven) -> bool {
-    let mut facts = driven.entries.iter().map(|(_, entry)| &entry.fact);
+fn is_bound_anew(decided: &Decided) -> bool {
+    let mut facts = decided.entries.iter().map(|(_, entry)| &entry.fact);
     facts.any(|fact| matches!(fact, Fact::Attached { .. }))
 }
 
@@ -418,7 +418,7 @@ fn begun(guarded: &Guarded<'_, '_>) -> Answer {
 /// The shell of the session learns the run's id from a file that the host reads. Nothing depends on
 /// it, so it may fail.
 fn give_run_id(guarded: &Guarded<'_, '_>) {
-    let Some(path) = &guarded.desk.context.environment.env_file else {
+    let Some(path) = &guarded.workspace.context.environment.env_file else {
         return;
     };
     let file = fs::OpenOptions::new().append(true).create(true).open(path);
@@ -433,12 +433,12 @@ pub fn config_changed(
     file: Option<&str>,
 ) -> Result<Answer, Failure> {
     let worktree = guarded.opened.stored.worktree.clone();
-    let environment = &guarded.desk.context.environment;
+    let environment = &guarded.workspace.context.environment;
     let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
         return Ok(Answer::nothing());
     };
-    let driven = guarded.tell(Happening::HooksRemoved { how })?;
-    let answered = answer::of(&driven);
+    let decided = guarded.tell(Happening::HooksRemoved { how })?;
+    let answered = answer::of(&decided);
     Ok(match answered.verdict {
         Verdict::Refuse(_) => answered,
         Verdict::Nothing | Verdict::Allow | Verdict::GoOn(_) => Answer::nothing(),

@@ -10,8 +10,8 @@ use crate::backup;
 use crate::commands::answer::chosen;
 use crate::context::Context;
 use crate::definition::{self, Trouble};
-use crate::drive::Deed;
 use crate::failure::{Failure, Kind};
+use crate::transact::Request;
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
@@ -33,13 +33,13 @@ fn forked(guarded: &mut Guarded<'_, '_>, name: &CommandName) -> Result<Answer, F
     let Some(agent) = skill::forked(guarded, name.as_str()) else {
         return Ok(Answer::nothing());
     };
-    let driven = guarded.tell(Happening::AgentRequested {
+    let decided = guarded.tell(Happening::AgentRequested {
         agent,
         step: None,
         call: None,
         worker: None,
     })?;
-    Ok(answer::of(&driven))
+    Ok(answer::of(&decided))
 }
 
 fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<Answer, Failure> {
@@ -50,18 +50,18 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
     };
     let answered = guarded.tell_by(&person, &mut |_, opened, at| match meant(act, arguments) {
         Meant::Choice(word) => chosen(opened, &word, at),
-        Meant::Happening(what) => Ok(Deed::from(what)),
+        Meant::Happening(what) => Ok(Request::from(what)),
         Meant::Nothing(why) => Err(Failure::no(why)),
     });
     // A person typed it, and a person is told.
     Ok(match answered {
-        Ok(driven) => {
-            let run = driven.opened.run();
+        Ok(decided) => {
+            let run = decided.opened.run();
             let stands = || match &run.standing {
                 Standing::Cancelled { .. } => format!("run {} is cancelled", run.id),
                 _ => format!("run {} is in {}", run.id, run.position.stage),
             };
-            let notice = answer::objection(&driven).unwrap_or_else(stands);
+            let notice = answer::objection(&decided).unwrap_or_else(stands);
             let kept = backup.map_or_else(String::new, |name| {
                 format!(
                     "; to go back: gatewright restore {} {name} --reason WHY",
@@ -70,7 +70,7 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
             });
             Answer {
                 notice: Some(format!("gatewright: {notice}{kept}")),
-                ..answer::told(&driven)
+                ..answer::told(&decided)
             }
         }
         Err(failure) if failure.kind == Kind::Yours => Answer {
@@ -87,21 +87,21 @@ fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, 
     let run = guarded.opened.run().id.clone();
     let key = guarded.key.take();
     let is_repeated = match &key {
-        Some(key) => !guarded.desk.store.keyed(&run, key)?.is_empty(),
+        Some(key) => !guarded.workspace.store.keyed(&run, key)?.is_empty(),
         None => false,
     };
     if is_repeated {
         guarded.key = key;
         return Ok(None);
     }
-    guarded.desk.context.expect_delay();
+    guarded.workspace.context.expect_delay();
     let name = backup::name(&guarded.opened.stored)?;
     let person = guarded.person();
     let mark = Happening::CheckpointAsked { name: name.clone() };
-    let marked = guarded.tell_by(&person, &mut |_, _, _| Ok(Deed::from(mark.clone())));
+    let marked = guarded.tell_by(&person, &mut |_, _, _| Ok(Request::from(mark.clone())));
     guarded.key = key;
     marked?;
-    backup::keep(guarded.desk, &run, &name)?;
+    backup::keep(guarded.workspace, &run, &name)?;
     Ok(Some(name))
 }
 

@@ -9,8 +9,8 @@ use hosts::{Ended, Payload, What};
 
 use super::guarded::{Guarded, was_abandoned};
 use super::{answer, arrival, briefing, command, question, skill, touch};
-use crate::drive::Deed;
 use crate::failure::Failure;
+use crate::transact::Request;
 
 pub fn answer(
     guarded: &mut Guarded<'_, '_>,
@@ -149,16 +149,16 @@ fn touching(
         return Ok(Answer::nothing());
     };
     let by = guarded.session_itself();
-    let driven = guarded.tell_by(&by, &mut |desk, opened, _| {
-        let looked = touch::look(desk, opened, payload, paths, command.as_deref());
-        Ok(Deed::from(Happening::ToolRequested {
+    let decided = guarded.tell_by(&by, &mut |workspace, opened, _| {
+        let looked = touch::look(workspace, opened, payload, paths, command.as_deref());
+        Ok(Request::from(Happening::ToolRequested {
             tool: tool.clone(),
             worker: actor.clone(),
             touches: looked.touches,
             door: looked.door,
         }))
     })?;
-    Ok(answer::of(&driven))
+    Ok(answer::of(&decided))
 }
 
 /// What is seen of agents at work.
@@ -172,9 +172,9 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
         What::AgentStopping { actor, reply } => {
             let ending = Ending::Stopping { worked: false };
             let work = host_work(&None, &Some(actor.id.clone()));
-            let driven = over(guarded, work, ending, Usage::default(), reply.as_ref())?;
-            Ok(match &driven.reply {
-                Reply::Hold(refusal) => answer::sent_back(&driven.opened, &actor.id, refusal),
+            let decided = over(guarded, work, ending, Usage::default(), reply.as_ref())?;
+            Ok(match &decided.reply {
+                Reply::Hold(refusal) => answer::sent_back(&decided.opened, &actor.id, refusal),
                 // The worker has ended, well or not; its session is told what that came to.
                 _ => Answer::nothing(),
             })
@@ -199,8 +199,8 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
         } => {
             let worked = tool_uses.is_some_and(|uses| uses > 0);
             let (work, ending) = (host_work(call, worker), Ending::Finished { worked });
-            let driven = over(guarded, work, ending, usage(*tokens), reply.as_ref())?;
-            answer::standing(guarded.desk, &driven)
+            let decided = over(guarded, work, ending, usage(*tokens), reply.as_ref())?;
+            answer::standing(guarded.workspace, &decided)
         }
         What::AgentFailed {
             call,
@@ -212,8 +212,8 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
                 reason: reason.clone(),
             };
             let work = host_work(call, worker);
-            let driven = over(guarded, work, ending, Usage::default(), None)?;
-            answer::standing(guarded.desk, &driven)
+            let decided = over(guarded, work, ending, Usage::default(), None)?;
+            answer::standing(guarded.workspace, &decided)
         }
         _ => Ok(Answer::nothing()),
     }
@@ -250,10 +250,10 @@ fn over(
     ending: Ending,
     usage: Usage,
     reply: Option<&String>,
-) -> Result<crate::drive::Driven, Failure> {
-    let deed = || Deed {
+) -> Result<crate::transact::Decided, Failure> {
+    let deed = || Request {
         reply: reply.cloned(),
-        ..Deed::from(Happening::AgentEnded {
+        ..Request::from(Happening::AgentEnded {
             work: work.clone(),
             ending: ending.clone(),
             usage,
@@ -312,8 +312,8 @@ fn ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure>
 }
 
 fn prompted(guarded: &mut Guarded<'_, '_>) -> Result<Answer, Failure> {
-    let driven = guarded.tell(Happening::PromptSubmitted)?;
-    Ok(answer::prompt(&driven))
+    let decided = guarded.tell(Happening::PromptSubmitted)?;
+    Ok(answer::prompt(&decided))
 }
 
 fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, Failure> {
@@ -321,9 +321,9 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         true => None,
         false => guarded.settle_session_work()?,
     };
-    let driven = guarded.tell(Happening::StopRequested { background_work })?;
-    if was_abandoned(&driven) {
-        let run = &driven.opened.run().id;
+    let decided = guarded.tell(Happening::StopRequested { background_work })?;
+    if was_abandoned(&decided) {
+        let run = &decided.opened.run().id;
         return Ok(Answer {
             notice: Some(format!(
                 "gatewright: the session stopped before the work of run {run} was done; it waits \
@@ -332,7 +332,7 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
             ..Answer::nothing()
         });
     }
-    let answered = answer::of(&driven);
+    let answered = answer::of(&decided);
     Ok(match (missing, answered.verdict) {
         (Some(missing), Verdict::GoOn(_)) => Answer {
             verdict: Verdict::GoOn(missing),

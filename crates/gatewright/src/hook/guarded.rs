@@ -14,12 +14,12 @@ use super::host::{self, Caller};
 use super::input::Input;
 use super::{answer, arrival, event, skill, spool, touch};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven, MakeDeed};
 use crate::enrolment::{self, Enrolled};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::state::State;
+use crate::transact::{self, Decided, MakeRequest, Request};
+use crate::workspace::{OpenRun, Workspace};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -27,9 +27,9 @@ pub const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A session at its hook, with the run that it holds.
 pub struct Guarded<'d, 'c> {
-    pub desk: &'d mut Desk<'c>,
+    pub workspace: &'d mut Workspace<'c>,
     pub session: SessionId,
-    pub opened: Opened,
+    pub opened: OpenRun,
     pub key: Option<Key>,
     /// What the person at the session should hear of the run's views.
     pub notices: Vec<String>,
@@ -62,7 +62,7 @@ pub fn answer(
     };
     see(&state, event);
     let opened = open(context, &enrolled);
-    let (mut desk, opened) = match opened {
+    let (mut workspace, opened) = match opened {
         Ok(Some(opened)) => opened,
         // The file names a run that never began, or that is gone.
         Ok(None) => return Ok(None),
@@ -76,7 +76,7 @@ pub fn answer(
     }
     let key = key(event, &session, payload);
     let mut guarded = Guarded {
-        desk: &mut desk,
+        workspace: &mut workspace,
         session,
         opened,
         key,
@@ -91,7 +91,7 @@ pub fn answer(
         spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
     }
     let notices = std::mem::take(&mut guarded.notices);
-    desk.leave();
+    workspace.leave();
     answered.map(|answer| Some(noticed(answer, &notices)))
 }
 
@@ -164,18 +164,18 @@ fn no_session() -> Failure {
 fn open<'c>(
     context: &'c Context,
     enrolled: &Enrolled,
-) -> Result<Option<(Desk<'c>, Opened)>, Failure> {
-    let mut desk = Desk::for_writing(context)?;
-    desk.store.set_patience(PATIENCE);
-    let Some(stored) = desk.store.run(&enrolled.run)? else {
+) -> Result<Option<(Workspace<'c>, OpenRun)>, Failure> {
+    let mut workspace = Workspace::for_writing(context)?;
+    workspace.store.set_patience(PATIENCE);
+    let Some(stored) = workspace.store.run(&enrolled.run)? else {
         return Ok(None);
     };
-    let opened = desk.opened(stored)?;
-    Ok(Some((desk, opened)))
+    let opened = workspace.opened(stored)?;
+    Ok(Some((workspace, opened)))
 }
 
 /// A run that is over and cannot begin again guards nothing any more.
-pub fn is_released(opened: &Opened) -> bool {
+pub fn is_released(opened: &OpenRun) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     let restarts = stage.is_some_and(|stage| !stage.after().is_empty());
@@ -248,22 +248,22 @@ impl Guarded<'_, '_> {
         Who::Through(self.session.clone())
     }
 
-    pub fn tell(&mut self, what: Happening) -> Result<Driven, Failure> {
+    pub fn tell(&mut self, what: Happening) -> Result<Decided, Failure> {
         let by = self.session_itself();
-        self.tell_by(&by, &mut |_, _, _| Ok(Deed::from(what.clone())))
+        self.tell_by(&by, &mut |_, _, _| Ok(Request::from(what.clone())))
     }
 
-    pub fn tell_deed(&mut self, deed: &dyn Fn() -> Deed) -> Result<Driven, Failure> {
+    pub fn tell_deed(&mut self, deed: &dyn Fn() -> Request) -> Result<Decided, Failure> {
         let by = self.session_itself();
         self.tell_by(&by, &mut |_, _, _| Ok(deed()))
     }
 
-    pub fn tell_by(&mut self, by: &Who, make: &mut MakeDeed<'_>) -> Result<Driven, Failure> {
+    pub fn tell_by(&mut self, by: &Who, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
         let opened = self.opened.clone();
-        let driven = drive::witness(self.desk, opened, (by, self.key.as_ref()), make)?;
-        self.opened = driven.opened.clone();
-        self.notices.extend(driven.notices.iter().cloned());
-        Ok(driven)
+        let decided = transact::witness(self.workspace, opened, (by, self.key.as_ref()), make)?;
+        self.opened = decided.opened.clone();
+        self.notices.extend(decided.notices.iter().cloned());
+        Ok(decided)
     }
 
     /// The main session's own work is judged whenever it turns to something else. What is still
@@ -276,20 +276,20 @@ impl Guarded<'_, '_> {
             return Ok(None);
         };
         let key = self.key.take();
-        let driven = self.tell(Happening::AgentEnded {
+        let decided = self.tell(Happening::AgentEnded {
             work: engine::WorkRef::Agent { agent, step: None },
             ending: engine::Ending::Stopping { worked: true },
             usage: engine::Usage::default(),
         });
         self.key = key;
-        Ok(answer::objection(&driven?))
+        Ok(answer::objection(&decided?))
     }
 }
 
 /// Did this stop the run from waiting for its session?
-pub fn was_abandoned(driven: &Driven) -> bool {
-    driven.rule == Rule::StopAbandoned
-        && driven
+pub fn was_abandoned(decided: &Decided) -> bool {
+    decided.rule == Rule::StopAbandoned
+        && decided
             .entries
             .iter()
             .any(|(_, entry)| entry.fact == Fact::Abandoned)

@@ -9,10 +9,10 @@ use engine::{Happening, Life, Process, Who};
 use evidence::process;
 
 use crate::caller::{self, ancestors};
-use crate::desk::{Desk, Opened};
-use crate::drive;
 use crate::failure::Failure;
 use crate::output;
+use crate::transact;
+use crate::workspace::{OpenRun, Workspace};
 
 /// Who called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +66,17 @@ pub fn doubt(holder: Option<&Process>) -> Option<String> {
 
 /// Marks the run where it is not known that a host saw what its session does.
 pub fn mark_doubt(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     holder: Option<&Process>,
-) -> Result<Opened, Failure> {
+) -> Result<OpenRun, Failure> {
     match doubt(holder) {
-        Some(what) => drive::alone(desk, opened, &Who::Engine, Happening::Unevaluated { what }),
+        Some(what) => transact::alone(
+            workspace,
+            opened,
+            &Who::Engine,
+            Happening::Unevaluated { what },
+        ),
         None => Ok(opened),
     }
 }

@@ -6,8 +6,8 @@ use hosts::claude::Answer;
 use super::answer;
 use super::guarded::Guarded;
 use crate::commands::answer as answers;
-use crate::drive::Deed;
 use crate::failure::Failure;
+use crate::transact::Request;
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.
@@ -28,7 +28,7 @@ pub fn answered(
     let texts = match choice {
         Some(_) => Vec::new(),
         None => {
-            let questions = answers::questions(guarded.desk, &guarded.opened)?;
+            let questions = answers::questions(guarded.workspace, &guarded.opened)?;
             match matched(&questions.unwrap_or_default(), given) {
                 Some(texts) => texts,
                 None => return Ok(Answer::nothing()),
@@ -36,14 +36,14 @@ pub fn answered(
         }
     };
     let person = guarded.person();
-    let driven = guarded.tell_by(&person, &mut |desk, opened, _| match &choice {
+    let decided = guarded.tell_by(&person, &mut |workspace, opened, _| match &choice {
         Some(choice) => {
             let given = Given::Choice(choice.clone());
-            Ok(Deed::from(Happening::Answered(given)))
+            Ok(Request::from(Happening::Answered(given)))
         }
-        None => answers::answered(desk, opened, &texts),
+        None => answers::answered(workspace, opened, &texts),
     })?;
-    Ok(answer::told(&driven))
+    Ok(answer::told(&decided))
 }
 
 fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 16 * 1024;
 /// nothing.
 pub fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
     let worktree = Path::new(&guarded.opened.stored.worktree);
-    forked_in(worktree, &guarded.desk.context.environment, skill)
+    forked_in(worktree, &guarded.workspace.context.environment, skill)
 }
 
 /// The same for whoever works in this folder.

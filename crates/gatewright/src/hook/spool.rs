@@ -12,7 +12,7 @@ use super::guarded::Guarded;
 use crate::enrolment::{self, Record};
 use crate::failure::Failure;
 use crate::state::{self, State};
-use crate::{chance, clock};
+use crate::{clock, ids};
 
 /// More than this is not kept: a store that fails for so long is a person's business.
 const MOST_KEPT: usize = 200;
@@ -35,7 +35,7 @@ fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option
         "session": session.as_str(),
         "what": format!("{} ({what})", event.word()),
     });
-    let name = format!("{:020}-{}", clock::now().0, chance::key().ok()?.as_str());
+    let name = format!("{:020}-{}", clock::now().0, ids::key().ok()?.as_str());
     let kept = fs::read_dir(folder(state)).map_or(0, Iterator::count);
     if kept >= MOST_KEPT {
         return None;
@@ -63,7 +63,7 @@ pub fn word(what: &What) -> String {
 /// Tells the run what was kept for this session. Each becomes an entry that marks the run.
 pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     close_gap(guarded)?;
-    let Ok(listed) = fs::read_dir(folder(&guarded.desk.state)) else {
+    let Ok(listed) = fs::read_dir(folder(&guarded.workspace.state)) else {
         return Ok(());
     };
     let mut paths: Vec<PathBuf> = listed
@@ -72,7 +72,7 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         .collect();
     paths.sort();
     if !paths.is_empty() {
-        guarded.desk.context.expect_delay();
+        guarded.workspace.context.expect_delay();
     }
     for path in paths {
         let Some((session, what)) = read(&path) else {
@@ -89,7 +89,7 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
 
 /// What was lost is said to be lost, before anything else can happen.
 fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
-    let (state, session) = (guarded.desk.state.clone(), guarded.session.clone());
+    let (state, session) = (guarded.workspace.state.clone(), guarded.session.clone());
     let failed = || Failure::file("look at", state.folder());
     if enrolment::record(&state, &session).map_err(failed())? == Record::Whole {
         return Ok(());

@@ -11,9 +11,9 @@ use hosts::Payload;
 use hosts::claude::doors;
 
 use super::resolve::Resolver;
-use crate::desk::{Desk, Opened};
 use crate::environment::Environment;
 use crate::state::State;
+use crate::workspace::{OpenRun, Workspace};
 
 /// What was found in a call.
 pub struct Looked {
@@ -39,17 +39,17 @@ pub fn may_write(tool: &str) -> bool {
 
 /// All that this call would touch, as far as it says so.
 pub fn look(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     payload: &Payload,
     paths: &[String],
     command: Option<&str>,
 ) -> Looked {
-    let grounds = grounds(desk, opened);
+    let grounds = grounds(workspace, opened);
     let resolver = Resolver::default();
     let places = match paths.is_empty() && command.is_none() {
         true => Places::none(),
-        false => Places::of_run(&resolver, desk, opened, &grounds),
+        false => Places::of_run(&resolver, workspace, opened, &grounds),
     };
     let artifacts = artifacts(&resolver, opened, &grounds);
     let folder = folder_of(&resolver, payload, grounds.first().copied());
@@ -80,13 +80,16 @@ pub fn look(
 }
 
 /// Where the run's files lie: first the folder of its own in which a worker works, where it has one.
-fn grounds<'a>(desk: &'a Desk<'_>, opened: &'a Opened) -> Vec<&'a Path> {
-    let worktrees = desk.workplace.iter().chain([&opened.stored.worktree]);
+fn grounds<'a>(workspace: &'a Workspace<'_>, opened: &'a OpenRun) -> Vec<&'a Path> {
+    let worktrees = workspace
+        .step_folder
+        .iter()
+        .chain([&opened.stored.worktree]);
     worktrees.map(Path::new).collect()
 }
 
 /// A prompt that a tool of the session would submit later is not a person's, whatever it looks like.
-fn planted(opened: &Opened, payload: &Payload) -> Option<Door> {
+fn planted(opened: &OpenRun, payload: &Payload) -> Option<Door> {
     let commands = opened.pipeline.definition().commands.keys();
     let commands: Vec<&str> = commands.map(CommandName::as_str).collect();
     doors::of_prompt(payload.planted.as_deref()?, &commands)
@@ -126,7 +129,7 @@ const SETTINGS_OF_OTHERS: [&str; 3] = [
 ];
 
 /// The views whose removal stops the run, by their paths.
-fn stops(opened: &Opened) -> Vec<PathBuf> {
+fn stops(opened: &OpenRun) -> Vec<PathBuf> {
     let definition = opened.pipeline.definition();
     let views = definition.views.iter();
     let stops = views.filter(|view| view.removed == Removed::Waits);
@@ -191,9 +194,14 @@ impl Places {
     }
 
     /// The same with what the run's pipeline gave to the host.
-    fn of_run(resolver: &Resolver, desk: &Desk<'_>, opened: &Opened, grounds: &[&Path]) -> Self {
-        let environment = &desk.context.environment;
-        let mut places = Self::new(resolver, environment, Some(&desk.state), grounds);
+    fn of_run(
+        resolver: &Resolver,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+        grounds: &[&Path],
+    ) -> Self {
+        let environment = &workspace.context.environment;
+        let mut places = Self::new(resolver, environment, Some(&workspace.state), grounds);
         let given = opened.pipeline.definition().gives.iter();
         let given = given.flat_map(|file| grounds.iter().map(move |root| (root, file)));
         let given = given.map(|(root, file)| root.join(".claude").join(file));
@@ -203,7 +211,7 @@ impl Places {
         let stops = stops.flat_map(|path| grounds.iter().map(move |root| root.join(&path)));
         let stops = stops.map(|path| (resolver.resolved(&path), Touch::Stop));
         places.places.extend(stops);
-        match &desk.workplace {
+        match &workspace.step_folder {
             Some(own) => places.without(resolver.resolved(Path::new(own))),
             None => places,
         }
@@ -271,7 +279,7 @@ fn beside(folder: &Path, other: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The paths of every artifact that is a file, as they are in this run.
-fn artifacts(resolver: &Resolver, opened: &Opened, grounds: &[&Path]) -> Vec<(PathBuf, Touch)> {
+fn artifacts(resolver: &Resolver, opened: &OpenRun, grounds: &[&Path]) -> Vec<(PathBuf, Touch)> {
     let artifacts = &opened.pipeline.definition().artifacts;
     let files = grounds
         .iter()
@@ -283,7 +291,7 @@ fn artifacts(resolver: &Resolver, opened: &Opened, grounds: &[&Path]) -> Vec<(Pa
 
 fn paths_of(
     resolver: &Resolver,
-    (opened, worktree): (&Opened, &Path),
+    (opened, worktree): (&OpenRun, &Path),
     name: &ArtifactName,
     artifact: &Artifact,
 ) -> Vec<(PathBuf, Touch)> {

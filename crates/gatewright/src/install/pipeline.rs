@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::definition::{self, PROJECT_FOLDER as OWN_FOLDER, Place, Trouble};
 use crate::enrolment::InstalledPipeline;
 use crate::failure::Failure;
-use crate::members;
+use crate::group_members;
 use crate::trust::{self, Subject};
 
 /// What a new user gets who names none.
@@ -96,7 +96,7 @@ fn refuse_others(base: &Base, record: &Record, files: &[(String, Vec<u8>)]) -> R
 
 /// A pipeline of the project's own. Nothing of it reaches the host before a person trusts it.
 fn own(context: &Context, project: &Project, path: &Path, shown: &str) -> Result<Chosen, Trouble> {
-    let sources = members::settled(definition::read(path, shown)?, &project.root)?;
+    let sources = group_members::settled(definition::read(path, shown)?, &project.root)?;
     let definition = definition::compile(&sources)?.pipeline.definition().clone();
     let file = inside(path, &project.root)?;
     if !trust::is_shipped(&sources) {

@@ -12,9 +12,9 @@ use super::process::{Ended, Got};
 use super::scene::Scene;
 use super::trouble::{Tried, broken};
 use super::wire::{Sent, Worker};
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
 use crate::scenario;
+use crate::transact::{self, Decided, Request};
+use crate::workspace::{OpenRun, Workspace};
 
 impl Scene {
     /// Is this agent's present work done by another program than the host?
@@ -32,9 +32,9 @@ impl Scene {
             call: None,
             worker: None,
         };
-        let driven = self.told(&Who::Engine, what, None)?;
-        self.record(&worker, "begins", Expected::Pass, as_heard(&driven))?;
-        worker.dispatch = Some(driven.opened.run().last_dispatch);
+        let decided = self.told(&Who::Engine, what, None)?;
+        self.record(&worker, "begins", Expected::Pass, as_heard(&decided))?;
+        worker.dispatch = Some(decided.opened.run().last_dispatch);
         Ok(worker)
     }
 
@@ -49,8 +49,8 @@ impl Scene {
         let ending = Ending::Stopping {
             worked: worker.has_worked,
         };
-        let driven = self.ended(dispatch, ending, reply)?;
-        self.record(worker, "ends", expected, as_heard(&driven))
+        let decided = self.ended(dispatch, ending, reply)?;
+        self.record(worker, "ends", expected, as_heard(&decided))
     }
 
     pub fn crashes_elsewhere(&mut self, worker: &Worker, dispatch: DispatchId) -> Tried<()> {
@@ -58,11 +58,11 @@ impl Scene {
             fault: Fault::Crashed,
             reason: "it was made to".to_owned(),
         };
-        let driven = self.ended(dispatch, ending, None)?;
-        self.record(worker, "crashes", Expected::Answer, as_heard(&driven))
+        let decided = self.ended(dispatch, ending, None)?;
+        self.record(worker, "crashes", Expected::Answer, as_heard(&decided))
     }
 
-    fn ended(&self, dispatch: DispatchId, ending: Ending, reply: Option<&str>) -> Tried<Driven> {
+    fn ended(&self, dispatch: DispatchId, ending: Ending, reply: Option<&str>) -> Tried<Decided> {
         let what = Happening::AgentEnded {
             work: WorkRef::Dispatch(dispatch),
             ending,
@@ -72,18 +72,18 @@ impl Scene {
     }
 
     /// Tells the engine something that no hook sees.
-    pub fn told(&self, by: &Who, what: Happening, reply: Option<&str>) -> Tried<Driven> {
+    pub fn told(&self, by: &Who, what: Happening, reply: Option<&str>) -> Tried<Decided> {
         let opened = self.opened()?;
-        let mut desk = Desk::for_writing(&self.context)?;
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
-            Ok(Deed {
+        let mut workspace = Workspace::for_writing(&self.context)?;
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
+            Ok(Request {
                 reply: reply.map(str::to_owned),
-                ..Deed::from(what.clone())
+                ..Request::from(what.clone())
             })
         };
-        let driven = drive::witness(&mut desk, opened, (by, None), &mut make)?;
+        let decided = transact::witness(&mut workspace, opened, (by, None), &mut make)?;
         self.forget();
-        Ok(driven)
+        Ok(decided)
     }
 
     fn record(
@@ -125,12 +125,12 @@ impl Scene {
 }
 
 /// What the reply would be to a worker of the host.
-fn as_heard(driven: &Driven) -> Heard {
-    let (pipeline, run) = (&driven.opened.pipeline, driven.opened.run());
-    match &driven.reply {
+fn as_heard(decided: &Decided) -> Heard {
+    let (pipeline, run) = (&decided.opened.pipeline, decided.opened.run());
+    match &decided.reply {
         Reply::Hold(refusal) => Heard::GoOn(views::refusal_in(pipeline, run, refusal)),
         // Work that has failed is over: its worker is not told.
-        Reply::Refuse(_) if driven.entries.iter().any(|(_, entry)| ends(entry)) => Heard::Silence,
+        Reply::Refuse(_) if decided.entries.iter().any(|(_, entry)| ends(entry)) => Heard::Silence,
         Reply::Refuse(refusal) => Heard::Refusal(views::refusal_in(pipeline, run, refusal)),
         Reply::Allow | Reply::Inject(_) | Reply::Done => Heard::Silence,
     }

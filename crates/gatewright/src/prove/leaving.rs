@@ -13,7 +13,7 @@ use super::scene::Scene;
 use super::trouble::{Tried, not_shown};
 use super::wire::Worker;
 use super::work::Verdict;
-use crate::desk::{Desk, Opened};
+use crate::workspace::{OpenRun, Workspace};
 
 /// What was left.
 pub struct Left {
@@ -141,7 +141,7 @@ impl Scene {
     /// Would the artifacts be accepted? If not, it is the example's fault and not a guard's.
     fn is_as_wanted(
         &self,
-        opened: &Opened,
+        opened: &OpenRun,
         artifacts: Vec<ArtifactNeed>,
         reply: &str,
     ) -> Tried<()> {
@@ -149,8 +149,8 @@ impl Scene {
             artifacts,
             ..Needs::default()
         };
-        let desk = Desk::for_reading(&self.context)?;
-        let looked = desk.look(opened, &needs, &Default::default(), Some(reply))?;
+        let workspace = Workspace::for_reading(&self.context)?;
+        let looked = workspace.look(opened, &needs, &Default::default(), Some(reply))?;
         for (name, seen) in &looked.evidence.artifacts {
             if let Seen::Invalid { reason, .. } = seen {
                 return not_shown(format!("no example of {name} can be made up: {reason}"));

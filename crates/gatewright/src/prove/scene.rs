@@ -17,9 +17,9 @@ use super::process::{self, Ended, Got, Listener};
 use super::trouble::{Tried, broken};
 use super::wire::{Pen, Sent};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
 use crate::enrolment;
 use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace};
 
 /// After so many hooks that did not answer in time none is asked any more.
 const MOST_UNANSWERED: u32 = 2;
@@ -43,7 +43,7 @@ pub struct Scene {
     /// Everything that was said since the case began.
     pub exchanges: Vec<Exchange>,
     /// The run as it was read last, until something may have changed it.
-    seen: RefCell<Option<Opened>>,
+    seen: RefCell<Option<OpenRun>>,
     numbers: u32,
     unanswered: u32,
     /// Before anything happened.
@@ -236,15 +236,15 @@ impl Scene {
     }
 
     /// The run as it is stored now.
-    pub fn opened(&self) -> Tried<Opened> {
+    pub fn opened(&self) -> Tried<OpenRun> {
         let Some(run) = &self.run else {
             return broken("no run has begun");
         };
         if let Some(seen) = &*self.seen.borrow() {
             return Ok(seen.clone());
         }
-        let mut desk = Desk::for_reading(&self.context)?;
-        let opened = desk.read(run)?;
+        let mut workspace = Workspace::for_reading(&self.context)?;
+        let opened = workspace.read(run)?;
         self.seen.replace(Some(opened.clone()));
         Ok(opened)
     }
@@ -269,8 +269,8 @@ impl Scene {
                 check.commands = engine::Commands::Fixed(commands.to_vec());
             }
         }
-        let mut desk = Desk::for_writing(&self.context)?;
-        let replaced = desk.store.put_compiled(hash, &definition);
+        let mut workspace = Workspace::for_writing(&self.context)?;
+        let replaced = workspace.store.put_compiled(hash, &definition);
         self.forget();
         Ok(replaced.map_err(Failure::from)?)
     }

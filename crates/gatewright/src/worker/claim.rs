@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use engine::CallId;
 use rustix::fs::OFlags;
 
-use crate::chance;
 use crate::failure::Failure;
+use crate::ids;
 use crate::state::State;
 
 /// The calls that we make begin so; those of hosts do not.
@@ -24,7 +24,7 @@ pub struct Claim {
 impl Claim {
     /// Invariant: the lock is held before anybody can know its name, which is in no journal yet.
     pub fn new(state: &State) -> Result<Self, Failure> {
-        let call = CallId::parse(&format!("{PREFIX}{}", chance::key()?))
+        let call = CallId::parse(&format!("{PREFIX}{}", ids::key()?))
             .map_err(|problem| Failure::bug(format!("a call has no name ({problem})")))?;
         Self::on(state, call)
     }

@@ -6,8 +6,8 @@ use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
 use hosts::worker::{Counting, Program};
 use store::Backend as _;
 
-use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace};
 
 /// The worker as the run knows it: an id alone could be one of another program.
 pub fn worker(program: Program, id: &str) -> Option<WorkerId> {
@@ -21,7 +21,7 @@ fn id_of(program: Program, worker: &WorkerId) -> Option<&str> {
 
 /// The exact conversation that goes on: the agent's latest one with this program. An attempt that
 /// follows a failed one begins anew, since the conversation may be what failed.
-pub fn earlier(opened: &Opened, dispatch: &Dispatch, program: Program) -> Option<String> {
+pub fn earlier(opened: &OpenRun, dispatch: &Dispatch, program: Program) -> Option<String> {
     if dispatch.conversation == Conversation::Fresh || dispatch.attempt > 1 {
         return None;
     }
@@ -37,8 +37,8 @@ pub fn earlier(opened: &Opened, dispatch: &Dispatch, program: Program) -> Option
 
 /// What was counted for this conversation before, where its program counts them again.
 pub fn used_before(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     program: Program,
     id: &str,
 ) -> Result<Usage, Failure> {
@@ -48,24 +48,26 @@ pub fn used_before(
     }
     let worker = worker(program, id);
     let mut theirs: BTreeSet<DispatchId> = BTreeSet::new();
-    desk.store.walk(&opened.run().id, u64::MAX, &mut |stored| {
-        match &stored.entry.fact {
-            Fact::Began {
-                dispatch,
-                worker: who,
-            } if Some(who) == worker.as_ref() => {
-                theirs.insert(*dispatch);
+    workspace
+        .store
+        .walk(&opened.run().id, u64::MAX, &mut |stored| {
+            match &stored.entry.fact {
+                Fact::Began {
+                    dispatch,
+                    worker: who,
+                } if Some(who) == worker.as_ref() => {
+                    theirs.insert(*dispatch);
+                }
+                Fact::Ended {
+                    dispatch, usage, ..
+                } if theirs.contains(dispatch) => {
+                    used.tokens = used.tokens.saturating_add(usage.tokens);
+                    used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
+                }
+                _ => {}
             }
-            Fact::Ended {
-                dispatch, usage, ..
-            } if theirs.contains(dispatch) => {
-                used.tokens = used.tokens.saturating_add(usage.tokens);
-                used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
-            }
-            _ => {}
-        }
-        Ok(())
-    })?;
+            Ok(())
+        })?;
     Ok(used)
 }
 

@@ -9,10 +9,10 @@ use engine::RunId;
 use evidence::Project;
 use hosts::worker::{Ground, Guard, Guarding, Own, OwnPlace, Program};
 
-use super::kept::Variables;
-use crate::desk::Desk;
+use super::saved_env::Variables;
 use crate::failure::Failure;
-use crate::{ourselves, state};
+use crate::workspace::Workspace;
+use crate::{current_exe, state};
 
 /// Where a worker works.
 pub struct Place<'a> {
@@ -36,18 +36,18 @@ impl Place<'_> {
 
 /// Writes what the hooks need, and hands back what is added to the start.
 pub fn prepare(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     run: &RunId,
     program: Program,
     (variables, place): (&Variables, &Place<'_>),
 ) -> Result<Guarding, Failure> {
-    let ours = ourselves::program()
+    let ours = current_exe::program()
         .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
     let ours = ours.to_str().ok_or_else(|| {
         Failure::outside("the path of our own program is no text").hint("install it elsewhere")
     })?;
     // It lives as long as its run: a program may keep its conversations there.
-    let folder = desk.state.folder().join("guards").join(run.as_str());
+    let folder = workspace.state.folder().join("guards").join(run.as_str());
     let folder = folder.join(program.word());
     let own = program.own().and_then(|place| own(&place, variables));
     let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());

@@ -9,16 +9,16 @@ use super::choice::Runner;
 use super::process::{Ended, Go, Reader};
 use super::record::Record;
 use super::{claim, conversation};
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
 use crate::failure::Failure;
+use crate::transact::{self, Request};
+use crate::workspace::{OpenRun, Workspace};
 
 /// What a script may print: more than any artifact may have, and less than would harm us.
 const MOST_PRINTED: usize = 16 * 1024 * 1024;
 
 pub struct Listener<'l, 'd> {
-    desk: &'l mut Desk<'d>,
-    opened: &'l Opened,
+    workspace: &'l mut Workspace<'d>,
+    opened: &'l OpenRun,
     dispatch: DispatchId,
     call: CallId,
     runner: Runner,
@@ -64,14 +64,14 @@ impl Heard {
 
 impl<'l, 'd> Listener<'l, 'd> {
     pub fn new(
-        desk: &'l mut Desk<'d>,
-        opened: &'l Opened,
+        workspace: &'l mut Workspace<'d>,
+        opened: &'l OpenRun,
         (dispatch, call): (&Dispatch, &CallId),
         (runner, expected): (Runner, Option<String>),
         (record, tell): (&'l mut Record, &'l mut dyn FnMut(Told)),
     ) -> Self {
         Self {
-            desk,
+            workspace,
             opened,
             dispatch: dispatch.id,
             call: call.clone(),
@@ -86,7 +86,7 @@ impl<'l, 'd> Listener<'l, 'd> {
     }
 
     pub fn heard(self, ran: Result<(Ended, Tail), String>) -> Heard {
-        let secrets = &self.desk.context.environment.secrets;
+        let secrets = &self.workspace.context.environment.secrets;
         let (ended, last_words) = match ran {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
             Err(reason) => (None, reason),
@@ -117,7 +117,7 @@ impl<'l, 'd> Listener<'l, 'd> {
 
     /// Has a hook of this work called us? Without one nobody judges its tools.
     fn has_arrived(&self) -> bool {
-        claim::beside(&self.desk.state, &self.call, "arrived").exists()
+        claim::beside(&self.workspace.state, &self.call, "arrived").exists()
     }
 
     /// The exact id is recorded, so that exactly this conversation can go on later.
@@ -138,24 +138,24 @@ impl<'l, 'd> Listener<'l, 'd> {
         self.is_known = true;
         self.record.conversation = Some(id.clone());
         self.keep()?;
-        let opened = self.desk.read(&self.opened.run().id)?;
+        let opened = self.workspace.read(&self.opened.run().id)?;
         let call = self.call.clone();
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             let (call, worker) = (call.clone(), worker.clone());
-            Ok(Deed::from(Happening::AgentLaunched { call, worker }))
+            Ok(Request::from(Happening::AgentLaunched { call, worker }))
         };
-        drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)?;
+        transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)?;
         Ok(Go::On)
     }
 
     /// Has nobody else taken the run over?
     pub fn is_still_ours(&self) -> Result<(), Failure> {
-        self.desk.still_ours(&self.record.run)
+        self.workspace.still_ours(&self.record.run)
     }
 
     fn keep(&self) -> Result<(), Failure> {
         self.is_still_ours()?;
-        self.record.write(&self.desk.state, &self.call)
+        self.record.write(&self.workspace.state, &self.call)
     }
 
     /// A script's last message is all that it prints.
@@ -194,7 +194,7 @@ impl Reader for Listener<'_, '_> {
     }
 
     fn is_wanted(&mut self) -> Result<bool, Failure> {
-        let Some(stored) = self.desk.store.run(&self.opened.run().id)? else {
+        let Some(stored) = self.workspace.store.run(&self.opened.run().id)? else {
             return Ok(false);
         };
         let (run, pipeline) = (&stored.run, &self.opened.pipeline);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use evidence::check::Tail;
 use evidence::group::Group;
 
-use super::leash::{self, Leash};
+use super::watchdog::{self, Watchdog};
 use crate::failure::Failure;
 
 /// How long we wait between two looks at the process.
@@ -94,7 +94,7 @@ pub fn run(
         Ok(group) => group,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let leash = Leash::on(started, Some(group.id())).map_err(watching)?;
+    let watchdog = Watchdog::on(started, Some(group.id())).map_err(watching)?;
     reader.started(group.id())?;
     let (stdout, stderr) = group.outputs();
     let (sender, lines) = mpsc::sync_channel(MOST_LINES);
@@ -110,8 +110,8 @@ pub fn run(
     let why = watch(&group, &lines, limits, reader)?;
     let status = group.end().map_err(watching)?;
     // Whoever left the group would change what is looked at next.
-    leash::end_started(started);
-    drop(leash);
+    watchdog::end_started(started);
+    drop(watchdog);
     let why = match why {
         Why::Over => drain(&lines, reader)?.unwrap_or_else(|| end_of(status)),
         Why::Ours(ended) => ended,

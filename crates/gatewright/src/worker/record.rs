@@ -23,7 +23,7 @@ pub struct Record {
     /// The exact id of its conversation, once it has told it.
     pub conversation: Option<String>,
     /// The folder of its own in which it works, where it has one.
-    pub workplace: Option<String>,
+    pub step_folder: Option<String>,
     /// How often this work was begun anew because we were gone.
     pub restarts: u32,
     /// How its process ended, until the engine has judged it.
@@ -48,7 +48,7 @@ impl Record {
             runner: runner.to_owned(),
             process: None,
             conversation: None,
-            workplace: None,
+            step_folder: None,
             restarts: 0,
             ended: None,
         }
@@ -77,7 +77,7 @@ impl Record {
                 json!({ "id": process.id, "started": process.started })
             }),
             "conversation": self.conversation,
-            "workplace": self.workplace,
+            "workplace": self.step_folder,
             "restarts": self.restarts,
             "ended": self.ended.as_ref().map(Ended::json),
         })
@@ -92,7 +92,7 @@ impl Record {
             runner: text("runner")?.to_owned(),
             process: parse_process(&value["process"]),
             conversation: text("conversation").map(str::to_owned),
-            workplace: text("workplace").map(str::to_owned),
+            step_folder: text("workplace").map(str::to_owned),
             restarts: u32::try_from(value["restarts"].as_u64()?).ok()?,
             ended: Ended::parse(&value["ended"]),
         })
@@ -177,7 +177,7 @@ mod tests {
             runner: "codex".to_owned(),
             process: None,
             conversation: None,
-            workplace: None,
+            step_folder: None,
             restarts: 0,
             ended: None,
         };
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(Record::read(&state, &call), Some(record.clone()));
         record.process = Some(Process { id: 7, started: 9 });
         record.conversation = Some("c".to_owned());
-        record.workplace = Some("/w".to_owned());
+        record.step_folder = Some("/w".to_owned());
         record.restarts = 2;
         for ending in endings {
             record.ended = Some(Ended {

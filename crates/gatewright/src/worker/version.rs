@@ -10,9 +10,9 @@ use hosts::worker::{Familiarity, Program, Version};
 use views::progress::short;
 
 use super::choice::Runner;
-use super::order::Order;
-use crate::errand;
+use super::spawn_spec::SpawnSpec;
 use crate::failure::Failure;
+use crate::subprocess;
 
 /// How long a program may think about its version.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ pub fn judge(
 
 /// The first line that a program prints when it is asked for its version, and the version.
 pub fn read(command: &mut Command) -> Result<(String, Version), String> {
-    let ended = errand::run(command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
+    let ended = subprocess::run(command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
     let said = ended.well()?;
     let line = said.lines().find(|line| !line.trim().is_empty());
     let line = line.ok_or("it prints nothing")?;
@@ -88,7 +88,7 @@ pub struct Asked(BTreeSet<PathBuf>);
 
 impl Asked {
     /// Refuses an order whose program is not fit. What a person should know is handed back once.
-    pub fn look_at(&mut self, order: &Order) -> Result<Option<String>, Failure> {
+    pub fn look_at(&mut self, order: &SpawnSpec) -> Result<Option<String>, Failure> {
         let Runner::Program(program) = order.runner else {
             return Ok(None);
         };

@@ -13,22 +13,22 @@ use hosts::worker::{Counting, Start, Talk};
 use super::choice::Runner;
 use super::claim::Claim;
 use super::conversation;
-use super::leash::{MARK, START};
 use super::listener::{Heard, Listener, Told};
-use super::order::Order;
 use super::process::{self, Job, Limits};
 use super::record::{self, Record};
+use super::spawn_spec::SpawnSpec;
 use super::verdict;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
+use super::watchdog::{MARK, START};
 use crate::failure::Failure;
 use crate::hook::briefing;
-use crate::{chance, clock};
+use crate::transact::{self, Decided, Request};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{clock, ids};
 
 /// One piece of work, and all that it is done with.
 pub struct Work<'w, 'd> {
-    pub desk: &'w mut Desk<'d>,
-    pub order: &'w Order,
+    pub workspace: &'w mut Workspace<'d>,
+    pub order: &'w SpawnSpec,
     pub claim: &'w Claim,
     pub dispatch: Dispatch,
     pub setting: Setting<'w>,
@@ -80,7 +80,7 @@ pub enum From {
 
 /// What came of it.
 pub enum Finish {
-    Judged(Box<Driven>),
+    Judged(Box<Decided>),
     /// We were stopped: the work is still open.
     Open,
 }
@@ -109,9 +109,11 @@ struct Meter {
 impl Work<'_, '_> {
     /// Has the worker work until the engine takes its end. Whoever has not left what it must is
     /// sent back into the same conversation, as often as the engine says.
-    pub fn run(mut self, opened: Opened, from: From) -> Result<Finish, Failure> {
+    pub fn run(mut self, opened: OpenRun, from: From) -> Result<Finish, Failure> {
         let deadline = Instant::now() + self.order.time;
-        self.desk.workplace.clone_from(&self.record.workplace);
+        self.workspace
+            .step_folder
+            .clone_from(&self.record.step_folder);
         let (mut turn, mut meter) = self.first_turn(&opened, &from)?;
         let mut prompt = self.prompt(&opened, &from)?;
         let mut opened = opened;
@@ -127,17 +129,17 @@ impl Work<'_, '_> {
                     None => return Ok(Finish::Open),
                 },
             };
-            let Some(driven) = self.judge(opened, ended)? else {
+            let Some(decided) = self.judge(opened, ended)? else {
                 return Ok(Finish::Open);
             };
-            match (&driven.reply, self.record.conversation.clone()) {
+            match (&decided.reply, self.record.conversation.clone()) {
                 (Reply::Hold(refusal), Some(id)) => {
                     (self.setting.tell)(Told::SentBack(refusal.reason.clone()));
                     prompt = sent_back(&refusal.reason);
                     turn = Turn::GoesOn { id };
-                    opened = driven.opened;
+                    opened = decided.opened;
                 }
-                _ => return Ok(Finish::Judged(Box::new(driven))),
+                _ => return Ok(Finish::Judged(Box::new(decided))),
             }
         }
     }
@@ -145,7 +147,7 @@ impl Work<'_, '_> {
     /// Runs one process to its end; nothing if we were stopped and the work stays open.
     fn work(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         (turn, prompt): (&Turn, &str),
         deadline: Instant,
         meter: &mut Meter,
@@ -166,7 +168,7 @@ impl Work<'_, '_> {
         {
             return Err(failure);
         }
-        let secrets = &self.desk.context.environment.secrets;
+        let secrets = &self.workspace.context.environment.secrets;
         let reply = heard.account.reply.as_deref();
         let ended = record::Ended {
             ending: verdict::ending(self.order.runner, &heard),
@@ -185,29 +187,27 @@ impl Work<'_, '_> {
         self.record.restarts += 1;
         self.keep()?;
         meter.before = Usage::default();
-        Ok(Turn::New {
-            id: chance::uuid()?,
-        })
+        Ok(Turn::New { id: ids::uuid()? })
     }
 
     fn keep(&self) -> Result<(), Failure> {
-        self.desk.still_ours(&self.record.run)?;
-        self.record.write(&self.desk.state, self.claim.call())
+        self.workspace.still_ours(&self.record.run)?;
+        self.record.write(&self.workspace.state, self.claim.call())
     }
 
     /// Tells the engine of the end; nothing if we were stopped before what was done was delivered.
     /// What the worker did in a folder of its own is looked at there, and delivered before it counts.
-    fn judge(&mut self, opened: Opened, ended: record::Ended) -> Result<Option<Driven>, Failure> {
+    fn judge(&mut self, opened: OpenRun, ended: record::Ended) -> Result<Option<Decided>, Failure> {
         let record::Ended {
             mut ending,
             usage,
             reply,
         } = ended;
-        let opened = self.desk.read(&opened.run().id)?;
+        let opened = self.workspace.read(&opened.run().id)?;
         if self.would_count(&opened, (&ending, usage), reply.as_deref())?
             && let Some(delivery) = &mut self.setting.delivery
         {
-            self.desk.still_ours(&self.record.run)?;
+            self.workspace.still_ours(&self.record.run)?;
             match delivery.deliver()? {
                 Delivered::Done => {}
                 Delivered::Conflict(paths) => ending = conflict(&paths),
@@ -220,7 +220,7 @@ impl Work<'_, '_> {
     /// Would the engine take this end as it is?
     fn would_count(
         &self,
-        opened: &Opened,
+        opened: &OpenRun,
         (ending, usage): (&Ending, Usage),
         reply: Option<&str>,
     ) -> Result<bool, Failure> {
@@ -233,7 +233,9 @@ impl Work<'_, '_> {
             what: self.end(ending.clone(), usage),
         };
         let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-        let looked = self.desk.look(opened, &needs, &Default::default(), reply)?;
+        let looked = self
+            .workspace
+            .look(opened, &needs, &Default::default(), reply)?;
         let decision = engine::decide(&opened.pipeline, opened.run(), &event, &looked.evidence);
         Ok(decision.entries.iter().any(|entry| {
             matches!(
@@ -254,7 +256,7 @@ impl Work<'_, '_> {
         }
     }
 
-    fn first_turn(&mut self, opened: &Opened, from: &From) -> Result<(Turn, Meter), Failure> {
+    fn first_turn(&mut self, opened: &OpenRun, from: &From) -> Result<(Turn, Meter), Failure> {
         let mut meter = Meter {
             used: Usage::default(),
             before: Usage::default(),
@@ -270,22 +272,20 @@ impl Work<'_, '_> {
         };
         let turn = match earlier {
             Some(id) => {
-                meter.before = conversation::used_before(self.desk, opened, program, &id)?;
+                meter.before = conversation::used_before(self.workspace, opened, program, &id)?;
                 match from {
                     From::Conversation(_) => Turn::Interrupted { id },
                     From::TheBeginning | From::ItsEnd(_) => Turn::GoesOn { id },
                 }
             }
-            None => Turn::New {
-                id: chance::uuid()?,
-            },
+            None => Turn::New { id: ids::uuid()? },
         };
         Ok((turn, meter))
     }
 
     /// What is to be done, then the definition's own words.
-    fn prompt(&self, opened: &Opened, from: &From) -> Result<String, Failure> {
-        let briefing = briefing::text(self.desk, opened, &self.dispatch)?;
+    fn prompt(&self, opened: &OpenRun, from: &From) -> Result<String, Failure> {
+        let briefing = briefing::text(self.workspace, opened, &self.dispatch)?;
         let briefing = match from {
             From::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
             From::TheBeginning | From::ItsEnd(_) => briefing,
@@ -300,13 +300,13 @@ impl Work<'_, '_> {
 
     fn listen(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         (turn, prompt): (&Turn, &str),
         deadline: Instant,
     ) -> Result<Heard, Failure> {
         let (arguments, expected) = self.command_line(turn);
         let mut variables = self.order.variables.clone();
-        let started = chance::key()?;
+        let started = ids::key()?;
         variables.insert(MARK.into(), self.claim.call().as_str().into());
         variables.insert(START.into(), started.as_str().into());
         if let Duty::Step { step } = &self.dispatch.duty {
@@ -326,7 +326,7 @@ impl Work<'_, '_> {
             stop: &self.setting.stop,
         };
         let mut listener = Listener::new(
-            self.desk,
+            self.workspace,
             opened,
             (&self.dispatch, self.claim.call()),
             (self.order.runner, expected),
@@ -361,7 +361,7 @@ impl Work<'_, '_> {
 
     /// A file without a name: it may be as long as it likes, and nobody waits for its reader.
     fn input(&self, prompt: &str) -> Result<std::fs::File, Failure> {
-        let folder = self.desk.state.folder();
+        let folder = self.workspace.state.folder();
         let written = tempfile::tempfile_in(folder).and_then(|mut file| {
             file.write_all(prompt.as_bytes())?;
             file.rewind()?;
@@ -388,18 +388,18 @@ impl Work<'_, '_> {
 
     fn tell_end(
         &mut self,
-        opened: Opened,
+        opened: OpenRun,
         ending: Ending,
         (usage, reply): (Usage, Option<String>),
-    ) -> Result<Driven, Failure> {
+    ) -> Result<Decided, Failure> {
         let what = self.end(ending, usage);
-        let mut make = |_: &Desk<'_>, _: &Opened, _| {
-            Ok(Deed {
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
+            Ok(Request {
                 reply: reply.clone(),
-                ..Deed::from(what.clone())
+                ..Request::from(what.clone())
             })
         };
-        drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)
+        transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)
     }
 }
 

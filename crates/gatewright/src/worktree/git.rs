@@ -286,7 +286,7 @@ pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Starting failed, which says nothing of the repository.
+/// StartRun failed, which says nothing of the repository.
 pub fn not_started(cause: std::io::Error) -> Failure {
     Failure::from(evidence::Error::GitStart(cause))
 }

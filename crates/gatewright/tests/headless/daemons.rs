@@ -52,7 +52,7 @@ fn an_orphan_that_nobody_ended_is_shown_by_recover_and_ended_by_resume() {
     let run = world.begin(&world.line(""));
     until("a worker is at work", || !world.noted("call").is_empty());
     run.kill();
-    // One that came through everything, as after a kill of the leash, too.
+    // One that came through everything, as after a kill of the watchdog, too.
     let call = world.noted("call").remove(0);
     let mut orphan = world.project.at_home("sh");
     orphan.env("GATEWRIGHT_CALL", &call);

@@ -24,7 +24,7 @@ const COLUMNS: usize = 60;
 pub struct Wanted<'a> {
     pub pipeline: &'a Pipeline,
     pub run: Option<&'a Run>,
-    pub crew: &'a [Member<'a>],
+    pub members: &'a [Member<'a>],
     pub driving: &'a Driving,
 }
 
@@ -50,7 +50,7 @@ pub fn needed(
     // In a rehearsal no agent program is started.
     let agents = match wanted.driving.stand_in {
         Some(_) => BTreeMap::new(),
-        None => of_runners(wanted.crew),
+        None => of_runners(wanted.members),
     };
     let agents = agents.into_values();
     let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
@@ -68,9 +68,9 @@ fn of_notices(driving: &Driving) -> Option<(String, Vec<String>)> {
     Some((word, vec!["notices".to_owned()]))
 }
 
-fn of_runners(crew: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<String>)> {
+fn of_runners(members: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<String>)> {
     let mut programs = BTreeMap::new();
-    for member in crew {
+    for member in members {
         let Some(program) = runners::program(member.runner) else {
             continue;
         };

@@ -8,10 +8,10 @@ use store::{Salvaged, Sqlite};
 use super::verify;
 use crate::clock;
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::workspace::Workspace;
 
 /// Repairs the store, if it needs it.
 pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
@@ -27,16 +27,16 @@ pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
 
 /// Is every run whole, and is the store not marked as damaged?
 fn is_sound(context: &Context) -> Result<bool, Failure> {
-    let desk = match Desk::if_there(context) {
-        Ok(Some(desk)) => desk,
+    let workspace = match Workspace::if_there(context) {
+        Ok(Some(workspace)) => workspace,
         Ok(None) => return Ok(true),
         Err(failure) if failure.exit == Exit::Store => return Ok(false),
         Err(failure) => return Err(failure),
     };
-    if desk.store.look(Sqlite::damage)?.is_some() {
+    if workspace.store.look(Sqlite::damage)?.is_some() {
         return Ok(false);
     }
-    match verify(&desk, &[]) {
+    match verify(&workspace, &[]) {
         Ok(findings) => Ok(findings.is_intact()),
         Err(failure) if failure.exit == Exit::Store => Ok(false),
         Err(failure) => Err(failure),

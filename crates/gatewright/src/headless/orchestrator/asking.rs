@@ -5,39 +5,39 @@ use std::sync::atomic::Ordering;
 use engine::{Reply, Who};
 
 use super::{GLANCE, LeftOff, Orchestrator, Patience, TICK};
-use crate::chance;
 use crate::commands::answer;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Driven};
 use crate::failure::Failure;
 use crate::headless::people::{self, Asked, Heard, Terminal};
 use crate::headless::progress::Progress;
+use crate::ids;
+use crate::transact::{self, Decided};
+use crate::workspace::{OpenRun, Workspace};
 
 impl Orchestrator<'_, '_> {
     /// A person is asked: in advance, at the terminal, or elsewhere.
     pub(super) fn person(
         &mut self,
-        opened: Opened,
+        opened: OpenRun,
         why: String,
     ) -> Result<Option<LeftOff>, Failure> {
-        if !self.crew.is_idle() {
+        if !self.pool.is_idle() {
             self.listen(TICK)?;
             return Ok(None);
         }
-        let asked = people::asked(self.desk, &opened)?;
+        let asked = people::asked(self.workspace, &opened)?;
         // What was said in advance is an answer to a question, and not to a failure.
         let answered = match asked {
             Asked::Decision { .. } => None,
-            _ => people::in_advance(self.desk, &opened, &self.settings)?,
+            _ => people::in_advance(self.workspace, &opened, &self.settings)?,
         };
-        if let Some(driven) = answered {
+        if let Some(decided) = answered {
             let answer = self.settings.answers.get(&opened.run().position.stage);
             let what = Progress::Answered {
                 by: format!("{}, in advance", self.settings.given_by),
                 answer: answer.cloned().unwrap_or_default(),
             };
-            self.tell(&driven.opened, &what);
-            return match driven.reply {
+            self.tell(&decided.opened, &what);
+            return match decided.reply {
                 Reply::Refuse(refusal) => Err(Failure::no(views::refusal(&refusal)).hint(format!(
                     "`gatewright next {}` says what may be answered",
                     self.run
@@ -55,7 +55,7 @@ impl Orchestrator<'_, '_> {
             };
             self.tell(&opened, &Progress::Asked { question, choices });
         }
-        let who = self.desk.context.who();
+        let who = self.workspace.context.who();
         self.watcher.aside();
         match (asked, Terminal::of(&who), self.patience) {
             (Asked::Choice { choices, .. }, Some(terminal), _) => {
@@ -77,21 +77,21 @@ impl Orchestrator<'_, '_> {
 
     fn ask_choice(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         (mut terminal, who): (Terminal, &Who),
         choices: &[String],
     ) -> Result<Option<LeftOff>, Failure> {
         let Some(choice) = self.one_of(&mut terminal, opened, choices)? else {
             return Ok(None);
         };
-        let key = chance::key()?;
-        let driven = people::give(self.desk, opened, (who, &key), &choice)?;
-        self.answered(&driven, (&mut terminal, who), choice)
+        let key = ids::key()?;
+        let decided = people::give(self.workspace, opened, (who, &key), &choice)?;
+        self.answered(&decided, (&mut terminal, who), choice)
     }
 
     fn ask_questions(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         (mut terminal, who): (Terminal, &Who),
         questions: &[engine::Question],
     ) -> Result<Option<LeftOff>, Failure> {
@@ -107,19 +107,20 @@ impl Orchestrator<'_, '_> {
             };
             answers.push((question.id.clone(), answer));
         }
-        let mut make =
-            |desk: &Desk<'_>, opened: &Opened, _| answer::answered(desk, opened, &answers);
-        let opened = self.desk.read(&self.run)?;
-        let driven = drive::witness(self.desk, opened, (who, None), &mut make)?;
+        let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, _| {
+            answer::answered(workspace, opened, &answers)
+        };
+        let opened = self.workspace.read(&self.run)?;
+        let decided = transact::witness(self.workspace, opened, (who, None), &mut make)?;
         let answer = format!("{} answers", answers.len());
-        self.answered(&driven, (&mut terminal, who), answer)
+        self.answered(&decided, (&mut terminal, who), answer)
     }
 
     /// The one of these words that is typed; nothing where something else is.
     pub(super) fn one_of(
         &self,
         terminal: &mut Terminal,
-        opened: &Opened,
+        opened: &OpenRun,
         words: &[String],
     ) -> Result<Option<String>, Failure> {
         terminal.say(&format!("{}: ", words.join(" / ")))?;
@@ -135,15 +136,15 @@ impl Orchestrator<'_, '_> {
 
     pub(super) fn answered(
         &mut self,
-        driven: &Driven,
+        decided: &Decided,
         (terminal, who): (&mut Terminal, &Who),
         answer: String,
     ) -> Result<Option<LeftOff>, Failure> {
-        match &driven.reply {
+        match &decided.reply {
             Reply::Refuse(refusal) => terminal.say(&format!("{}\n", views::refusal(refusal)))?,
             _ => {
                 let by = who.name();
-                self.tell(&driven.opened, &Progress::Answered { by, answer });
+                self.tell(&decided.opened, &Progress::Answered { by, answer });
             }
         }
         Ok(None)
@@ -152,11 +153,11 @@ impl Orchestrator<'_, '_> {
     pub(super) fn hear(
         &self,
         terminal: &mut Terminal,
-        opened: &Opened,
+        opened: &OpenRun,
     ) -> Result<Option<String>, Failure> {
         let stopped = || self.is_stopped();
         let of = (&self.run, opened.stored.version);
-        match terminal.hear(self.desk, of, &stopped)? {
+        match terminal.hear(self.workspace, of, &stopped)? {
             Heard::Line(line) => Ok(Some(line)),
             Heard::Moved => Ok(None),
             Heard::Stopped => {

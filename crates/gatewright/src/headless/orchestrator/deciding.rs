@@ -3,17 +3,17 @@
 use engine::{Answer as Given, Choice, Happening, Outcome, Who};
 
 use super::{LeftOff, Orchestrator};
-use crate::chance;
 use crate::commands::{cancel, skip};
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
 use crate::failure::Failure;
 use crate::headless::people::{self, Terminal};
+use crate::ids;
+use crate::transact::{self, Request};
+use crate::workspace::{OpenRun, Workspace};
 
 impl Orchestrator<'_, '_> {
     pub(super) fn ask_decision(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         (mut terminal, who): (Terminal, &Who),
         choices: &[Choice],
     ) -> Result<Option<LeftOff>, Failure> {
@@ -30,14 +30,16 @@ impl Orchestrator<'_, '_> {
             return Ok(None);
         };
         let seen = opened.stored.version;
-        let mut make = |_: &Desk<'_>, opened: &Opened, _| match opened.stored.version == seen {
-            true => Ok(Deed::from(what.clone())),
+        let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| match opened.stored.version == seen
+        {
+            true => Ok(Request::from(what.clone())),
             false => Err(Failure::no("the run went on meanwhile")
                 .hint("`gatewright resume` goes on with it")),
         };
-        let key = chance::key()?;
-        let driven = drive::witness(self.desk, opened.clone(), (who, Some(&key)), &mut make)?;
-        self.answered(&driven, (&mut terminal, who), typed)
+        let key = ids::key()?;
+        let decided =
+            transact::witness(self.workspace, opened.clone(), (who, Some(&key)), &mut make)?;
+        self.answered(&decided, (&mut terminal, who), typed)
     }
 
     /// What is wanted, with all that its command would ask for. Nothing where the person thinks better
@@ -45,7 +47,7 @@ impl Orchestrator<'_, '_> {
     fn decision(
         &self,
         terminal: &mut Terminal,
-        opened: &Opened,
+        opened: &OpenRun,
         choice: &Choice,
     ) -> Result<Option<Happening>, Failure> {
         match choice {
@@ -70,7 +72,7 @@ impl Orchestrator<'_, '_> {
     fn outcome(
         &self,
         terminal: &mut Terminal,
-        opened: &Opened,
+        opened: &OpenRun,
         outcomes: &[Outcome],
     ) -> Result<Option<Option<Outcome>>, Failure> {
         if outcomes.len() < 2 {
@@ -90,7 +92,7 @@ impl Orchestrator<'_, '_> {
     fn reason(
         &self,
         terminal: &mut Terminal,
-        opened: &Opened,
+        opened: &OpenRun,
         (deed, lost): (&str, &str),
     ) -> Result<Option<String>, Failure> {
         terminal.say(&format!("{}\nWhy? ", views::line(lost)))?;

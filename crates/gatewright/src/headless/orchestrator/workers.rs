@@ -4,31 +4,31 @@ use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who};
 
 use super::{Orchestrator, TICK};
 use crate::clock;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
-use crate::headless::crew::Member;
 use crate::headless::job::Job;
 use crate::headless::leftovers;
-use crate::headless::looking_back::Recent;
+use crate::headless::pool::Member;
 use crate::headless::progress::{Progress, Worker};
+use crate::headless::recent_journal::RecentJournal;
 use crate::headless::recovery::{self, How, Left};
 use crate::headless::slots::Slot;
-use crate::headless::workplace::{Where, Workplace};
+use crate::headless::step_folder::{StepFolder, Where};
+use crate::transact::{self, Decided, Request};
 use crate::worker::choice::{self, Choice};
 use crate::worker::claim::Claim;
 use crate::worker::end_marked;
 use crate::worker::listener::Told;
-use crate::worker::order::{self, Order, Special};
 use crate::worker::record::Record;
+use crate::worker::spawn_spec::{self, SpawnSpec, Special};
 use crate::worker::work::From;
+use crate::workspace::{OpenRun, Workspace};
 
 impl Orchestrator<'_, '_> {
     /// Starts those who may begin, as many as may work at once.
     pub(super) fn begin(
         &mut self,
-        opened: Opened,
-        recent: &Recent,
+        opened: OpenRun,
+        recent: &RecentJournal,
         due: Vec<Choice>,
     ) -> Result<(), Failure> {
         let now = clock::now();
@@ -45,7 +45,7 @@ impl Orchestrator<'_, '_> {
                 Some(_) | None => opened = self.start(opened, &choice)?,
             }
         }
-        if let Some((until, why)) = pause.filter(|_| self.crew.is_idle())
+        if let Some((until, why)) = pause.filter(|_| self.pool.is_idle())
             && self.pausing.replace(until) != Some(until)
         {
             self.tell(&opened, &Progress::Pausing { until, why });
@@ -54,24 +54,24 @@ impl Orchestrator<'_, '_> {
     }
 
     /// Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
-    fn start(&mut self, opened: Opened, choice: &Choice) -> Result<Opened, Failure> {
+    fn start(&mut self, opened: OpenRun, choice: &Choice) -> Result<OpenRun, Failure> {
         if self.has_enough(&opened) {
             return Ok(opened);
         }
         let runner = choice.runner.word();
-        let Some(slot) = self.limits.take(&self.desk.state, runner)? else {
+        let Some(slot) = self.limits.take(&self.workspace.state, runner)? else {
             return Ok(opened);
         };
-        let claim = Claim::new(&self.desk.state)?;
-        let workplace = match &choice.step {
-            Some(step) => self.workplace(&opened, (step, claim.call(), 0))?,
+        let claim = Claim::new(&self.workspace.state)?;
+        let step_folder = match &choice.step {
+            Some(step) => self.step_folder(&opened, (step, claim.call(), 0))?,
             None => None,
         };
         // Without a folder of its own a worker works where all others do, and so alone.
-        if workplace.is_none() && !self.crew.is_idle() {
+        if step_folder.is_none() && !self.pool.is_idle() {
             return Ok(opened);
         }
-        let ready = self.order(&opened, choice, (&claim, workplace.as_deref()));
+        let ready = self.order(&opened, choice, (&claim, step_folder.as_deref()));
         let admitted = ready.and_then(|order| {
             let admitted = self.admit(opened, choice, claim.call())?;
             let dispatch = admitted.opened.run().work_of_call(claim.call()).cloned();
@@ -80,7 +80,7 @@ impl Orchestrator<'_, '_> {
         let (order, dispatch, admitted) = match admitted {
             Ok((order, Some(dispatch), admitted)) => (order, dispatch, admitted),
             not_begun => {
-                workplace.map_or(Ok(()), |workplace| workplace.clear())?;
+                step_folder.map_or(Ok(()), |step_folder| step_folder.clear())?;
                 return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
             }
         };
@@ -90,7 +90,7 @@ impl Orchestrator<'_, '_> {
             dispatch,
             order,
             from: From::TheBeginning,
-            workplace,
+            step_folder,
             slot,
         };
         self.hand_over(&admitted.opened, choice, job)?;
@@ -99,36 +99,36 @@ impl Orchestrator<'_, '_> {
 
     fn order(
         &mut self,
-        opened: &Opened,
+        opened: &OpenRun,
         choice: &Choice,
-        (claim, workplace): (&Claim, Option<&Workplace>),
-    ) -> Result<Order, Failure> {
+        (claim, step_folder): (&Claim, Option<&StepFolder>),
+    ) -> Result<SpawnSpec, Failure> {
         let special = Special {
             stand_in: self.settings.stand_in.as_deref(),
-            workplace: workplace.map(Workplace::folder),
+            step_folder: step_folder.map(StepFolder::folder),
         };
-        let order = order::prepare(self.desk, opened, choice, (claim, special))?;
+        let order = spawn_spec::prepare(self.workspace, opened, choice, (claim, special))?;
         if let Some(text) = self.versions.look_at(&order)? {
-            drive::remark(self.desk, opened.clone(), None, &text)?;
+            transact::remark(self.workspace, opened.clone(), None, &text)?;
             self.tell(opened, &Progress::Remark { text });
         }
         Ok(order)
     }
 
-    fn workplace(
+    fn step_folder(
         &self,
-        opened: &Opened,
+        opened: &OpenRun,
         of: (&StepId, &CallId, u32),
-    ) -> Result<Option<Box<Workplace>>, Failure> {
+    ) -> Result<Option<Box<StepFolder>>, Failure> {
         let with = (&self.queue, &self.stop);
-        Ok(match Workplace::make(self.desk, opened, of, with)? {
+        Ok(match StepFolder::make(self.workspace, opened, of, with)? {
             Where::Together => None,
-            Where::Apart(workplace) => Some(workplace),
+            Where::Apart(step_folder) => Some(step_folder),
         })
     }
 
     /// Are as many at work as the stage allows?
-    fn has_enough(&self, opened: &Opened) -> bool {
+    fn has_enough(&self, opened: &OpenRun) -> bool {
         let run = opened.run();
         let stage = opened.pipeline.stage(&run.position.stage);
         let most = match stage.map(|stage| &stage.work) {
@@ -140,40 +140,50 @@ impl Orchestrator<'_, '_> {
         u32::try_from(open).unwrap_or(u32::MAX) >= most
     }
 
-    fn admit(&mut self, opened: Opened, choice: &Choice, call: &CallId) -> Result<Driven, Failure> {
+    fn admit(
+        &mut self,
+        opened: OpenRun,
+        choice: &Choice,
+        call: &CallId,
+    ) -> Result<Decided, Failure> {
         let what = Happening::AgentRequested {
             agent: choice.agent.clone(),
             step: choice.step.clone(),
             call: Some(call.clone()),
             worker: None,
         };
-        let mut make = |_: &Desk<'_>, _: &Opened, _| Ok(Deed::from(what.clone()));
-        drive::witness(self.desk, opened, (&Who::Engine, None), &mut make)
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(Request::from(what.clone()));
+        transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)
     }
 
     /// The engine did not admit it: the run has moved, or waits now, or its budget is used up.
-    fn turned_down(&mut self, driven: Driven) -> Result<Opened, Failure> {
-        if let Reply::Refuse(Refusal { reason, .. }) = &driven.reply {
+    fn turned_down(&mut self, decided: Decided) -> Result<OpenRun, Failure> {
+        if let Reply::Refuse(Refusal { reason, .. }) = &decided.reply {
             let text = reason.clone();
-            self.tell(&driven.opened, &Progress::Remark { text });
+            self.tell(&decided.opened, &Progress::Remark { text });
         }
         // Somebody else may have been quicker; if nothing changes, we must not try for ever.
-        let status = engine::status(&driven.opened.pipeline, driven.opened.run());
-        match (&driven.reply, status) {
-            (Reply::Refuse(refusal), Status::Running) if self.crew.is_idle() => {
+        let status = engine::status(&decided.opened.pipeline, decided.opened.run());
+        match (&decided.reply, status) {
+            (Reply::Refuse(refusal), Status::Running) if self.pool.is_idle() => {
                 Err(Failure::no(views::refusal(refusal))
                     .hint(format!("`gatewright why {}` tells more", self.run)))
             }
-            _ => Ok(driven.opened),
+            _ => Ok(decided.opened),
         }
     }
 
     /// A thread goes on with it.
-    fn hand_over(&mut self, opened: &Opened, choice: &Choice, mut job: Job) -> Result<(), Failure> {
+    fn hand_over(
+        &mut self,
+        opened: &OpenRun,
+        choice: &Choice,
+        mut job: Job,
+    ) -> Result<(), Failure> {
         let dispatch = &job.dispatch;
-        if let Some(workplace) = &job.workplace {
-            workplace.enter(dispatch.id);
-            job.record.workplace = Some(workplace.folder_text()?);
+        if let Some(step_folder) = &job.step_folder {
+            step_folder.enter(dispatch.id);
+            job.record.step_folder = Some(step_folder.folder_text()?);
         }
         let worker = Worker {
             dispatch: dispatch.id,
@@ -185,64 +195,64 @@ impl Orchestrator<'_, '_> {
         };
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
         let work = move |tell: &mut dyn FnMut(Told)| job.work(&shared, tell);
-        self.crew.begin(who, Some(worker.clone()), work)?;
+        self.pool.begin(who, Some(worker.clone()), work)?;
         self.tell(opened, &Progress::WorkerBegan { worker });
         Ok(())
     }
 
     /// Ends what is left of an orchestrator that was killed, and goes on with its work.
-    pub(super) fn take_over(&mut self, mut opened: Opened) -> Result<(), Failure> {
-        end_marked(&recovery::check_call(&self.desk.state, &self.run));
-        let all = recovery::left(self.desk, &opened);
+    pub(super) fn take_over(&mut self, mut opened: OpenRun) -> Result<(), Failure> {
+        end_marked(&recovery::check_call(&self.workspace.state, &self.run));
+        let all = recovery::left(self.workspace, &opened);
         all.iter().for_each(Left::end);
-        leftovers::clear(self.desk, &opened)?;
+        leftovers::clear(self.workspace, &opened)?;
         for left in all {
             opened = self.go_on(opened, &left)?;
         }
         Ok(())
     }
 
-    fn go_on(&mut self, opened: Opened, left: &Left) -> Result<Opened, Failure> {
+    fn go_on(&mut self, opened: OpenRun, left: &Left) -> Result<OpenRun, Failure> {
         let (id, agent) = (left.dispatch.id, &left.dispatch.agent);
         let text = format!("'{agent}' ({id}) was interrupted: {}", left.how.told());
         self.tell(&opened, &Progress::Remark { text });
         let choice = choice::of_dispatch(&opened.pipeline, &left.dispatch, self.starter)?;
         let (Some(choice), Some(call)) = (choice, &left.dispatch.call) else {
-            return left.close(self.desk, opened);
+            return left.close(self.workspace, opened);
         };
         match left.how {
             How::Late | How::GiveUp => {
                 if let Some(step) = &choice.step {
                     let restarts = left.record.as_ref().map_or(0, |record| record.restarts);
-                    Workplace::abandon(self.desk, &opened, (step, call, restarts))?;
+                    StepFolder::abandon(self.workspace, &opened, (step, call, restarts))?;
                 }
-                left.close(self.desk, opened)
+                left.close(self.workspace, opened)
             }
             How::Judge | How::GoOn | How::BeginAnew => {
-                let claim = Claim::take_over(&self.desk.state, call)?;
+                let claim = Claim::take_over(&self.workspace.state, call)?;
                 let mut record = left.record.clone().unwrap_or_else(|| {
                     Record::new(&self.run, &left.dispatch, choice.runner.word())
                 });
                 if left.how == How::BeginAnew {
                     if let Some(step) = &choice.step {
                         let of = (step, call, record.restarts);
-                        Workplace::abandon(self.desk, &opened, of)?;
+                        StepFolder::abandon(self.workspace, &opened, of)?;
                     }
                     record.restarts += 1;
                     record.conversation = None;
                 }
                 let slot = self.wait_for_slot(&choice)?;
-                let workplace = match &choice.step {
-                    Some(step) => self.workplace(&opened, (step, call, record.restarts))?,
+                let step_folder = match &choice.step {
+                    Some(step) => self.step_folder(&opened, (step, call, record.restarts))?,
                     None => None,
                 };
                 let job = Job {
-                    order: self.order(&opened, &choice, (&claim, workplace.as_deref()))?,
+                    order: self.order(&opened, &choice, (&claim, step_folder.as_deref()))?,
                     claim,
                     dispatch: left.dispatch.clone(),
                     record,
                     from: left.from(),
-                    workplace,
+                    step_folder,
                     slot,
                 };
                 self.hand_over(&opened, &choice, job)?;
@@ -254,7 +264,9 @@ impl Orchestrator<'_, '_> {
     /// Work that has begun goes on, as soon as there is a place for it.
     fn wait_for_slot(&self, choice: &Choice) -> Result<Slot, Failure> {
         loop {
-            let slot = self.limits.take(&self.desk.state, choice.runner.word())?;
+            let slot = self
+                .limits
+                .take(&self.workspace.state, choice.runner.word())?;
             match slot {
                 Some(slot) => return Ok(slot),
                 None if self.is_stopped() => return Ok(Slot::default()),

@@ -40,7 +40,7 @@ end = "failed"
 /// 22 August 2026, ten o'clock.
 const NOW: Time = Time(1_787_392_800_000);
 
-pub fn opened() -> Opened {
+pub fn opened() -> OpenRun {
     let main = SourceFile {
         name: "note.toml".to_owned(),
         bytes: PIPELINE.into(),
@@ -72,7 +72,7 @@ pub fn opened() -> Opened {
         worktree: "/p".to_owned(),
         pipeline: PipelineName::parse("note").unwrap(),
     };
-    Opened {
+    OpenRun {
         stored,
         pipeline: Rc::new(pipeline),
     }

@@ -8,11 +8,11 @@ use super::super::input::Input;
 use super::super::{guarded, skill, touch};
 use super::{Worker, refused, tools};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven, MakeDeed};
 use crate::failure::Failure;
+use crate::transact::{self, Decided, MakeRequest, Request};
 use crate::worker::claim;
 use crate::worker::record::Record;
+use crate::workspace::{OpenRun, Workspace};
 
 /// One event of the worker's host.
 pub struct Asked<'a> {
@@ -33,9 +33,9 @@ impl Worker {
         }
         let mut seat = Seat::open(self, record, asked, context)?;
         seat.tie(&self.call)?;
-        let driven = seat.request(asked)?;
-        let answer = answer(&driven);
-        seat.desk.leave();
+        let decided = seat.request(asked)?;
+        let answer = answer(&decided);
+        seat.workspace.leave();
         Ok(answer)
     }
 
@@ -57,9 +57,9 @@ impl Worker {
             return Ok(Answer::nothing());
         }
         let seat = Seat::open(self, self.record()?, asked, context)?;
-        let looked = touch::look(&seat.desk, &seat.opened, asked.payload, paths, None);
+        let looked = touch::look(&seat.workspace, &seat.opened, asked.payload, paths, None);
         let owed = seat.owes(&self.call, &looked.touches);
-        seat.desk.leave();
+        seat.workspace.leave();
         Ok(Answer {
             verdict: match owed {
                 true => Verdict::Allow,
@@ -80,17 +80,17 @@ impl Worker {
         let mut seat = Seat::open(self, self.record()?, asked, context)?;
         let worker = Some(seat.actor.clone());
         let what = Happening::ToolUsed { worker };
-        let driven = seat.tell(None, &mut |_, _, _| Ok(Deed::from(what.clone())))?;
-        let answer = answer(&driven);
-        seat.desk.leave();
+        let decided = seat.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
+        let answer = answer(&decided);
+        seat.workspace.leave();
         Ok(answer)
     }
 }
 
 /// A worker at its hook, with the run that it works for.
 struct Seat<'c> {
-    desk: Desk<'c>,
-    opened: Opened,
+    workspace: Workspace<'c>,
+    opened: OpenRun,
     record: Record,
     actor: Actor,
 }
@@ -106,12 +106,12 @@ impl<'c> Seat<'c> {
             id: id(&record, &worker.call, asked).ok_or_else(nameless)?,
             agent: record.agent.clone(),
         };
-        let mut desk = Desk::for_writing(context)?;
-        desk.store.set_patience(guarded::PATIENCE);
-        desk.workplace.clone_from(&record.workplace);
-        let opened = desk.read(&record.run)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        workspace.store.set_patience(guarded::PATIENCE);
+        workspace.step_folder.clone_from(&record.step_folder);
+        let opened = workspace.read(&record.run)?;
         Ok(Self {
-            desk,
+            workspace,
             opened,
             record,
             actor,
@@ -132,7 +132,7 @@ impl<'c> Seat<'c> {
             call: call.clone(),
             worker: self.actor.id.clone(),
         };
-        self.tell(None, &mut |_, _, _| Ok(Deed::from(what.clone())))?;
+        self.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
         Ok(())
     }
 
@@ -168,19 +168,25 @@ impl<'c> Seat<'c> {
     }
 
     /// What the call would touch is looked at anew whenever the run has changed.
-    fn request(&mut self, asked: &Asked<'_>) -> Result<Driven, Failure> {
+    fn request(&mut self, asked: &Asked<'_>) -> Result<Decided, Failure> {
         let (actor, dispatch) = (self.actor.clone(), self.record.dispatch);
         let key = key(asked);
-        self.tell(key.as_ref(), &mut |desk, opened, _| {
-            let wanted = Wanted::of(desk, opened, asked.payload);
+        self.tell(key.as_ref(), &mut |workspace, opened, _| {
+            let wanted = Wanted::of(workspace, opened, asked.payload);
             let open = opened.run().dispatches.get(&dispatch);
             let stage = open.and_then(|open| opened.pipeline.stage(&open.stage));
             let tool = match stage {
                 Some(stage) => tools::named(stage, wanted.tool),
                 None => wanted.tool.into(),
             };
-            let looked = touch::look(desk, opened, asked.payload, wanted.paths, wanted.command);
-            Ok(Deed::from(Happening::ToolRequested {
+            let looked = touch::look(
+                workspace,
+                opened,
+                asked.payload,
+                wanted.paths,
+                wanted.command,
+            );
+            Ok(Request::from(Happening::ToolRequested {
                 tool: tool.into_owned(),
                 worker: Some(actor.clone()),
                 touches: looked.touches,
@@ -189,11 +195,11 @@ impl<'c> Seat<'c> {
         })
     }
 
-    fn tell(&mut self, key: Option<&Key>, make: &mut MakeDeed<'_>) -> Result<Driven, Failure> {
+    fn tell(&mut self, key: Option<&Key>, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
         let opened = self.opened.clone();
-        let driven = drive::witness(&mut self.desk, opened, (&Who::Engine, key), make)?;
-        self.opened = driven.opened.clone();
-        Ok(driven)
+        let decided = transact::witness(&mut self.workspace, opened, (&Who::Engine, key), make)?;
+        self.opened = decided.opened.clone();
+        Ok(decided)
     }
 }
 
@@ -206,7 +212,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(desk: &Desk<'_>, opened: &Opened, payload: &'a Payload) -> Self {
+    fn of(workspace: &Workspace<'_>, opened: &OpenRun, payload: &'a Payload) -> Self {
         let plain = |tool: &'a str, door: Option<Door>| Wanted {
             tool,
             paths: &[],
@@ -233,8 +239,11 @@ impl<'a> Wanted<'a> {
                 }),
             ),
             What::SkillRequested { skill, .. } => {
-                let folder = desk.workplace.as_ref().unwrap_or(&opened.stored.worktree);
-                let environment = &desk.context.environment;
+                let folder = workspace
+                    .step_folder
+                    .as_ref()
+                    .unwrap_or(&opened.stored.worktree);
+                let environment = &workspace.context.environment;
                 let forked = skill::forked_in(folder.as_ref(), environment, skill);
                 plain("Skill", forked.map(Door::OwnAgent))
             }
@@ -270,8 +279,8 @@ fn key(asked: &Asked<'_>) -> Option<Key> {
     Key::parse(&format!("worker {} {digest}", asked.event.word())).ok()
 }
 
-fn answer(driven: &Driven) -> Answer {
-    match &driven.reply {
+fn answer(decided: &Decided) -> Answer {
+    match &decided.reply {
         Reply::Refuse(refusal) | Reply::Hold(refusal) => refused(refusal.rule, &refusal.reason),
         Reply::Inject(text) => Answer {
             context: Some(text.clone()),

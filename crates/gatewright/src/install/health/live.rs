@@ -7,10 +7,10 @@ use engine::{Begins, PipelineName};
 
 use super::{Finding, Patient, Topic};
 use crate::enrolment::{self, Installed, InstalledPipeline};
-use crate::errand;
 use crate::install::host::Host;
 use crate::install::pipeline;
 use crate::state::State;
+use crate::subprocess;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -65,7 +65,8 @@ fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
     for name in OF_A_SESSION {
         command.env_remove(name);
     }
-    let ended = errand::run(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
+    let ended =
+        subprocess::run(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
     ended.well()?;
     Ok(enrolment::is_anybody_enrolled(&state))
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use store::{Backend as _, Sqlite};
 
 use super::{Finding, Patient, Topic};
-use crate::desk::Desk;
 use crate::enrolment;
 use crate::failure::Failure;
+use crate::find_run;
 use crate::install::record;
-use crate::runs;
+use crate::workspace::Workspace;
 
 /// How much we promise: see `assurance`.
 pub const LEVEL: &str = "L0";
@@ -99,9 +99,9 @@ fn room(patient: &Patient<'_>) -> Option<Finding> {
 /// The store opens, and every chain in it is whole.
 pub fn store(patient: &Patient<'_>) -> Finding {
     let advice = "`gatewright verify` tells more, and `gatewright verify --repair` mends";
-    let looked = Desk::if_there(patient.context).and_then(|desk| match desk {
+    let looked = Workspace::if_there(patient.context).and_then(|workspace| match workspace {
         None => Ok(None),
-        Some(desk) => is_whole(&desk).map(Some),
+        Some(workspace) => is_whole(&workspace).map(Some),
     });
     match looked {
         Ok(None) => Topic::Store.fine("no run has been started yet"),
@@ -112,14 +112,16 @@ pub fn store(patient: &Patient<'_>) -> Finding {
 }
 
 /// Every page of the database, and the chains of this project's active runs.
-fn is_whole(desk: &Desk<'_>) -> Result<bool, Failure> {
-    let active = runs::of_project(desk)?.into_iter().filter(runs::is_active);
+fn is_whole(workspace: &Workspace<'_>) -> Result<bool, Failure> {
+    let active = find_run::of_project(workspace)?
+        .into_iter()
+        .filter(find_run::is_active);
     for run in active {
-        if !desk.store.verify(&run.id)?.intact {
+        if !workspace.store.verify(&run.id)?.intact {
             return Ok(false);
         }
     }
-    Ok(desk.store.look(Sqlite::check_pages)?.is_empty())
+    Ok(workspace.store.look(Sqlite::check_pages)?.is_empty())
 }
 
 /// What hooks could not record, and the next one will.

@@ -6,9 +6,9 @@ use super::{Finding, Patient, Topic};
 use crate::definition::{self, Trouble};
 use crate::enrolment::InstalledPipeline;
 use crate::failure::Failure;
+use crate::group_members;
 use crate::install::additions::Additions;
 use crate::install::disk::Base;
-use crate::members;
 use crate::trust::{self, Subject};
 
 pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
@@ -77,7 +77,7 @@ fn look(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Result<Additions
         return Ok(Additions::of(compiled.pipeline.definition(), &sources));
     };
     let path = root.join(file);
-    let sources = members::settled(definition::read(&path, file)?, root)?;
+    let sources = group_members::settled(definition::read(&path, file)?, root)?;
     let compiled = definition::compile(&sources)?;
     let definition = compiled.pipeline.definition();
     let additions = Additions::of(definition, &sources);

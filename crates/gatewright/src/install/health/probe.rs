@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::hooks::found;
 use super::{Finding, Patient, Topic};
-use crate::chance;
-use crate::errand::{self, Ended};
+use crate::ids;
+use crate::subprocess::{self, Ended};
 
 const EVENT: &str = "PreToolUse";
 
@@ -34,7 +34,7 @@ fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
     let words = ["a payload of an unknown session", "a broken payload"];
     for (payload, what) in payloads.iter().zip(words) {
         let patience = Duration::from_secs(DEADLINE_SECONDS + 2);
-        let said = errand::run(&mut command(patient, line), payload, patience);
+        let said = subprocess::run(&mut command(patient, line), payload, patience);
         let wrong = match said {
             Err(trouble) => Some(trouble.to_string()),
             Ok(ended) => fault(ended),
@@ -78,7 +78,7 @@ fn command(patient: &Patient<'_>, line: &Line) -> Command {
 
 /// A call that begins nothing, in a session that nobody has.
 fn payload(patient: &Patient<'_>) -> Vec<u8> {
-    let session = chance::key().map_or_else(|_| "doctor".to_owned(), |key| format!("doctor-{key}"));
+    let session = ids::key().map_or_else(|_| "doctor".to_owned(), |key| format!("doctor-{key}"));
     let root = patient.project.root.display().to_string();
     let payload = json!({
         "session_id": session,

@@ -1,4 +1,4 @@
-//! The desk: an open store with the project around it, and the way from a run to its pipeline.
+//! The workspace: an open store with the project around it, and the way from a run to its pipeline.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -16,29 +16,29 @@ use crate::definition::{self, Trouble};
 use crate::failure::Failure;
 use crate::state::State;
 
-pub struct Desk<'a> {
+pub struct Workspace<'a> {
     pub context: &'a Context,
     pub state: State,
     pub store: Handle,
     access: Access,
     project: OnceCell<Project>,
-    /// The lease under which this desk writes to its run.
+    /// The lease under which this workspace writes to its run.
     pub fence: Option<Fence>,
     /// The folder of its own in which a worker did what is looked at.
-    pub workplace: Option<String>,
+    pub step_folder: Option<String>,
     /// What a person should hear of the run's views, each in a line.
     pub notices: Vec<String>,
 }
 
 /// A run as it was looked at, with the pipeline to which it is pinned.
 #[derive(Clone)]
-pub struct Opened {
+pub struct OpenRun {
     pub stored: StoredRun,
     /// Shared, since a run is looked at more often than its pipeline changes, which is never.
     pub pipeline: Rc<Pipeline>,
 }
 
-impl Opened {
+impl OpenRun {
     /// Is the folder in which the run works still there?
     pub fn has_project(&self) -> bool {
         Path::new(&self.stored.worktree).is_dir()
@@ -49,7 +49,7 @@ impl Opened {
     }
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Workspace<'a> {
     pub fn for_reading(context: &'a Context) -> Result<Self, Failure> {
         Self::open(context, Access::Read)
     }
@@ -58,7 +58,7 @@ impl<'a> Desk<'a> {
         Self::open(context, Access::Write)
     }
 
-    /// A desk for reading; `None` when there is no store yet.
+    /// A workspace for reading; `None` when there is no store yet.
     pub fn if_there(context: &'a Context) -> Result<Option<Self>, Failure> {
         let state = context.state()?;
         match Sqlite::open(state.folder(), Access::Read) {
@@ -88,7 +88,7 @@ impl<'a> Desk<'a> {
             access,
             project: OnceCell::new(),
             fence: None,
-            workplace: None,
+            step_folder: None,
             notices: Vec::new(),
         }
     }
@@ -134,13 +134,13 @@ impl<'a> Desk<'a> {
     }
 
     /// The run with its pipeline.
-    pub fn opened(&mut self, stored: StoredRun) -> Result<Opened, Failure> {
+    pub fn opened(&mut self, stored: StoredRun) -> Result<OpenRun, Failure> {
         let pipeline = Rc::new(self.pipeline(stored.run.definition)?);
-        Ok(Opened { stored, pipeline })
+        Ok(OpenRun { stored, pipeline })
     }
 
     /// The run as it is now, with its pipeline.
-    pub fn read(&mut self, run: &RunId) -> Result<Opened, Failure> {
+    pub fn read(&mut self, run: &RunId) -> Result<OpenRun, Failure> {
         let stored = self.store.run(run)?;
         let unknown = || store::Error::UnknownRun { run: run.clone() };
         self.opened(stored.ok_or_else(unknown)?)
@@ -180,7 +180,7 @@ impl<'a> Desk<'a> {
     /// Looks at what the engine needs to know, in the run's own worktree.
     pub fn look(
         &self,
-        opened: &Opened,
+        opened: &OpenRun,
         needs: &Needs,
         given: &BTreeMap<ArtifactName, Given>,
         reply: Option<&str>,
@@ -202,7 +202,7 @@ impl<'a> Desk<'a> {
     }
 
     /// The project that a run belongs to, wherever the command was typed.
-    pub fn project_of(&self, opened: &Opened) -> Result<Project, Failure> {
+    pub fn project_of(&self, opened: &OpenRun) -> Result<Project, Failure> {
         self.project_at(&opened.run().id, &opened.stored.worktree)
     }
 
@@ -238,11 +238,11 @@ impl<'a> Desk<'a> {
     /// command was typed.
     pub fn looking<T>(
         &self,
-        opened: &Opened,
+        opened: &OpenRun,
         given: &BTreeMap<ArtifactName, Given>,
         look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let worktree = self.workplace.as_deref();
+        let worktree = self.step_folder.as_deref();
         let subject = (
             opened.pipeline.as_ref(),
             opened.run(),
@@ -275,7 +275,7 @@ impl<'a> Desk<'a> {
 }
 
 /// Files are read and checked for this, perhaps many of them. What an agent said is there already.
-fn may_take_long(needs: &Needs, opened: &Opened) -> bool {
+fn may_take_long(needs: &Needs, opened: &OpenRun) -> bool {
     let artifacts = &opened.pipeline.definition().artifacts;
     let is_file = |need: &ArtifactNeed| {
         let artifact = artifacts.get(&need.artifact);

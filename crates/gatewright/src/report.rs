@@ -8,24 +8,24 @@ use views::history::HistoryLine;
 use views::{Paint, Style};
 
 use crate::clock;
-use crate::desk::{Opened, as_of};
-use crate::drive::Driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
+use crate::transact::Decided;
+use crate::workspace::{OpenRun, as_of};
 
 /// Tells it, and says with which exit code.
-pub fn tell(driven: &Driven, output: &mut Output) -> Result<Exit, Failure> {
-    let objection = objection(driven);
+pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
+    let objection = objection(decided);
     match output.format() {
-        Format::Json => output.json(&json(driven))?,
-        Format::Text if objection.is_none() => output.text(&text(driven, output.paint()))?,
+        Format::Json => output.json(&json(decided))?,
+        Format::Text if objection.is_none() => output.text(&text(decided, output.paint()))?,
         Format::Text => {}
     }
-    for line in &driven.notices {
+    for line in &decided.notices {
         output.say_in(Style::Wait, line);
     }
-    if driven.repeated && objection.is_none() {
+    if decided.repeated && objection.is_none() {
         output.say("this key was there before: nothing was done again");
     }
     match objection {
@@ -33,29 +33,29 @@ pub fn tell(driven: &Driven, output: &mut Output) -> Result<Exit, Failure> {
             output.say_in(Style::Bad, &line);
             Ok(exit)
         }
-        None => Ok(exit(&driven.entries)),
+        None => Ok(exit(&decided.entries)),
     }
 }
 
 /// Why the answer is no, in one line, and the exit code for it.
-fn objection(driven: &Driven) -> Option<(String, Exit)> {
-    let run = driven.opened.run();
-    match refusal(&driven.reply) {
+fn objection(decided: &Decided) -> Option<(String, Exit)> {
+    let run = decided.opened.run();
+    match refusal(&decided.reply) {
         Some(refusal) => {
             let exit = match refusal.rule {
-                Rule::CheckCannotRun if is_outside(driven) => Exit::Outside,
+                Rule::CheckCannotRun if is_outside(decided) => Exit::Outside,
                 _ => Exit::No,
             };
             Some((
-                views::refusal_in(&driven.opened.pipeline, run, refusal),
+                views::refusal_in(&decided.opened.pipeline, run, refusal),
                 exit,
             ))
         }
-        None if driven.rule == Rule::CheckElsewhere => {
+        None if decided.rule == Rule::CheckElsewhere => {
             let line = format!(
                 "{} this check counts for nothing: the run had left it, because another `check` \
                  was quicker or somebody moved the run; `gatewright next {}` says what comes now",
-                driven.rule.code(),
+                decided.rule.code(),
                 run.id
             );
             Some((line, Exit::No))
@@ -65,14 +65,18 @@ fn objection(driven: &Driven) -> Option<(String, Exit)> {
 }
 
 /// Is the world to blame that a check could not run, and not a command that nobody may run?
-fn is_outside(driven: &Driven) -> bool {
+fn is_outside(decided: &Decided) -> bool {
     let forbidden = |stage: &StageName, results: &[CheckResult]| {
-        let work = driven.opened.pipeline.stage(stage).map(|stage| &stage.work);
+        let work = decided
+            .opened
+            .pipeline
+            .stage(stage)
+            .map(|stage| &stage.work);
         let is_given = matches!(work, Some(Work::Check(work)) if matches!(work.commands, Commands::Approved(_)));
         let last = results.last().map(|result| result.argv.as_slice());
         is_given && !last.is_some_and(evidence::check::is_acceptable)
     };
-    !driven.entries.iter().any(|(_, entry)| match &entry.fact {
+    !decided.entries.iter().any(|(_, entry)| match &entry.fact {
         Fact::Checked { stage, results, .. } => forbidden(stage, results),
         _ => false,
     })
@@ -94,9 +98,9 @@ fn exit(entries: &[(u64, Entry)]) -> Exit {
     if failed { Exit::No } else { Exit::Success }
 }
 
-fn text(driven: &Driven, paint: Paint) -> String {
+fn text(decided: &Decided, paint: Paint) -> String {
     let mut text = String::new();
-    for (line, (_, entry)) in lines(driven).iter().zip(&driven.entries) {
+    for (line, (_, entry)) in lines(decided).iter().zip(&decided.entries) {
         if line.style != Style::Dim {
             text.push_str(&format!("{}\n", paint.on(line.style, &line.what.line())));
         }
@@ -105,7 +109,7 @@ fn text(driven: &Driven, paint: Paint) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&next(&driven.opened).text(paint));
+    text.push_str(&next(&decided.opened).text(paint));
     text
 }
 
@@ -133,16 +137,16 @@ fn last_words(fact: &Fact, paint: Paint) -> String {
         .collect()
 }
 
-fn json(driven: &Driven) -> Value {
-    let Driven {
+fn json(decided: &Decided) -> Value {
+    let Decided {
         opened,
         reply,
         rule,
         repeated,
         ..
-    } = driven;
+    } = decided;
     let entries = views::history(
-        driven
+        decided
             .entries
             .iter()
             .map(|(number, entry)| (*number, entry)),
@@ -164,7 +168,7 @@ fn refusal_json(refusal: &Refusal) -> Value {
 }
 
 /// Where the run is, how it goes, and what may happen next.
-pub fn standing(opened: &Opened) -> Value {
+pub fn standing(opened: &OpenRun) -> Value {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let mut facts = json!({
         "stage": run.position.stage.as_str(),
@@ -180,9 +184,9 @@ fn merge(facts: &mut Value, others: Value) {
     }
 }
 
-fn lines(driven: &Driven) -> Vec<HistoryLine> {
+fn lines(decided: &Decided) -> Vec<HistoryLine> {
     views::history(
-        driven
+        decided
             .entries
             .iter()
             .map(|(number, entry)| (*number, entry)),
@@ -191,7 +195,7 @@ fn lines(driven: &Driven) -> Vec<HistoryLine> {
 }
 
 /// What may happen now. A run past its `ttl` asks, whether that is recorded yet or not.
-pub fn next(opened: &Opened) -> views::next::NextView {
+pub fn next(opened: &OpenRun) -> views::next::NextView {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     views::next(
         &opened.pipeline,

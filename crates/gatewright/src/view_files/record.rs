@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use views::Chronicle;
 
 use crate::failure::Failure;
+use crate::file_lock::FileLock;
 use crate::state::State;
-use crate::turn::Turn;
 
 /// How long we wait for another one that renders the same run.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -56,8 +56,8 @@ impl Print {
 
 impl Record {
     /// Waits for the turn to render the views of this run.
-    pub fn turn(state: &State, run: &RunId) -> Result<Turn, Failure> {
-        Turn::wait_for(&state.views().join(format!("{run}.lock")), PATIENCE)
+    pub fn turn(state: &State, run: &RunId) -> Result<FileLock, Failure> {
+        FileLock::wait_for(&state.views().join(format!("{run}.lock")), PATIENCE)
     }
 
     /// An empty one where nothing is kept, or where somebody was interrupted.

@@ -1,10 +1,10 @@
-//! A leash: a process of ours that ends a worker when we are killed and cannot do it ourselves.
+//! A watchdog: a process of ours that ends a worker when we are killed and cannot do it ourselves.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
-use crate::ourselves;
+use crate::current_exe;
 
 /// What the holder is told when the worker has ended and was reaped: its number may be another's.
 const LET_GO: &[u8] = b".";
@@ -17,15 +17,15 @@ pub const MARK: &str = "GATEWRIGHT_CALL";
 pub const START: &str = "GATEWRIGHT_START";
 
 /// Somebody waits for our end, and ends what we started then.
-pub struct Leash {
+pub struct Watchdog {
     holder: Child,
 }
 
-impl Leash {
+impl Watchdog {
     /// On all that is marked with this start, and on this group.
     pub fn on(start: &str, group: Option<u32>) -> io::Result<Self> {
-        let holder = Command::new(ourselves::program()?)
-            .arg("leash")
+        let holder = Command::new(current_exe::program()?)
+            .arg("watchdog")
             .arg(start)
             .args(group.map(|group| group.to_string()))
             .current_dir("/")
@@ -40,7 +40,7 @@ impl Leash {
     }
 }
 
-impl Drop for Leash {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         let told = match self.holder.stdin.take() {
             Some(mut line) => line.write_all(LET_GO),

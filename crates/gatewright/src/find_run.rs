@@ -3,31 +3,31 @@
 use engine::{RunId, Status};
 use store::{Backend, RunSummary, StoredRun};
 
-use crate::desk::Desk;
 use crate::failure::Failure;
+use crate::workspace::Workspace;
 
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
 
 /// The run that this word names; without a word, the only active one of this worktree, else of
 /// this project.
-pub fn find(desk: &Desk<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
+pub fn find(workspace: &Workspace<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
     let id = match word {
-        Some(word) => named(desk, word)?,
-        None => only_active(desk)?,
+        Some(word) => named(workspace, word)?,
+        None => only_active(workspace)?,
     };
-    let stored = desk.store.run(&id)?;
+    let stored = workspace.store.run(&id)?;
     stored.ok_or_else(|| store::Error::UnknownRun { run: id }.into())
 }
 
-fn named(desk: &Desk<'_>, word: &str) -> Result<RunId, Failure> {
+fn named(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
     // A whole id is the usual case, and needs no list.
     if let Ok(id) = RunId::parse(word)
-        && desk.store.run(&id)?.is_some()
+        && workspace.store.run(&id)?.is_some()
     {
         return Ok(id);
     }
-    let runs = desk.store.runs(None)?;
+    let runs = workspace.store.runs(None)?;
     let ids: Vec<&RunId> = runs.iter().map(|run| &run.id).collect();
     among(word, &ids).cloned()
 }
@@ -62,9 +62,9 @@ fn unknown(word: &str, ids: &[&RunId]) -> Failure {
     }
 }
 
-fn only_active(desk: &Desk<'_>) -> Result<RunId, Failure> {
-    let runs = of_project(desk)?;
-    let root = desk.project()?.root.to_str();
+fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
+    let runs = of_project(workspace)?;
+    let root = workspace.project()?.root.to_str();
     let active: Vec<&RunSummary> = runs.iter().filter(|run| is_active(run)).collect();
     let is_here = |run: &&&RunSummary| Some(run.worktree.as_str()) == root;
     let here: Vec<&RunId> = active.iter().filter(is_here).map(|run| &run.id).collect();
@@ -86,9 +86,9 @@ fn only_active(desk: &Desk<'_>) -> Result<RunId, Failure> {
 
 /// The runs of the project that the command was typed in. A folder that became a git repository
 /// afterwards is still the folder of its runs.
-pub fn of_project(desk: &Desk<'_>) -> Result<Vec<RunSummary>, Failure> {
-    let mut runs = desk.store.runs(None)?;
-    let project = desk.project()?;
+pub fn of_project(workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
+    let mut runs = workspace.store.runs(None)?;
+    let project = workspace.project()?;
     let root = project.root.to_str();
     runs.retain(|run| run.project == project.key || Some(run.worktree.as_str()) == root);
     Ok(runs)

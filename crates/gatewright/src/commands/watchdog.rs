@@ -1,11 +1,11 @@
-//! `gatewright leash`: waits for the end of a `step`, and ends its worker if nobody else has.
+//! `gatewright watchdog`: waits for the end of a `step`, and ends its worker if nobody else has.
 
 use crate::exit::Exit;
 use crate::worker;
 
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]
-pub struct Leash {
+pub struct Watchdog {
     /// The start by which all of its processes are known
     #[arg(value_name = "START")]
     start: String,
@@ -14,7 +14,7 @@ pub struct Leash {
     group: Option<u32>,
 }
 
-impl Leash {
+impl Watchdog {
     pub fn run(&self) -> Exit {
         worker::hold(&self.start, self.group, &mut std::io::stdin());
         Exit::Success

@@ -9,31 +9,31 @@ use std::path::Path;
 use engine::{Disturbance, Happening, Removed, Standing, View, Who};
 use evidence::artifact_path;
 
-use crate::desk::{Desk, Opened};
-use crate::drive;
+use crate::transact;
+use crate::workspace::{OpenRun, Workspace};
 use painter::{Disturbed, Painted};
 use record::Record;
 
 /// Renders every view of the run's pipeline. What somebody did to one is put into the history first,
 /// and told. The commit stands whatever happens to its pictures.
-pub fn render(desk: &mut Desk<'_>, opened: Opened) -> Opened {
+pub fn render(workspace: &mut Workspace<'_>, opened: OpenRun) -> OpenRun {
     if opened.pipeline.definition().views.is_empty() {
         return opened;
     }
-    desk.context.expect_delay();
+    workspace.context.expect_delay();
     let Painted {
         disturbed,
         unwritten,
-    } = painter::paint(desk, &opened);
-    desk.notices.extend(unwritten);
+    } = painter::paint(workspace, &opened);
+    workspace.notices.extend(unwritten);
     match disturbed.is_empty() {
         true => opened,
-        false => note(desk, opened, disturbed),
+        false => note(workspace, opened, disturbed),
     }
 }
 
 /// The files are as they should be again; now the history says why they had to be.
-fn note(desk: &mut Desk<'_>, mut opened: Opened, disturbed: Vec<Disturbed>) -> Opened {
+fn note(workspace: &mut Workspace<'_>, mut opened: OpenRun, disturbed: Vec<Disturbed>) -> OpenRun {
     for Disturbed { view, path, how } in disturbed {
         let done = match how {
             Disturbance::Edited => "edited",
@@ -46,22 +46,22 @@ fn note(desk: &mut Desk<'_>, mut opened: Opened, disturbed: Vec<Disturbed>) -> O
         );
         let stops = view.removed == Removed::Waits && how == Disturbance::Removed;
         let what = Happening::ViewDisturbed { view, path, how };
-        match drive::alone(desk, opened.clone(), &Who::Engine, what) {
+        match transact::alone(workspace, opened.clone(), &Who::Engine, what) {
             Ok(noted) => opened = noted,
-            Err(failure) => desk.notices.push(failure.to_string()),
+            Err(failure) => workspace.notices.push(failure.to_string()),
         }
         let notice = match &opened.run().standing {
             Standing::Halted { reason } if stops => stopped(&opened, reason),
             _ => notice,
         };
-        desk.notices.push(notice);
+        workspace.notices.push(notice);
     }
-    let painted = painter::paint(desk, &opened);
-    desk.notices.extend(painted.unwritten);
+    let painted = painter::paint(workspace, &opened);
+    workspace.notices.extend(painted.unwritten);
     opened
 }
 
-fn stopped(opened: &Opened, reason: &str) -> String {
+fn stopped(opened: &OpenRun, reason: &str) -> String {
     format!(
         "the run is stopped, because {}: `gatewright answer {run} continue` lets it go on, \
          `gatewright cancel {run} --reason WHY` ends it",
@@ -72,15 +72,15 @@ fn stopped(opened: &Opened, reason: &str) -> String {
 
 /// Has somebody removed a view whose removal stops the run? One look at the disk for each such view,
 /// and none for others.
-pub fn is_stopped(desk: &Desk<'_>, opened: &Opened) -> bool {
+pub fn is_stopped(workspace: &Workspace<'_>, opened: &OpenRun) -> bool {
     let views = &opened.pipeline.definition().views;
     let mut stops = views.iter().filter(|view| view.removed == Removed::Waits);
     let halted = matches!(opened.run().standing, Standing::Halted { .. });
-    !halted && stops.any(|view| is_removed(desk, opened, view))
+    !halted && stops.any(|view| is_removed(workspace, opened, view))
 }
 
 /// Only what we once wrote can have been removed.
-fn is_removed(desk: &Desk<'_>, opened: &Opened, view: &View) -> bool {
+fn is_removed(workspace: &Workspace<'_>, opened: &OpenRun, view: &View) -> bool {
     let (definition, run) = (opened.pipeline.definition(), opened.run());
     let Ok(path) = artifact_path(&view.path, definition, run, None) else {
         return false;
@@ -88,5 +88,5 @@ fn is_removed(desk: &Desk<'_>, opened: &Opened, view: &View) -> bool {
     let file = Path::new(&opened.stored.worktree).join(path.as_str());
     let looked = file.symlink_metadata();
     let gone = looked.is_err_and(|error| error.kind() == ErrorKind::NotFound);
-    gone && Record::read(&desk.state, &run.id).of(&path).is_some()
+    gone && Record::read(&workspace.state, &run.id).of(&path).is_some()
 }

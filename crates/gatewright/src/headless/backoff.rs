@@ -1,4 +1,4 @@
-//! Setbacks: runs that could not be driven, and when each is tried again.
+//! Backoff: runs that could not be decided, and when each is tried again.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ const FIRST: Duration = Duration::from_secs(4);
 const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Debug, Default)]
-pub struct Setbacks(BTreeMap<RunId, Setback>);
+pub struct Backoff(BTreeMap<RunId, Setback>);
 
 #[derive(Debug)]
 struct Setback {
@@ -19,8 +19,8 @@ struct Setback {
     until: Instant,
 }
 
-impl Setbacks {
-    /// This run could not be driven: it rests for a while.
+impl Backoff {
+    /// This run could not be decided: it rests for a while.
     pub fn note(&mut self, run: RunId, now: Instant) {
         let setback = self.0.entry(run).or_insert(Setback {
             times: 0,
@@ -31,7 +31,7 @@ impl Setbacks {
         setback.until = now + FIRST.saturating_mul(factor).min(LONGEST);
     }
 
-    /// This run was driven to a rest. What was in the way of the others may have gone with it.
+    /// This run was decided to a rest. What was in the way of the others may have gone with it.
     pub fn passed(&mut self, run: &RunId, now: Instant) {
         self.0.remove(run);
         for setback in self.0.values_mut() {
@@ -56,20 +56,20 @@ mod tests {
     #[test]
     fn a_run_rests_longer_each_time_and_no_longer_when_another_one_ended() {
         let (run, other) = (run("r-a"), run("r-b"));
-        let (mut setbacks, mut now) = (Setbacks::default(), Instant::now());
+        let (mut backoff, mut now) = (Backoff::default(), Instant::now());
         let second = Duration::from_secs(1);
         for rest in [4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
-            assert!(!setbacks.rests(&run, now));
-            setbacks.note(run.clone(), now);
-            assert!(setbacks.rests(&run, now + second * (rest - 1)), "{rest}");
+            assert!(!backoff.rests(&run, now));
+            backoff.note(run.clone(), now);
+            assert!(backoff.rests(&run, now + second * (rest - 1)), "{rest}");
             now += second * rest;
         }
-        setbacks.note(run.clone(), now);
-        assert!(setbacks.rests(&run, now) && !setbacks.rests(&other, now));
-        setbacks.passed(&other, now);
-        assert!(!setbacks.rests(&run, now) && !setbacks.is_empty());
-        setbacks.passed(&run, now);
-        assert!(setbacks.is_empty());
+        backoff.note(run.clone(), now);
+        assert!(backoff.rests(&run, now) && !backoff.rests(&other, now));
+        backoff.passed(&other, now);
+        assert!(!backoff.rests(&run, now) && !backoff.is_empty());
+        backoff.passed(&run, now);
+        assert!(backoff.is_empty());
     }
 
     fn run(id: &str) -> RunId {

@@ -10,41 +10,41 @@ use engine::{
 
 use crate::clock;
 use crate::commands::check::stop_on_signals;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed, Driven};
 use crate::failure::Failure;
+use crate::transact::{self, Decided, Request};
 use crate::worker::choice::{self, Choice};
 use crate::worker::claim::{self, Claim};
-use crate::worker::order::{self, Special};
 use crate::worker::record::Record;
+use crate::worker::spawn_spec::{self, Special};
 use crate::worker::version;
 use crate::worker::work::{Finish, From, Setting, Stopped, Work};
+use crate::workspace::{OpenRun, Workspace};
 
 /// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
 pub fn step(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     wanted: Option<&StepId>,
     say: &mut dyn FnMut(&str),
-) -> Result<Driven, Failure> {
-    desk.project_of(&opened)?;
-    if let Some(refusal) = refused_anyway(desk, &opened, wanted)? {
-        return Ok(Driven::refused(opened, refusal));
+) -> Result<Decided, Failure> {
+    workspace.project_of(&opened)?;
+    if let Some(refusal) = refused_anyway(workspace, &opened, wanted)? {
+        return Ok(Decided::refused(opened, refusal));
     }
-    let opened = drive::take_up(desk, opened)?;
-    let opened = drive::prepare(desk, opened)?;
+    let opened = transact::take_up(workspace, opened)?;
+    let opened = transact::prepare(workspace, opened)?;
     let choice = match choice::choose(&opened.pipeline, opened.run(), wanted)? {
         Ok(choice) => choice,
-        Err(refusal) => return Ok(Driven::refused(opened, refusal)),
+        Err(refusal) => return Ok(Decided::refused(opened, refusal)),
     };
     // Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
-    let claim = Claim::new(&desk.state)?;
-    let order = order::prepare(desk, &opened, &choice, (&claim, Special::default()))?;
+    let claim = Claim::new(&workspace.state)?;
+    let order = spawn_spec::prepare(workspace, &opened, &choice, (&claim, Special::default()))?;
     if let Some(caution) = version::Asked::default().look_at(&order)? {
         say(&caution);
-        drive::remark(desk, opened.clone(), None, &caution)?;
+        transact::remark(workspace, opened.clone(), None, &caution)?;
     }
-    let admitted = admit(desk, opened, wanted, &choice, &claim)?;
+    let admitted = admit(workspace, opened, wanted, &choice, &claim)?;
     let Some(dispatch) = admitted.opened.run().work_of_call(claim.call()).cloned() else {
         return Ok(turned_down(admitted));
     };
@@ -56,7 +56,7 @@ pub fn step(
     ));
     let record = Record::new(&admitted.opened.run().id, &dispatch, choice.runner.word());
     let work = Work {
-        desk,
+        workspace,
         order: &order,
         claim: &claim,
         dispatch: dispatch.clone(),
@@ -68,41 +68,41 @@ pub fn step(
         },
         record,
     };
-    let Finish::Judged(driven) = work.run(admitted.opened, From::TheBeginning)? else {
+    let Finish::Judged(decided) = work.run(admitted.opened, From::TheBeginning)? else {
         return Err(Failure::bug("work was left open"));
     };
-    let mut driven = *driven;
+    let mut decided = *decided;
     // Whoever reads what came of it wants to know who it was.
-    driven.entries.splice(0..0, admitted.entries);
-    Ok(counted(driven, &dispatch))
+    decided.entries.splice(0..0, admitted.entries);
+    Ok(counted(decided, &dispatch))
 }
 
 /// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
 fn refused_anyway(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     wanted: Option<&StepId>,
 ) -> Result<Option<Refusal>, Failure> {
     if opened.run().standing != Standing::Queued {
         return Ok(None);
     }
-    let taken = drive::as_taken_up(opened, &desk.context.who(), clock::now());
+    let taken = transact::as_taken_up(opened, &workspace.context.who(), clock::now());
     let choice = choice::choose(&taken.pipeline, taken.run(), wanted)?;
     Ok(choice.err())
 }
 
 fn admit(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     wanted: Option<&StepId>,
     choice: &Choice,
     claim: &Claim,
-) -> Result<Driven, Failure> {
-    let mut make = |_: &Desk<'_>, opened: &Opened, _| {
+) -> Result<Decided, Failure> {
+    let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| {
         // Somebody may have been quicker: then it is the next one's turn, or nobody's.
         let now = choice::choose(&opened.pipeline, opened.run(), wanted)?;
         match now {
-            Ok(now) if now.has_same_order(choice) => Ok(Deed::from(Happening::AgentRequested {
+            Ok(now) if now.has_same_order(choice) => Ok(Request::from(Happening::AgentRequested {
                 agent: now.agent,
                 step: now.step,
                 call: Some(claim.call().clone()),
@@ -113,29 +113,29 @@ fn admit(
             }
         }
     };
-    drive::witness(desk, opened, (&Who::Engine, None), &mut make)
+    transact::witness(workspace, opened, (&Who::Engine, None), &mut make)
 }
 
 /// A worker of ours that is not admitted does not work, also where its host would let it through.
-fn turned_down(driven: Driven) -> Driven {
-    let next = engine::next(&driven.opened.pipeline, driven.opened.run());
-    let reply = match driven.reply {
+fn turned_down(decided: Decided) -> Decided {
+    let next = engine::next(&decided.opened.pipeline, decided.opened.run());
+    let reply = match decided.reply {
         Reply::Inject(reason) => Reply::Refuse(Refusal {
-            rule: driven.rule,
+            rule: decided.rule,
             reason,
             next,
         }),
         other => other,
     };
-    Driven { reply, ..driven }
+    Decided { reply, ..decided }
 }
 
 /// The reply says what came of this work, whoever told the engine of its end.
-fn counted(driven: Driven, dispatch: &Dispatch) -> Driven {
-    if matches!(driven.reply, Reply::Refuse(_) | Reply::Hold(_)) {
-        return driven;
+fn counted(decided: Decided, dispatch: &Dispatch) -> Decided {
+    if matches!(decided.reply, Reply::Refuse(_) | Reply::Hold(_)) {
+        return decided;
     }
-    let mut entries = driven.entries.iter();
+    let mut entries = decided.entries.iter();
     let ended = entries.find_map(|(_, entry)| match &entry.fact {
         Fact::Ended {
             dispatch: id,
@@ -145,35 +145,41 @@ fn counted(driven: Driven, dispatch: &Dispatch) -> Driven {
         _ => None,
     });
     let (rule, reason) = match ended {
-        Some((_, WorkResult::Outcome(_))) => return driven,
+        Some((_, WorkResult::Outcome(_))) => return decided,
         Some((rule, WorkResult::Fault { reason, .. })) => (rule, reason.clone()),
         Some((_, WorkResult::Late | WorkResult::Dropped)) | None => (
             Rule::Late,
             "the run went on without this work, which counts for nothing".to_owned(),
         ),
     };
-    let next = engine::next(&driven.opened.pipeline, driven.opened.run());
+    let next = engine::next(&decided.opened.pipeline, decided.opened.run());
     let reply = Reply::Refuse(Refusal { rule, reason, next });
-    Driven { reply, ..driven }
+    Decided { reply, ..decided }
 }
 
 /// Is there work of ours whose process is gone?
-pub fn has_lost_work(desk: &Desk<'_>, opened: &Opened) -> bool {
-    lost(desk, opened).next().is_some()
+pub fn has_lost_work(workspace: &Workspace<'_>, opened: &OpenRun) -> bool {
+    lost(workspace, opened).next().is_some()
 }
 
-fn lost<'a>(desk: &'a Desk<'_>, opened: &'a Opened) -> impl Iterator<Item = &'a Dispatch> {
+fn lost<'a>(
+    workspace: &'a Workspace<'_>,
+    opened: &'a OpenRun,
+) -> impl Iterator<Item = &'a Dispatch> {
     let open = opened.run().dispatches.values();
     open.filter(|open| open.session.is_none()).filter(|open| {
         open.call
             .as_ref()
-            .is_some_and(|call| claim::is_lost(&desk.state, call))
+            .is_some_and(|call| claim::is_lost(&workspace.state, call))
     })
 }
 
 /// Tells the engine of work of ours whose process is gone: it has crashed.
-pub fn settle_lost_work(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
-    let lost: Vec<Dispatch> = lost(desk, &opened).cloned().collect();
+pub fn settle_lost_work(
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
+) -> Result<OpenRun, Failure> {
+    let lost: Vec<Dispatch> = lost(workspace, &opened).cloned().collect();
     for dispatch in lost {
         let reason = format!("the process that ran {} is gone", dispatch.id);
         let what = Happening::AgentEnded {
@@ -184,9 +190,9 @@ pub fn settle_lost_work(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opene
             },
             usage: Usage::default(),
         };
-        opened = drive::alone(desk, opened, &Who::Engine, what)?;
+        opened = transact::alone(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &dispatch.call {
-            claim::clear(&desk.state, call);
+            claim::clear(&workspace.state, call);
         }
     }
     Ok(opened)

@@ -1,4 +1,4 @@
-//! Starting a run: whoever asks for it, a person's command or a session, it begins here.
+//! StartRun a run: whoever asks for it, a person's command or a session, it begins here.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,20 +14,22 @@ use store::{Backend, Files, Key, NewRun, StoredRun};
 
 use crate::context::Context;
 use crate::definition::{self, Trouble};
-use crate::desk::{Desk, Opened};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
 use crate::headless::flags::Driving;
 use crate::headless::settings::Settings;
 use crate::hook::host;
 use crate::state::State;
-use crate::{chance, clock, collision, drive, members, params, rendering, trust, worker};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{
+    clock, group_members, ids, params, path_collision, transact, trust, view_files, worker,
+};
 
 /// How often another id is tried, when the one that chance gave is taken.
 const MOST_IDS: u32 = 8;
 
 /// What a run is to begin with.
-pub struct Starting<'a> {
+pub struct StartRun<'a> {
     /// A built-in pipeline, one of the project's own, or a path.
     pub pipeline: &'a str,
     pub task: String,
@@ -39,7 +41,7 @@ pub struct Starting<'a> {
     pub patience: Duration,
     pub by: Who,
     pub holder: Holder,
-    /// How a headless run is driven.
+    /// How a headless run is decided.
     pub driving: &'a Driving,
 }
 
@@ -73,31 +75,35 @@ impl Holder {
 }
 
 pub enum Begun {
-    Run(Opened),
+    Run(OpenRun),
     /// The key had begun this one before.
-    Earlier(Opened),
+    Earlier(OpenRun),
     Refused(Refusal),
 }
 
 /// Starts the run.
-pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<Begun, Trouble> {
-    let project = desk.project()?;
-    let word = &meant(desk.context, project, starting.pipeline)?;
-    let sources = sources(desk.context, project, word)?;
+pub fn start(
+    workspace: &mut Workspace<'_>,
+    starting: StartRun<'_>,
+    key: &Key,
+) -> Result<Begun, Trouble> {
+    let project = workspace.project()?;
+    let word = &meant(workspace.context, project, starting.pipeline)?;
+    let sources = sources(workspace.context, project, word)?;
     let compiled = match starting.holder {
         Holder::Headless => definition::compile_for(&sources, starting.driving.usual_runner())?,
         Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,
     };
-    is_new(desk, starting.id.as_ref())?;
+    is_new(workspace, starting.id.as_ref())?;
     let definition = compiled.pipeline.definition();
-    let files = trust::pinned(desk, word, &sources, definition)?;
+    let files = trust::pinned(workspace, word, &sources, definition)?;
     let (free_id, patience) = (starting.id.is_none(), starting.patience);
     let holder = starting.holder.clone();
     let settings = match &holder {
-        Holder::Headless => Some(starting.driving.settings(desk.context, definition)?),
+        Holder::Headless => Some(starting.driving.settings(workspace.context, definition)?),
         Holder::Hand | Holder::Session { .. } => None,
     };
-    let beginning = beginning(desk, files.hash(), &compiled.pipeline, starting)?;
+    let beginning = beginning(workspace, files.hash(), &compiled.pipeline, starting)?;
     let beginner = Beginner {
         key,
         files: &files,
@@ -107,7 +113,7 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
         holder,
         settings,
     };
-    Ok(beginner.begin(desk, beginning)?)
+    Ok(beginner.begin(workspace, beginning)?)
 }
 
 /// What a run of this pipeline is started with, as `lint` and all others look at it: the file that is
@@ -115,7 +121,7 @@ pub fn start(desk: &mut Desk<'_>, starting: Starting<'_>, key: &Key) -> Result<B
 pub fn sources(context: &Context, project: &Project, word: &str) -> Result<Sources, Trouble> {
     let word = meant(context, project, word)?;
     let found = definition::find(&word, &context.folder, &project.root)?;
-    Ok(members::settled(found, &project.root)?)
+    Ok(group_members::settled(found, &project.root)?)
 }
 
 /// The file that `init` made of the pipeline of this name, or the word itself. A person put the file
@@ -143,9 +149,9 @@ fn installed(state: &State, project: &Project, word: &str) -> Result<Option<Stri
 }
 
 /// That an id is taken is told before anything about the run that has it.
-fn is_new(desk: &Desk<'_>, id: Option<&RunId>) -> Result<(), Failure> {
+fn is_new(workspace: &Workspace<'_>, id: Option<&RunId>) -> Result<(), Failure> {
     match id {
-        Some(id) if desk.store.run(id)?.is_some() => {
+        Some(id) if workspace.store.run(id)?.is_some() => {
             Err(store::Error::RunExists { run: id.clone() }.into())
         }
         Some(_) | None => Ok(()),
@@ -153,19 +159,19 @@ fn is_new(desk: &Desk<'_>, id: Option<&RunId>) -> Result<(), Failure> {
 }
 
 fn beginning(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     hash: Hash,
     pipeline: &Pipeline,
-    starting: Starting<'_>,
+    starting: StartRun<'_>,
 ) -> Result<Beginning, Failure> {
     let definition = pipeline.definition();
-    let params = params::gather(definition, starting.params, &desk.project()?.root)?;
+    let params = params::gather(definition, starting.params, &workspace.project()?.root)?;
     params::refuse_empty(definition, &params)?;
     let (session, process) = starting.holder.session();
     Ok(Beginning {
         at: clock::now(),
         by: starting.by,
-        id: starting.id.map_or_else(chance::run_id, Ok)?,
+        id: starting.id.map_or_else(ids::run_id, Ok)?,
         definition: hash,
         task: starting.task,
         params,
@@ -191,13 +197,17 @@ struct Beginner<'a> {
 
 impl Beginner<'_> {
     /// Invariant: from the look for other runs to the begin nobody else begins one.
-    fn begin(&self, desk: &mut Desk<'_>, mut beginning: Beginning) -> Result<Begun, Failure> {
+    fn begin(
+        &self,
+        workspace: &mut Workspace<'_>,
+        mut beginning: Beginning,
+    ) -> Result<Begun, Failure> {
         let home = Home {
-            project: desk.project()?.key.clone(),
-            worktree: desk.worktree()?,
+            project: workspace.project()?.key.clone(),
+            worktree: workspace.worktree()?,
         };
         let pipeline = self.pipeline;
-        let _turn = desk.state.wait_to_start(self.patience)?;
+        let _turn = workspace.state.wait_to_start(self.patience)?;
         for _ in 0..MOST_IDS {
             let decision = engine::begin(pipeline, &beginning);
             if let Reply::Refuse(refusal) = decision.reply {
@@ -206,20 +216,20 @@ impl Beginner<'_> {
             }
             let run = begun(&decision.entries)?;
             if !beginning.queued {
-                collision::refuse(desk, pipeline.definition(), &run, &home.worktree)?;
+                path_collision::refuse(workspace, pipeline.definition(), &run, &home.worktree)?;
             }
-            beginning.before = desk.lying_there(pipeline, &run, &home.worktree)?;
+            beginning.before = workspace.lying_there(pipeline, &run, &home.worktree)?;
             let decision = engine::begin(pipeline, &beginning);
-            self.enrol(desk, &beginning.id)?;
-            match self.store(desk, &home, &decision) {
+            self.enrol(workspace, &beginning.id)?;
+            match self.store(workspace, &home, &decision) {
                 Ok(stored) => {
-                    let opened = settled(desk, stored, Rc::new(pipeline.clone()))?;
-                    return self.marked(desk, opened).map(Begun::Run);
+                    let opened = settled(workspace, stored, Rc::new(pipeline.clone()))?;
+                    return self.marked(workspace, opened).map(Begun::Run);
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
-                    beginning.id = chance::run_id()?;
+                    beginning.id = ids::run_id()?;
                 }
-                Err(error) => return Err(self.give_up(desk, error)),
+                Err(error) => return Err(self.give_up(workspace, error)),
             }
         }
         Err(Failure::outside("no free id was found for the run").hint("give one with --id"))
@@ -227,9 +237,9 @@ impl Beginner<'_> {
 
     /// Invariant: the session's file is there before the run is, so no moment is unguarded. A file
     /// that names a run which is not there binds nobody. So with the settings of a headless run.
-    fn enrol(&self, desk: &Desk<'_>, run: &RunId) -> Result<(), Failure> {
+    fn enrol(&self, workspace: &Workspace<'_>, run: &RunId) -> Result<(), Failure> {
         if let Some(settings) = &self.settings {
-            settings.keep(&desk.state, run)?;
+            settings.keep(&workspace.state, run)?;
         }
         let Holder::Session { session, process } = &self.holder else {
             return Ok(());
@@ -239,28 +249,30 @@ impl Beginner<'_> {
             run: run.clone(),
             process: *process,
         };
-        enrolment::enrol(&desk.state, &enrolled)
-            .map_err(Failure::file("write to", desk.state.folder()))
+        enrolment::enrol(&workspace.state, &enrolled)
+            .map_err(Failure::file("write to", workspace.state.folder()))
     }
 
-    fn marked(&self, desk: &mut Desk<'_>, opened: Opened) -> Result<Opened, Failure> {
+    fn marked(&self, workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
         match &self.holder {
-            Holder::Session { process, .. } => host::mark_doubt(desk, opened, process.as_ref()),
+            Holder::Session { process, .. } => {
+                host::mark_doubt(workspace, opened, process.as_ref())
+            }
             _ => Ok(opened),
         }
     }
 
-    fn give_up(&self, desk: &Desk<'_>, error: store::Error) -> Failure {
+    fn give_up(&self, workspace: &Workspace<'_>, error: store::Error) -> Failure {
         if let Holder::Session { session, .. } = &self.holder {
             // What is left behind names a run that is not there, and binds nobody.
-            let _ = enrolment::withdraw(&desk.state, session);
+            let _ = enrolment::withdraw(&workspace.state, session);
         }
         error.into()
     }
 
     fn store(
         &self,
-        desk: &mut Desk<'_>,
+        workspace: &mut Workspace<'_>,
         home: &Home,
         decision: &Decision,
     ) -> Result<StoredRun, store::Error> {
@@ -271,10 +283,10 @@ impl Beginner<'_> {
             compiled: self.pipeline.definition(),
             key: Some(self.key),
             contents: &[],
-            secrets: &desk.context.environment.secrets,
+            secrets: &workspace.context.environment.secrets,
             status: &|run| engine::status(self.pipeline, run),
         };
-        desk.store.begin(&new, decision)
+        workspace.store.begin(&new, decision)
     }
 }
 
@@ -303,20 +315,20 @@ fn begun(entries: &[Entry]) -> Result<Run, Failure> {
 
 /// What goes with a run that has just been stored, or that was and then the power went.
 pub fn settled(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     stored: StoredRun,
     pipeline: Rc<Pipeline>,
-) -> Result<Opened, Failure> {
+) -> Result<OpenRun, Failure> {
     let run = &stored.run.id;
-    if desk.state.search_path(run).is_none()
-        && let Some(search) = &desk.context.environment.search_path
+    if workspace.state.search_path(run).is_none()
+        && let Some(search) = &workspace.context.environment.search_path
     {
-        worker::keep(desk, &stored.run, pipeline.definition())?;
-        desk.state.keep_search_path(run, search)?;
+        worker::keep(workspace, &stored.run, pipeline.definition())?;
+        workspace.state.keep_search_path(run, search)?;
     }
-    let opened = drive::prepare(desk, Opened { stored, pipeline })?;
-    let opened = rendering::render(desk, opened);
+    let opened = transact::prepare(workspace, OpenRun { stored, pipeline })?;
+    let opened = view_files::render(workspace, opened);
     // A view that cannot be written now is told of by the next change, and the run has begun.
-    desk.notices.clear();
+    workspace.notices.clear();
     Ok(opened)
 }

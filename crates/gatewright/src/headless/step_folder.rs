@@ -9,9 +9,9 @@ use std::time::Duration;
 use engine::{CallId, DispatchId, Source, StepId, Work};
 use evidence::artifact_path;
 
-use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
 use crate::worker::work::{Delivered, Delivery};
+use crate::workspace::{OpenRun, Workspace};
 use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
 
 /// How often a worker that waits for its turn looks whether we are stopped.
@@ -51,7 +51,7 @@ impl Queue {
     }
 }
 
-pub struct Workplace {
+pub struct StepFolder {
     worktrees: Worktrees,
     worktree: Worktree,
     queue: Queue,
@@ -64,11 +64,11 @@ pub struct Workplace {
 pub enum Where {
     /// In the run's own worktree: nobody else works there meanwhile.
     Together,
-    Apart(Box<Workplace>),
+    Apart(Box<StepFolder>),
 }
 
 /// Does each worker of the present stage work apart?
-pub fn is_parallel(opened: &Opened) -> bool {
+pub fn is_parallel(opened: &OpenRun) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     match stage.map(|stage| &stage.work) {
@@ -77,19 +77,19 @@ pub fn is_parallel(opened: &Opened) -> bool {
     }
 }
 
-impl Workplace {
+impl StepFolder {
     /// Makes the folder for this step. Without git there is none, and steps work one after another.
     pub fn make(
-        desk: &Desk<'_>,
-        opened: &Opened,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
         (step, call, restarts): (&StepId, &CallId, u32),
         (queue, stop): (&Queue, &Arc<AtomicBool>),
     ) -> Result<Where, Failure> {
         if !is_parallel(opened) {
             return Ok(Where::Together);
         }
-        let root = desk.project_of(opened)?.root;
-        let worktrees = Worktrees::new(&desk.state, &root, &opened.run().id);
+        let root = workspace.project_of(opened)?.root;
+        let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
         let name = name(step, call, restarts);
         match worktrees.prepare(&name, &carried(opened, step)?)? {
             Prepared::NoGit(_) => Ok(Where::Together),
@@ -106,12 +106,12 @@ impl Workplace {
 
     /// Keeps what an interrupted worker did by a ref, and removes its folder: the work begins anew.
     pub fn abandon(
-        desk: &Desk<'_>,
-        opened: &Opened,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
         (step, call, restarts): (&StepId, &CallId, u32),
     ) -> Result<(), Failure> {
-        let root = desk.project_of(opened)?.root;
-        let worktrees = Worktrees::new(&desk.state, &root, &opened.run().id);
+        let root = workspace.project_of(opened)?.root;
+        let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
         match worktrees.find(&name(step, call, restarts))? {
             Some(worktree) => worktrees.archive(&worktree),
             None => Ok(()),
@@ -146,13 +146,13 @@ impl Workplace {
     }
 }
 
-impl Drop for Workplace {
+impl Drop for StepFolder {
     fn drop(&mut self) {
         self.queue.leave(self.place);
     }
 }
 
-impl Delivery for Workplace {
+impl Delivery for StepFolder {
     fn deliver(&mut self) -> Result<Delivered, Failure> {
         if self.queue.wait(self.place, &self.stop).is_none() {
             return Ok(Delivered::Stopped);
@@ -180,7 +180,7 @@ pub fn is_of(worktree: &Worktree, call: &CallId) -> bool {
 }
 
 /// The paths of all artifacts, which come along whether git ignores them or not.
-fn carried(opened: &Opened, step: &StepId) -> Result<Vec<String>, Failure> {
+fn carried(opened: &OpenRun, step: &StepId) -> Result<Vec<String>, Failure> {
     let definition = opened.pipeline.definition();
     let files = definition.artifacts.values();
     let templates = files.filter_map(|artifact| match &artifact.source {
@@ -197,7 +197,7 @@ fn carried(opened: &Opened, step: &StepId) -> Result<Vec<String>, Failure> {
 }
 
 /// The step's place in its graph.
-fn place(opened: &Opened, step: &StepId) -> usize {
+fn place(opened: &OpenRun, step: &StepId) -> usize {
     let graph = opened.run().graphs.get(&opened.run().position.stage);
     let mut members = graph.into_iter().flat_map(|graph| &graph.members);
     members

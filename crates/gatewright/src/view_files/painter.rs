@@ -6,8 +6,8 @@ use store::Backend as _;
 use views::{Chronicle, Material, Shown};
 
 use super::record::{Print, Record, Written};
-use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace};
 
 /// What was found and done.
 #[derive(Default)]
@@ -25,16 +25,16 @@ pub struct Disturbed {
 }
 
 /// Renders the views of the run as it was looked at, unless somebody has rendered a later one.
-pub fn paint(desk: &Desk<'_>, opened: &Opened) -> Painted {
+pub fn paint(workspace: &Workspace<'_>, opened: &OpenRun) -> Painted {
     let tried = || {
         let run = &opened.run().id;
-        let project = desk.project_of(opened)?;
-        let _turn = Record::turn(&desk.state, run)?;
-        let record = Record::read(&desk.state, run);
+        let project = workspace.project_of(opened)?;
+        let _turn = Record::turn(&workspace.state, run)?;
+        let record = Record::read(&workspace.state, run);
         if record.chronicle.version > opened.stored.version {
             return Ok(Painted::default());
         }
-        Painter::new(desk, opened, project, record)?.paint()
+        Painter::new(workspace, opened, project, record)?.paint()
     };
     tried().unwrap_or_else(|failure: Failure| Painted {
         unwritten: vec![failure.to_string()],
@@ -43,8 +43,8 @@ pub fn paint(desk: &Desk<'_>, opened: &Opened) -> Painted {
 }
 
 struct Painter<'a> {
-    desk: &'a Desk<'a>,
-    opened: &'a Opened,
+    workspace: &'a Workspace<'a>,
+    opened: &'a OpenRun,
     project: Project,
     record: Record,
     /// The version up to which the log was written.
@@ -64,16 +64,16 @@ enum Found {
 
 impl<'a> Painter<'a> {
     fn new(
-        desk: &'a Desk<'a>,
-        opened: &'a Opened,
+        workspace: &'a Workspace<'a>,
+        opened: &'a OpenRun,
         project: Project,
         mut record: Record,
     ) -> Result<Self, Failure> {
         let logged = record.chronicle.version;
-        let journal = journal(desk, opened, logged)?;
+        let journal = journal(workspace, opened, logged)?;
         let news = record.chronicle.hear(&opened.pipeline, &numbered(&journal));
         Ok(Self {
-            desk,
+            workspace,
             opened,
             project,
             record,
@@ -86,7 +86,7 @@ impl<'a> Painter<'a> {
     fn paint(mut self) -> Result<Painted, Failure> {
         let views = &self.opened.pipeline.definition().views;
         let story = match views.iter().any(|view| views::wants_story(&view.format)) {
-            true => story(self.desk, self.opened)?,
+            true => story(self.workspace, self.opened)?,
             false => Vec::new(),
         };
         self.record.begin();
@@ -153,7 +153,8 @@ impl<'a> Painter<'a> {
 
     /// The whole log up to this entry.
     fn log(&self, version: u64) -> Result<String, String> {
-        let journal = journal(self.desk, self.opened, 0).map_err(|failure| failure.to_string())?;
+        let journal =
+            journal(self.workspace, self.opened, 0).map_err(|failure| failure.to_string())?;
         let mut entries = numbered(&journal);
         entries.retain(|(number, _)| *number <= version);
         Ok(Chronicle::default().hear(&self.opened.pipeline, &entries))
@@ -190,7 +191,7 @@ impl<'a> Painter<'a> {
 
     fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Shown {
         let contents = |hash: &Hash| {
-            let bytes = self.desk.store.content(*hash).ok().flatten()?;
+            let bytes = self.workspace.store.content(*hash).ok().flatten()?;
             String::from_utf8(bytes).ok()
         };
         let material = Material {
@@ -214,10 +215,14 @@ fn replaced(project: &Project, path: &InsidePath, text: &str) -> Result<evidence
 const NEWEST: u64 = 500;
 
 /// How the run began, and the newest of what happened since.
-fn story(desk: &Desk<'_>, opened: &Opened) -> Result<Vec<(u64, Entry)>, Failure> {
+fn story(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<(u64, Entry)>, Failure> {
     let (run, last) = (&opened.stored.run.id, opened.stored.version);
-    let mut entries = desk.store.journal(run, 1, 1)?;
-    entries.extend(desk.store.journal(run, first_of_newest(last), NEWEST)?);
+    let mut entries = workspace.store.journal(run, 1, 1)?;
+    entries.extend(
+        workspace
+            .store
+            .journal(run, first_of_newest(last), NEWEST)?,
+    );
     let entries = entries.into_iter();
     Ok(entries
         .map(|stored| (stored.number, stored.entry))
@@ -230,10 +235,14 @@ fn first_of_newest(last: u64) -> u64 {
 }
 
 /// The journal after this entry, up to the run as it was looked at.
-fn journal(desk: &Desk<'_>, opened: &Opened, after: u64) -> Result<Vec<(u64, Entry)>, Failure> {
+fn journal(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    after: u64,
+) -> Result<Vec<(u64, Entry)>, Failure> {
     let stored = &opened.stored;
     let wanted = stored.version.saturating_sub(after);
-    let entries = desk.store.journal(&stored.run.id, after + 1, wanted)?;
+    let entries = workspace.store.journal(&stored.run.id, after + 1, wanted)?;
     let entries = entries.into_iter();
     Ok(entries
         .map(|stored| (stored.number, stored.entry))

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use engine::{Definition, Driver, Run, RunId, Work};
 use hosts::worker::Program;
 
-use crate::desk::Desk;
 use crate::failure::Failure;
 use crate::state::{self, State};
+use crate::workspace::Workspace;
 
 /// What every worker is told besides.
 const EVERYBODY: [&str; 4] = [
@@ -26,7 +26,7 @@ const EVERYBODY: [&str; 4] = [
 pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Keeps the settings of this process for the workers of a run that has any.
-pub fn keep(desk: &Desk<'_>, run: &Run, definition: &Definition) -> Result<(), Failure> {
+pub fn keep(workspace: &Workspace<'_>, run: &Run, definition: &Definition) -> Result<(), Failure> {
     // All agents of a headless run are ours, whatever the definition says of them.
     if run.driver != Driver::Headless && !has_workers(definition) {
         return Ok(());
@@ -36,7 +36,7 @@ pub fn keep(desk: &Desk<'_>, run: &Run, definition: &Definition) -> Result<(), F
         .collect();
     let text = serde_json::to_string(&kept)
         .map_err(|cause| Failure::bug(format!("variables cannot be written ({cause})")))?;
-    let path = path(&desk.state, &run.id);
+    let path = path(&workspace.state, &run.id);
     state::write_durably(&path, &text).map_err(Failure::file("write to", &path))
 }
 

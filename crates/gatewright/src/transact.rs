@@ -11,9 +11,9 @@ use evidence::Given;
 use store::{Backend, Commit, Content, Key, StoredEntry, StoredRun, Transacted};
 
 use crate::clock;
-use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
-use crate::{rendering, step};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{run_step, view_files};
 
 /// How often we look again because somebody else was faster.
 const MOST_LOOKS: u32 = 500;
@@ -25,7 +25,7 @@ const MOST_PLANS: u32 = 16;
 const SHORT_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What somebody did, and what came with it.
-pub struct Deed {
+pub struct Request {
     pub what: Happening,
     /// Artifacts from a person's hand.
     pub given: BTreeMap<ArtifactName, Given>,
@@ -35,7 +35,7 @@ pub struct Deed {
     pub reply: Option<String>,
 }
 
-impl From<Happening> for Deed {
+impl From<Happening> for Request {
     fn from(what: Happening) -> Self {
         Self {
             what,
@@ -48,11 +48,12 @@ impl From<Happening> for Deed {
 
 /// Makes the deed for a run as it was looked at. It is made anew for every look, since what a word
 /// means may depend on where the run is.
-pub type MakeDeed<'a> = dyn FnMut(&Desk<'_>, &Opened, Time) -> Result<Deed, Failure> + 'a;
+pub type MakeRequest<'a> =
+    dyn FnMut(&Workspace<'_>, &OpenRun, Time) -> Result<Request, Failure> + 'a;
 
 /// What came of it.
-pub struct Driven {
-    pub opened: Opened,
+pub struct Decided {
+    pub opened: OpenRun,
     pub reply: Reply,
     pub rule: Rule,
     pub entries: Vec<(u64, Entry)>,
@@ -62,9 +63,9 @@ pub struct Driven {
     pub notices: Vec<String>,
 }
 
-impl Driven {
+impl Decided {
     /// A refusal of something that was not even tried: it is told, and leaves no entry.
-    pub fn refused(opened: Opened, refusal: Refusal) -> Self {
+    pub fn refused(opened: OpenRun, refusal: Refusal) -> Self {
         let (rule, reply) = (refusal.rule, Reply::Refuse(refusal));
         Self {
             opened,
@@ -79,55 +80,55 @@ impl Driven {
 
 /// Tells the engine what happened, and stores what it decides.
 pub fn drive(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     first: StoredRun,
     key: &Key,
-    make: &mut MakeDeed<'_>,
-) -> Result<Driven, Failure> {
-    let driven = drive_on(desk, first, key, make)?;
-    Ok(with_notices(desk, driven))
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    let decided = drive_on(workspace, first, key, make)?;
+    Ok(with_notices(workspace, decided))
 }
 
 /// Whatever was noticed on the way is told with what came of it.
-fn with_notices(desk: &mut Desk<'_>, driven: Driven) -> Driven {
-    let notices = std::mem::take(&mut desk.notices);
-    Driven { notices, ..driven }
+fn with_notices(workspace: &mut Workspace<'_>, decided: Decided) -> Decided {
+    let notices = std::mem::take(&mut workspace.notices);
+    Decided { notices, ..decided }
 }
 
 fn drive_on(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     first: StoredRun,
     key: &Key,
-    make: &mut MakeDeed<'_>,
-) -> Result<Driven, Failure> {
-    if let Some(driven) = repeated(desk, &first, key)? {
-        return Ok(driven);
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    if let Some(decided) = repeated(workspace, &first, key)? {
+        return Ok(decided);
     }
-    let (run, by) = (first.run.id, desk.context.who());
-    let _turn = desk.state.wait_to_change(&run);
-    let mut opened = desk.read(&run)?;
+    let (run, by) = (first.run.id, workspace.context.who());
+    let _turn = workspace.state.wait_to_change(&run);
+    let mut opened = workspace.read(&run)?;
     for _ in 0..MOST_LOOKS {
-        opened = prepare(desk, opened)?;
+        opened = prepare(workspace, opened)?;
         let at = clock::now();
-        let deed = make(desk, &opened, at)?;
+        let deed = make(workspace, &opened, at)?;
         if moves(&deed.what) {
-            desk.project_of(&opened)?;
+            workspace.project_of(&opened)?;
         }
         if is_queued(&opened) && is_work(&deed.what) {
-            if let Some(refusal) = refused_anyway(desk, &opened, (&by, at), &deed)? {
-                return Ok(Driven::refused(opened, refusal));
+            if let Some(refusal) = refused_anyway(workspace, &opened, (&by, at), &deed)? {
+                return Ok(Decided::refused(opened, refusal));
             }
-            opened = take_up(desk, opened)?;
+            opened = take_up(workspace, opened)?;
             continue;
         }
         let key = Some(key);
-        match attempt(desk, opened, Signed { by: &by, at, key }, deed)? {
-            Attempt::Done(driven) => return settle(desk, *driven),
+        match attempt(workspace, opened, Signed { by: &by, at, key }, deed)? {
+            Attempt::Done(decided) => return settle(workspace, *decided),
             Attempt::Repeated(entries) => {
-                let opened = desk.read(&run)?;
+                let opened = workspace.read(&run)?;
                 return Ok(told_again(opened, entries));
             }
-            Attempt::Moved => opened = desk.read(&run)?,
+            Attempt::Moved => opened = workspace.read(&run)?,
         }
     }
     let message = format!("run {run} changes faster than it can be looked at");
@@ -137,40 +138,41 @@ fn drive_on(
 /// Tells the engine what a host saw in its session. What leaves no entry is decided on what was read,
 /// and no lock is taken for it.
 pub fn witness(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     signed: (&Who, Option<&Key>),
-    make: &mut MakeDeed<'_>,
-) -> Result<Driven, Failure> {
-    let driven = witness_on(desk, opened, signed, make)?;
-    Ok(with_notices(desk, driven))
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    let decided = witness_on(workspace, opened, signed, make)?;
+    Ok(with_notices(workspace, decided))
 }
 
 fn witness_on(
-    desk: &mut Desk<'_>,
-    mut opened: Opened,
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
     (by, key): (&Who, Option<&Key>),
-    make: &mut MakeDeed<'_>,
-) -> Result<Driven, Failure> {
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
     let run = opened.run().id.clone();
     let mut turn = None;
     for _ in 0..MOST_LOOKS {
-        opened = prepare(desk, opened)?;
+        opened = prepare(workspace, opened)?;
         let at = clock::now();
-        let deed = make(desk, &opened, at)?;
-        if let Some(driven) = unrecorded(desk, &opened, (by, at), &deed)? {
-            return Ok(driven);
+        let deed = make(workspace, &opened, at)?;
+        if let Some(decided) = unrecorded(workspace, &opened, (by, at), &deed)? {
+            return Ok(decided);
         }
-        match attempt(desk, opened, Signed { by, at, key }, deed)? {
-            Attempt::Done(driven) => return settle(desk, *driven),
+        match attempt(workspace, opened, Signed { by, at, key }, deed)? {
+            Attempt::Done(decided) => return settle(workspace, *decided),
             Attempt::Repeated(entries) => {
-                let opened = desk.read(&run)?;
+                let opened = workspace.read(&run)?;
                 return Ok(told_again(opened, entries));
             }
             Attempt::Moved => {
-                desk.context.expect_delay();
-                turn = turn.or_else(|| desk.state.wait_shortly_to_change(&run, SHORT_PATIENCE));
-                opened = desk.read(&run)?;
+                workspace.context.expect_delay();
+                turn =
+                    turn.or_else(|| workspace.state.wait_shortly_to_change(&run, SHORT_PATIENCE));
+                opened = workspace.read(&run)?;
             }
         }
     }
@@ -180,25 +182,25 @@ fn witness_on(
 
 /// Leaves a line of ours in the history, which moves nothing; with a key, once.
 pub fn remark(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     key: Option<&Key>,
     message: &str,
-) -> Result<Driven, Failure> {
-    let mut make = |_: &Desk<'_>, _: &Opened, _| {
+) -> Result<Decided, Failure> {
+    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
         let message = message.to_owned();
-        Ok(Deed::from(Happening::Remarked { message }))
+        Ok(Request::from(Happening::Remarked { message }))
     };
-    witness(desk, opened, (&Who::Engine, key), &mut make)
+    witness(workspace, opened, (&Who::Engine, key), &mut make)
 }
 
 /// What came of it, if there is nothing to remember.
 fn unrecorded(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     (by, at): (&Who, Time),
-    deed: &Deed,
-) -> Result<Option<Driven>, Failure> {
+    deed: &Request,
+) -> Result<Option<Decided>, Failure> {
     let event = Event {
         at,
         by: by.clone(),
@@ -209,12 +211,12 @@ fn unrecorded(
         // What is looked at here is looked at for the transaction.
         return Ok(None);
     }
-    let looked = desk.look(opened, &needs, &deed.given, deed.reply.as_deref())?;
+    let looked = workspace.look(opened, &needs, &deed.given, deed.reply.as_deref())?;
     let decision = engine::decide(&opened.pipeline, opened.run(), &event, &looked.evidence);
     if !decision.entries.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Driven {
+    Ok(Some(Decided {
         opened: opened.clone(),
         reply: decision.reply,
         rule: decision.rule,
@@ -240,7 +242,7 @@ struct Signed<'a> {
 }
 
 enum Attempt {
-    Done(Box<Driven>),
+    Done(Box<Decided>),
     /// The key was there already, with these entries.
     Repeated(Vec<StoredEntry>),
     /// Somebody else was first: look again.
@@ -249,10 +251,10 @@ enum Attempt {
 
 /// One look and one transaction.
 fn attempt(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     signed: Signed<'_>,
-    deed: Deed,
+    deed: Request,
 ) -> Result<Attempt, Failure> {
     let Signed { by, at, key } = signed;
     let event = Event {
@@ -261,8 +263,8 @@ fn attempt(
         what: deed.what,
     };
     let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-    let looked = desk.look(&opened, &needs, &deed.given, deed.reply.as_deref())?;
-    let Opened { stored, pipeline } = opened;
+    let looked = workspace.look(&opened, &needs, &deed.given, deed.reply.as_deref())?;
+    let OpenRun { stored, pipeline } = opened;
     let contents: Vec<Content<'_>> = looked
         .contents
         .iter()
@@ -274,12 +276,12 @@ fn attempt(
         seen: stored.version,
         key,
         contents: &contents,
-        fence: desk.fence,
-        secrets: &desk.context.environment.secrets,
+        fence: workspace.fence,
+        secrets: &workspace.context.environment.secrets,
         status: &|run| engine::status(&pipeline, run),
     };
     let mut decide = |run: &_| engine::decide(&pipeline, run, &event, &looked.evidence);
-    match desk.store.transact(&commit, &mut decide)? {
+    match workspace.store.transact(&commit, &mut decide)? {
         Transacted::Done {
             decision,
             stored,
@@ -290,12 +292,12 @@ fn attempt(
                 entries,
                 rule,
             } = decision;
-            let opened = Opened {
+            let opened = OpenRun {
                 stored: *stored,
                 pipeline,
             };
             let entries = numbers.zip(entries).collect();
-            Ok(Attempt::Done(Box::new(Driven {
+            Ok(Attempt::Done(Box::new(Decided {
                 opened,
                 reply,
                 rule,
@@ -319,15 +321,15 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
 /// What our own side does before anything else can happen: workers of ours whose process is gone have
 /// crashed, a stop that somebody pulled counts, and the steps of a new task graph are read. The work of a headless run is settled by
 /// whoever drives it, who may go on with it.
-pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failure> {
+pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
     if opened.run().driver != Driver::Headless
-        && step::has_lost_work(desk, &opened)
+        && run_step::has_lost_work(workspace, &opened)
         && opened.has_project()
     {
-        opened = step::settle_lost_work(desk, opened)?;
+        opened = run_step::settle_lost_work(workspace, opened)?;
     }
-    if rendering::is_stopped(desk, &opened) && opened.has_project() {
-        opened = rendering::render(desk, opened);
+    if view_files::is_stopped(workspace, &opened) && opened.has_project() {
+        opened = view_files::render(workspace, opened);
     }
     for _ in 0..MOST_PLANS {
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
@@ -338,7 +340,7 @@ pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failur
             return Ok(opened);
         }
         let before = opened.stored.version;
-        opened = alone(desk, opened, &Who::Engine, what)?;
+        opened = alone(workspace, opened, &Who::Engine, what)?;
         if opened.stored.version == before {
             return Ok(opened);
         }
@@ -348,14 +350,14 @@ pub fn prepare(desk: &mut Desk<'_>, mut opened: Opened) -> Result<Opened, Failur
 
 /// One attempt at something that is no longer needed if somebody else was first.
 pub fn alone(
-    desk: &mut Desk<'_>,
-    opened: Opened,
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
     by: &Who,
     what: Happening,
-) -> Result<Opened, Failure> {
+) -> Result<OpenRun, Failure> {
     let run = opened.run().id.clone();
     match attempt(
-        desk,
+        workspace,
         opened,
         Signed {
             by,
@@ -364,19 +366,19 @@ pub fn alone(
         },
         what.into(),
     )? {
-        Attempt::Done(driven) => Ok(driven.opened),
-        Attempt::Repeated(_) | Attempt::Moved => desk.read(&run),
+        Attempt::Done(decided) => Ok(decided.opened),
+        Attempt::Repeated(_) | Attempt::Moved => workspace.read(&run),
     }
 }
 
 /// A move may lead into a stage whose steps are still to be read.
-fn settle(desk: &mut Desk<'_>, driven: Driven) -> Result<Driven, Failure> {
-    let opened = prepare(desk, driven.opened)?;
-    let opened = rendering::render(desk, opened);
-    Ok(Driven { opened, ..driven })
+fn settle(workspace: &mut Workspace<'_>, decided: Decided) -> Result<Decided, Failure> {
+    let opened = prepare(workspace, decided.opened)?;
+    let opened = view_files::render(workspace, opened);
+    Ok(Decided { opened, ..decided })
 }
 
-fn is_queued(opened: &Opened) -> bool {
+fn is_queued(opened: &OpenRun) -> bool {
     let run = opened.run();
     run.standing == Standing::Queued && run.driver == Driver::ByHand
 }
@@ -399,10 +401,10 @@ fn moves(what: &Happening) -> bool {
 
 /// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
 fn refused_anyway(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     (by, at): (&Who, Time),
-    deed: &Deed,
+    deed: &Request,
 ) -> Result<Option<Refusal>, Failure> {
     let taken = as_taken_up(opened, by, at);
     if engine::pending(&taken.pipeline, taken.run()).is_some() {
@@ -414,7 +416,7 @@ fn refused_anyway(
         what: deed.what.clone(),
     };
     let needs = engine::needs(&taken.pipeline, taken.run(), &event);
-    let looked = desk.look(&taken, &needs, &deed.given, deed.reply.as_deref())?;
+    let looked = workspace.look(&taken, &needs, &deed.given, deed.reply.as_deref())?;
     let decision = engine::decide(&taken.pipeline, taken.run(), &event, &looked.evidence);
     let ended = |entry: &Entry| matches!(entry.fact, Fact::Ended { .. });
     match decision.reply {
@@ -424,7 +426,7 @@ fn refused_anyway(
 }
 
 /// The run as it will be when it is taken up; nothing is stored.
-pub fn as_taken_up(opened: &Opened, by: &Who, at: Time) -> Opened {
+pub fn as_taken_up(opened: &OpenRun, by: &Who, at: Time) -> OpenRun {
     let mut taken = opened.clone();
     if !is_queued(opened) {
         return taken;
@@ -445,29 +447,29 @@ pub fn as_taken_up(opened: &Opened, by: &Who, at: Time) -> Opened {
 }
 
 /// Whoever drives a queued run by hand takes it up.
-pub fn take_up(desk: &mut Desk<'_>, opened: Opened) -> Result<Opened, Failure> {
-    let by = desk.context.who();
+pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
+    let by = workspace.context.who();
     match is_queued(&opened) {
-        true => alone(desk, opened, &by, Happening::TakenUp),
+        true => alone(workspace, opened, &by, Happening::TakenUp),
         false => Ok(opened),
     }
 }
 
 /// What came of the same key before, if it was there before.
 pub fn repeated(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     stored: &StoredRun,
     key: &Key,
-) -> Result<Option<Driven>, Failure> {
-    let entries = desk.store.keyed(&stored.run.id, key)?;
+) -> Result<Option<Decided>, Failure> {
+    let entries = workspace.store.keyed(&stored.run.id, key)?;
     match entries.is_empty() {
         true => Ok(None),
-        false => Ok(Some(told_again(desk.opened(stored.clone())?, entries))),
+        false => Ok(Some(told_again(workspace.opened(stored.clone())?, entries))),
     }
 }
 
 /// The reply of then, as far as the entries tell it.
-fn told_again(opened: Opened, entries: Vec<StoredEntry>) -> Driven {
+fn told_again(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
     let entries: Vec<(u64, Entry)> = entries
         .into_iter()
         .map(|stored| (stored.number, stored.entry))
@@ -480,7 +482,7 @@ fn told_again(opened: Opened, entries: Vec<StoredEntry>) -> Driven {
         }
         None => Reply::Done,
     };
-    Driven {
+    Decided {
         opened,
         reply,
         rule,

@@ -25,11 +25,11 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// Nobody else has the same turn while this is held. The end of the process ends it, too.
 #[derive(Debug)]
-pub struct Turn {
+pub struct FileLock {
     file: File,
 }
 
-impl Turn {
+impl FileLock {
     pub fn wait(path: &Path) -> Result<Self, Failure> {
         Self::wait_for(path, PATIENCE)
     }
@@ -108,10 +108,10 @@ mod tests {
     fn a_turn_is_one_processs_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let first = Turn::wait(&path).unwrap();
-        assert!(Turn::wait_for(&path, Duration::from_millis(20)).is_err());
+        let first = FileLock::wait(&path).unwrap();
+        assert!(FileLock::wait_for(&path, Duration::from_millis(20)).is_err());
         let second = thread::scope(|scope| {
-            let second = scope.spawn(|| Turn::wait(&path));
+            let second = scope.spawn(|| FileLock::wait(&path));
             drop(first);
             second.join().unwrap()
         });
@@ -122,8 +122,8 @@ mod tests {
     fn who_keeps_others_waiting_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let _first = Turn::wait_for_long(&path, PATIENCE).unwrap();
-        let failure = Turn::wait_for(&path, Duration::from_millis(20)).unwrap_err();
+        let _first = FileLock::wait_for_long(&path, PATIENCE).unwrap();
+        let failure = FileLock::wait_for(&path, Duration::from_millis(20)).unwrap_err();
         let ours = std::process::id();
         let told = failure.to_string();
         assert!(told.starts_with(&format!("process {ours} has been at it since 20")));
@@ -134,13 +134,13 @@ mod tests {
     fn nobody_waits_long_for_one_that_was_stopped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let _first = Turn::wait(&path).unwrap();
+        let _first = FileLock::wait(&path).unwrap();
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
         let note = Holder::of(child.id()).unwrap().text();
         std::fs::write(&path, note).unwrap();
-        let failure = Turn::wait_for(&path, Duration::from_secs(60)).unwrap_err();
+        let failure = FileLock::wait_for(&path, Duration::from_secs(60)).unwrap_err();
         let id = child.id();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -159,7 +159,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         std::os::unix::fs::symlink("elsewhere", &path).unwrap();
-        assert!(Turn::wait(&path).is_err());
+        assert!(FileLock::wait(&path).is_err());
         assert!(!folder.path().join("elsewhere").exists());
     }
 }

@@ -1,4 +1,4 @@
-//! The crew: workers at work, a thread each. Whatever happens to one is reported to the orchestrator.
+//! The pool: workers at work, a thread each. Whatever happens to one is reported to the orchestrator.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use engine::{DispatchId, Run, RunId, Usage};
 use store::Fence;
 
-use super::last_word::LastWord;
+use super::drop_sender::DropSender;
 use super::progress::{AtWork, Worker};
 use crate::context::Whereabouts;
 use crate::failure::Failure;
@@ -42,7 +42,7 @@ pub enum What {
     Over(Result<(), Failure>),
 }
 
-pub struct Crew {
+pub struct Pool {
     members: Vec<(Member, JoinHandle<()>)>,
     /// What is shown of those who are agents.
     pub at_work: Vec<AtWork>,
@@ -50,7 +50,7 @@ pub struct Crew {
     reports: Receiver<Report>,
 }
 
-impl Crew {
+impl Pool {
     pub fn new() -> Self {
         let (sender, reports) = mpsc::channel();
         Self {
@@ -91,7 +91,7 @@ impl Crew {
         };
         let thread = thread::Builder::new().spawn(move || {
             let fallen = Failure::bug("a thread fell in the middle of its work");
-            let last = LastWord::new(sender.clone(), over(Err(fallen)));
+            let last = DropSender::new(sender.clone(), over(Err(fallen)));
             // Whoever listened may have gone; then nobody wants to know.
             let mut tell = |told| {
                 drop(sender.send(Report {
@@ -160,19 +160,19 @@ mod tests {
 
     #[test]
     fn what_is_heard_is_reported_and_the_end_comes_last() {
-        let mut crew = Crew::new();
+        let mut pool = Pool::new();
         let who = Member::Dispatch(DispatchId(1));
-        crew.begin(who, None, |tell| {
+        pool.begin(who, None, |tell| {
             tell(Told::Acted("reads".to_owned()));
             Ok(())
         })
         .unwrap();
-        assert!(crew.has(who) && !crew.is_idle());
+        assert!(pool.has(who) && !pool.is_idle());
         let long = Duration::from_secs(60);
-        let first = crew.wait(long).unwrap();
+        let first = pool.wait(long).unwrap();
         assert!(matches!(first.what, What::Told(Told::Acted(_))));
-        let last = crew.wait(long).unwrap();
+        let last = pool.wait(long).unwrap();
         assert!(matches!(last.what, What::Over(Ok(()))));
-        assert!(crew.is_idle());
+        assert!(pool.is_idle());
     }
 }

@@ -6,13 +6,13 @@ use store::{Key, StoredRun};
 use crate::arguments::Writing;
 use crate::confirm::{self, Question};
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive::{self, Deed};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::key::{self, Command};
+use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::{runs, tell};
+use crate::transact::{self, Request};
+use crate::workspace::{OpenRun, Workspace};
+use crate::{find_run, report};
 
 /// Does a deed that means the same wherever the run is.
 pub fn act(
@@ -21,12 +21,12 @@ pub fn act(
     run: Option<&str>,
     writing: &Writing,
     command: &Command<'_>,
-    make: impl Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
+    make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
-    let mut desk = Desk::for_writing(context)?;
-    let stored = runs::find(&desk, run)?;
-    let key = key::of_run(&desk, &stored, writing, command)?;
-    do_it(&mut desk, output, stored, &key, make)
+    let mut workspace = Workspace::for_writing(context)?;
+    let stored = find_run::find(&workspace, run)?;
+    let key = idempotency::of_run(&workspace, &stored, writing, command)?;
+    do_it(&mut workspace, output, stored, &key, make)
 }
 
 /// Does the same after a person has typed the run's id. `lost` says what cannot be had back.
@@ -39,18 +39,23 @@ pub fn act_confirmed(
     run: Option<&str>,
     writing: &Writing,
     command: &Command<'_>,
-    lost: impl FnOnce(&Desk<'_>, &Opened) -> Result<String, Failure>,
-    make: impl Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
+    lost: impl FnOnce(&Workspace<'_>, &OpenRun) -> Result<String, Failure>,
+    make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
-    let mut desk = Desk::for_writing(context)?;
-    let stored = runs::find(&desk, run)?;
-    let key = key::of_run(&desk, &stored, writing, command)?;
-    if let Some(driven) = drive::repeated(&mut desk, &stored, &key)? {
-        return tell::tell(&driven, output);
+    let mut workspace = Workspace::for_writing(context)?;
+    let stored = find_run::find(&workspace, run)?;
+    let key = idempotency::of_run(&workspace, &stored, writing, command)?;
+    if let Some(decided) = transact::repeated(&mut workspace, &stored, &key)? {
+        return report::tell(&decided, output);
     }
-    let opened = desk.opened(stored.clone())?;
-    confirmed(context, opened.run(), command.name, &lost(&desk, &opened)?)?;
-    do_it(&mut desk, output, stored, &key, make)
+    let opened = workspace.opened(stored.clone())?;
+    confirmed(
+        context,
+        opened.run(),
+        command.name,
+        &lost(&workspace, &opened)?,
+    )?;
+    do_it(&mut workspace, output, stored, &key, make)
 }
 
 /// Has the person type the run's id. Whoever will be refused is not asked.
@@ -69,12 +74,14 @@ pub fn confirmed(context: &Context, run: &Run, deed: &str, lost: &str) -> Result
 }
 
 fn do_it(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     output: &mut Output,
     stored: StoredRun,
     key: &Key,
-    make: impl Fn(&Desk<'_>, &Opened) -> Result<Deed, Failure>,
+    make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
-    let driven = drive::drive(desk, stored, key, &mut |desk, opened, _| make(desk, opened))?;
-    tell::tell(&driven, output)
+    let decided = transact::drive(workspace, stored, key, &mut |workspace, opened, _| {
+        make(workspace, opened)
+    })?;
+    report::tell(&decided, output)
 }

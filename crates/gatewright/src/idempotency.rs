@@ -4,9 +4,9 @@ use engine::RunId;
 use store::{Backend, Key, StoredRun};
 
 use crate::arguments::Writing;
-use crate::desk::Desk;
 use crate::failure::Failure;
-use crate::{chance, runs};
+use crate::workspace::Workspace;
+use crate::{find_run, ids};
 
 /// The longest key that can be typed; the rest of what the store takes is for the binding.
 pub const LONGEST: usize = 96;
@@ -43,18 +43,18 @@ impl<'a> Command<'a> {
 
 /// The key under which a command is stored in the journal of this run.
 pub fn of_run(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     stored: &StoredRun,
     writing: &Writing,
     command: &Command<'_>,
 ) -> Result<Key, Failure> {
     let Some(typed) = &writing.key else {
-        return chance::key();
+        return ids::key();
     };
     let (run, bound) = (&stored.run.id, bind(typed, command)?);
-    if desk.store.keyed(run, &bound)?.is_empty() {
+    if workspace.store.keyed(run, &bound)?.is_empty() {
         let from = stored.version.saturating_sub(LOOKED_BACK) + 1;
-        let recent = desk.store.journal(run, from, LOOKED_BACK)?;
+        let recent = workspace.store.journal(run, from, LOOKED_BACK)?;
         let keys = recent.iter().filter_map(|entry| entry.key.as_ref());
         refuse_another(typed, &bound, keys)?;
     }
@@ -63,19 +63,19 @@ pub fn of_run(
 
 /// The key under which a run of this project is begun, and the run that it began before.
 pub fn of_beginning(
-    desk: &Desk<'_>,
+    workspace: &Workspace<'_>,
     writing: &Writing,
     command: &Command<'_>,
 ) -> Result<(Key, Option<StoredRun>), Failure> {
     let Some(typed) = &writing.key else {
-        return Ok((chance::key()?, None));
+        return Ok((ids::key()?, None));
     };
     let bound = bind(typed, command)?;
     let mut others = Vec::new();
-    for summary in runs::of_project(desk)? {
-        match first_key(desk, &summary.id)? {
+    for summary in find_run::of_project(workspace)? {
+        match first_key(workspace, &summary.id)? {
             Some(key) if key == bound => {
-                return Ok((bound, desk.store.run(&summary.id)?));
+                return Ok((bound, workspace.store.run(&summary.id)?));
             }
             Some(key) => others.push(key),
             None => {}
@@ -85,8 +85,8 @@ pub fn of_beginning(
     Ok((bound, None))
 }
 
-fn first_key(desk: &Desk<'_>, run: &RunId) -> Result<Option<Key>, Failure> {
-    let first = desk.store.journal(run, 1, 1)?;
+fn first_key(workspace: &Workspace<'_>, run: &RunId) -> Result<Option<Key>, Failure> {
+    let first = workspace.store.journal(run, 1, 1)?;
     Ok(first.into_iter().find_map(|entry| entry.key))
 }
 

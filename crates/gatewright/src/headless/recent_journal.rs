@@ -3,20 +3,22 @@
 use engine::{CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time};
 use store::Backend as _;
 
-use crate::desk::{Desk, Opened};
 use crate::failure::Failure;
 use crate::worker::choice::Choice;
+use crate::workspace::{OpenRun, Workspace};
 
 /// How many entries back are looked at: one visit of a stage has fewer.
 const LOOKED_BACK: u64 = 400;
 
 /// The end of the journal, the latest entry first.
-pub struct Recent(Vec<Entry>);
+pub struct RecentJournal(Vec<Entry>);
 
-impl Recent {
-    pub fn of(desk: &Desk<'_>, opened: &Opened) -> Result<Self, Failure> {
+impl RecentJournal {
+    pub fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Self, Failure> {
         let from = opened.stored.version.saturating_sub(LOOKED_BACK) + 1;
-        let journal = desk.store.journal(&opened.run().id, from, LOOKED_BACK)?;
+        let journal = workspace
+            .store
+            .journal(&opened.run().id, from, LOOKED_BACK)?;
         Ok(Self(
             journal
                 .into_iter()
@@ -27,7 +29,7 @@ impl Recent {
     }
 
     /// Until when this worker waits after a fault, with the reason.
-    pub fn pause(&self, opened: &Opened, choice: &Choice) -> Option<(Time, String)> {
+    pub fn pause(&self, opened: &OpenRun, choice: &Choice) -> Option<(Time, String)> {
         let stage = opened.pipeline.stage(&choice.stage)?;
         let (at, fault, reason) = self.0.iter().find_map(|entry| match &entry.fact {
             Fact::Retried {
@@ -57,7 +59,7 @@ impl Recent {
     }
 
     /// Has an agent ended in this visit of the stage?
-    pub fn has_worked(&self, opened: &Opened) -> bool {
+    pub fn has_worked(&self, opened: &OpenRun) -> bool {
         let run = opened.run();
         self.0.iter().any(|entry| match &entry.fact {
             Fact::Admitted { dispatch } => {
@@ -102,7 +104,7 @@ impl Recent {
     }
 }
 
-fn retries_of(opened: &Opened, stage: &StageName, step: &StepId) -> u32 {
+fn retries_of(opened: &OpenRun, stage: &StageName, step: &StepId) -> u32 {
     let graph = opened.run().graphs.get(stage);
     let members = graph.into_iter().flat_map(|graph| &graph.members);
     let mut members = members.filter(|member| member.step.id == *step);

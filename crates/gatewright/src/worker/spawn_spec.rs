@@ -15,9 +15,9 @@ use store::{Backend as _, Files};
 
 use super::choice::{Choice, Runner};
 use super::claim::Claim;
-use super::{guard, kept};
-use crate::desk::{Desk, Opened};
+use super::{guard, saved_env};
 use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace};
 
 /// How long a worker may take where its stage does not say.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);
@@ -37,7 +37,7 @@ pub const NETWORK: [&str; 8] = [
     "no_proxy",
 ];
 
-pub struct Order {
+pub struct SpawnSpec {
     pub runner: Runner,
     pub program: PathBuf,
     pub variables: BTreeMap<OsString, OsString>,
@@ -58,7 +58,7 @@ pub struct Order {
     pub advice: Option<&'static str>,
 }
 
-impl Order {
+impl SpawnSpec {
     pub fn may(&self, reach: engine::Reach) -> May {
         match (reach, self.leaves_files) {
             (engine::Reach::MayWrite, _) => May::Change,
@@ -74,50 +74,53 @@ pub struct Special<'a> {
     /// The program that stands in for every agent.
     pub stand_in: Option<&'a Path>,
     /// The folder of its own in which the worker works.
-    pub workplace: Option<&'a Path>,
+    pub step_folder: Option<&'a Path>,
 }
 
 pub fn prepare(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     choice: &Choice,
     (claim, special): (&Claim, Special<'_>),
-) -> Result<Order, Failure> {
+) -> Result<SpawnSpec, Failure> {
     can_be_held_to(opened, choice)?;
-    let project = desk.project_of(opened)?;
-    let search = desk.state.search_path(&opened.run().id).unwrap_or_default();
+    let project = workspace.project_of(opened)?;
+    let search = workspace
+        .state
+        .search_path(&opened.run().id)
+        .unwrap_or_default();
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
     let search = check::search(&search, &project.root);
-    let folder = special.workplace.unwrap_or(&project.root).to_owned();
+    let folder = special.step_folder.unwrap_or(&project.root).to_owned();
     let (program, prompt) = match choice.runner {
         Runner::Program(program) => {
             let found = check::find(program.word(), &search);
             (
                 found.map_err(Failure::outside)?,
-                words(desk, opened, choice)?,
+                words(workspace, opened, choice)?,
             )
         }
         Runner::Command => {
-            let file = trusted_file(desk, opened, choice)?;
+            let file = trusted_file(workspace, opened, choice)?;
             (script(choice, file, &claim.script())?, None)
         }
-        Runner::StandIn => (stand_in(special)?, words(desk, opened, choice)?),
+        Runner::StandIn => (stand_in(special)?, words(workspace, opened, choice)?),
     };
     let (time, silence) = limits(opened, choice);
-    let mut variables = variables(desk, opened, choice, &search)?;
+    let mut variables = variables(workspace, opened, choice, &search)?;
     let guarding = match choice.runner {
         Runner::Program(program) => {
             let place = guard::Place {
                 project: &project,
                 folder: &folder,
             };
-            guard::prepare(desk, &opened.run().id, program, (&variables, &place))?
+            guard::prepare(workspace, &opened.run().id, program, (&variables, &place))?
         }
         Runner::Command | Runner::StandIn => Guarding::default(),
     };
     let guards = guarding.variables.iter().cloned();
     variables.extend(guards.map(|(name, value)| (name.into(), value.into())));
-    Ok(Order {
+    Ok(SpawnSpec {
         runner: choice.runner,
         program,
         variables,
@@ -134,7 +137,7 @@ pub fn prepare(
 }
 
 /// Claude Code keeps shells out of its own folder, and asks us about the files that are written there.
-fn advice(opened: &Opened, choice: &Choice) -> Option<&'static str> {
+fn advice(opened: &OpenRun, choice: &Choice) -> Option<&'static str> {
     let artifacts = &opened.pipeline.definition().artifacts;
     let mut left = choice.leaves.iter().filter_map(|name| artifacts.get(name));
     let there = left.any(|artifact| match &artifact.source {
@@ -145,7 +148,7 @@ fn advice(opened: &Opened, choice: &Choice) -> Option<&'static str> {
     (there && asks).then_some("Write files in `.claude/` with your Write tool: no shell may.")
 }
 
-fn denied(opened: &Opened, choice: &Choice) -> Vec<String> {
+fn denied(opened: &OpenRun, choice: &Choice) -> Vec<String> {
     let stage = opened.pipeline.stage(&choice.stage);
     let denied = stage.into_iter().flat_map(|stage| &stage.tools_deny);
     denied.map(|tool| tool.as_str().to_owned()).collect()
@@ -153,7 +156,7 @@ fn denied(opened: &Opened, choice: &Choice) -> Vec<String> {
 
 /// A promise that we cannot keep is not made: the tools of a script do not ask us. A rehearsal is
 /// none of the promised work.
-fn can_be_held_to(opened: &Opened, choice: &Choice) -> Result<(), Failure> {
+fn can_be_held_to(opened: &OpenRun, choice: &Choice) -> Result<(), Failure> {
     let denies = !denied(opened, choice).is_empty();
     match denies && choice.runner == Runner::Command {
         true => Err(Failure::settings(format!(
@@ -189,11 +192,15 @@ pub fn is_executable(path: &Path) -> bool {
 
 /// What the definition itself tells an agent: the file that `prompt` names, else the text of the agent
 /// that the definition gives to sessions.
-fn words(desk: &Desk<'_>, opened: &Opened, choice: &Choice) -> Result<Option<String>, Failure> {
+fn words(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    choice: &Choice,
+) -> Result<Option<String>, Failure> {
     if choice.settings.prompt.is_some() {
-        return trusted_file(desk, opened, choice);
+        return trusted_file(workspace, opened, choice);
     }
-    let files = desk.store.definition(opened.run().definition)?;
+    let files = workspace.store.definition(opened.run().definition)?;
     let name = format!("agents/{}.md", choice.agent);
     let gives = &opened.pipeline.definition().gives;
     let given = gives.iter().find(|path| **path == name);
@@ -212,14 +219,14 @@ fn without_front_matter(text: &str) -> String {
 
 /// The file that `prompt` names, with the bytes to which the run is pinned.
 fn trusted_file(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     choice: &Choice,
 ) -> Result<Option<String>, Failure> {
     let Some(name) = &choice.settings.prompt else {
         return Ok(None);
     };
-    let files = desk.store.definition(opened.run().definition)?;
+    let files = workspace.store.definition(opened.run().definition)?;
     let bytes = files.as_ref().and_then(|files| pinned(files, name));
     match bytes.map(<[u8]>::to_vec).map(String::from_utf8) {
         Some(Ok(text)) => Ok(Some(text)),
@@ -263,14 +270,14 @@ fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf,
 /// A short list, as for checks; the program's own settings from the start of the run; and what it
 /// logs in with.
 fn variables(
-    desk: &Desk<'_>,
-    opened: &Opened,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
     choice: &Choice,
     search: &Search,
 ) -> Result<BTreeMap<OsString, OsString>, Failure> {
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let run = &opened.run().id;
-    let kept = kept::settings(&desk.state, run, &now);
+    let kept = saved_env::settings(&workspace.state, run, &now);
     let surroundings = Surroundings {
         variables: now.clone(),
         ..Surroundings::default()
@@ -285,19 +292,19 @@ fn variables(
     variables.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
     variables.remove(OsString::from("HOME").as_os_str());
     variables.extend(kept);
-    variables.extend(state_home(desk));
+    variables.extend(state_home(workspace));
     variables.extend(own(opened, choice));
     Ok(variables)
 }
 
 /// Its hooks look for their work where ours lies, whatever home it has.
-fn state_home(desk: &Desk<'_>) -> Option<(OsString, OsString)> {
-    let home = desk.state.folder().parent()?;
+fn state_home(workspace: &Workspace<'_>) -> Option<(OsString, OsString)> {
+    let home = workspace.state.folder().parent()?;
     Some(("XDG_STATE_HOME".into(), home.into()))
 }
 
 /// What a worker is told of its work. The first one marks all that it starts as an agent's.
-fn own(opened: &Opened, choice: &Choice) -> Vec<(OsString, OsString)> {
+fn own(opened: &OpenRun, choice: &Choice) -> Vec<(OsString, OsString)> {
     let told = [
         ("AI_AGENT", Some("gatewright".to_owned())),
         ("GATEWRIGHT_RUN", Some(opened.run().id.to_string())),
@@ -310,13 +317,13 @@ fn own(opened: &Opened, choice: &Choice) -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-fn leaves_files(opened: &Opened, choice: &Choice) -> bool {
+fn leaves_files(opened: &OpenRun, choice: &Choice) -> bool {
     let artifacts = &opened.pipeline.definition().artifacts;
     let mut left = choice.leaves.iter().filter_map(|name| artifacts.get(name));
     left.any(|artifact| matches!(artifact.source, Source::File(_)))
 }
 
-fn limits(opened: &Opened, choice: &Choice) -> (Duration, Option<Duration>) {
+fn limits(opened: &OpenRun, choice: &Choice) -> (Duration, Option<Duration>) {
     let stage = opened.pipeline.stage(&choice.stage);
     let time = stage
         .and_then(|stage| stage.timeout)

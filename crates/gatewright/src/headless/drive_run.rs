@@ -12,15 +12,15 @@ use super::progress::{self, Watcher};
 use super::settings::Settings;
 use super::slots::Limits;
 use crate::context::Context;
-use crate::desk::{Desk, Opened};
-use crate::drive;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
+use crate::transact;
+use crate::workspace::{OpenRun, Workspace};
 
 /// How a sitting goes.
 #[derive(Clone)]
-pub struct Manner {
+pub struct DriveOptions {
     pub patience: Patience,
     pub limits: Limits,
     pub stop: Arc<AtomicBool>,
@@ -31,10 +31,10 @@ pub fn sit(
     context: &Context,
     output: &mut Output,
     run: &RunId,
-    manner: &Manner,
+    options: &DriveOptions,
 ) -> Result<Exit, Failure> {
-    let mut desk = Desk::for_writing(context)?;
-    let opened = desk.read(run)?;
+    let mut workspace = Workspace::for_writing(context)?;
+    let opened = workspace.read(run)?;
     is_headless(&opened)?;
     // What was told of its end is not told again.
     let over = engine::is_over(&opened.pipeline, opened.run());
@@ -43,41 +43,41 @@ pub fn sit(
         tell(output, &opened, &left)?;
         return Ok(exit(&left));
     }
-    let visited = visited(&desk, &opened)?;
+    let visited = visited(&workspace, &opened)?;
     let left = {
         let mut watcher = progress::watcher(output, &context.environment, visited);
-        drive(&mut desk, run, manner, watcher.as_mut())?
+        drive(&mut workspace, run, options, watcher.as_mut())?
     };
-    let opened = desk.read(run)?;
+    let opened = workspace.read(run)?;
     tell(output, &opened, &left)?;
     Ok(exit(&left))
 }
 
 /// Drives a run, and tells whoever wants a notice of what came of it.
 pub fn drive(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     run: &RunId,
-    manner: &Manner,
+    options: &DriveOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<LeftOff, Failure> {
-    let left = Orchestrator::new(desk, run, manner, watcher)?.drive();
-    desk.fence = None;
+    let left = Orchestrator::new(workspace, run, options, watcher)?.drive();
+    workspace.fence = None;
     let left = left?;
-    let target = Settings::of(&desk.state, run)?.notify;
+    let target = Settings::of(&workspace.state, run)?.notify;
     let target = target.and_then(|target| Target::parse(&target).ok());
-    let opened = desk.read(run)?;
+    let opened = workspace.read(run)?;
     let status = engine::status(&opened.pipeline, opened.run());
     let waits = matches!(left, LeftOff::Waiting(_));
     if let Some(target) = target.filter(|_| waits || notify::is_told(&status))
-        && let Err(message) = notify::send(desk, &opened, &target)
+        && let Err(message) = notify::send(workspace, &opened, &target)
     {
         watcher.aside().say(&message);
-        drive::remark(desk, opened, None, &message)?;
+        transact::remark(workspace, opened, None, &message)?;
     }
     Ok(left)
 }
 
-fn is_headless(opened: &Opened) -> Result<(), Failure> {
+fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
     let run = &opened.run().id;
     let how = match opened.run().driver {
         Driver::Headless => return Ok(()),
@@ -89,16 +89,18 @@ fn is_headless(opened: &Opened) -> Result<(), Failure> {
 }
 
 /// The stages that the run has been in.
-fn visited(desk: &Desk<'_>, opened: &Opened) -> Result<Vec<engine::StageName>, Failure> {
+fn visited(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<engine::StageName>, Failure> {
     let mut entries = Vec::new();
-    desk.store.walk(&opened.run().id, u64::MAX, &mut |stored| {
-        entries.push(stored.entry.clone());
-        Ok(())
-    })?;
+    workspace
+        .store
+        .walk(&opened.run().id, u64::MAX, &mut |stored| {
+            entries.push(stored.entry.clone());
+            Ok(())
+        })?;
     Ok(progress::visited(&entries))
 }
 
-fn tell(output: &mut Output, opened: &Opened, left: &LeftOff) -> Result<(), Failure> {
+fn tell(output: &mut Output, opened: &OpenRun, left: &LeftOff) -> Result<(), Failure> {
     let run = &opened.run().id;
     let (line, hint) = match left {
         LeftOff::Over(status) => (format!("{run} {}", status.word()), None),

@@ -6,29 +6,29 @@ use engine::{Definition, Run, Source, Status, StepId};
 use evidence::{InsidePath, artifact_path};
 use store::{Backend, RunSummary};
 
-use crate::desk::Desk;
 use crate::failure::Failure;
-use crate::runs;
+use crate::find_run;
+use crate::workspace::Workspace;
 
 /// Refuses a new run that would write where an active run of this worktree writes.
 pub fn refuse(
-    desk: &mut Desk<'_>,
+    workspace: &mut Workspace<'_>,
     definition: &Definition,
     run: &Run,
     worktree: &str,
 ) -> Result<(), Failure> {
     let wanted = paths(definition, run)?;
-    let active = desk.store.runs(None)?;
+    let active = workspace.store.runs(None)?;
     let active = active
         .into_iter()
         .filter(|other| other.worktree == worktree);
     // A queued run has begun nothing: it is looked at when it is taken up.
     let begun = |other: &RunSummary| other.status != Status::Queued && other.id != run.id;
-    for other in active.filter(runs::is_active).filter(begun) {
-        let Some(stored) = desk.store.run(&other.id)? else {
+    for other in active.filter(find_run::is_active).filter(begun) {
+        let Some(stored) = workspace.store.run(&other.id)? else {
             continue;
         };
-        let pipeline = desk.pipeline(stored.run.definition)?;
+        let pipeline = workspace.pipeline(stored.run.definition)?;
         let taken = paths(pipeline.definition(), &stored.run)?;
         if let Some(path) = wanted.intersection(&taken).next() {
             let message = format!(

@@ -3,12 +3,12 @@
 use std::sync::mpsc::Sender;
 
 /// Is sent when this goes. Whoever waits for it never waits for a thread that fell.
-pub struct LastWord<T> {
+pub struct DropSender<T> {
     sender: Sender<T>,
     word: Option<T>,
 }
 
-impl<T> LastWord<T> {
+impl<T> DropSender<T> {
     /// `fallen` is said where nothing else was.
     pub fn new(sender: Sender<T>, fallen: T) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl<T> LastWord<T> {
     }
 }
 
-impl<T> Drop for LastWord<T> {
+impl<T> Drop for DropSender<T> {
     fn drop(&mut self) {
         // Whoever listened may have gone; then nobody wants to know.
         let _ = self.word.take().map(|word| self.sender.send(word));
@@ -40,10 +40,10 @@ mod tests {
     fn a_thread_that_falls_is_heard_too() {
         let (sender, heard) = mpsc::channel();
         let (well, fallen) = (sender.clone(), sender);
-        thread::spawn(move || LastWord::new(well, "fell").say("done"));
+        thread::spawn(move || DropSender::new(well, "fell").say("done"));
         assert_eq!(heard.recv(), Ok("done"));
         let thread = thread::spawn(move || {
-            let _last = LastWord::new(fallen, "fell");
+            let _last = DropSender::new(fallen, "fell");
             panic!("as it must");
         });
         assert!(thread.join().is_err());
