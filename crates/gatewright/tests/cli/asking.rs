@@ -43,12 +43,7 @@ fn asked() -> Project {
 fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
     let project = asked();
     let shown = run(&project, "answer").succeeds();
-    for words in [
-        "colour",
-        "Which colour?",
-        "such as: red, blue",
-        "How large?",
-    ] {
+    for words in ["colour", "Which colour?", "red, blue", "How large?"] {
         assert!(shown.stdout.contains(words), "{words}\n{shown}");
     }
     assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
@@ -61,15 +56,11 @@ fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
         &["GW-R63", "'size'"],
     );
     let unknown = "answer --answer colour=red --answer size=2 --answer shape=x";
-    says_one_line(
-        run(&project, unknown),
-        1,
-        &["GW-R63", "no question 'shape'"],
-    );
+    says_one_line(run(&project, unknown), 1, &["GW-R63", "'shape'"]);
     let told = "--answer colour=TEXT --answer size=TEXT";
     says_one_line(run(&project, "answer red"), 1, &["GW-R62", told]);
     let twice = "answer --answer colour=red --answer colour=blue";
-    says_one_line(run(&project, twice), 2, &["--answer colour is there twice"]);
+    says_one_line(run(&project, twice), 2, &["--answer colour"]);
     run(&project, "answer --answer colour=red --answer size=2").succeeds();
     assert_eq!(stage(&project), "requirements_gathering");
     let export = run(&project, "export r-test").stdout;
@@ -116,17 +107,16 @@ fn commands_that_a_person_approved_are_run() {
 
 #[test]
 fn a_command_that_tests_nothing_or_destroys_is_refused_before_anybody_could_approve_it() {
-    for (command, why) in [
-        ("true", "`true` tests nothing"),
-        ("rm -rf .", "`rm -rf .` does more than test"),
-        ("sh -c true", "is a shell line"),
-        ("echo All tests passed", "tests nothing"),
-    ] {
+    for command in ["true", "rm -rf .", "sh -c true", "echo All tests passed"] {
         let project = project();
         start(&project, "multi-ai").succeeds();
         project.write(".task/worker-signal.json", COMPLETED);
         project.write(".task/user-story.json", STORY.replace("COMMAND", command));
-        says_one_line(run(&project, "report"), 1, &["GW-R34", why]);
+        says_one_line(
+            run(&project, "report"),
+            1,
+            &["GW-R34", &format!("`{command}`")],
+        );
         assert_eq!(stage(&project), "requirements_gathering", "{command}");
     }
 }
@@ -181,7 +171,7 @@ fn a_check_is_refused_where_there_is_none() {
     let project = project();
     start(&project, "small.toml").succeeds();
     let before = crate::fixture::entries(&project, RUN);
-    says_one_line(run(&project, "check"), 1, &["GW-R52", "next: 'writer'"]);
+    says_one_line(run(&project, "check"), 1, &["GW-R52", "'writer'"]);
     assert_eq!(fact(&project, "check")["reply"], "refuse");
     assert_eq!(crate::fixture::entries(&project, RUN), before);
 }
@@ -196,11 +186,7 @@ fn a_program_that_is_missing_says_nothing_about_the_work() {
     start(&project, "missing.toml").succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
-    let told = &[
-        "GW-R55",
-        "no-such-program-here",
-        "with a PATH that holds it",
-    ];
+    let told = &["GW-R55", "no-such-program-here", "PATH"];
     let ran = says_one_line(run(&project, "check --key once"), 4, told);
     assert!(!ran.stderr.contains("settings"), "{ran}");
     says_one_line(run(&project, "check --key once"), 4, &["GW-R55"]);
@@ -239,7 +225,7 @@ fn a_check_that_is_interrupted_ends_its_commands_and_says_nothing() {
             .success()
     );
     let ran = Ran::from(child.wait_with_output().unwrap());
-    says_one_line(ran, 4, &["interrupted", "gatewright check"]);
+    says_one_line(ran, 4, &["gatewright check"]);
     let process = format!("/proc/{}", slow.trim());
     wait_for(|| (!Path::new(&process).exists()).then_some(()));
     assert_eq!(crate::fixture::entries(&project, RUN), before);

@@ -13,14 +13,14 @@ fn an_unknown_pipeline_is_told_with_the_nearest() {
     let project = project();
     let words = "--task x --by-hand";
     for (name, says) in [
-        ("ansibel", "did you mean ansible?"),
+        ("ansibel", "ansible"),
         (
             "nothing-like-it",
             "ansible, context-first, multi-ai, phases",
         ),
-        ("./missing.toml", "there is no file ./missing.toml"),
-        ("../../missing", "there is no file ../../missing"),
-        (".", "there is no pipeline '.'"),
+        ("./missing.toml", "./missing.toml"),
+        ("../../missing", "../../missing"),
+        (".", "'.'"),
     ] {
         says_one_line(run(&project, &format!("start {name} {words}")), 3, &[says]);
     }
@@ -49,7 +49,7 @@ fn a_pipeline_of_the_project_goes_by_its_name_and_never_before_a_built_in_one() 
     assert!(run(&project, "pipelines").stdout.contains("small"));
     let linted = run(&project, "lint small multi-ai").succeeds();
     assert_eq!(linted.stdout, "small: accepted\nmulti-ai: accepted\n");
-    says_one_line(run(&project, "lint smal"), 3, &["did you mean small?"]);
+    says_one_line(run(&project, "lint smal"), 3, &["'smal'", "small?"]);
 }
 
 /// `init` made a file of it, to be edited: whoever looks at the name looks at that file, as a start does.
@@ -79,17 +79,13 @@ fn a_built_in_pipeline_that_was_installed_is_the_file_in_the_project() {
 #[test]
 fn an_unknown_run_is_told_with_the_nearest() {
     let project = started();
-    says_one_line(
-        run(&project, "status r-tset"),
-        3,
-        &["'r-tset'", "did you mean r-test?"],
-    );
+    says_one_line(run(&project, "status r-tset"), 3, &["'r-tset'", "r-test"]);
     says_one_line(
         run(&project, "status r-nothing-like"),
         3,
         &["gatewright list --all"],
     );
-    says_one_line(run(&project, "status ../../etc"), 3, &["there is no run"]);
+    says_one_line(run(&project, "status ../../etc"), 3, &["../../etc"]);
 }
 
 #[test]
@@ -109,16 +105,8 @@ fn an_ambiguous_beginning_lists_what_fits() {
         )
         .succeeds();
     }
-    says_one_line(
-        run(&project, "status r-abc"),
-        3,
-        &["r-abc1, r-abc2", "write more of the id"],
-    );
-    says_one_line(
-        run(&project, "status"),
-        3,
-        &["r-abd3", "name the one that you mean"],
-    );
+    says_one_line(run(&project, "status r-abc"), 3, &["r-abc1, r-abc2"]);
+    says_one_line(run(&project, "status"), 3, &["r-abc1", "r-abc2", "r-abd3"]);
     run(&project, "status r-abd").succeeds();
     run(&project, "status abd").succeeds();
 }
@@ -158,7 +146,7 @@ fn what_is_not_text_is_refused() {
     let project = project();
     project.write("bytes.toml", b"name = \"\xff\xfe\"");
     let ran = run(&project, "lint bytes.toml").exits(1);
-    assert!(ran.stderr.contains("not UTF-8"), "{ran}");
+    assert!(ran.stderr.contains("UTF-8"), "{ran}");
 }
 
 #[test]
@@ -168,11 +156,9 @@ fn a_definition_of_fifty_megabytes_is_not_read() {
     file.set_len(50 * 1024 * 1024).unwrap();
     for line in ["lint huge.toml", "start huge.toml --task x --by-hand"] {
         let ran = run(&project, line).exits(1);
-        assert!(
-            ran.stderr
-                .contains("52428800 bytes, and 1048576 are allowed"),
-            "{ran}"
-        );
+        for size in ["52428800", "1048576"] {
+            assert!(ran.stderr.contains(size), "{ran}");
+        }
     }
 }
 
@@ -195,16 +181,8 @@ fn ten_thousand_stages_are_too_many_and_no_crash() {
 fn what_is_no_file_is_not_opened() {
     let project = project();
     std::fs::create_dir(project.path().join("folder.toml")).unwrap();
-    says_one_line(
-        run(&project, "lint folder.toml"),
-        3,
-        &["folder.toml is not a file"],
-    );
-    says_one_line(
-        run(&project, "lint /dev/zero"),
-        3,
-        &["/dev/zero is not a file"],
-    );
+    says_one_line(run(&project, "lint folder.toml"), 3, &["folder.toml"]);
+    says_one_line(run(&project, "lint /dev/zero"), 3, &["/dev/zero"]);
 }
 
 #[test]
@@ -217,11 +195,7 @@ fn a_reference_that_leads_out_is_not_read() {
     );
     project.write("inside/p.toml", text);
     std::os::unix::fs::symlink("../secret.json", project.path().join("inside/s.json")).unwrap();
-    says_one_line(
-        run(&project, "lint inside/p.toml"),
-        1,
-        &["s.json leads out"],
-    );
+    says_one_line(run(&project, "lint inside/p.toml"), 1, &["s.json"]);
     std::fs::remove_file(project.path().join("inside/s.json")).unwrap();
     let missing = run(&project, "lint inside/p.toml").exits(1);
     assert!(missing.stderr.contains("s.json"), "{missing}");
@@ -280,7 +254,7 @@ fn artifacts_are_known_and_given_files_are_read() {
     says_one_line(
         run(&project, "report --artifact nota=x.md"),
         3,
-        &["did you mean note?"],
+        &["'nota'", "note"],
     );
     says_one_line(run(&project, "report --artifact note=x.md"), 4, &["x.md"]);
     project.write("elsewhere/x.md", "Hello from elsewhere\n");
@@ -291,25 +265,17 @@ fn artifacts_are_known_and_given_files_are_read() {
 fn entries_and_checkpoints_that_are_not_there_are_told() {
     let project = started();
     run(&project, "checkpoint r-test here").succeeds();
-    says_one_line(run(&project, "why r-test 99"), 3, &["no entry 99"]);
+    says_one_line(run(&project, "why r-test 99"), 3, &["99"]);
     says_one_line(
         run(&project, "restore r-test hree --reason x"),
         3,
-        &["did you mean here?"],
+        &["here"],
     );
-    says_one_line(
-        run(&project, "restore r-test 99 --reason x"),
-        3,
-        &["no entry 99"],
-    );
-    says_one_line(run(&project, "fork r-test --at 0"), 3, &["no entry 0"]);
+    says_one_line(run(&project, "restore r-test 99 --reason x"), 3, &["99"]);
+    says_one_line(run(&project, "fork r-test --at 0"), 3, &["entry 0"]);
     for point in ["@reviewing", "@nowhere", "@", "@a/b"] {
         let line = format!("restore r-test {point} --reason x");
-        says_one_line(
-            run(&project, &line),
-            3,
-            &["was never in a stage", "@writing"],
-        );
+        says_one_line(run(&project, &line), 3, &["@writing"]);
     }
 }
 
@@ -333,5 +299,5 @@ fn a_home_is_needed() {
     let mut command = project.command(["list"]);
     command.env_remove("HOME").env_remove("XDG_STATE_HOME");
     let ran = testkit::Ran::from(command.output().unwrap());
-    says_one_line(ran, 4, &["set HOME or XDG_STATE_HOME"]);
+    says_one_line(ran, 4, &["HOME", "XDG_STATE_HOME"]);
 }

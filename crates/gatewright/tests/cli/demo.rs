@@ -69,6 +69,6 @@ fn a_temporary_folder_in_a_repository_is_not_taken_for_the_project() {
             ..ran
         },
         4,
-        &["set TMPDIR"],
+        &["TMPDIR"],
     );
 }

@@ -72,7 +72,7 @@ fn another_key_is_another_deed() {
 fn a_key_is_bound_to_its_command_and_its_arguments() {
     let project = started();
     run(&project, "checkpoint r-test a --key z").succeeds();
-    let used = "key z was used for `checkpoint …`; nothing was done";
+    let used = &["key z", "`checkpoint …`"];
     for line in [
         "checkpoint r-test b --key z",
         "report --key z",
@@ -81,7 +81,7 @@ fn a_key_is_bound_to_its_command_and_its_arguments() {
         "reset --reason x --key z",
         "check --key z",
     ] {
-        says_one_line(run(&project, line), 1, &[used]);
+        says_one_line(run(&project, line), 1, used);
     }
     assert_eq!(entries(&project, RUN), 2);
     // How the run is named and how the facts are printed makes no difference.
@@ -96,7 +96,7 @@ fn a_key_that_began_a_run_begins_no_other() {
     let start = "start small.toml --by-hand --id r-test --key once --task";
     run(&project, &format!("{start} x")).succeeds();
     run(&project, &format!("{start} x")).succeeds();
-    let used = &["key once was used for `start …`; nothing was done"];
+    let used = &["key once", "`start …`"];
     says_one_line(run(&project, &format!("{start} y")), 1, used);
     says_one_line(run(&project, "fork r-test --at 1 --key once"), 1, used);
     says_one_line(run(&project, "checkpoint r-test a --key once"), 1, used);

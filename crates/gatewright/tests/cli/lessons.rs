@@ -32,7 +32,7 @@ fn only_an_approval_is_an_approval() {
             format!(r#"{{"status": "{verdict}", "n": {}}}"#, verdict.len()),
         );
         let ran = run(&project, "report --agent reader").exits(1);
-        assert!(ran.stderr.contains("refused"), "{verdict}\n{ran}");
+        assert!(ran.stderr.contains("GW-R3"), "{verdict}\n{ran}");
         assert_eq!(stage(&project), "reviewing", "{verdict}");
     }
     project.write("verdict.json", r#"{"status": "approved"}"#);
@@ -56,7 +56,10 @@ fn an_unrelated_agent_moves_nothing() {
 fn saying_done_is_not_being_done() {
     let project = started();
     let ran = run(&project, "report --agent writer --outcome done").exits(1);
-    assert!(ran.stderr.contains("note is missing"), "{ran}");
+    assert!(
+        ran.stderr.contains("GW-R34") && ran.stderr.contains("note.md"),
+        "{ran}"
+    );
     assert_eq!(stage(&project), "writing");
 }
 
@@ -88,11 +91,7 @@ fn what_an_earlier_run_left_does_not_serve_this_one() {
     let project = project();
     project.write("note.md", "Hello from three days ago\n");
     start(&project, "small.toml").succeeds();
-    says_one_line(
-        run(&project, "report"),
-        1,
-        &["GW-R35", "note", "write it anew"],
-    );
+    says_one_line(run(&project, "report"), 1, &["GW-R35", "note"]);
     assert_eq!(stage(&project), "writing");
     project.write("note.md", "Hello from today\n");
     run(&project, "report").succeeds();
@@ -136,7 +135,7 @@ fn a_check_that_changes_the_tree_has_no_verdict() {
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
     let ran = run(&project, "check").exits(1);
-    for words in ["GW-R51", "made-by-the-check changed", "outside the project"] {
+    for words in ["GW-R51", "made-by-the-check"] {
         assert!(ran.stderr.contains(words), "{words}\n{ran}");
     }
     assert_eq!(stage(&project), "testing");

@@ -60,11 +60,7 @@ fn a_settings_file_adds_agents_to_a_group() {
     );
     // A person sees who may work now, before anything begins.
     let start = project.run(["start", "open.toml", "--task", "x", "--by-hand"]);
-    says_one_line(
-        start,
-        1,
-        &["open.toml is not as it was when it was trusted"],
-    );
+    says_one_line(start, 1, &["gatewright trust open.toml"]);
     let shown = run(&project, "trust open.toml --show").succeeds().stdout;
     assert!(
         shown.contains("makers: bash-*, rust-*, go-expert"),
@@ -91,11 +87,7 @@ fn a_built_in_pipeline_with_more_agents_must_be_trusted() {
     let start = ["start", "context-first", "--task", "x", "--by-hand"];
     project.run(start).succeeds();
     project.write(".gatewright/agents.json", r#"{"language": ["rust-*"]}"#);
-    says_one_line(
-        project.run(start),
-        1,
-        &["not trusted yet", "gatewright trust context-first"],
-    );
+    says_one_line(project.run(start), 1, &["gatewright trust context-first"]);
     project.trust("context-first");
     let words = [&start[..], &["--id", "r-more"]].concat();
     project.run(words).succeeds();
@@ -141,26 +133,17 @@ fn every_promise_is_proved_again_with_the_new_members() {
 fn settings_that_name_no_agents_are_told() {
     let project = project();
     for (settings, said) in [
-        (
-            r#"{"agents": {"makers": "rust-*"}}"#,
-            "is not a list of agents",
-        ),
-        (r#"{"agents": {"makers": [1]}}"#, "is not a list of agents"),
-        (
-            r#"{"agents": {"makers": ["a\nmakers b"]}}"#,
-            "is not a list of agents",
-        ),
-        ("{", "is not valid JSON"),
+        (r#"{"agents": {"makers": "rust-*"}}"#, "makers"),
+        (r#"{"agents": {"makers": [1]}}"#, "makers"),
+        (r#"{"agents": {"makers": ["a\nmakers b"]}}"#, "makers"),
+        ("{", "JSON"),
     ] {
         project.write("agents.json", settings);
         says_one_line(run(&project, "lint open.toml"), 1, &[said, "agents.json"]);
     }
     project.write("agents.json", r#"{"agents": {"makers": ["no name"]}}"#);
     let linted = run(&project, "lint open.toml").exits(1);
-    assert!(
-        linted.stderr.contains("`no name` is not a name"),
-        "{linted}"
-    );
+    assert!(linted.stderr.contains("`no name`"), "{linted}");
     // What says nothing about the group adds nothing.
     for nothing in [
         r#"{"agents": {}}"#,

@@ -43,10 +43,7 @@ fn a_whole_run_is_counted() {
         .collect();
     assert_eq!(agents, ["reader", "writer"]);
     let text = run(&project, "metrics").succeeds().stdout;
-    assert!(
-        text.contains("100.0 % of 1 that ended were completed"),
-        "{text}"
-    );
+    assert!(text.contains("100.0 %"), "{text}");
     assert!(text.contains("small/testing"), "{text}");
 }
 
@@ -77,7 +74,10 @@ fn nothing_to_count_is_said() {
     let project = Project::new(PROGRAM);
     let ran = run(&project, "metrics").succeeds();
     assert_eq!(ran.stdout, "");
-    assert!(ran.stderr.starts_with("no runs to count; "), "{ran}");
+    assert!(
+        ran.stderr.contains("gatewright ") && ran.stderr.lines().count() == 1,
+        "{ran}"
+    );
     assert_eq!(fact(&project, "metrics")["runs"]["total"], json!(0));
     for line in ["metrics --since 7", "metrics --pipeline a/b", "metrics r-1"] {
         run(&project, line).exits(2);

@@ -41,7 +41,7 @@ fn every_template_lints_plays_and_can_be_trusted_as_it_is() {
             "{made}"
         );
         for next in ["lint", "test", "trust", "init", "run"] {
-            let line = format!("next: `gatewright {next} ");
+            let line = format!("`gatewright {next} ");
             assert!(made.stderr.contains(&line), "{line}\n{made}");
         }
         holds(&project, &format!("my-{template}"));
@@ -143,35 +143,19 @@ fn no_file_is_ever_replaced() {
     run(&project, "new mine").succeeds();
     let before = project.read(".gatewright/mine.toml");
     let again = run(&project, "new mine --template task-graph");
-    says_one_line(
-        again,
-        1,
-        &[".gatewright/mine.toml is there already", "another name"],
-    );
+    says_one_line(again, 1, &[".gatewright/mine.toml"]);
     assert_eq!(project.read(".gatewright/mine.toml"), before);
 
     project.write(".gatewright/agents/other-worker.md", "mine\n");
     let other = run(&project, "new other");
-    says_one_line(
-        other,
-        1,
-        &["agents/other-worker.md is there with other content"],
-    );
+    says_one_line(other, 1, &["agents/other-worker.md"]);
     assert_eq!(project.read(".gatewright/agents/other-worker.md"), "mine\n");
     assert!(!project.path().join(".gatewright/other.toml").exists());
 
     project.write(".gatewright/json.json", "{}");
-    says_one_line(
-        run(&project, "new json"),
-        1,
-        &["json.json is there already"],
-    );
+    says_one_line(run(&project, "new json"), 1, &["json.json"]);
     symlink("nowhere", project.path().join(".gatewright/linked.toml")).unwrap();
-    says_one_line(
-        run(&project, "new linked"),
-        1,
-        &["linked.toml is there already"],
-    );
+    says_one_line(run(&project, "new linked"), 1, &["linked.toml"]);
 }
 
 #[test]
@@ -179,38 +163,22 @@ fn what_cannot_be_begun_is_told_in_one_line() {
     let project = Project::new(PROGRAM);
     let long = "x".repeat(65);
     for (line, code, words) in [
-        (
-            "new ansible",
-            1,
-            ["ansible is a built-in pipeline", "--from ansible"],
-        ),
-        ("new a/b", 2, ["'a/b' is no name for a pipeline", "'/'"]),
-        ("new ../up", 2, ["is no name", "'.'"]),
-        (&format!("new {long}"), 2, ["is no name", "64"]),
-        (
-            "new mine --template minimla",
-            3,
-            ["there is no template", "did you mean minimal?"],
-        ),
-        (
-            "new mine --template zzz",
-            3,
-            ["there is no template", "checked-work"],
-        ),
-        (
-            "new mine --from ansibel",
-            3,
-            ["there is no pipeline", "ansible"],
-        ),
+        ("new ansible", 1, ["ansible", "--from ansible"]),
+        ("new a/b", 2, ["'a/b'", "'/'"]),
+        ("new ../up", 2, ["'../up'", "'.'"]),
+        (&format!("new {long}"), 2, [&long, "64"]),
+        ("new mine --template minimla", 3, ["minimla", "minimal"]),
+        ("new mine --template zzz", 3, ["zzz", "checked-work"]),
+        ("new mine --from ansibel", 3, ["ansibel", "ansible"]),
         (
             "new mine --from gone.toml",
             3,
-            ["there is no file gone.toml", "pipelines"],
+            ["gone.toml", "gatewright pipelines"],
         ),
         (
             "new mine --from nameless.toml",
             1,
-            ["nameless.toml is not a definition", "lint"],
+            ["nameless.toml", "gatewright lint"],
         ),
     ] {
         project.write("nameless.toml", "about = 'x'\n");

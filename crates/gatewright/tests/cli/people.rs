@@ -124,7 +124,7 @@ fn what_an_agent_tried_stands_in_the_history() {
     ] {
         let before = entries(&project, RUN);
         let ran = by_agent(&project, line);
-        says_one_line(ran, 1, &["GW-R66", "only a person"]);
+        says_one_line(ran, 1, &["GW-R66"]);
         assert_eq!(entries(&project, RUN), before + 1, "{line}");
         let history = history(&project);
         let last = history.trim_end().lines().last().unwrap();
@@ -169,21 +169,14 @@ fn what_a_session_holds_is_a_persons_at_a_terminal() {
         "fork r-test --at 1",
         "trust small.toml",
     ] {
-        says_one_line(
-            run(&project, line),
-            1,
-            &["GW-R66", "a session holds the run"],
-        );
+        says_one_line(run(&project, line), 1, &["GW-R66"]);
     }
     assert!(history(&project).contains("(unattended)"));
     // Whoever looks is not in the way.
     run(&project, "status").succeeds();
     run(&project, "gc").succeeds();
     let ran = project.person(["cancel", "--reason", "enough"], "r-test\n");
-    assert!(
-        ran.stdout.contains("Type r-test to cancel this run"),
-        "{ran}"
-    );
+    assert!(ran.stdout.contains("Type r-test"), "{ran}");
     ran.succeeds();
     assert_eq!(status(&project), "cancelled");
     let last = history(&project);
@@ -196,20 +189,19 @@ fn what_a_session_holds_is_a_persons_at_a_terminal() {
 
 #[test]
 fn what_cannot_be_undone_wants_a_typed_word_and_no_other() {
-    for (line, says) in [
-        ("cancel --reason x", "nobody can go on"),
-        ("skip --reason x", "unchecked"),
-        ("reset --reason x", "begins again"),
-        ("restore r-test 1 --reason x", "entry 1"),
-        ("bypass --for 30m --reason x", "nothing is refused"),
+    for line in [
+        "cancel --reason x",
+        "skip --reason x",
+        "reset --reason x",
+        "restore r-test 1 --reason x",
+        "bypass --for 30m --reason x",
     ] {
         let project = started();
         let words: Vec<&str> = line.split_whitespace().collect();
         let before = entries(&project, RUN);
         for typed in ["\n", "y\n", "yes\n", "r-tes\n", "R-TEST\n", ""] {
             let ran = project.person(&words, typed).exits(1);
-            assert!(ran.stdout.contains(says), "{line}\n{ran}");
-            assert!(ran.stdout.contains("nothing was done"), "{line}\n{ran}");
+            assert!(ran.stdout.contains("Type r-test"), "{line}\n{ran}");
             assert_eq!(entries(&project, RUN), before, "{line} {typed:?}");
         }
         project.person(&words, "r-test\n").succeeds();
@@ -231,8 +223,9 @@ fn a_key_that_was_there_is_not_asked_about_again() {
     let project = started();
     let words = ["cancel", "--reason", "x", "--key", "once", RUN];
     project.person(words, "r-test\n").succeeds();
+    let before = entries(&project, RUN);
     let ran = project.person(words, "").succeeds();
-    assert!(ran.stdout.contains("this key was there before"), "{ran}");
+    assert_eq!(entries(&project, RUN), before, "{ran}");
     assert!(!ran.stdout.contains("Type"), "{ran}");
 }
 
@@ -242,7 +235,7 @@ fn runs_are_deleted_after_the_word_and_not_before() {
     run(&project, "cancel --reason x").succeeds();
     let words = ["gc", "--older-than", "0s"];
     let ran = project.person(words, "r-test\n").exits(1);
-    for says in ["1 run will be deleted for ever", "r-test", "Type delete"] {
+    for says in ["1 run", "r-test", "Type delete"] {
         assert!(ran.stdout.contains(says), "{says}\n{ran}");
     }
     assert_eq!(status(&project), "cancelled");
@@ -269,7 +262,7 @@ fn a_bypass_has_its_time_and_its_reason_and_can_be_ended() {
     says_one_line(
         project.run(["bypass", "--for", "30m", "--reason", " "]),
         1,
-        &["wants a reason"],
+        &["--reason"],
     );
     project
         .person(
@@ -284,11 +277,7 @@ fn a_bypass_has_its_time_and_its_reason_and_can_be_ended() {
     let bypassed = bypassed.filter(|entry| entry["rule"] == "GW-R78").count();
     assert_eq!(bypassed, 2, "{facts}");
     let told = history(&project);
-    assert!(
-        told.contains("the run is guarded again because: it is over"),
-        "{told}"
-    );
-    assert_eq!(told.matches("NOT GUARDED until").count(), 1, "{told}");
+    assert_eq!(told.matches("NOT GUARDED").count(), 1, "{told}");
 }
 
 /// What agents do to look like somebody else. `GATEWRIGHT` is the program, and the shell that runs

@@ -72,37 +72,32 @@ fn a_runner_gives_what_its_stage_asks_or_the_definition_is_refused() {
             "runner = 'qwen'",
             "GW-L265",
             14,
-            "no runner is called `qwen`; there are claude, codex, gemini, command",
+            &["`qwen`", "claude, codex, gemini, command"][..],
         ),
-        (
-            "runner = 'codx'",
-            "GW-L265",
-            14,
-            "no runner is called `codx`; did you mean `codex`?",
-        ),
+        ("runner = 'codx'", "GW-L265", 14, &["`codx`", "`codex`"]),
         (
             "runner = 'command'",
             "GW-L266",
             14,
-            "'worker' has the runner `command` and no script; name the script with `prompt`",
+            &["'worker'", "`command`", "`prompt`"],
         ),
         (
             "runner = 'command'\nprompt = 'words.md'",
             "GW-L266",
             15,
-            "words.md does not say what runs it",
+            &["words.md"],
         ),
         (
             "runner = 'command'\nprompt = 'work.sh'\ntools.deny = ['Bash']",
             "GW-L267",
             14,
-            "working forbids tools, and 'worker' cannot be held to that by `command`",
+            &["working", "'worker'", "`command`"],
         ),
         (
             "runner = 'command'\nprompt = 'work.sh'\nconversation = 'same'",
             "GW-L267",
             16,
-            "the conversation of 'worker' cannot go on with `command`",
+            &["'worker'", "`command`"],
         ),
     ] {
         let project = with("", more);
@@ -111,7 +106,7 @@ fn a_runner_gives_what_its_stage_asks_or_the_definition_is_refused() {
             panic!("not one problem: {problems:?}");
         };
         assert_eq!((found_code.as_str(), *found_line), (code, line), "{said}");
-        assert!(said.contains(words), "{said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
         let refused = start(&project, "one.toml").exits(1);
         assert!(refused.stderr.contains(code), "{refused}");
     }
@@ -166,9 +161,8 @@ fn a_budget_that_is_counted_in_part_is_worth_a_warning() {
         panic!("not one problem: {problems:?}");
     };
     assert_eq!((code.as_str(), *line), ("GW-L277", 5));
-    assert!(
-        said.contains("`codex` does not tell: what 'helper' uses is not counted"),
-        "{said}"
-    );
+    for name in ["`codex`", "'helper'"] {
+        assert!(said.contains(name), "{said}");
+    }
     start(&project, "one.toml").succeeds();
 }

@@ -85,38 +85,13 @@ fn what_is_typed_goes_before_the_settings_and_those_before_the_defaults() {
 #[test]
 fn parameters_that_do_not_fit_are_refused() {
     for (settings, typed, code, says) in [
-        (None, "", 1, "'target' is required"),
-        (
-            None,
-            "--param target=x --param colour=red",
-            1,
-            "no parameter 'colour'",
-        ),
-        (
-            None,
-            "--param target=x --param mood=angry",
-            1,
-            "one of calm, wild",
-        ),
-        (
-            None,
-            "--param target=x --param tries=often",
-            1,
-            "often is not a number",
-        ),
-        (None, "--param target=x --param target=y", 2, "there twice"),
-        (
-            Some("{"),
-            "--param target=x",
-            1,
-            "pipeline.config.json is not valid JSON",
-        ),
-        (
-            Some(r#"{"mood": ["wild"]}"#),
-            "--param target=x",
-            1,
-            "not a single value",
-        ),
+        (None, "", 1, "'target'"),
+        (None, "--param target=x --param colour=red", 1, "'colour'"),
+        (None, "--param target=x --param mood=angry", 1, "calm, wild"),
+        (None, "--param target=x --param tries=often", 1, "often"),
+        (None, "--param target=x --param target=y", 2, "target"),
+        (Some("{"), "--param target=x", 1, "pipeline.config.json"),
+        (Some(r#"{"mood": ["wild"]}"#), "--param target=x", 1, "mood"),
     ] {
         let project = project();
         if let Some(settings) = settings {
@@ -166,13 +141,9 @@ fn parameters_reach_the_commands_as_whole_words() {
 fn a_guarded_run_wants_a_session_and_nothing_is_pretended() {
     let project = project();
     let ran = project.run(["start", "small.toml", "--task", "x"]);
-    says_one_line(
-        ran,
-        1,
-        &["a guarded run belongs to a session", "add --by-hand"],
-    );
+    says_one_line(ran, 1, &["--by-hand"]);
     let ran = project.run(["start", "ansble", "--task", "x"]);
-    says_one_line(ran, 3, &["no pipeline 'ansble'", "did you mean ansible?"]);
+    says_one_line(ran, 3, &["'ansble'", "ansible"]);
     assert!(!project.state().exists());
 }
 
@@ -207,11 +178,7 @@ const GRAPH: &str = r#"
 fn steps_are_given_at_the_start_and_done_in_waves() {
     let project = trusted();
     project.write("waves.toml", GRAPH);
-    says_one_line(
-        start(&project, "waves.toml"),
-        1,
-        &["wants its steps at the start", "add --steps FILE"],
-    );
+    says_one_line(start(&project, "waves.toml"), 1, &["--steps FILE"]);
     project.write(
         "steps.json",
         r#"[{"id": "a", "title": "first", "agent": "worker", "needs": []},
@@ -221,7 +188,7 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
     says_one_line(
         run(&project, &format!("start small.toml {words}")),
         1,
-        &["takes no steps", "leave --steps out"],
+        &["--steps"],
     );
     run(&project, &format!("start waves.toml {words}")).succeeds();
     project.write("parts/b.md", "too early\n");
@@ -233,11 +200,7 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
     project.write("parts/a.md", "done\n");
     run(&project, "report --agent worker --step a").succeeds();
     project.write("parts/b.md", "done as well\n");
-    says_one_line(
-        run(&project, "report --step c"),
-        3,
-        &["doing has no step 'c'"],
-    );
+    says_one_line(run(&project, "report --step c"), 3, &["doing", "'c'"]);
     run(&project, "report --step b").succeeds();
     assert_eq!(status(&project), "completed");
 }
@@ -252,20 +215,13 @@ fn a_queued_run_is_taken_up_by_whoever_drives_it() {
     .succeeds();
     assert_eq!(status(&project), "queued");
     let next = run(&project, "next").succeeds();
-    for words in [
-        "the run is queued",
-        "gatewright report r-test --agent writer",
-    ] {
+    for words in ["queued", "gatewright report r-test --agent writer"] {
         assert!(next.stdout.contains(words), "{words}\n{next}");
     }
     // What is refused takes nothing up.
     says_one_line(run(&project, "report --agent reader"), 1, &["GW-R11"]);
-    says_one_line(
-        run(&project, "report"),
-        1,
-        &["note is missing: write note.md"],
-    );
-    says_one_line(run(&project, "check"), 1, &["writing is not a check"]);
+    says_one_line(run(&project, "report"), 1, &["GW-R34", "note.md"]);
+    says_one_line(run(&project, "check"), 1, &["GW-R52", "writing"]);
     assert_eq!(status(&project), "queued");
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
@@ -282,7 +238,7 @@ fn an_id_is_used_once() {
             .replace("verdict.json", "v.json"),
     );
     for pipeline in ["other.toml", "small.toml"] {
-        says_one_line(start(&project, pipeline), 1, &["r-test already"]);
+        says_one_line(start(&project, pipeline), 1, &["r-test"]);
     }
 }
 
@@ -312,11 +268,7 @@ fn the_project_is_found_from_every_subfolder_and_worktree() {
         command.current_dir(project.path().join("../other"));
         Ran::from(command.output().unwrap())
     };
-    says_one_line(
-        start(),
-        1,
-        &["not trusted yet", "gatewright trust small.toml"],
-    );
+    says_one_line(start(), 1, &["gatewright trust small.toml"]);
     let trust = format!("cd ../other && {PROGRAM} trust small.toml");
     project.person_at(&trust, "yes\n").succeeds();
     // Another worktree has other files, so the same paths do not collide.
@@ -345,7 +297,7 @@ fn a_foreign_folder_has_no_run() {
     says_one_line(
         Ran::from(command.output().unwrap()),
         3,
-        &["no run is active"],
+        &["`gatewright start`"],
     );
 }
 
@@ -363,5 +315,5 @@ fn before_the_first_start_there_is_nothing() {
         let ran = run(&project, line).exits(3);
         assert_eq!(ran.stderr.lines().count(), 1, "{line}\n{ran}");
     }
-    says_one_line(run(&project, "list"), 0, &["no runs; begin one"]);
+    says_one_line(run(&project, "list"), 0, &["gatewright start"]);
 }

@@ -26,16 +26,15 @@ fn a_pipeline_is_driven_by_hand_to_its_end() {
     says_one_line(
         run(&project, "report --agent reader"),
         1,
-        &["GW-R11", "'reader'", "next: 'writer'"],
+        &["GW-R11", "'reader'", "'writer'"],
     );
     project.write("note.md", "Hallo\n");
     run(&project, "report --agent writer").succeeds();
     assert_eq!(stage(&project), "testing");
     let failed = run(&project, "check").exits(1);
-    assert!(
-        failed.stdout.contains("the check testing failed"),
-        "{failed}"
-    );
+    for fact in ["testing", "grep -q Hello note.md: exit 1"] {
+        assert!(failed.stdout.contains(fact), "{failed}");
+    }
     assert_eq!(stage(&project), "writing");
 
     // The same bytes again are an old note.
@@ -52,7 +51,7 @@ fn a_pipeline_is_driven_by_hand_to_its_end() {
     says_one_line(
         run(&project, "report --agent reader"),
         1,
-        &["GW-R11", "'writer' fixes"],
+        &["GW-R11", "'writer'"],
     );
     project.write("note.md", "Hello, reader\n");
     run(&project, "report --agent writer").succeeds();
@@ -78,7 +77,7 @@ fn a_way_around_the_review_is_refused_with_its_path() {
     for words in [
         "GW-L260",
         "bypass.toml:",
-        "without `reviewing`",
+        "`reviewing`",
         "asking (no) → complete",
     ] {
         assert!(linted.stderr.contains(words), "{words}\n{linted}");
@@ -184,7 +183,7 @@ fn a_cancelled_run_is_over() {
     assert_eq!(status(&project), "cancelled");
     project.write("note.md", "Hello\n");
     says_one_line(run(&project, "report r-test"), 1, &["GW-R16"]);
-    says_one_line(run(&project, "report"), 3, &["no run is active"]);
+    says_one_line(run(&project, "report"), 3, &["`gatewright start`"]);
     assert_eq!(entries(&project, RUN), 3);
 }
 
@@ -208,5 +207,5 @@ fn an_open_stage_is_ended_by_a_person() {
     says_one_line(run(&project, "report --agent stranger"), 1, &["GW-R11"]);
     run(&project, "finish").succeeds();
     assert_eq!(status(&project), "completed");
-    says_one_line(run(&project, "finish r-test"), 1, &["refused"]);
+    says_one_line(run(&project, "finish r-test"), 1, &["GW-R"]);
 }

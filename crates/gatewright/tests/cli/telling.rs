@@ -45,7 +45,7 @@ fn of_two_checks_at_once_one_counts_and_the_other_is_told() {
     ran.sort_by_key(|ran| ran.code);
     let [first, second] = ran;
     first.succeeds();
-    says_one_line(second, 1, &["GW-R52", "counts for nothing"]);
+    says_one_line(second, 1, &["GW-R52"]);
     assert_eq!(stage(&project), "asking");
 }
 
@@ -64,10 +64,10 @@ fn a_folder_that_is_not_searched_is_told_with_its_reason() {
     Ran::from(command.output().unwrap()).succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
-    let inside = format!("{} (inside the project), bin (relative)", bin.display());
-    let left_out = "left out of the run's PATH: ";
+    let inside = bin.display().to_string();
     let ran = run(&project, "check");
-    says_one_line(ran, 4, &["was not found in /usr/bin", left_out, &inside]);
+    let facts = ["GW-R55", "my-own-tool", "/usr/bin", &inside, "relative"];
+    says_one_line(ran, 4, &facts);
 }
 
 #[test]
@@ -75,21 +75,21 @@ fn what_must_say_something_is_not_empty() {
     let project = project();
     for task in ["", " \n"] {
         let ran = project.run(["start", "small.toml", "--by-hand", "--task", task]);
-        says_one_line(ran, 2, &["the task is empty"]);
+        says_one_line(ran, 2, &["task"]);
     }
     let start_ansible = |param: &str| {
         let words = ["start", "ansible", "--by-hand", "--task", "x", "--param"];
         project.run(words.into_iter().chain([param]))
     };
-    let told = &["'target' is required, and is empty", "--param target=VALUE"];
+    let told = &["'target'", "--param target=VALUE"];
     says_one_line(start_ansible("target="), 1, told);
     says_one_line(
         start_ansible("tagret=x"),
         1,
-        &["GW-R01", "did you mean --param target=VALUE?"],
+        &["GW-R01", "--param target=VALUE"],
     );
     let ran = run(&project, "start ansible --by-hand --task x");
-    says_one_line(ran, 1, &["GW-R01", "add --param target=VALUE"]);
+    says_one_line(ran, 1, &["GW-R01", "--param target=VALUE"]);
     assert_eq!(
         fact(&project, "list --all")["runs"]
             .as_array()
@@ -104,7 +104,7 @@ fn a_reason_says_something() {
     let project = started();
     for what in ["cancel", "reset"] {
         let ran = project.run([what, RUN, "--reason", " "]);
-        says_one_line(ran, 1, &["wants a reason", "--reason"]);
+        says_one_line(ran, 1, &["--reason"]);
     }
     assert!(!project.state().join("backups").exists());
     assert_eq!(entries(&project, RUN), 1);
@@ -126,10 +126,7 @@ fn backups_go_with_their_runs() {
     run(&project, "cancel --reason x").succeeds();
     std::thread::sleep(Duration::from_millis(5));
     let collected = run(&project, "gc --older-than 0s").succeeds();
-    assert!(
-        collected.stdout.starts_with("deleted 1 run with "),
-        "{collected}"
-    );
+    assert!(collected.stdout.contains("1 run"), "{collected}");
     assert_eq!(backups(), 0);
 }
 
@@ -145,13 +142,9 @@ fn a_task_may_come_from_the_input() {
         "--task",
         "-",
     ];
-    says_one_line(project.run(words), 2, &["the task is empty"]);
+    says_one_line(project.run(words), 2, &["task"]);
     let long = "x".repeat(1024 * 1024 + 1);
-    says_one_line(
-        project.run_with_input(words, &long),
-        1,
-        &["longer than 1048576 bytes"],
-    );
+    says_one_line(project.run_with_input(words, &long), 1, &["1048576"]);
     project.trust("small.toml");
     project.run_with_input(words, "write\na note\n").succeeds();
     assert_eq!(fact(&project, "status")["task"], "write\na note");
@@ -161,11 +154,7 @@ fn a_task_may_come_from_the_input() {
 fn a_list_without_active_runs_names_the_way_to_the_others() {
     let project = started();
     run(&project, "cancel --reason x").succeeds();
-    says_one_line(
-        run(&project, "list"),
-        0,
-        &["no active runs; `gatewright list --all`"],
-    );
+    says_one_line(run(&project, "list"), 0, &["`gatewright list --all`"]);
     let one = run(&project, "list --all").succeeds();
     assert!(!one.stdout.contains("PROJECT"), "{one}");
 
@@ -195,10 +184,10 @@ fn a_list_of_damaged_runs_is_not_empty() {
         .unwrap();
     let listed = run(&project, "list").exits(5);
     assert!(
-        listed.stdout.contains("r-test  small     damaged"),
+        listed.stdout.contains("r-test") && listed.stdout.contains("damaged"),
         "{listed}"
     );
-    assert!(!listed.stderr.contains("no runs"), "{listed}");
+    assert!(!listed.stderr.contains("gatewright start"), "{listed}");
     let ran = project.run(["list", "--json"]).exits(5);
     let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(facts["runs"][0]["status"], "damaged");
@@ -207,39 +196,23 @@ fn a_list_of_damaged_runs_is_not_empty() {
 #[test]
 fn a_report_out_of_place_is_told_the_true_reason() {
     let project = started();
-    says_one_line(
-        run(&project, "report"),
-        1,
-        &["GW-R34", "note is missing: write note.md"],
-    );
+    says_one_line(run(&project, "report"), 1, &["GW-R34", "note.md"]);
     let given = "report --artifact note=no-such-file.md";
     says_one_line(
         run(&project, given),
         4,
-        &["there is no file no-such-file.md", "--artifact note="],
+        &["no-such-file.md", "--artifact note="],
     );
     project.write("note.md", [0xff]);
-    says_one_line(
-        run(&project, "report"),
-        1,
-        &["GW-R34", "note is not valid", "; correct note.md"],
-    );
+    says_one_line(run(&project, "report"), 1, &["GW-R34", "note.md"]);
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
-    says_one_line(
-        run(&project, "report"),
-        1,
-        &["testing is a check: no agent works in it"],
-    );
+    says_one_line(run(&project, "report"), 1, &["GW-R11", "testing"]);
     run(&project, "check").succeeds();
-    says_one_line(run(&project, "report"), 1, &["no agent works in it"]);
-    says_one_line(run(&project, "check"), 1, &["asking is not a check"]);
+    says_one_line(run(&project, "report"), 1, &["GW-R11", "asking"]);
+    says_one_line(run(&project, "check"), 1, &["GW-R52", "asking"]);
     run(&project, "cancel --reason x").succeeds();
-    says_one_line(
-        run(&project, "check r-test"),
-        1,
-        &["GW-R16", "the run is over"],
-    );
+    says_one_line(run(&project, "check r-test"), 1, &["GW-R16"]);
 }
 
 #[test]
@@ -249,17 +222,13 @@ fn a_stuck_check_says_what_it_waits_for() {
         run(&project, "report --outcome crashed").succeeds();
     }
     assert_eq!(status(&project), "waiting");
-    says_one_line(
-        run(&project, "check"),
-        1,
-        &["GW-R17", "the run waits for a person: "],
-    );
+    says_one_line(run(&project, "check"), 1, &["GW-R17"]);
 }
 
 #[test]
 fn a_captured_artifact_can_be_read() {
     let project = started();
-    let told = &["no captured 'note'", "nothing has been captured yet"];
+    let told = &["'note'"];
     says_one_line(run(&project, "export r-test --artifact note"), 3, told);
     to_the_question(&project);
     project.write("note.md", "changed since\n");
@@ -270,12 +239,12 @@ fn a_captured_artifact_can_be_read() {
     says_one_line(
         run(&project, "export r-test --artifact verdict"),
         3,
-        &["there are note"],
+        &["'verdict'", "note"],
     );
     says_one_line(
         run(&project, "export r-test --format md --json"),
         2,
-        &["leave --json out"],
+        &["--json"],
     );
 }
 
@@ -285,7 +254,7 @@ fn each_of_several_files_has_its_line() {
     project.write("bad.toml", "name = 1\n");
     let linted = run(&project, "lint bad.toml small.toml").exits(1);
     let lines: Vec<&str> = linted.stdout.lines().collect();
-    assert!(lines[0].starts_with("bad.toml: refused, "), "{linted}");
+    assert!(lines[0].starts_with("bad.toml: "), "{linted}");
     assert_eq!(lines[1], "small.toml: accepted");
 }
 
@@ -300,7 +269,7 @@ fn a_built_in_pipeline_is_written_with_all_its_files() {
     assert!(written.stdout.starts_with("multi-ai.toml\n"), "{written}");
     run(&project, "lint mine/multi-ai.toml").succeeds();
     let again = run(&project, "pipelines multi-ai --out mine");
-    says_one_line(again, 1, &["multi-ai.toml is there already"]);
+    says_one_line(again, 1, &["multi-ai.toml"]);
     run(&project, "pipelines --out mine").exits(2);
 }
 

@@ -76,7 +76,7 @@ fn no_view_is_written_through_a_link() {
     project.write("viewed.toml", format!("{SMALL}{VIEWS}"));
     start(&project, "viewed.toml").succeeds();
     let ran = run(&project, "checkpoint r-test here").succeeds();
-    assert!(ran.stderr.contains("`shown` is a symbolic link"), "{ran}");
+    assert!(ran.stderr.contains("`shown`"), "{ran}");
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
 
@@ -88,7 +88,7 @@ fn a_view_that_nobody_knows_is_refused() {
         format!("{SMALL}[views]\nsumary = \"x.md\"\n"),
     );
     let ran = run(&project, "lint viewed.toml").exits(1);
-    assert!(ran.stderr.contains("did you mean `summary`?"), "{ran}");
+    assert!(ran.stderr.contains("`summary`"), "{ran}");
     project.write(
         "outside.toml",
         format!("{SMALL}[views]\nsummary = \"../x.md\"\n"),
@@ -115,14 +115,11 @@ fn an_edited_view_is_told_once_noted_and_written_again() {
     let project = with_views();
     project.write("shown/status.json", "{}");
     let ran = run(&project, "checkpoint r-test here").succeeds();
-    assert_eq!(
-        notices(&ran),
-        [
-            "the view `shown/status.json` was edited: it only shows the run, nothing changed, and it was written again"
-        ]
-    );
+    let told = notices(&ran);
+    assert_eq!(told.len(), 1, "{ran}");
+    assert!(told[0].contains("`shown/status.json`"), "{ran}");
     assert_eq!(noted(&project).len(), 1, "{:?}", noted(&project));
-    assert!(noted(&project)[0].contains("`shown/status.json` was edited"));
+    assert!(noted(&project)[0].contains("`shown/status.json`"));
     assert!(project.read("shown/status.json").contains("\"writing\""));
     let ran = run(&project, "checkpoint r-test there").succeeds();
     assert_eq!(notices(&ran), [""; 0]);
@@ -135,17 +132,10 @@ fn a_removed_view_is_told_once_noted_and_written_again() {
     std::fs::remove_dir_all(project.path().join("shown")).unwrap();
     let ran = run(&project, "checkpoint r-test here").succeeds();
     assert_eq!(notices(&ran).len(), 4, "{ran}");
-    assert!(
-        ran.stderr
-            .contains("the view `shown/r-test.md` was removed")
-    );
+    assert!(ran.stderr.contains("`shown/r-test.md`"), "{ran}");
     assert_eq!(noted(&project).len(), 4);
     assert!(project.read("shown/status.json").contains("\"writing\""));
-    assert!(
-        project
-            .read("shown/run.log")
-            .contains("the view `shown/r-test.md` was removed")
-    );
+    assert!(project.read("shown/run.log").contains("`shown/r-test.md`"));
     let ran = run(&project, "checkpoint r-test there").succeeds();
     assert_eq!(notices(&ran), [""; 0]);
 }
@@ -199,7 +189,7 @@ fn a_log_grows_and_an_edited_one_is_written_whole() {
     let whole = project.read("shown/run.log");
     assert!(whole.starts_with(&grown), "{whole}");
     assert!(
-        whole.contains("the view `shown/run.log` was edited"),
+        whole.contains("`shown/run.log`") && whole.contains("GW-R103"),
         "{whole}"
     );
     assert!(whole.contains("asking → stopped: no"), "{whole}");
@@ -217,7 +207,7 @@ fn whoever_comes_at_once_leaves_one_whole_picture_of_all() {
     });
     let log = project.read("shown/run.log");
     for name in &names {
-        let line = format!("this point is called {name} ");
+        let line = format!(" {name} ");
         assert_eq!(log.matches(&line).count(), 1, "{name}\n{log}");
     }
     assert_eq!(noted(&project), [""; 0]);
@@ -241,7 +231,7 @@ fn a_view_that_cannot_be_written_is_one_line_and_the_commit_stands() {
     start(&project, "viewed.toml").succeeds();
     let ran = run(&project, "checkpoint r-test here").succeeds();
     assert_eq!(ran.stderr.lines().count(), 1, "{ran}");
-    assert!(ran.stderr.contains("`shown` is not a folder"), "{ran}");
+    assert!(ran.stderr.contains("`shown`"), "{ran}");
     assert_eq!(noted(&project), [""; 0]);
 }
 
@@ -276,11 +266,9 @@ status = "shown/status.json"
         project.run(["start", pipeline, "--task", "x", "--by-hand", "--id", id])
     };
     let ran = start("second.toml", "r-2").exits(1);
-    assert!(
-        ran.stderr
-            .contains("run r-test is active here and leaves shown/status.json"),
-        "{ran}"
-    );
+    for fact in ["r-test", "shown/status.json"] {
+        assert!(ran.stderr.contains(fact), "{ran}");
+    }
     start("third.toml", "r-3").succeeds();
     assert!(project.read("shown/r-3.json").contains("\"r-3\""));
     run(&project, "cancel r-test --reason x --yes");
@@ -301,14 +289,13 @@ fn a_removed_stop_makes_the_run_wait_until_a_person_goes_on() {
     let project = with_stop();
     project.write("note.md", "Hello\n");
     let ran = run(&project, "report").exits(1);
-    assert!(
-        ran.stderr.contains(
-            "the run is stopped, because somebody removed `stop.json`: \
-             `gatewright answer r-test continue` lets it go on"
-        ),
-        "{ran}"
-    );
-    assert!(ran.stderr.contains("GW-R17"), "{ran}");
+    for fact in [
+        "GW-R17",
+        "`stop.json`",
+        "`gatewright answer r-test continue`",
+    ] {
+        assert!(ran.stderr.contains(fact), "{ran}");
+    }
     assert_eq!(crate::fixture::status(&project), "waiting");
     assert_eq!(crate::fixture::stage(&project), "writing");
     assert!(
@@ -329,12 +316,7 @@ fn a_stop_is_noticed_by_the_first_command_that_changes_something() {
     assert_eq!(crate::fixture::status(&project), "waiting");
     run(&project, "cancel --reason enough --yes");
     let history = run(&project, "history").succeeds();
-    assert!(
-        history
-            .stdout
-            .contains("the run was stopped: somebody removed `stop.json`"),
-        "{history}"
-    );
+    assert!(history.stdout.contains("`stop.json`"), "{history}");
 }
 
 #[test]
@@ -374,7 +356,7 @@ fn lint_knows_what_a_view_may_say() {
             "GW-L110",
             "counter",
         ),
-        ("loop-state = \"x\"", "GW-L113", "a table"),
+        ("loop-state = \"x\"", "GW-L113", "loop-state"),
         (
             "loop-state = { path = \"x\", counter = \"fixes\" }",
             "GW-L112",
@@ -383,7 +365,7 @@ fn lint_knows_what_a_view_may_say() {
         (
             "loop-state = { path = \"x\", counter = \"fixs\", promise = \"y\" }",
             "GW-L2",
-            "did you mean `fixes`?",
+            "`fixes`",
         ),
         (
             "loop-state = { path = \"x\", counter = \"fixes\", promise = \"{y}\" }",

@@ -101,7 +101,7 @@ fn a_stop_and_a_prompt_that_cannot_be_read_go_on_and_say_so() {
         well_formed(&ran);
         assert_eq!(ran.code, Some(0), "{event}: {ran}");
         let told = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(told.contains("GW-R101 not judged"), "{event}: {ran}");
+        assert!(told.contains("GW-R101"), "{event}: {ran}");
     }
 }
 
@@ -245,7 +245,7 @@ fn what_could_not_be_recorded_is_marked_later() {
         .iter()
         .filter(|entry| entry["rule"] == "GW-R100")
         // A host that is played is not known, and that is marked, too.
-        .filter(|entry| !entry["text"].to_string().contains("not Claude Code"))
+        .filter(|entry| !entry["text"].to_string().contains("Claude Code"))
         .collect();
     assert_eq!(marks.len(), 1, "{journal:?}");
     assert!(

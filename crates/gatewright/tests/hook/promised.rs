@@ -138,14 +138,13 @@ fn while_no_run_can_begin_no_agent_begins_and_ordinary_tools_go_on() {
         break_it(&seat);
         let started = json!({"hook_event_name": "SessionStart", "source": "startup"});
         let told = seat.hook("SessionStart", &started).succeeds();
-        let said = "no agent begins in this session until a person has mended that";
-        assert!(told.stdout.contains(said), "{name}: {told}");
+        assert!(told.stdout.contains("systemMessage"), "{name}: {told}");
         for call in starting() {
             let ran = seat.hook("PreToolUse", &call);
             assert_eq!(ran.code, Some(0), "{name}: {call}: {ran}");
             for part in [
                 r#""permissionDecision":"deny""#,
-                "GW-R101 not judged",
+                "GW-R101",
                 "`gatewright doctor`",
             ] {
                 assert!(ran.stdout.contains(part), "{name}: {call}: {ran}");
@@ -203,12 +202,10 @@ fn the_model_is_told_too_that_a_command_began_no_run() {
         told["hookSpecificOutput"]["additionalContext"].to_string()
     };
     let told = typed("");
-    assert!(
-        told.contains("Gatewright began no run: the task is empty"),
-        "{told}"
-    );
+    assert!(told.contains("task"), "{told}");
+    assert!(!told.contains("`working`"), "{told}");
     let told = typed("write it");
-    assert!(!told.contains("began no run"), "{told}");
+    assert!(told.contains("`working`"), "{told}");
 }
 
 #[test]
@@ -230,7 +227,7 @@ fn a_session_of_which_nobody_can_see_whether_it_holds_a_run_begins_no_agent() {
     std::os::unix::fs::symlink(&sessions, &sessions).expect("linked");
     let ran = seat.hook("PreToolUse", &agent("Agent"));
     assert_eq!(ran.code, Some(2), "{ran}");
-    assert!(ran.stderr.contains("GW-R101 not judged"), "{ran}");
+    assert!(ran.stderr.contains("GW-R101"), "{ran}");
     let ran = seat.hook("PreToolUse", &shell("ls"));
     assert_eq!(ran.code, Some(0), "{ran}");
     // What is not judged by the run is judged by the call itself.

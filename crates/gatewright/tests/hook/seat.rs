@@ -42,7 +42,7 @@ impl Seat {
     fn begun(self) -> Self {
         let begun = json!({"hook_event_name": "SessionStart", "source": "startup"});
         let told = self.hook("SessionStart", &begun).succeeds();
-        assert!(told.stdout.contains("is in stage `working`"), "{told}");
+        assert!(told.stdout.contains("`working`"), "{told}");
         self
     }
 

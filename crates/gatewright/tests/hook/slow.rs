@@ -40,15 +40,17 @@ fn what_takes_too_long_is_refused_before_the_host_gives_up_and_is_marked() {
     });
     let ran = seat.hook("PreToolUse", &asked);
     assert_eq!(ran.code, Some(2), "{ran}");
-    assert!(ran.stderr.contains("not judged: it took too long"), "{ran}");
+    assert!(ran.stderr.contains("GW-R101"), "{ran}");
 
     fs::remove_file(huge).expect("the file can be removed");
     seat.hook("PreToolUse", &asked).succeeds();
     let journal = seat.journal();
-    let told = |part: &str| {
-        let texts = journal.iter().filter_map(|entry| entry["text"].as_str());
-        texts.filter(|text| text.contains(part)).count()
+    let told = |rule: &str, part: &str| {
+        let entries = journal.iter().filter(|entry| entry["rule"] == rule);
+        entries
+            .filter(|entry| entry["text"].to_string().contains(part))
+            .count()
     };
-    assert_eq!(told("it took too long"), 1, "{journal:?}");
-    assert_eq!(told("'writer' (d1) began"), 1, "{journal:?}");
+    assert_eq!(told("GW-R100", "PreToolUse"), 1, "{journal:?}");
+    assert_eq!(told("GW-R10", "'writer' (d1)"), 1, "{journal:?}");
 }
