@@ -207,7 +207,7 @@ pub fn until(what: &str, holds: impl Fn() -> bool) {
 /// Contains, said so that a failure shows both.
 #[track_caller]
 pub fn says(text: &str, part: &str) {
-    assert!(text.contains(part), "«{part}» is not in\n{text}");
+    assert!(text.contains(part), "{part:?} is not in\n{text}");
 }
 
 fn unique() -> usize {

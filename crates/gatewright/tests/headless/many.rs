@@ -37,10 +37,10 @@ fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
         .line("--task more --task last")
         .replace("--id r-test", "");
     let ran = world.gatewright(&line).exits(6);
-    says(&ran.stderr, "1 more of the tasks were not begun");
+    assert!(ran.stderr.contains("1 more"), "{ran}");
     assert_eq!(world.starts().len(), 2);
     let ran = world.gatewright(&world.line("--task more")).exits(2);
-    says(&ran.stderr, "several tasks are several runs");
+    says(&ran.stderr, "--id");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_worker_leaves_who_waits_and_takes_up_who_was_answered() {
     let world = World::with(&asking, WRITES);
     queue(&world, "r-a", "try").succeeds();
     let ran = world.gatewright("worker --once").succeeds();
-    says(&ran.stderr, "r-a waits for a person: Begin?");
+    says(&ran.stderr, "Begin?");
     world.gatewright("answer r-a yes").succeeds();
     world.gatewright("worker --once").succeeds();
     assert_eq!(world.status("r-a"), "completed");
@@ -173,7 +173,8 @@ fn one_run_that_cannot_be_driven_does_not_stop_the_others() {
     queue(&world, "r-a", "try").succeeds();
     std::fs::rename(&other, world.project.home().join("moved")).unwrap();
     let ran = world.gatewright("worker --once").exits(1);
-    says(&ran.stderr, "r-gone: the project of r-gone was");
+    says(&ran.stderr, "r-gone: ");
+    says(&ran.stderr, other.to_str().unwrap());
     assert_eq!(world.status("r-a"), "completed", "{ran}");
 }
 
@@ -185,9 +186,7 @@ fn a_run_that_could_not_be_driven_is_tried_again_while_nothing_else_happens() {
     let moved = world.project.home().join("moved");
     std::fs::rename(&other, &moved).unwrap();
     let worker = world.begin("worker");
-    until("it failed", || {
-        worker.said().contains("r-gone: the project")
-    });
+    until("it failed", || worker.said().contains("r-gone: "));
     std::fs::rename(&moved, &other).unwrap();
     until("it went on", || world.status("r-gone") == "completed");
     worker.interrupt();

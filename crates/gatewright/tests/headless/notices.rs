@@ -56,7 +56,7 @@ fn it_is_told_of_a_wait_too_and_of_the_end_after_it() {
     world.gatewright("resume r-test").succeeds();
     assert_eq!(world.noted("knows"), ["r-test waiting", "r-test completed"]);
     let told = told(&world);
-    says(told[0]["reason"].as_str().unwrap(), "note is missing");
+    says(told[0]["reason"].as_str().unwrap(), "note");
 }
 
 #[test]

@@ -24,7 +24,8 @@ fn a_script_of_the_definition_works_in_a_headless_run() {
     world.gatewright(RUN).succeeds();
     assert_eq!(world.project.read("note.txt"), "writer in writing\n");
     let briefing = world.project.read("briefing");
-    says(&briefing, "You are 'writer' in run r-test");
+    says(&briefing, "'writer'");
+    says(&briefing, "r-test");
 }
 
 #[test]
@@ -32,6 +33,7 @@ fn a_script_that_fails_is_tried_again_as_it_was_trusted() {
     let world =
         scripted("#!/bin/sh\n[ -e second ] || { touch second; exit 3; }\necho x > note.txt\n");
     let ran = world.gatewright(RUN).succeeds();
-    says(&ran.stderr, "crashed: the script ended with exit code 3");
+    says(&ran.stderr, "crashed");
+    says(&ran.stderr, "exit code 3");
     assert_eq!(world.history("retried").len(), 1);
 }

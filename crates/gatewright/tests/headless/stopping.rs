@@ -35,17 +35,11 @@ fn one_interrupt_stops_cleanly_says_how_to_go_on_and_resume_finishes() {
     run.interrupt();
     let ran = run.end().exits(130);
     says(&ran.stdout, "r-test stopped");
-    says(
-        &ran.stderr,
-        "`gatewright resume r-test` goes on where it was",
-    );
+    says(&ran.stderr, "`gatewright resume r-test`");
     no_worker_is_left(&world);
     let_go(&world);
     let ran = world.gatewright("resume").succeeds();
-    says(
-        &ran.stderr,
-        "was interrupted: begun anew, in the same attempt",
-    );
+    says(&ran.stderr, "'writer'");
     assert_eq!(world.history("admitted").len(), 1, "one dispatch in all");
     assert_eq!(world.history("ended").len(), 1);
     assert_eq!(world.starts().len(), 2);
@@ -77,9 +71,9 @@ fn a_killed_orchestrator_leaves_nobody_and_one_command_goes_on() {
     assert_eq!(run.kill().code, None);
     no_worker_is_left(&world);
     let shown = world.gatewright("recover").succeeds().stdout;
-    says(&shown, "r-test in writing, running: nobody drives it");
-    says(&shown, "'writer' (d1): begun anew, in the same attempt");
-    says(&shown, "`gatewright resume r-test` goes on");
+    says(&shown, "r-test in writing");
+    says(&shown, "'writer' (d1)");
+    says(&shown, "`gatewright resume r-test`");
     let facts = world.facts("recover r-test");
     assert_eq!(facts["runs"][0]["left"][0]["agent"], "writer", "{facts}");
     let_go(&world);
@@ -87,10 +81,8 @@ fn a_killed_orchestrator_leaves_nobody_and_one_command_goes_on() {
     assert!(!ran.stderr.contains(&format!("process {killed}")));
     assert_eq!(world.history("admitted").len(), 1);
     assert_eq!(world.status("r-test"), "completed");
-    says(
-        &world.gatewright("recover r-test").stdout,
-        "nothing to recover",
-    );
+    let facts = world.facts("recover r-test");
+    assert_eq!(facts["runs"][0]["left"].as_array().map_or(0, Vec::len), 0);
 }
 
 #[test]
@@ -99,18 +91,13 @@ fn a_run_that_is_driven_is_refused_to_everybody_else_with_the_process() {
     let run = world.begin(&world.line(""));
     at_work(&world, 1);
     let ran = world.gatewright("resume r-test").exits(1);
-    says(
-        &ran.stderr,
-        &format!("driven by another gatewright (process {})", run.id),
-    );
+    says(&ran.stderr, &format!("process {}", run.id));
     let shown = world.gatewright("recover").succeeds().stdout;
-    says(
-        &shown,
-        &format!("driven by process {}, nothing to recover", run.id),
-    );
+    says(&shown, &format!("process {}", run.id));
     let other = world.line("").replace("--id r-test", "--id r-other");
     let ran = world.gatewright(&other).exits(1);
-    says(&ran.stderr, "run r-test is active here and leaves note.txt");
+    says(&ran.stderr, "r-test");
+    says(&ran.stderr, "note.txt");
     // The very same command is the same run.
     let ran = world.run("");
     assert_ne!(ran.code, Some(0), "{ran}");
@@ -162,11 +149,8 @@ echo done > "$here/done""#,
 fn there_is_nothing_to_resume_where_nothing_is_under_way() {
     let world = World::with(ONE, WRITES);
     let ran = world.gatewright("resume").exits(3);
-    says(&ran.stderr, "no run is active in this project");
-    says(
-        &world.gatewright("recover").succeeds().stdout,
-        "no headless run of this project is under way",
-    );
+    says(&ran.stderr, "`gatewright start`");
+    assert_eq!(world.facts("recover")["runs"], serde_json::json!([]));
     world.run("").succeeds();
     // What is over stays as it is.
     let ran = world.gatewright("resume r-test").succeeds();
@@ -183,6 +167,6 @@ fn a_run_of_another_driver_is_not_resumed() {
         .gatewright("start pipeline.toml --task try --by-hand --id r-hand")
         .succeeds();
     let ran = world.gatewright("resume r-hand").exits(1);
-    says(&ran.stderr, "r-hand is driven by hand");
+    says(&ran.stderr, "r-hand");
     assert!(world.starts().is_empty());
 }
