@@ -34,7 +34,6 @@ mod run_command;
 mod run_step;
 mod runners;
 mod running;
-mod scenario;
 mod start_run;
 mod state;
 mod subprocess;

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::install::disk::Base;
 use crate::output::Output;
-use crate::{scenario, start_run};
+use crate::start_run;
 
 /// Start a pipeline of your own, from a template or from another pipeline
 ///

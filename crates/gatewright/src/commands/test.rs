@@ -13,8 +13,8 @@ use crate::definition::{self, Trouble};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::scenario::{self, Beside, File, Generated, Nowhere, Report};
 use crate::start_run;
+use scenario::{File, Folder, Generated, NoFolder, Report};
 
 /// Play scenarios against a pipeline, with no model
 ///
@@ -62,8 +62,8 @@ fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, 
     let mut exit = Exit::Success;
     for word in words {
         match find(word, context) {
-            Ok((file, Where::Folder(folder))) => report.add(&file, &folder),
-            Ok((file, Where::Program)) => report.add(&file, &Nowhere),
+            Ok((file, Where::OnDisk(folder))) => report.add(&file, &folder),
+            Ok((file, Where::Program)) => report.add(&file, &NoFolder),
             Err(failure) => {
                 output.failure(&failure);
                 exit = exit.or_worse(failure.exit);
@@ -87,7 +87,7 @@ fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, 
 
 /// Where a scenario file lies.
 enum Where {
-    Folder(Folder),
+    OnDisk(OnDisk),
     Program,
 }
 
@@ -99,10 +99,10 @@ fn find(word: &str, context: &Context) -> Result<(File, Where), Failure> {
             return Ok((file, Where::Program));
         }
         if let Some((path, shown)) = own(word, context)? {
-            return Ok((read(&path, &shown)?, Where::Folder(Folder::of(&path))));
+            return Ok((read(&path, &shown)?, Where::OnDisk(OnDisk::of(&path))));
         }
     }
-    Ok((read(&path, word)?, Where::Folder(Folder::of(&path))))
+    Ok((read(&path, word)?, Where::OnDisk(OnDisk::of(&path))))
 }
 
 /// The scenarios that a project keeps beside its own pipeline of this name.
@@ -149,15 +149,15 @@ fn read(path: &Path, name: &str) -> Result<File, Failure> {
 }
 
 /// The folder of a scenario file, in which its definitions lie.
-struct Folder(PathBuf);
+struct OnDisk(PathBuf);
 
-impl Folder {
+impl OnDisk {
     fn of(file: &Path) -> Self {
         Self(file.parent().unwrap_or(Path::new(".")).to_owned())
     }
 }
 
-impl Beside for Folder {
+impl Folder for OnDisk {
     fn file(&self, path: &str) -> Result<Sources, String> {
         definition::read(&self.0.join(path), path).map_err(reason)
     }

@@ -95,7 +95,7 @@ pub fn answer(
     answered.map(|answer| Some(noticed(answer, &notices)))
 }
 
-/// Beside what the host is told, the person sees what was noticed.
+/// Folder what the host is told, the person sees what was noticed.
 fn noticed(answer: Answer, notices: &[String]) -> Answer {
     let lines = notices.iter().map(|line| format!("gatewright: {line}"));
     let lines: Vec<String> = answer.notice.iter().cloned().chain(lines).collect();

@@ -12,7 +12,6 @@ use super::process::{Ended, Got};
 use super::scene::Scene;
 use super::trouble::{Tried, broken};
 use super::wire::{Sent, Worker};
-use crate::scenario;
 use crate::transact::{self, Decided, Request};
 use crate::workspace::{OpenRun, Workspace};
 

@@ -20,7 +20,7 @@ use super::travel::{Moments, Plan};
 use super::trouble::{Tried, Trouble, broken};
 use super::wire::{Sent, Worker};
 use crate::failure::Failure;
-use crate::scenario::{Route, Routes, examples};
+use scenario::{Route, Routes, examples};
 
 /// One row of the proof.
 pub struct Gate {

@@ -58,7 +58,7 @@ pub enum Manner<'a> {
     /// By the host, in this session.
     In(&'a str),
     /// By a host that does not say in which session.
-    Nowhere,
+    NoFolder,
     /// By a host that does not listen.
     Unheard,
     /// By the shell of the session that is played, and not by its host.
@@ -182,7 +182,7 @@ impl Scene {
         let session = match manner {
             Manner::Usual | Manner::Unheard | Manner::Forged => Some(self.pen.session.as_str()),
             Manner::In(session) => Some(session),
-            Manner::Nowhere => None,
+            Manner::NoFolder => None,
         };
         if let Some(session) = session {
             variables.insert("CLAUDE_CODE_SESSION_ID".into(), session.into());
@@ -194,7 +194,7 @@ impl Scene {
         let (command, listener) = match manner {
             Manner::Forged => (process::by_shell(&line), Listener::Here),
             Manner::Unheard => (process::command(&line), Listener::Gone),
-            Manner::Usual | Manner::In(_) | Manner::Nowhere => {
+            Manner::Usual | Manner::In(_) | Manner::NoFolder => {
                 (process::command(&line), Listener::Here)
             }
         };

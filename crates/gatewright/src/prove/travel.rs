@@ -17,8 +17,8 @@ use super::trouble::{Tried, broken, not_shown};
 use super::wire::Background;
 use super::work::{Done, Verdict};
 use crate::failure::Failure;
-use crate::scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
-use crate::scenario::{Leg, Route};
+use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
+use scenario::{Leg, Route};
 
 const TASK: &str = "prove the guards";
 

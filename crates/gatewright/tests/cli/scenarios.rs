@@ -98,7 +98,10 @@ fn built_in_scenarios_are_played_by_the_name_of_their_pipeline() {
     let mut sum = 0;
     for name in ["ansible", "context-first", "multi-ai", "phases"] {
         let ran = run(&project, &format!("test {name}")).succeeds();
-        let path = format!("{}/scenarios/{name}.md", env!("CARGO_MANIFEST_DIR"));
+        let path = format!(
+            "{}/../scenario/scenarios/{name}.md",
+            env!("CARGO_MANIFEST_DIR")
+        );
         let written = std::fs::read_to_string(path).unwrap();
         let headings = written.lines().filter_map(|line| line.strip_prefix("## "));
         for heading in headings {

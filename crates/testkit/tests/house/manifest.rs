@@ -18,24 +18,16 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("views", &["engine"]),
     ("evidence", &["engine"]),
     ("store", &["engine"]),
-    ("runner", &["engine", "evidence", "store", "hosts", "views"]),
-    ("console", &["engine", "store", "views"]),
-    ("dashboard", &["engine", "store", "views"]),
+    ("scenario", &["engine", "language", "views"]),
+    ("runtime", BELOW_RUNTIME),
+    ("runner", BELOW_RUNNER),
     ("gatewright", PRODUCT),
     ("testkit", PRODUCT),
     ("xtask", PRODUCT),
 ];
 
 const PRODUCT: &[&str] = &[
-    "engine",
-    "language",
-    "hosts",
-    "views",
-    "evidence",
-    "store",
-    "runner",
-    "console",
-    "dashboard",
+    "engine", "language", "hosts", "views", "evidence", "store", "scenario",
 ];
 
 /// A package's manifest.

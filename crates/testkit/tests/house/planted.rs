@@ -384,7 +384,7 @@ pub const RULES: &[Rule] = &[
             ],
             &[
                 ("docs/seeds.md", "| wish | place | `story.md: It works` |\n"),
-                ("crates/gatewright/scenarios/story.md", "## It works well\n"),
+                ("crates/scenario/scenarios/story.md", "## It works well\n"),
             ],
         ],
         kept: &[
@@ -397,7 +397,7 @@ pub const RULES: &[Rule] = &[
                 "crates/a/tests/host/flow.rs",
                 "//! Flow.\n#[test]\nfn it_works() {}\n",
             ),
-            ("crates/gatewright/scenarios/story.md", "## It works\n"),
+            ("crates/scenario/scenarios/story.md", "## It works\n"),
         ],
     },
 ];

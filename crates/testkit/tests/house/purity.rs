@@ -5,7 +5,7 @@ use toml::Table;
 use crate::source::{File, body_end};
 
 /// Crates that use `std` and still promise to touch nothing.
-const PURE: [&str; 3] = ["language", "hosts", "views"];
+const PURE: [&str; 4] = ["language", "hosts", "scenario", "views"];
 
 /// What the `clippy.toml` of a pure crate forbids at least.
 const FORBIDDEN: [&str; 24] = [

@@ -3,7 +3,7 @@
 use crate::source::File;
 
 const PAGE: &str = "docs/seeds.md";
-const SCENARIOS: &str = "crates/gatewright/scenarios/";
+const SCENARIOS: &str = "crates/scenario/scenarios/";
 
 /// A row has three cells: what is wished, where it lives, and what shows it.
 pub fn shown(files: &[File]) -> Vec<String> {

@@ -29,7 +29,7 @@ pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         let bytes = b"{\"hook_event_name\":\"Stop\"}".to_vec();
         let sent = Pen::raw(Event::Stop, "without a session", bytes);
         scene.stays(|scene| {
-            let answered = scene.hook_as(Manner::Nowhere, sent, Expected::Silence);
+            let answered = scene.hook_as(Manner::NoFolder, sent, Expected::Silence);
             answered.map(drop)
         })
     })?;

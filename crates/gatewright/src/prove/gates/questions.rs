@@ -12,7 +12,7 @@ use super::super::trouble::{insist, not_shown};
 use super::agents::onward;
 use super::{Bench, Column, There};
 use crate::failure::Failure;
-use crate::scenario::step::{Act, CheckHow, Step};
+use scenario::step::{Act, CheckHow, Step};
 
 pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {
     onward(bench, there)?;

@@ -70,7 +70,7 @@ fn told_of_an_end(scene: &mut Scene, manner: Manner<'_>) -> Tried<()> {
     let done = scene.does(&mut worker, &Verdict::Well)?;
     let pen = match manner {
         Manner::In(_) => other(scene),
-        Manner::Usual | Manner::Nowhere | Manner::Unheard | Manner::Forged => scene.pen.clone(),
+        Manner::Usual | Manner::NoFolder | Manner::Unheard | Manner::Forged => scene.pen.clone(),
     };
     scene.stays(|scene| {
         let reply = done.reply.as_deref();

@@ -11,7 +11,7 @@ use super::super::work::{Done, Verdict};
 use super::agents::UNFIT;
 use super::{Bench, Column, There};
 use crate::failure::Failure;
-use crate::scenario::step as scenario;
+use scenario::step as scenario;
 
 /// A plan of our own where the steps are not fixed: two that can begin at once, and one after both.
 pub fn plan(stage: &Stage, there: &There<'_>) -> Option<Vec<Step>> {

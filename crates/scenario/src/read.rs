@@ -7,22 +7,15 @@ use engine::Pipeline;
 
 use super::demand::expectation;
 use super::expectation::Expectation;
+use super::file::{File, Folder};
 use super::grammar::step;
 use super::known::Known;
 use super::markdown::{Block, Kind, blocks};
 use super::mistake::{Mistake, Rule, Trouble};
 use super::phrase::Phrase;
-use super::pipeline::{Beside, pipeline};
+use super::pipeline::pipeline;
 use super::step::Step;
 use super::words::{Word, words};
-
-/// A file of scenarios.
-#[derive(Clone, Debug)]
-pub struct File {
-    /// As people are shown it.
-    pub name: String,
-    pub text: Rc<str>,
-}
 
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -53,10 +46,10 @@ pub struct Demand {
 const MOST_TIMES: u32 = 1_000;
 
 /// Reads a file. Every mistake is reported, in the order of the file.
-pub fn read(file: &File, beside: &dyn Beside) -> Result<Vec<Scenario>, Vec<Trouble>> {
+pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<Trouble>> {
     let mut reader = Reader {
         file,
-        beside,
+        folder,
         pipeline: Current::None,
         scenarios: Vec::new(),
         troubles: Vec::new(),
@@ -84,7 +77,7 @@ pub fn read(file: &File, beside: &dyn Beside) -> Result<Vec<Scenario>, Vec<Troub
 
 struct Reader<'a> {
     file: &'a File,
-    beside: &'a dyn Beside,
+    folder: &'a dyn Folder,
     pipeline: Current,
     scenarios: Vec<Scenario>,
     troubles: Vec<Trouble>,
@@ -106,7 +99,7 @@ impl Reader<'_> {
 
     fn block(&mut self, block: Block) {
         match block.kind {
-            Kind::Pipeline => match pipeline(self.file, &block, self.beside) {
+            Kind::Pipeline => match pipeline(self.file, &block, self.folder) {
                 Ok(pipeline) => self.pipeline = Current::Pipeline(Rc::new(pipeline)),
                 Err(troubles) => {
                     self.pipeline = Current::Unusable;

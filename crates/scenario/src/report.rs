@@ -7,9 +7,10 @@ use language::Colour;
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
+use super::file::File;
+use super::file::Folder;
 use super::mistake::Trouble;
-use super::pipeline::Beside;
-use super::read::{File, Scenario, read};
+use super::read::{Scenario, read};
 use super::verdict::{Failure, Verdict, play};
 
 /// How many of the last entries a failure shows.
@@ -28,8 +29,8 @@ pub struct Report {
 
 impl Report {
     /// Reads a file and plays what is in it.
-    pub fn add(&mut self, file: &File, beside: &dyn Beside) {
-        match read(file, beside) {
+    pub fn add(&mut self, file: &File, folder: &dyn Folder) {
+        match read(file, folder) {
             Ok(scenarios) => self.played.extend(scenarios.into_iter().map(|scenario| {
                 let verdict = play(&scenario);
                 (scenario, verdict)

@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 use language::{SourceFile, Sources};
 
-use super::pipeline::Beside;
-use super::read::File;
+use super::file::File;
+use super::file::Folder;
 use super::report::Report;
 
 /// A folder that exists only here.
 #[derive(Default)]
-struct Folder(BTreeMap<&'static str, &'static str>);
+struct Memory(BTreeMap<&'static str, &'static str>);
 
-impl Beside for Folder {
+impl Folder for Memory {
     fn file(&self, path: &str) -> Result<Sources, String> {
         match self.0.get(path) {
             Some(text) => Ok(sources(path, text.as_bytes())),
@@ -102,7 +102,7 @@ fn with_small(scenario: &str) -> File {
 
 fn played(file: &File) -> Report {
     let mut report = Report::default();
-    report.add(file, &Folder::default());
+    report.add(file, &Memory::default());
     report
 }
 

@@ -6,31 +6,22 @@ use std::rc::Rc;
 use engine::{Pipeline, nearest};
 use language::{Sources, builtin};
 
+use super::file::{File, Folder};
 use super::markdown::Block;
 use super::mistake::{Mistake, Rule, Trouble};
-use super::read::File;
-
-/// What lies in the scenario file's folder. Whoever reads it says why it cannot be read.
-pub trait Beside {
-    /// The definition at this path, with what it refers to.
-    fn file(&self, path: &str) -> Result<Sources, String>;
-
-    /// This definition, with what it refers to.
-    fn text(&self, definition: &[u8]) -> Result<Sources, String>;
-}
 
 /// What a pipeline block says: a word is a name or a path, more is a definition.
-pub fn pipeline(file: &File, block: &Block, beside: &dyn Beside) -> Result<Pipeline, Vec<Trouble>> {
+pub fn pipeline(file: &File, block: &Block, folder: &dyn Folder) -> Result<Pipeline, Vec<Trouble>> {
     let written = &file.text[block.content.clone()];
     let word = written.trim();
     if word.is_empty() || word.contains(char::is_whitespace) {
-        return defined_here(file, block, beside);
+        return defined_here(file, block, folder);
     }
     if let Some(builtin) = builtin::find(word) {
         return compiled(&builtin.sources());
     }
     let start = block.content.start + written.find(word).unwrap_or_default();
-    let sources = beside
+    let sources = folder
         .file(word)
         .map_err(|reason| vec![unreadable(file, start..start + word.len(), &reason)])?;
     compiled(&sources)
@@ -74,9 +65,9 @@ fn compiled(sources: &Sources) -> Result<Pipeline, Vec<Trouble>> {
 }
 
 /// A definition between the fences. What is wrong with it is shown in the scenario file.
-fn defined_here(file: &File, block: &Block, beside: &dyn Beside) -> Result<Pipeline, Vec<Trouble>> {
+fn defined_here(file: &File, block: &Block, folder: &dyn Folder) -> Result<Pipeline, Vec<Trouble>> {
     let definition = &file.text.as_bytes()[block.content.clone()];
-    let sources = beside
+    let sources = folder
         .text(definition)
         .map_err(|reason| vec![unreadable(file, block.opening.clone(), &reason)])?;
     compiled(&sources).map_err(|troubles| {

@@ -5,6 +5,7 @@
 mod checking;
 mod demand;
 mod expectation;
+mod file;
 mod generate;
 mod grammar;
 mod judge;
@@ -28,9 +29,8 @@ mod words;
 mod working;
 mod world;
 
+pub use file::{File, Folder};
 pub use generate::{Generated, Leg, Route, Routes, examples, generate};
-pub use pipeline::Beside;
-pub use read::File;
 pub use report::Report;
 pub use runner::is_run_elsewhere;
-pub use shipped::{Nowhere, shipped, shipped_for};
+pub use shipped::{NoFolder, shipped, shipped_for};

@@ -2,18 +2,18 @@
 
 use language::Sources;
 
-use super::pipeline::Beside;
-use super::read::File;
+use super::file::File;
+use super::file::Folder;
 
 /// Name and text, in the order of the built-in pipelines.
 const ALL: &[(&str, &str)] = &[
-    ("ansible", include_str!("../../scenarios/ansible.md")),
+    ("ansible", include_str!("../scenarios/ansible.md")),
     (
         "context-first",
-        include_str!("../../scenarios/context-first.md"),
+        include_str!("../scenarios/context-first.md"),
     ),
-    ("multi-ai", include_str!("../../scenarios/multi-ai.md")),
-    ("phases", include_str!("../../scenarios/phases.md")),
+    ("multi-ai", include_str!("../scenarios/multi-ai.md")),
+    ("phases", include_str!("../scenarios/phases.md")),
 ];
 
 /// The scenarios of the built-in pipeline of this name.
@@ -37,9 +37,9 @@ pub fn shipped_for(name: &str, file: &str) -> Option<String> {
 }
 
 /// Nothing lies beside what is part of the program: it names built-in pipelines, or holds its own.
-pub struct Nowhere;
+pub struct NoFolder;
 
-impl Beside for Nowhere {
+impl Folder for NoFolder {
     fn file(&self, path: &str) -> Result<Sources, String> {
         Err(format!("{path} is not part of the program"))
     }

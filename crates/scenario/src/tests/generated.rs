@@ -1,13 +1,11 @@
 //! What is generated covers every transition, and passes when it is played.
 
-use std::fs;
-
 use engine::Pipeline;
 
+use super::super::file::File;
 use super::super::generate::{Generated, generate};
-use super::super::read::File;
 use super::super::report::Report;
-use super::files::{OnDisk, scenarios};
+use super::files::{EVERY_KIND, Ours};
 use super::{SMALL, sources};
 
 fn pipeline(text: &str) -> Pipeline {
@@ -24,7 +22,7 @@ fn check(pipeline: &Pipeline, reference: &str) -> Generated {
         text: generated.text.as_str().into(),
     };
     let mut report = Report::default();
-    report.add(&file, &OnDisk(scenarios()));
+    report.add(&file, &Ours);
     let paint = views::Paint::Plain;
     assert!(
         report.is_good(),
@@ -58,8 +56,7 @@ fn every_transition_of_the_built_in_pipelines_is_covered() {
 
 #[test]
 fn every_transition_of_every_kind_of_stage_is_covered() {
-    let text = fs::read_to_string(scenarios().join("every-kind.toml")).unwrap();
-    let generated = check(&pipeline(&text), "every-kind.toml");
+    let generated = check(&pipeline(EVERY_KIND), "every-kind.toml");
     assert_eq!(uncovered(&generated), [""; 0]);
     assert!(generated.covered.len() > 30, "{}", generated.covered.len());
 }

@@ -3,12 +3,12 @@
 use engine::{Fault, SESSION, Usage};
 
 use super::Read;
-use crate::scenario::known::Known;
-use crate::scenario::mistake::Rule;
-use crate::scenario::phrase::{Phrase, unknown};
-use crate::scenario::step::{Act, Begins, How, Left, Subject};
-use crate::scenario::wording::KEYWORDS;
-use crate::scenario::words::Form;
+use crate::known::Known;
+use crate::mistake::Rule;
+use crate::phrase::{Phrase, unknown};
+use crate::step::{Act, Begins, How, Left, Subject};
+use crate::wording::KEYWORDS;
+use crate::words::Form;
 
 /// `ansible-validator`, `step s1`, `writer with step s1`.
 pub fn subject(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Subject> {

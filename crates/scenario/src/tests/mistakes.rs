@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use views::Paint;
 
-use super::super::read::File;
+use super::super::file::File;
 use super::super::report::Report;
-use super::{Folder, SMALL, told, with_small};
+use super::{Memory, SMALL, told, with_small};
 
 /// The first line of a scenario on the small pipeline.
 const FIRST: usize = 51;
@@ -36,7 +36,7 @@ fn check(scenario: &str, place: &str, code: &str, message: &str, hint: &str) {
 
 /// What is said about a whole file.
 fn said(text: &str) -> String {
-    let folder = Folder(BTreeMap::from([
+    let folder = Memory(BTreeMap::from([
         ("wrong.toml", "name = 3\n"),
         ("small.toml", SMALL),
     ]));
