@@ -27,7 +27,13 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 const PRODUCT: &[&str] = &[
-    "engine", "language", "hosts", "views", "evidence", "store", "scenario",
+    "engine", "language", "hosts", "views", "evidence", "store", "scenario", "runtime", "runner",
+];
+
+const BELOW_RUNTIME: &[&str] = &["engine", "language", "hosts", "views", "evidence", "store"];
+
+const BELOW_RUNNER: &[&str] = &[
+    "engine", "language", "hosts", "views", "evidence", "store", "runtime",
 ];
 
 /// A package's manifest.
