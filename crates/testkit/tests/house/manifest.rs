@@ -32,9 +32,7 @@ const PRODUCT: &[&str] = &[
 
 const BELOW_RUNTIME: &[&str] = &["engine", "language", "hosts", "views", "evidence", "store"];
 
-const BELOW_RUNNER: &[&str] = &[
-    "engine", "language", "hosts", "views", "evidence", "store", "runtime",
-];
+const BELOW_RUNNER: &[&str] = &["engine", "hosts", "views", "evidence", "store", "runtime"];
 
 /// A package's manifest.
 struct Manifest<'a> {
