@@ -148,15 +148,15 @@ fn lints() -> Result<(), Failure> {
 fn tests() -> Result<(), Failure> {
     succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))?;
     let list = ["--", "--list", "--format=terse"];
-    let mut list_scenarios = cargo();
-    list_scenarios
+    let mut list_real = cargo();
+    list_real
         .args(["test", "--package=gatewright", "--test=host", "--quiet"])
         .args(list);
-    let listed = read(&mut list_scenarios)?;
-    let scenarios = listed.lines().filter(|line| line.ends_with(": test"));
+    let listed = read(&mut list_real)?;
+    let real = listed.lines().filter(|line| line.ends_with(": test"));
     say(format_args!(
-        "{} scenarios ran inside the real Claude Code {}",
-        scenarios.count(),
+        "{} tests ran with the real agent programs, among them Claude Code {}",
+        real.count(),
         setup::CLAUDE_VERSION
     ));
     Ok(())

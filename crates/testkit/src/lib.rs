@@ -15,6 +15,7 @@ pub mod detour;
 mod executable;
 pub mod gemini;
 pub mod model;
+pub mod pipelines;
 mod processes;
 mod project;
 mod ran;

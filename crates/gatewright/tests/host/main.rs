@@ -1,18 +1,24 @@
-//! Guarded mode inside the real Claude Code, which talks to a scripted model on this machine.
+//! The real agent programs, which talk to a scripted model on this machine: guarded mode inside Claude Code,
+//! headless runs, steps and installing with all of them.
 #![expect(
     clippy::expect_used,
     clippy::panic,
     reason = "a test that cannot be set up has failed"
 )]
 
+mod agents;
 mod doors;
 mod failing;
 mod flow;
+mod install;
 mod kinds;
+mod kit;
 mod people;
 mod places;
 mod seeds;
 mod sessions;
+mod skills;
 mod stage;
+mod step;
 mod tampering;
 mod work;

@@ -6,10 +6,12 @@
 )]
 
 mod imports;
+mod kit;
 mod manifest;
 mod modules;
 mod planted;
 mod purity;
+mod rules;
 mod source;
 mod text;
 mod wishes;

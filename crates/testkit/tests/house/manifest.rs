@@ -8,6 +8,9 @@ use crate::source::File;
 /// commit what the newcomer saves and what it brings along.
 const MOST_PACKAGES: usize = 150;
 
+/// Each one links the whole program again. A new topic is a module of one that is there.
+const MOST_TEST_BINARIES: usize = 10;
+
 const LICENCE: &str = "MIT OR Apache-2.0";
 
 /// Our crates, and which of ours each may depend on. The picture is in ARCHITECTURE.md.
@@ -200,4 +203,18 @@ pub fn lock_file(files: &[File]) -> Vec<String> {
         ));
     }
     found
+}
+
+/// There are few test binaries: `tests/NAME.rs` and `tests/NAME/main.rs` of each package are one each.
+pub fn test_binaries(files: &[File]) -> Vec<String> {
+    let binaries = files.iter().filter(|file| {
+        let package = file.path.strip_prefix("crates/").unwrap_or(&file.path);
+        let parts: Vec<&str> = package.split('/').collect();
+        matches!(parts[..], [_, "tests", name] if name.ends_with(".rs"))
+            || matches!(parts[..], [_, "tests", _, "main.rs"])
+    });
+    let count = binaries.count();
+    let too_many = count > MOST_TEST_BINARIES;
+    let told = format!("{count} test binaries are more than {MOST_TEST_BINARIES}");
+    too_many.then_some(told).into_iter().collect()
 }

@@ -1,0 +1,291 @@
+//! `doctor`: what holds is told, and what does not is red.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+use testkit::{Project, Ran};
+
+use super::fixture::{Deed, LOCAL, PROGRAM, SHARED, init, project};
+
+/// The findings as lines: level, topic, words.
+fn examine(project: &Project) -> (Ran, Vec<String>) {
+    let ran = project.run(["doctor", "--json"]);
+    let facts: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let findings = facts["findings"].as_array().unwrap().iter();
+    let lines = findings.map(|finding| {
+        let word = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
+        format!(
+            "{} {}: {}; {}",
+            word("level"),
+            word("topic"),
+            word("says"),
+            word("do")
+        )
+    });
+    let lines = lines.collect();
+    (ran, lines)
+}
+
+#[test]
+fn a_fresh_installation_holds() {
+    let project = project();
+    init(&project, &[]).succeeds();
+    let (ran, lines) = examine(&project);
+    let ran = ran.succeeds();
+    assert!(lines.iter().all(|line| !line.starts_with("red")), "{ran}");
+    for expected in [
+        "ok hooks: 13 events call this program",
+        "ok probe: ",
+        "ok pipelines: context-first is trusted; every session has a run of it",
+        "ok state: ",
+        "ok store: ",
+        "ok assurance: L0, guarded",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.starts_with(expected)),
+            "{expected}\n{ran}"
+        );
+    }
+    let text = project.run(["doctor"]).succeeds().stdout;
+    assert!(text.contains("\nit holds, with 1 warning\n"), "{text}");
+}
+
+/// What somebody does to an installation, and the red line that follows.
+const BROKEN: [(&str, Deed, &str); 17] = [
+    (
+        "a damaged file of a session",
+        |it| {
+            let folder = it.state().join("sessions");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("0123"), "{").unwrap();
+        },
+        "sessions/0123 is damaged",
+    ),
+    (
+        "a damaged file of another project",
+        |it| fs::write(it.state().join("projects/0123"), "{}").unwrap(),
+        "projects/0123 is damaged",
+    ),
+    (
+        "hooks removed",
+        |it| drop(it.write(LOCAL, "{}")),
+        "no settings file calls us",
+    ),
+    (
+        "one event removed",
+        |it| change(it, "\"Stop\"", "\"Stopped\""),
+        "nobody calls us at Stop",
+    ),
+    (
+        "all hooks off",
+        |it| drop(it.write(SHARED, "{\"disableAllHooks\": true}")),
+        "switches all hooks off",
+    ),
+    (
+        "settings that are dropped",
+        |it| change(it, "{\n", "{\n  \"env\": 3,\n"),
+        "drops",
+    ),
+    (
+        "settings that are no JSON",
+        |it| change(it, "{\n", "{\n,\n"),
+        "does not read",
+    ),
+    (
+        "the program is gone",
+        |it| change(it, PROGRAM, "/gone/gatewright"),
+        "is not there",
+    ),
+    (
+        "another program",
+        |it| change(it, PROGRAM, &imposter(it)),
+        "another program",
+    ),
+    (
+        "open on a crash",
+        |it| change(it, ", \"onFailure\": \"block\"", ""),
+        "a crash opens the gate",
+    ),
+    (
+        "a narrow matcher",
+        |it| {
+            change(
+                it,
+                "\"PreToolUse\": [{",
+                "\"PreToolUse\": [{\"matcher\": \"Task\", ",
+            )
+        },
+        "matcher is \"Task\"",
+    ),
+    (
+        "nobody waits",
+        |it| {
+            change(
+                it,
+                "\"timeout\": 10, \"onFailure\"",
+                "\"async\": true, \"timeout\": 10, \"onFailure\"",
+            )
+        },
+        "nobody waits for it",
+    ),
+    (
+        "other arguments",
+        |it| change(it, "\"claude\", \"PreToolUse\"", "\"claude\", \"Stop\""),
+        "other arguments",
+    ),
+    (
+        "a shell between",
+        |it| {
+            let exec = format!(
+                "\"command\": \"{PROGRAM}\", \"args\": [\"hook\", \"claude\", \"PreToolUse\"]"
+            );
+            change(
+                it,
+                &exec,
+                &format!("\"command\": \"{PROGRAM} hook claude PreToolUse\""),
+            );
+        },
+        "through a shell",
+    ),
+    (
+        "an edited pipeline",
+        |it| {
+            let path = ".gatewright/context-first.toml";
+            it.write(path, it.read(path) + "# mine\n");
+        },
+        "is not trusted",
+    ),
+    (
+        "a broken pipeline",
+        |it| drop(it.write(".gatewright/context-first.toml", "name = 3")),
+        "is not accepted",
+    ),
+    (
+        "an open state folder",
+        |it| {
+            fs::set_permissions(it.state(), fs::Permissions::from_mode(0o755)).unwrap();
+        },
+        "is open to others",
+    ),
+];
+
+fn change(project: &Project, from: &str, to: &str) {
+    let text = project.read(LOCAL);
+    let changed = text.replace(from, to);
+    assert_ne!(text, changed, "{from} is there");
+    project.write(LOCAL, changed);
+}
+
+/// A program of our name that says yes to everything.
+fn imposter(project: &Project) -> String {
+    let path = project.home().join("gatewright");
+    fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
+    testkit::make_executable(&path);
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_does_not_hold_is_red() {
+    for (what, breaks, expected) in BROKEN {
+        let project = project();
+        init(&project, &[]).succeeds();
+        breaks(&project);
+        let (ran, lines) = examine(&project);
+        let ran = ran.exits(1);
+        let red = |line: &&String| line.starts_with("red") && line.contains(expected);
+        let red = lines.iter().find(red);
+        assert!(
+            red.is_some_and(|line| !line.ends_with("; ")),
+            "{what}\n{ran}"
+        );
+    }
+}
+
+#[test]
+fn the_probe_runs_the_command_line_as_it_stands() {
+    let rows: [(&str, &str); 4] = [
+        ("exit 101", "it ended with 101"),
+        ("kill -9 $$", "signal 9 ended it"),
+        ("echo hello", "it says something"),
+        ("exit 2", "it ended with 2"),
+    ];
+    for (script, expected) in rows {
+        let project = project();
+        init(&project, &[]).succeeds();
+        let program = imposter(&project);
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        change(&project, PROGRAM, &program);
+        let (_, lines) = examine(&project);
+        let red = |line: &&String| line.starts_with("red probe") && line.contains(expected);
+        assert!(lines.iter().find(red).is_some(), "{script}\n{lines:#?}");
+    }
+}
+
+#[test]
+fn a_probe_begins_no_run() {
+    let project = project();
+    init(&project, &[]).succeeds();
+    examine(&project).0.succeeds();
+    assert!(!project.state().join("sessions").exists());
+    assert_eq!(
+        project
+            .run(["list"])
+            .succeeds()
+            .stdout
+            .matches("r-")
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn doubled_and_shared_hooks_are_warned_of() {
+    let project = project();
+    init(&project, &["--shared"]).succeeds();
+    let (_, lines) = examine(&project);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("begins in a subfolder")),
+        "{lines:#?}"
+    );
+    let alone = |line: &&String| line.starts_with("red") && line.contains("not on the PATH");
+    assert!(lines.iter().find(alone).is_some(), "{lines:#?}");
+    let shared = project.read(SHARED);
+    project.run(["uninit", "--yes"]).succeeds();
+    init(&project, &[]).succeeds();
+    project.write(SHARED, shared);
+    let (_, lines) = examine(&project);
+    assert!(
+        lines.iter().any(|line| line.contains("calls us twice")),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn shared_hooks_hold_where_the_path_leads_to_this_program() {
+    let project = project();
+    init(&project, &["--shared"]).succeeds();
+    let folder = std::path::Path::new(PROGRAM).parent().unwrap();
+    let mut command = project.command(["doctor"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    Ran::from(command.output().unwrap()).succeeds();
+    let other = imposter(&project);
+    let folder = std::path::Path::new(&other).parent().unwrap();
+    let mut command = project.command(["doctor"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    let ran = Ran::from(command.output().unwrap()).exits(1);
+    assert!(ran.stdout.contains("the PATH leads to"), "{ran}");
+}
+
+#[test]
+fn without_an_installation_the_doctor_says_what_to_do() {
+    let project = Project::new(PROGRAM);
+    let ran = project.run(["doctor"]).exits(1);
+    assert!(
+        ran.stdout
+            .contains("`gatewright init` puts our hooks there"),
+        "{ran}"
+    );
+}

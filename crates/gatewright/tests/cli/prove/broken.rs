@@ -1,0 +1,172 @@
+//! Guards that were broken on purpose: the proof fails, and names the gate.
+
+use testkit::Project;
+
+use super::fixture::{
+    EVENTS, PROGRAM, TINY, broken, broken_gates, install, proof, stand_in, trusted,
+};
+
+/// A project whose hooks call a program of this text.
+fn mutated(text: &str) -> Project {
+    let project = trusted(TINY);
+    let program = stand_in(&project, text);
+    install(&project, program.to_str().unwrap(), &EVENTS);
+    project
+}
+
+/// A hook that says nothing about payloads with one of these words, and is ours for all others.
+fn deaf_to(words: &[&str]) -> Project {
+    let patterns: Vec<String> = words.iter().map(|words| format!("*'{words}'*")).collect();
+    // The hook must be the host's own child, so the shell becomes it.
+    mutated(&format!(
+        "#!/bin/sh\ncat > \"$HOME/input\"\n\
+         case $(cat \"$HOME/input\") in {}) exit 0;; esac\n\
+         exec '{PROGRAM}' \"$@\" < \"$HOME/input\"\n",
+        patterns.join("|")
+    ))
+}
+
+#[test]
+fn a_hook_that_does_not_guard_at_all_is_caught_at_every_gate() {
+    for text in [
+        "#!/bin/sh\nexit 0\n",
+        "#!/bin/sh\nexit 1\n",
+        "#!/bin/sh\necho '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\
+         \"permissionDecision\":\"allow\"}}'\n",
+        "#!/bin/sh\necho allowed\n",
+        "#!/bin/sh\nkill -9 $$\n",
+    ] {
+        let proof = proof(&mutated(text), "mine", 1);
+        let told = broken(&proof);
+        for gate in ["writing", "asking"] {
+            for column in ["refusal", "pass", "fault"] {
+                let beginning = format!("{gate} {column}: ");
+                let named = told.iter().any(|told| told.starts_with(&beginning));
+                assert!(named, "{beginning} is not named for {text}: {told:?}");
+            }
+        }
+    }
+}
+
+/// Insists that just these cases do not hold, by how their lines begin. That the hooks call another
+/// program than the one that runs is noticed in each of them.
+#[track_caller]
+fn check(words: &[&str], expected: &[&str]) {
+    let mut told = broken(&proof(&deaf_to(words), "mine", 1));
+    told.retain(|told| told != "settings pass: another setting changes");
+    assert_eq!(told, expected, "{words:?}");
+}
+
+#[test]
+fn each_guard_that_is_taken_away_is_named_and_no_other() {
+    check(
+        &[
+            r#""tool_name":"Workflow""#,
+            "claude -p",
+            r#""agent_type":"Explore""#,
+            r#""command":"gatewright cancel"#,
+            r#""command":"gatewright answer"#,
+            "echo x > note.md",
+            "innocent",
+            r#""hook_event_name":"ConfigChange""#,
+        ],
+        &[
+            "asking refusal: the session runs `gatewright answer no`",
+            "admission refusal: an agent that nobody admitted uses a tool",
+            "admission refusal: an agent that nobody admitted asks for another",
+            "doors refusal: a workflow would start agents",
+            "doors refusal: another agent program in the shell",
+            "own files fault: a link leads to the settings",
+            "artifacts fault: the session's shell writes note.md",
+            "people refusal: the session runs `gatewright cancel --reason enough`",
+            "settings refusal: the hooks are taken out of the settings",
+            "settings refusal: all hooks are switched off",
+            "settings fault: the settings are damaged",
+        ],
+    );
+}
+
+#[test]
+fn a_session_that_is_not_held_is_named() {
+    check(
+        &[r#""hook_event_name":"Stop""#],
+        &[
+            "writing refusal: the session stops before the work is done",
+            "writing fault: the session stops again and again: the run waits for a person",
+        ],
+    );
+}
+
+#[test]
+fn a_worker_that_is_not_sent_back_is_named() {
+    check(
+        &[r#""hook_event_name":"SubagentStop""#],
+        &[
+            "writing refusal: 'writer' leaves what lay there before",
+            "writing fault: 'writer' leaves nothing: sent back twice, then missing",
+        ],
+    );
+}
+
+#[test]
+fn an_agent_out_of_turn_that_is_let_through_is_named() {
+    check(
+        &[r#""subagent_type":"somebody-else""#],
+        &["writing refusal: 'somebody-else' is asked for"],
+    );
+}
+
+#[test]
+fn a_guard_that_refuses_everything_is_caught_too() {
+    let told = broken(&proof(
+        &mutated("#!/bin/sh\necho no >&2\nexit 2\n"),
+        "mine",
+        1,
+    ));
+    assert!(
+        told.iter().any(|told| told.starts_with("writing pass: ")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_event_without_a_hook_is_told() {
+    let project = trusted(TINY);
+    let events: Vec<&str> = EVENTS
+        .into_iter()
+        .filter(|event| *event != "Stop")
+        .collect();
+    install(&project, PROGRAM, &events);
+    let proof = proof(&project, "mine", 1);
+    assert!(broken_gates(&proof).contains(&"writing refusal".to_owned()));
+    assert!(proof.to_string().contains("no hook of ours at Stop"));
+}
+
+#[test]
+fn the_hooks_of_the_settings_are_asked() {
+    let project = trusted(TINY);
+    let log = project.home().join("log");
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" >> '{}'\nexec '{PROGRAM}' \"$@\"\n",
+        log.display()
+    );
+    let program = stand_in(&project, &text);
+    install(&project, program.to_str().unwrap(), &EVENTS);
+    // The hooks call something else than the program that runs, which is all that is wrong here.
+    let told = broken_gates(&proof(&project, "mine", 1));
+    assert_eq!(told, ["settings pass"]);
+    let asked = std::fs::read_to_string(log).unwrap();
+    for event in [
+        "SessionStart",
+        "PreToolUse",
+        "SubagentStop",
+        "Stop",
+        "ConfigChange",
+    ] {
+        let line = format!("hook claude {event}");
+        assert!(
+            asked.lines().any(|asked| asked == line),
+            "{event} was not asked"
+        );
+    }
+}

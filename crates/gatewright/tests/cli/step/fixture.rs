@@ -1,0 +1,184 @@
+//! What the tests share: a project with a pipeline, and programs of our own on its search path.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+pub use testkit::pipelines::REVIEW;
+use testkit::{Project, Ran};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+
+/// The ids of conversations, as Codex makes them.
+pub const ONE: &str = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
+pub const OTHER: &str = "01a1e0b2-b1c3-7850-be44-a5d7e19253b6";
+
+/// A project and a folder of programs, which go when this goes.
+pub struct World {
+    pub project: Project,
+    programs: TempDir,
+}
+
+impl World {
+    /// A project with this pipeline, trusted and started.
+    pub fn with(pipeline: &str) -> Self {
+        let world = Self::unstarted(pipeline);
+        world.start().succeeds();
+        world
+    }
+
+    pub fn unstarted(pipeline: &str) -> Self {
+        let world = Self {
+            project: Project::with_git(PROGRAM),
+            programs: programs(),
+        };
+        world.project.write("pipeline.toml", pipeline);
+        world.project.write("prompts/review.md", "Be strict.\n");
+        world
+    }
+
+    /// A person trusts the pipeline and starts it.
+    pub fn start(&self) -> Ran {
+        self.project.trust("pipeline.toml");
+        let words = "start pipeline.toml --task try --by-hand --id r-test";
+        self.run(words)
+    }
+
+    /// Where the programs lie, and what they have noted.
+    pub fn programs(&self) -> &Path {
+        self.programs.path()
+    }
+
+    /// Puts a shell script on the search path. Its `$here` is the folder of the programs, `$count`
+    /// says how often it was started, and what it was given lies in `NAME.prompt.COUNT`.
+    pub fn program(&self, name: &str, script: &str) -> &Self {
+        let path = self.programs().join(name);
+        let version = testkit::tells_version(name);
+        let script = format!(
+            r#"#!/bin/sh
+{version}
+here=$(dirname "$0")
+count=$(($(cat "$here/{name}.count" 2>/dev/null || echo 0) + 1))
+echo "$count" > "$here/{name}.count"
+printf '%s\n' "$*" >> "$here/{name}.calls"
+echo '{{}}' | "{PROGRAM}" hook {name} SessionStart >/dev/null 2>&1
+cat > "$here/{name}.prompt.$count"
+{script}
+"#
+        );
+        fs::write(&path, script).unwrap();
+        testkit::make_executable(&path);
+        self
+    }
+
+    pub fn codex(&self, script: &str) -> &Self {
+        self.program("codex", script)
+    }
+
+    /// What a program was started with, a line each time.
+    pub fn calls(&self, name: &str) -> Vec<String> {
+        let lines = fs::read_to_string(self.programs().join(format!("{name}.calls")));
+        let lines = lines.unwrap_or_default();
+        lines.lines().map(str::to_owned).collect()
+    }
+
+    pub fn noted(&self, name: &str) -> String {
+        fs::read_to_string(self.programs().join(name)).unwrap_or_default()
+    }
+
+    /// The program with the search path of this world.
+    pub fn command(&self, line: &str) -> Command {
+        self.on_path(self.project.command(line.split_whitespace()))
+    }
+
+    /// The same as a child that can be sent signals.
+    pub fn child(&self, line: &str) -> Command {
+        self.on_path(self.project.child(line.split_whitespace()))
+    }
+
+    fn on_path(&self, mut command: Command) -> Command {
+        let system = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{system}", self.programs().display()));
+        command
+    }
+
+    pub fn run(&self, line: &str) -> Ran {
+        Ran::from(self.command(line).output().unwrap())
+    }
+
+    pub fn step(&self) -> Ran {
+        self.run("step")
+    }
+
+    pub fn facts(&self, line: &str) -> Value {
+        let ran = self.run(&format!("{line} --json"));
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
+    }
+
+    /// The facts of the history of this kind.
+    pub fn history(&self, kind: &str) -> Vec<Value> {
+        let facts = self.facts("history r-test");
+        let entries = facts["entries"].as_array().expect("a history has entries");
+        let entries = entries.iter().filter(|entry| entry["fact"]["kind"] == kind);
+        entries.cloned().collect()
+    }
+
+    pub fn stage(&self) -> String {
+        let facts = self.facts("status r-test");
+        let stage = facts["stage"]["name"].as_str().or(facts["stage"].as_str());
+        stage.expect("a run is in a stage").to_owned()
+    }
+}
+
+/// A folder in which programs are looked for: nobody else can write to it, nor put something in its
+/// place.
+fn programs() -> TempDir {
+    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let open = |folder: &Path| {
+        let mode = fs::metadata(folder).unwrap().permissions().mode();
+        mode & 0o002 != 0 && mode & 0o1000 == 0
+    };
+    let open: Vec<PathBuf> = folder
+        .path()
+        .ancestors()
+        .filter(|above| open(above))
+        .map(Path::to_owned)
+        .collect();
+    assert_eq!(
+        open,
+        Vec::<PathBuf>::new(),
+        "programs are not looked for where anybody can write: choose another target folder"
+    );
+    folder
+}
+
+/// Lines of shell that print what Codex prints.
+pub fn began(id: &str) -> String {
+    format!(r#"echo '{{"type":"thread.started","thread_id":"{id}"}}'"#)
+}
+
+pub const WORKED: &str = r#"echo '{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","exit_code":0,"status":"completed"}}'"#;
+
+pub fn says(text: &str) -> String {
+    let line = serde_json::json!({
+        "type": "item.completed",
+        "item": { "id": "item_2", "type": "agent_message", "text": text },
+    });
+    format!("echo '{line}'")
+}
+
+pub fn done(tokens: u64) -> String {
+    format!(
+        r#"echo '{{"type":"turn.completed","usage":{{"input_tokens":{tokens},"cached_input_tokens":5,"output_tokens":0}}}}'"#
+    )
+}
+
+pub const APPROVES: &str = r#"mkdir -p .task; echo '{"status": "approved"}' > .task/review.json"#;
+
+/// A worker that does this and ends well.
+pub fn well(does: &str) -> String {
+    [began(ONE).as_str(), WORKED, does, &says("done"), &done(100)].join("\n")
+}

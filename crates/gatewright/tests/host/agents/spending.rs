@@ -1,0 +1,123 @@
+//! What real workers cost is counted once, over conversations that go on, kills and waves, and the
+//! budget is looked at before the next work.
+//!
+//! The model claims to have read 40,000 tokens for each answer, which the pinned program takes for some
+//! 16 cents. It rounds nothing, and we round up, so sums may differ by a cent.
+
+use serde_json::json;
+use testkit::model::{Actor, Turn, bash, hold, say};
+
+use super::counting;
+use super::world::{RUN, World, you_are};
+
+fn dear(turn: Turn) -> Turn {
+    turn.having_read(40_000)
+}
+
+/// What each piece of work cost, in cents.
+fn cents(world: &World) -> Vec<u64> {
+    let ended = world.facts("ended").into_iter();
+    ended
+        .map(|fact| fact["used"]["cost_cents"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_conversation_that_goes_on_costs_what_it_added_and_the_budget_stops_the_next_work() {
+    let pipeline = counting::pipeline("claude").replace("tokens = 60", "cost = \"0.50\"");
+    let makes = |name: &str| {
+        let works = bash(&format!("echo text > {name}.md"));
+        [dear(works), dear(say("MADE"))]
+    };
+    let turns = ["one", "two", "three"].into_iter().flat_map(makes);
+    let world = World::with(&pipeline, [Actor::new(&you_are("maker"), turns)]);
+    let ran = world.run("pipeline.toml", &[]).exits(6);
+    assert_eq!(cents(&world), [33, 32], "{ran}");
+    assert!(ran.stdout.contains("65 of 50 cents"), "{ran}");
+    assert_eq!(world.facts("admitted").len(), 2, "{ran}");
+    world.type_in(&["answer", RUN, "continue"]).succeeds();
+    world.resume().succeeds();
+    assert_eq!(cents(&world), [33, 32, 32]);
+}
+
+#[test]
+fn after_a_kill_what_the_worker_spends_then_is_counted_once() {
+    let pipeline = counting::pipeline("claude").replace("tokens = 60", "cost = \"0.30\"");
+    let makes = |name: &str| bash(&format!("echo text > {name}.md"));
+    let turns = [
+        dear(bash("echo once >> trace")),
+        hold("THINKING", dear(makes("one"))),
+        dear(say("MADE")),
+        dear(makes("two")),
+        dear(say("MADE")),
+    ];
+    let world = World::with(&pipeline, [Actor::new(&you_are("maker"), turns)]);
+    let child = world.begin(&[]);
+    world.model.wait_until_held("THINKING");
+    world.kill(child);
+    world.wait_until_nobody_is_left();
+    world.model.release("THINKING");
+    let ran = world.resume().exits(6);
+    // What the killed process had spent it never told.
+    assert_eq!(cents(&world), [33], "{ran}");
+    assert!(ran.stdout.contains("33 of 30 cents"), "{ran}");
+    assert_eq!(world.facts("admitted").len(), 1, "{ran}");
+    assert_eq!(world.conversations(&you_are("maker")).len(), 1);
+}
+
+const WAVES: &str = r#"
+name   = "waves"
+about  = "Have steps done at once."
+start  = "working"
+budget = { cost = "0.40" }
+
+[artifacts.report]
+path   = "{step}.md"
+format = "text"
+
+[stages.working]
+steps        = "start"
+max_parallel = 2
+leaves       = ["report"]
+on.done      = "complete"
+on.failed    = "given_up"
+
+[stages.complete]
+end = "completed"
+
+[stages.given_up]
+end = "failed"
+"#;
+
+#[test]
+fn workers_at_once_are_counted_together() {
+    let step = |name: &str| {
+        let works = bash(&format!("echo {name} > {name}.md"));
+        let turns = [hold(name, dear(works)), dear(say("MADE"))];
+        Actor::new(&format!("Your step is `{name}`"), turns)
+    };
+    let world = World::with(WAVES, ["left", "right", "last"].map(step));
+    let steps = [
+        ("left", json!([])),
+        ("right", json!([])),
+        ("last", json!(["left", "right"])),
+    ];
+    let steps = steps.map(
+        |(name, needs)| json!({ "id": name, "agent": "maker", "title": name, "needs": needs }),
+    );
+    world.project.write("steps.json", json!(steps).to_string());
+    let child = world.begin(&["--steps", "steps.json"]);
+    for name in ["left", "right"] {
+        world.model.wait_until_held(name);
+    }
+    for name in ["left", "right", "last"] {
+        world.model.release(name);
+    }
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(6), "65 of 40 cents are used");
+    assert_eq!(cents(&world), [33, 33]);
+    assert_eq!(world.facts("admitted").len(), 2);
+    world.type_in(&["answer", RUN, "continue"]).succeeds();
+    world.resume().succeeds();
+    assert_eq!(cents(&world), [33, 33, 33]);
+}

@@ -1,0 +1,310 @@
+//! The words of a story: a line says who did what, as a host, a person or a program would tell it.
+
+use engine::{
+    Actor, AgentName, Answer, ArtifactName, CallId, CheckpointName, Disturbance, Door, Ending,
+    Event, Fault, Happening, Outcome, Removed, StepId, Time, Touch, Usage, View, ViewFormat, Who,
+    WorkRef, WorkerId,
+};
+
+use crate::guarded::world::{World, process, session};
+
+/// What a line tells. `WHO: ...` says who did it; without it, session s1 did.
+pub fn event(world: &World, line: &str) -> Event {
+    let (by, rest) = match line.split_once(": ") {
+        Some((who, rest)) if !who.starts_with("todo") => (self::who(who), rest),
+        Some(_) | None => (Who::Session(session("s1")), line),
+    };
+    let mut words = Words::new(rest);
+    let what = happening(world, &by, &mut words);
+    assert!(words.left.is_empty(), "{line}: {:?} is left", words.left);
+    Event {
+        at: world.now,
+        by,
+        what,
+    }
+}
+
+fn who(text: &str) -> Who {
+    match text.split_whitespace().collect::<Vec<_>>().as_slice() {
+        ["person"] => Who::Person("ada".into()),
+        ["script"] => Who::Unattended("ci".into()),
+        ["model"] => Who::Agent("CLAUDECODE is set".into()),
+        ["engine"] => Who::Engine,
+        ["typed"] => Who::Through(session("s1")),
+        ["typed", id] => Who::Through(session(id)),
+        [id] => Who::Session(session(id)),
+        _ => panic!("{text} is nobody"),
+    }
+}
+
+/// The words of a line, in order; marked ones may stand anywhere behind the verb.
+struct Words<'a> {
+    left: Vec<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn new(line: &'a str) -> Self {
+        let left = line.split_whitespace().collect();
+        Self { left }
+    }
+
+    fn next(&mut self) -> &'a str {
+        self.left.remove(0)
+    }
+
+    /// The word behind this mark, as `call A`.
+    fn marked(&mut self, mark: &str) -> Option<&'a str> {
+        let at = self.left.iter().position(|word| *word == mark)?;
+        self.left.remove(at);
+        Some(self.left.remove(at))
+    }
+
+    fn has(&mut self, mark: &str) -> bool {
+        let at = self.left.iter().position(|word| *word == mark);
+        at.map(|at| self.left.remove(at)).is_some()
+    }
+
+    fn rest(&mut self) -> String {
+        std::mem::take(&mut self.left).join(" ")
+    }
+
+    fn call(&mut self) -> Option<CallId> {
+        self.marked("call").map(|id| CallId::parse(id).unwrap())
+    }
+
+    fn step(&mut self) -> Option<StepId> {
+        self.marked("step").map(|id| StepId::parse(id).unwrap())
+    }
+
+    /// `by w1 alpha-writer`: a worker of the session acts.
+    fn actor(&mut self) -> Option<Actor> {
+        let at = self.left.iter().position(|word| *word == "by")?;
+        self.left.remove(at);
+        let id = worker(self.left.remove(at));
+        let agent = agent(self.left.remove(at));
+        Some(Actor { id, agent })
+    }
+}
+
+fn worker(id: &str) -> WorkerId {
+    WorkerId::parse(id).unwrap()
+}
+
+fn agent(name: &str) -> AgentName {
+    AgentName::parse(name).unwrap()
+}
+
+fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
+    match words.next() {
+        "ask" => {
+            let (step, call, worker) = (words.step(), words.call(), words.actor());
+            Happening::AgentRequested {
+                agent: agent(words.next()),
+                step,
+                call,
+                worker,
+            }
+        }
+        "begins" => Happening::AgentBegan {
+            worker: Actor {
+                id: worker(words.next()),
+                agent: agent(words.next()),
+            },
+        },
+        "launched" => Happening::AgentLaunched {
+            call: words.call().unwrap(),
+            worker: worker(words.next()),
+        },
+        "write" => Happening::MessageRequested {
+            call: words.call(),
+            worker: words.actor(),
+            to: worker(words.next()),
+        },
+        "tool" => tool(words),
+        "used" => Happening::ToolUsed {
+            worker: words.actor(),
+        },
+        "stop" => Happening::StopRequested {
+            background_work: words.has("background"),
+        },
+        "todo" => Happening::TodosMarked {
+            done: words.rest().split(", ").map(str::to_owned).collect(),
+        },
+        "unhook" => Happening::HooksRemoved {
+            how: "the hooks are gone".into(),
+        },
+        "remark" => Happening::Remarked {
+            message: words.rest(),
+        },
+        "view" => view(words),
+        "unevaluated" => Happening::Unevaluated { what: words.rest() },
+        "prompt" => Happening::PromptSubmitted,
+        "time" => Happening::TimePassed,
+        "arrives" => Happening::SessionStarted {
+            session: own_session(by),
+            process: words.marked("process").map(process),
+            heir_of: words.marked("heir").map(session),
+        },
+        "leaves" => Happening::SessionEnded {
+            session: own_session(by),
+        },
+        verb => ending(world, verb, words),
+    }
+}
+
+/// `view removed`, `view edited`; with `stops` it is one whose removal stops the run.
+fn view(words: &mut Words<'_>) -> Happening {
+    let removed = match words.has("stops") {
+        true => Removed::Waits,
+        false => Removed::Rendered,
+    };
+    let how = match words.next() {
+        "edited" => Disturbance::Edited,
+        "removed" => Disturbance::Removed,
+        other => panic!("nobody knows how to have {other} a view"),
+    };
+    let path = "shown.json".to_owned();
+    Happening::ViewDisturbed {
+        view: View {
+            format: ViewFormat::Status,
+            path: path.clone(),
+            removed,
+        },
+        path,
+        how,
+    }
+}
+
+fn own_session(by: &Who) -> engine::SessionId {
+    by.session().expect("a session does this").clone()
+}
+
+fn tool(words: &mut Words<'_>) -> Happening {
+    let worker = words.actor();
+    let touches = touch(words).into_iter().collect();
+    let door = words.marked("door").map(door);
+    Happening::ToolRequested {
+        tool: words.next().to_owned(),
+        worker,
+        touches,
+        door,
+    }
+}
+
+fn touch(words: &mut Words<'_>) -> Option<Touch> {
+    Some(match words.marked("touches")? {
+        "state" => Touch::State,
+        "settings" => Touch::Settings,
+        "definition" => Touch::Definition,
+        "program" => Touch::Program,
+        artifact => {
+            let (name, step) = match artifact.split_once('@') {
+                Some((name, step)) => (name, Some(StepId::parse(step).unwrap())),
+                None => (artifact, None),
+            };
+            Touch::Artifact {
+                artifact: ArtifactName::parse(name).unwrap(),
+                step,
+            }
+        }
+    })
+}
+
+fn door(word: &str) -> Door {
+    match word {
+        "workflow" => Door::Workflow,
+        "claude" => Door::AgentProgram("claude -p".into()),
+        "hook" => Door::HookCall,
+        "long" => Door::TooLong,
+        "reset" => Door::PersonsCommand("gatewright reset".into()),
+        name => match name.strip_prefix("own:") {
+            Some(own) => Door::OwnAgent(agent(own)),
+            None => Door::NoName(name.into()),
+        },
+    }
+}
+
+/// How hosts tell that an agent has ended, or wants to.
+fn ending(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
+    let finished = |words: &mut Words<'_>| Ending::Finished {
+        worked: words.marked("tools").is_some_and(|uses| uses != "0"),
+    };
+    let ending = match verb {
+        // SubagentStop: the worker can still be sent back.
+        "stopping" => Ending::Stopping { worked: false },
+        // The tool's result, and the notification of a background agent.
+        "returned" | "notified" => finished(words),
+        "failed" => Ending::Fault {
+            fault: Fault::Crashed,
+            reason: "the host says that it failed".into(),
+        },
+        "session" => return session_pauses(words),
+        verb => return command(world, verb, words),
+    };
+    let (call, tokens) = (words.call(), words.marked("tokens"));
+    let work = WorkRef::Host {
+        call,
+        worker: (!words.left.is_empty()).then(|| worker(words.next())),
+    };
+    let tokens = tokens.map_or(0, |tokens| tokens.parse().unwrap());
+    Happening::AgentEnded {
+        work,
+        ending,
+        usage: Usage {
+            tokens,
+            ..Usage::default()
+        },
+    }
+}
+
+/// The main session turns to something else: its own work is judged.
+fn session_pauses(words: &mut Words<'_>) -> Happening {
+    assert_eq!(words.next(), "pauses");
+    Happening::AgentEnded {
+        work: WorkRef::Agent {
+            agent: agent(engine::SESSION),
+            step: None,
+        },
+        ending: Ending::Stopping { worked: true },
+        usage: Usage::default(),
+    }
+}
+
+/// What only people may ask for.
+fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
+    let silent = words.has("silently");
+    let reason = || String::from(if silent { " " } else { "because" });
+    match verb {
+        "answer" => match words.next() {
+            "continue" if !words.has("choice") => Happening::Answered(Answer::Continue),
+            choice => Happening::Answered(Answer::Choice(Outcome::parse(choice).unwrap())),
+        },
+        "finish" => Happening::FinishAsked,
+        "skip" => Happening::SkipAsked {
+            outcome: Some(Outcome::parse(words.next()).unwrap()),
+            reason: reason(),
+        },
+        "retry" => Happening::RetryAsked,
+        "cancel" => Happening::CancelAsked { reason: reason() },
+        "reset" => Happening::ResetAsked { reason: reason() },
+        "checkpoint" => Happening::CheckpointAsked {
+            name: CheckpointName::parse(words.next()).unwrap(),
+        },
+        "restore" => Happening::RestoreAsked {
+            entry: 1,
+            state: Box::new(world.run.clone()),
+            reason: reason(),
+        },
+        "bypass" => Happening::BypassAsked {
+            until: Time(world.now.0 + words.next().parse::<u64>().unwrap() * 1000),
+            reason: reason(),
+        },
+        "report" => Happening::Reported {
+            agent: Some(agent(words.next())),
+            step: None,
+            said: None,
+            usage: Usage::default(),
+        },
+        verb => panic!("{verb} is no word of a story"),
+    }
+}
