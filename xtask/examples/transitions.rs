@@ -11,7 +11,9 @@ use std::sync::Barrier;
 use std::time::Instant;
 use std::{env, fs, thread};
 
-use engine::{Beginning, Driver, Event, Evidence, Happening, Pipeline, RunId, Time, Usage, Who};
+use engine::{
+    Beginning, Driver, Event, Evidence, Happening, HostName, Pipeline, RunId, Time, Usage, Who,
+};
 use language::{SourceFile, Sources};
 use store::{Backend as _, Commit, Files, Group, Key, NewRun, StoredRun, Transacted};
 
@@ -117,6 +119,7 @@ fn begin(group: &mut Group, pipeline: &Pipeline, number: u32) -> Result<StoredRu
         task: "ping and pong".to_owned(),
         params: BTreeMap::new(),
         driver: Driver::ByHand,
+        host: HostName::listed("claude"),
         session: None,
         process: None,
         steps: Vec::new(),

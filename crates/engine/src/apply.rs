@@ -75,6 +75,7 @@ fn begun(started: &Started, at: Time) -> Run {
         task: started.task.clone(),
         params: started.params.clone(),
         driver: started.driver,
+        host: started.host.clone(),
         started_at: at,
         touched_at: at,
         position: arrival(started.stage.clone(), 1, at),

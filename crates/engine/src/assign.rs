@@ -20,9 +20,6 @@ use crate::status::status;
 /// The name under which the main session itself works.
 pub const SESSION: &str = "session";
 
-/// The runner whose workers a session starts itself.
-pub const HOST: &str = "claude";
-
 /// How the worker with this duty is started, where its stage says so.
 pub(crate) fn settings<'a>(stage: &'a Stage, duty: &Duty) -> Option<&'a WorkerSettings> {
     match (&stage.work, duty) {

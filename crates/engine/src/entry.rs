@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use crate::event::{CheckResult, TreeAround, Who};
 use crate::names::{
-    ArtifactName, CheckpointName, CounterName, DispatchId, Hash, Outcome, ParamName, RunId,
-    SessionId, StageName, StepId, Time, WorkerId,
+    ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
+    RunId, SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Fault, Gate, Process, Resume, Run, Usage};
@@ -232,6 +232,7 @@ pub struct Started {
     pub task: String,
     pub params: BTreeMap<ParamName, String>,
     pub driver: Driver,
+    pub host: HostName,
     pub stage: StageName,
     pub session: Option<SessionId>,
     pub process: Option<Process>,

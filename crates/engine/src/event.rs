@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, Outcome, ParamName, RunId,
-    SessionId, StageName, StepId, Time, WorkerId,
+    AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, HostName, Outcome,
+    ParamName, RunId, SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::run::{Driver, Fault, Process, Run, Usage};
 use crate::stage::Step;
@@ -84,7 +84,7 @@ pub enum Happening {
         step: Option<StepId>,
         call: Option<CallId>,
         /// The worker that asks, where it is not the session itself.
-        worker: Option<Actor>,
+        worker: Option<Asker>,
     },
     /// An agent was seen to begin. Hosts do not say which call began it.
     AgentBegan {
@@ -100,7 +100,7 @@ pub enum Happening {
         to: WorkerId,
         call: Option<CallId>,
         /// The worker that writes, where it is not the session itself.
-        worker: Option<Actor>,
+        worker: Option<Asker>,
     },
     AgentEnded {
         work: WorkRef,
@@ -215,6 +215,8 @@ pub struct Beginning {
     pub task: String,
     pub params: BTreeMap<ParamName, String>,
     pub driver: Driver,
+    /// The agent program whose sessions may hold the run.
+    pub host: HostName,
     pub session: Option<SessionId>,
     /// The process of that session.
     pub process: Option<Process>,
@@ -229,6 +231,14 @@ pub struct Beginning {
 pub struct Actor {
     pub id: WorkerId,
     pub agent: AgentName,
+}
+
+/// A worker that asks for an agent, and the names of the tool with which it does so: a stage may deny
+/// it any of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asker {
+    pub actor: Actor,
+    pub tools: &'static [&'static str],
 }
 
 /// Something that a tool call would change and that the run rests on.

@@ -36,7 +36,7 @@ pub mod view;
 
 pub use amount::{amount, counter_limit, parallel_limit, round_limit};
 pub use apply::{Damage, apply, replay};
-pub use assign::{HOST, SESSION, session_works};
+pub use assign::{SESSION, session_works};
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
 pub use decide::{begin, decide, fork, may_check, usable as usable_steps};

@@ -122,9 +122,20 @@ name!(
     RunId, &[]
 );
 name!(
-    /// What starts an agent: `claude`, `codex`, `gemini`, `command`.
+    /// What starts an agent: an agent program, or `command`.
     RunnerName, &[]
 );
+name!(
+    /// An agent program whose sessions hold runs, by the name that it has as a runner.
+    HostName, &[]
+);
+impl HostName {
+    /// The name of a program that our own source lists. Whoever lists it tests that it parses.
+    pub fn listed(word: &'static str) -> Self {
+        Self(String::from(word))
+    }
+}
+
 name!(
     /// A label that a person gave to a point of a run.
     CheckpointName, &['.']

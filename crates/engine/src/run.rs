@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, Outcome, ParamName, RunId,
-    SessionId, StageName, StepId, Time, WorkerId,
+    AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
+    RunId, RunnerName, SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::stage::{Conversation, Step};
 
@@ -18,6 +18,8 @@ pub struct Run {
     pub task: String,
     pub params: BTreeMap<ParamName, String>,
     pub driver: Driver,
+    /// The agent program whose sessions may hold the run.
+    pub host: HostName,
     pub started_at: Time,
     /// When something last happened that counts as life: `ttl` runs from here.
     pub touched_at: Time,
@@ -64,6 +66,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Does a session of the run's host start the workers of this runner itself? A stage that names
+    /// no runner leaves them to the session.
+    pub fn session_starts(&self, runner: Option<&RunnerName>) -> bool {
+        runner.is_none_or(|runner| runner.as_str() == self.host.as_str())
+    }
+
     /// The open work of this worker.
     pub fn work_of(&self, worker: &WorkerId) -> Option<&Dispatch> {
         let mut open = self.dispatches.values();

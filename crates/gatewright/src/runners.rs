@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    AgentPattern, CheckRule, Conversation, Definition, HOST, Place, Problem, Stage, Work, Worker,
+    AgentPattern, CheckRule, Conversation, Definition, Place, Problem, Stage, Work, Worker,
     WorkerSettings,
 };
 use hosts::worker::{Abilities, Program};
@@ -15,7 +15,7 @@ use hosts::worker::{Abilities, Program};
 pub const COMMAND: &str = "command";
 
 /// Who starts workers of which the definition says nothing.
-pub const DEFAULT: &str = HOST;
+pub const DEFAULT: &str = Program::DEFAULT.word();
 
 /// Of a script we know nothing.
 const OF_A_SCRIPT: Abilities = Abilities {

@@ -9,6 +9,7 @@ use engine::{
     RunId, SessionId, Step, Who,
 };
 use evidence::Project;
+use hosts::worker::Program;
 use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
@@ -176,6 +177,7 @@ fn beginning(
         task: starting.task,
         params,
         driver: starting.holder.driver(),
+        host: Program::DEFAULT.host_name(),
         session,
         process,
         steps: starting.steps,

@@ -5,7 +5,7 @@ mod guarding;
 pub(crate) mod trouble;
 mod version;
 
-use engine::RunnerName;
+use engine::{HostName, RunnerName};
 
 pub use account::{Account, End};
 pub use guarding::{Ground, Guard, Guarding, Own, OwnPlace, Unguardable};
@@ -88,17 +88,33 @@ pub struct Abilities {
 impl Program {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
+    /// Starts workers of which the definition says nothing; its sessions hold guarded runs.
+    pub const DEFAULT: Self = Self::Claude;
+
     pub fn of(runner: &RunnerName) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|program| program.word() == runner.as_str())
     }
 
     /// Its name as a runner and as a command.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+        }
+    }
+
+    pub fn host_name(self) -> HostName {
+        HostName::listed(self.word())
+    }
+
+    /// The names of the tool with which its agents start others.
+    pub fn agent_tools(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude => &["Agent", "Task"],
+            Self::Codex => &["spawn_agent"],
+            Self::Gemini => &["invoke_agent"],
         }
     }
 

@@ -9,7 +9,7 @@ mod tour;
 mod transition;
 mod write;
 
-use engine::Pipeline;
+use engine::{HostName, Pipeline};
 
 pub use possible::examples;
 pub use route::{Leg, Route, Routes};
@@ -25,10 +25,11 @@ pub struct Generated {
     pub uncovered: Vec<(Transition, String)>,
 }
 
-/// Writes scenarios for a pipeline; `reference` is what its block says.
-pub fn generate(pipeline: &Pipeline, reference: &str) -> Generated {
+/// Writes scenarios for a pipeline; `reference` is what its block says, and `host` the agent program
+/// whose sessions are played.
+pub fn generate(pipeline: &Pipeline, reference: &str, host: &HostName) -> Generated {
     let wanted = transition::all(pipeline.definition());
-    let search = Search::run(pipeline, &wanted);
+    let search = Search::run(pipeline, host, &wanted);
     let tours = tour::tours(&search, &wanted);
     let covered = wanted
         .iter()
@@ -39,7 +40,7 @@ pub fn generate(pipeline: &Pipeline, reference: &str) -> Generated {
     let uncovered: Vec<(Transition, String)> = missed
         .map(|one| (one.clone(), search.why_not(one)))
         .collect();
-    let text = write::file(pipeline, reference, &tours, &uncovered);
+    let text = write::file(pipeline, host, reference, &tours, &uncovered);
     Generated {
         text,
         covered,

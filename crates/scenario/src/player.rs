@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{
     Answer, ArtifactName, Beginning, CheckpointName, Decision, Driver, Entry, Event, Evidence,
-    Happening, Hash, Pipeline, Question, Reply, Rule, Run, RunId, SessionId, StageName,
+    Happening, Hash, HostName, Pipeline, Question, Reply, Rule, Run, RunId, SessionId, StageName,
     StepsSource, TreeAround, Usage, Who, Work,
 };
 
@@ -21,6 +21,8 @@ use super::world::World;
 #[derive(Clone)]
 pub struct Player<'a> {
     pub pipeline: &'a Pipeline,
+    /// The agent program whose session a guarded run has.
+    host: &'a HostName,
     pub world: World,
     pub run: Option<Run>,
     pub entries: Vec<Entry>,
@@ -42,9 +44,10 @@ pub struct Heard {
 pub(super) type Played<T> = Result<T, Unplayable>;
 
 impl<'a> Player<'a> {
-    pub fn new(pipeline: &'a Pipeline) -> Self {
+    pub fn new(pipeline: &'a Pipeline, host: &'a HostName) -> Self {
         Self {
             pipeline,
+            host,
             world: World::default(),
             run: None,
             entries: Vec::new(),
@@ -126,6 +129,7 @@ impl<'a> Player<'a> {
             task: String::from("play a scenario"),
             params: start.params.clone(),
             driver: start.driver,
+            host: self.host.clone(),
             process: None,
             session,
             steps: self.given_at_start(start.steps),

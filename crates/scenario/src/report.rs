@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::Entry;
+use engine::{Entry, HostName};
 use language::Colour;
 use serde_json::{Value, json};
 use views::{Paint, Style};
@@ -20,19 +20,29 @@ const MOST_HISTORY: usize = 12;
 const MOST_MISTAKES: usize = 100;
 
 /// All that came of some files.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Report {
+    /// The agent program whose sessions are played.
+    host: HostName,
     pub played: Vec<(Scenario, Verdict)>,
     /// What is wrong with files that could not be read.
     pub mistakes: Vec<Trouble>,
 }
 
 impl Report {
+    pub fn new(host: HostName) -> Self {
+        Self {
+            host,
+            played: Vec::new(),
+            mistakes: Vec::new(),
+        }
+    }
+
     /// Reads a file and plays what is in it.
     pub fn add(&mut self, file: &File, folder: &dyn Folder) {
         match read(file, folder) {
             Ok(scenarios) => self.played.extend(scenarios.into_iter().map(|scenario| {
-                let verdict = play(&scenario);
+                let verdict = play(&scenario, &self.host);
                 (scenario, verdict)
             })),
             Err(mistakes) => self.mistakes.extend(mistakes),

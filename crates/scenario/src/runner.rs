@@ -1,12 +1,12 @@
 //! Who starts a worker: the session, or `gatewright step`.
 
-use engine::{AgentName, HOST, Pipeline, Run, Turn, Work, WorkerSettings};
+use engine::{AgentName, Pipeline, Run, Turn, Work, WorkerSettings};
 
 /// Is the work that this agent would do now done by another program than the session's host?
 pub fn is_run_elsewhere(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> bool {
     let settings = settings(pipeline, run, agent);
     let runner = settings.and_then(|settings| settings.runner.as_ref());
-    runner.is_some_and(|runner| runner.as_str() != HOST)
+    !run.session_starts(runner)
 }
 
 fn settings<'a>(

@@ -10,6 +10,7 @@ mod wording;
 
 use std::collections::BTreeMap;
 
+use engine::HostName;
 use language::{SourceFile, Sources};
 
 use super::file::File;
@@ -101,7 +102,7 @@ fn with_small(scenario: &str) -> File {
 }
 
 fn played(file: &File) -> Report {
-    let mut report = Report::default();
+    let mut report = Report::new(HostName::listed("claude"));
     report.add(file, &Memory::default());
     report
 }

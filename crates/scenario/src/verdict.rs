@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use engine::{Entry, Reply};
+use engine::{Entry, HostName, Reply};
 
 use super::expectation::Expectation;
 use super::judge::{reply_words, unmet};
@@ -29,8 +29,8 @@ pub struct Failure {
     pub history: Vec<Entry>,
 }
 
-pub fn play(scenario: &Scenario) -> Verdict {
-    let mut player = Player::new(&scenario.pipeline);
+pub fn play(scenario: &Scenario, host: &HostName) -> Verdict {
+    let mut player = Player::new(&scenario.pipeline, host);
     for line in &scenario.lines {
         let mistakes = (0..line.times).find_map(|turn| {
             let is_last = turn + 1 == line.times;

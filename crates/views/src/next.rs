@@ -3,7 +3,7 @@
 mod render;
 
 use engine::{
-    AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, HOST, Hash, Next,
+    AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
     NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId,
 };
 use serde_json::Value;
@@ -231,7 +231,7 @@ impl Teller<'_> {
         let stage = stages.find(|stage| stage.name == self.run.position.stage);
         let settings = stage.and_then(|stage| settings(stage, duty));
         let runner = settings.and_then(|settings| settings.runner.as_ref());
-        runner.is_some_and(|runner| runner.as_str() != HOST)
+        !self.run.session_starts(runner)
     }
 
     /// Who begins an agent's work, where it is not the person who reports it.

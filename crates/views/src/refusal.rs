@@ -1,6 +1,6 @@
 //! A refusal in one line: a stable code, the reason, the legal next step, never the way around.
 
-use engine::{Driver, HOST, Next, NextDuty, Pipeline, Refusal, Run, RunId, Stage};
+use engine::{Driver, Next, NextDuty, Pipeline, Refusal, Run, Stage};
 
 use crate::safe::line;
 use crate::standing::settings;
@@ -18,7 +18,7 @@ pub fn refusal(refusal: &Refusal) -> String {
 pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
     let place = format!("; run {} is in {}", run.id, run.position.stage);
     let here = Command {
-        run: Some(&run.id),
+        run: Some(run),
         // A run that we drive ourselves begins every worker itself.
         stage: pipeline
             .stage(&run.position.stage)
@@ -45,14 +45,14 @@ fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
 }
 
 struct Command<'a> {
-    run: Option<&'a RunId>,
+    run: Option<&'a Run>,
     stage: Option<&'a Stage>,
 }
 
 impl Command<'_> {
     fn named(&self, word: &str) -> String {
         match self.run {
-            Some(run) => format!("`gatewright {word} {run}`"),
+            Some(run) => format!("`gatewright {word} {}`", run.id),
             None => format!("`gatewright {word}`"),
         }
     }
@@ -65,8 +65,8 @@ impl Command<'_> {
             NextDuty::Step { step, .. } => format!(" --step {step}"),
             NextDuty::Work | NextDuty::Review { .. } | NextDuty::Fix { .. } => String::new(),
         };
-        let run = self.run.map(|run| format!(" {run}")).unwrap_or_default();
-        (runner.as_str() != HOST).then(|| format!(", by `gatewright step{run}{step}`"))
+        let run = self.run.filter(|run| !run.session_starts(Some(runner)))?;
+        Some(format!(", by `gatewright step {}{step}`", run.id))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a run stands and what comes next, written for the session that works on it.
 
 use engine::{
-    Act, AgentName, AgentPattern, Conversation, Graph, HOST, Member, MemberState, Next, NextDuty,
+    Act, AgentName, AgentPattern, Conversation, Graph, Member, MemberState, Next, NextDuty,
     Outcome, Pipeline, Questions, Run, Source, Stage, Status, StepId, Work, WorkerId,
     WorkerSettings,
 };
@@ -102,7 +102,7 @@ impl Teller<'_> {
     fn agent(&self, agent: &AgentName, duty: &NextDuty) -> String {
         let settings = self.stage().and_then(|stage| settings(stage, duty));
         let runner = settings.and_then(|settings| settings.runner.as_ref());
-        if runner.is_some_and(|runner| runner.as_str() != HOST) {
+        if !self.run.session_starts(runner) {
             let (run, does) = (&self.run.id, line(&duty_words(duty)));
             return format!("run `gatewright step {run}`: it starts '{agent}', which {does}");
         }

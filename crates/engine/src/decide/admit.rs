@@ -7,11 +7,11 @@ use alloc::string::String;
 
 use super::{Draft, Verdict, guard};
 use crate::amount::amount;
-use crate::assign::{Assignment, HOST, assign, settings, spelled};
+use crate::assign::{Assignment, assign, settings, spelled};
 use crate::decision::Reply;
 use crate::definition::Amount;
 use crate::entry::Fact;
-use crate::event::Actor;
+use crate::event::Asker;
 use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Run};
@@ -27,26 +27,24 @@ pub(super) struct Request<'a> {
     pub resumed: Option<&'a WorkerId>,
 }
 
-/// What hosts call the tool that begins an agent.
-const CALLS: [&str; 2] = ["Agent", "Task"];
-
 pub(super) fn requested(
     draft: &mut Draft<'_>,
     request: &Request<'_>,
-    asker: Option<&Actor>,
+    asker: Option<&Asker>,
 ) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
     let agent = spelled(draft.pipeline, &draft.run, request.agent);
     let what = format!("begin '{agent}'");
-    let asking = match asker.map(|asker| guard::at_work(draft, asker)) {
+    let asking = match asker.map(|asker| guard::at_work(draft, &asker.actor)) {
         Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
         Some(Ok(asking)) => Some(asking),
         None => None,
     };
     // The session calls agents because the stage is there for it; a worker may be denied that.
-    let denied = asking.and_then(|asking| guard::denied_any(draft, asking, &CALLS));
+    let tools = asker.map(|asker| asker.tools).unwrap_or_default();
+    let denied = asking.and_then(|asking| guard::denied_any(draft, asking, tools));
     if let Some(reason) = denied {
         return draft.refuse(Rule::ToolDenied, &what, reason);
     }
@@ -98,10 +96,9 @@ fn allowed() -> Verdict {
 /// A session starts agents of its host. One that is to be run by another program would be played.
 fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) -> Option<String> {
     draft.by.session()?;
-    let runner = settings(draft.stage()?, &assignment.duty)?
-        .runner
-        .as_ref()?;
-    (runner.as_str() != HOST)
+    let settings = settings(draft.stage()?, &assignment.duty)?;
+    let runner = settings.runner.as_ref()?;
+    (!draft.run.session_starts(Some(runner)))
         .then(|| format!("'{agent}' is run by {runner}, not by the session: run `gatewright step`"))
 }
 

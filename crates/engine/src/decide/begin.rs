@@ -38,6 +38,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         task: beginning.task.clone(),
         params,
         driver: beginning.driver,
+        host: beginning.host.clone(),
         stage: pipeline.definition().start_with(&beginning.steps).clone(),
         session: beginning.session.clone(),
         process: beginning.process,

@@ -7,7 +7,7 @@ use super::{Draft, Verdict, admit, guard};
 use crate::assign::spelled;
 use crate::decision::Reply;
 use crate::entry::Fact;
-use crate::event::Actor;
+use crate::event::{Actor, Asker};
 use crate::names::{CallId, DispatchId, WorkerId};
 use crate::rule::Rule;
 use crate::run::Run;
@@ -114,13 +114,13 @@ pub(super) fn written_to(
     draft: &mut Draft<'_>,
     to: &WorkerId,
     call: Option<&CallId>,
-    writer: Option<&Actor>,
+    writer: Option<&Asker>,
 ) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
     let what = format!("write to '{to}'");
-    if let Some(Err(reason)) = writer.map(|writer| guard::at_work(draft, writer)) {
+    if let Some(Err(reason)) = writer.map(|writer| guard::at_work(draft, &writer.actor)) {
         return draft.refuse(Rule::Unadmitted, &what, reason);
     }
     if is_admitted(&draft.run, to) {

@@ -98,11 +98,13 @@ fn shut(draft: &Draft<'_>, dispatch: Option<DispatchId>, door: &Door) -> Option<
     Some(match door {
         Door::Workflow => (
             Rule::OtherDoor,
-            String::from("a script would start agents that nobody admits: call each with Agent"),
+            String::from(
+                "a script would start agents that nobody admits: call each with the agent tool",
+            ),
         ),
         Door::AgentProgram(program) => (
             Rule::OtherDoor,
-            format!("'{program}' would work outside this run: call an agent with Agent"),
+            format!("'{program}' would work outside this run: use the agent tool"),
         ),
         Door::TooLong => (
             Rule::OtherDoor,

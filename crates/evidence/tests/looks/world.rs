@@ -7,9 +7,9 @@ use std::process::Command;
 
 use engine::{
     AgentName, Artifact, ArtifactName, ArtifactNeed, Beginning, Begins, Budget, Captured,
-    CheckWork, Commands, Definition, Driver, Format, Hash, Mode, Needs, Outcome, OutcomeField,
-    Param, ParamName, Pipeline, PipelineName, Removed, Run, RunId, Seconds, Seen, Source, Stage,
-    StageName, StopRule, Strictness, Time, View, ViewFormat, Who, Work, Writes,
+    CheckWork, Commands, Definition, Driver, Format, Hash, HostName, Mode, Needs, Outcome,
+    OutcomeField, Param, ParamName, Pipeline, PipelineName, Removed, Run, RunId, Seconds, Seen,
+    Source, Stage, StageName, StopRule, Strictness, Time, View, ViewFormat, Who, Work, Writes,
 };
 use evidence::check::{Ran, Surroundings};
 use evidence::tree::Tree;
@@ -370,6 +370,7 @@ fn run(definition: &Definition) -> Run {
         task: String::from("try it"),
         params: BTreeMap::new(),
         driver: Driver::ByHand,
+        host: HostName::listed("claude"),
         session: None,
         process: None,
         steps: Vec::new(),

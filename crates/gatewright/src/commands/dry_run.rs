@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
+use hosts::worker::Program;
 use language::Sources;
 use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use views::{Outside, refusal};
@@ -170,6 +171,7 @@ impl DryRun {
             task: task.unwrap_or_else(|| "no task yet".to_owned()),
             params,
             driver: Driver::Headless,
+            host: Program::DEFAULT.host_name(),
             session: None,
             process: None,
             steps,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use engine::PipelineName;
+use hosts::worker::Program;
 use language::{Sources, builtin, template};
 use serde_json::json;
 use views::{Paint, Style};
@@ -150,7 +151,8 @@ fn copied(
 /// A definition that compiles, with scenarios for each of its transitions.
 fn with_generated(sources: Sources) -> Result<Made, Trouble> {
     let pipeline = definition::compile(&sources)?.pipeline;
-    let scenarios = scenario::generate(&pipeline, &sources.main.name).text;
+    let host = Program::DEFAULT.host_name();
+    let scenarios = scenario::generate(&pipeline, &sources.main.name, &host).text;
     Ok(Made { sources, scenarios })
 }
 

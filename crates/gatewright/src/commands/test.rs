@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::PipelineName;
+use hosts::worker::Program;
 use language::{MOST_BYTES, Sources};
 use serde_json::{Value, json};
 
@@ -58,7 +59,7 @@ fn builtin_names<'a>() -> impl Iterator<Item = &'a str> {
 
 /// Plays everything, also after what cannot be read; the worst of all is the exit code.
 fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-    let mut report = Report::default();
+    let mut report = Report::new(Program::DEFAULT.host_name());
     let mut exit = Exit::Success;
     for word in words {
         match find(word, context) {
@@ -192,7 +193,11 @@ fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, 
             return Ok(Exit::No);
         }
     };
-    let generated = scenario::generate(&compiled.pipeline, &reference(word, &sources));
+    let generated = scenario::generate(
+        &compiled.pipeline,
+        &reference(word, &sources),
+        &Program::DEFAULT.host_name(),
+    );
     for (transition, reason) in &generated.uncovered {
         output.say(&format!("not covered: {transition} ({reason})"));
     }

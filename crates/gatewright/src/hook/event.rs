@@ -1,10 +1,11 @@
 //! What each kind of payload means for the run, and what is said to it.
 
 use engine::{
-    Actor, AgentName, CallId, CommandName, Door, Ending, Fault, Happening, Reply, StepId, Usage,
-    WorkRef, WorkerId,
+    Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply, StepId,
+    Usage, WorkRef, WorkerId,
 };
 use hosts::claude::{Answer, Event, Verdict};
+use hosts::worker::Program;
 use hosts::{Ended, Payload, What};
 
 use super::guarded::{Guarded, was_abandoned};
@@ -112,7 +113,7 @@ fn message(
     match (to.filter(|to| to.as_str() != "main"), &asked.verdict) {
         (Some(to), Verdict::Allow | Verdict::Nothing) => {
             let call = call.clone();
-            let worker = actor.clone();
+            let worker = asker(actor);
             said(guarded, Happening::MessageRequested { to, call, worker })
         }
         _ => Ok(asked),
@@ -129,8 +130,15 @@ fn requested(
         agent: agent.clone(),
         step: step.cloned(),
         call: call.cloned(),
-        worker: actor.clone(),
+        worker: asker(actor),
     }
+}
+
+fn asker(actor: &Option<Actor>) -> Option<Asker> {
+    actor.clone().map(|actor| Asker {
+        actor,
+        tools: Program::DEFAULT.agent_tools(),
+    })
 }
 
 /// A tool call, with what it would touch. That is looked at anew whenever the run has changed.

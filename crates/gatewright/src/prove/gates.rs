@@ -12,6 +12,7 @@ mod stages;
 mod steps;
 
 use engine::{AgentName, Next, NextDuty, Rule, StageName, Work};
+use hosts::worker::Program;
 
 use super::exchange::{Exchange, Expected};
 use super::heard::Heard;
@@ -151,7 +152,7 @@ fn result(tried: Tried<()>) -> Result<CaseResult, Failure> {
 /// Tries every gate of the scene's pipeline.
 pub fn all(scene: &mut Scene) -> Result<Vec<Gate>, Failure> {
     let pipeline = scene.pipeline.clone();
-    let routes = Routes::find(&pipeline);
+    let routes = Routes::find(&pipeline, &Program::DEFAULT.host_name());
     let mut moments = Moments::default();
     let mut gates = Vec::new();
     let mut home = None;

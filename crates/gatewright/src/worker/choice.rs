@@ -1,9 +1,9 @@
 //! Which worker: the one whose turn it is and whom its host cannot start.
 
 use engine::{
-    AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, HOST, Next,
-    NextDuty, Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId,
-    Work, WorkerSettings,
+    AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, Next, NextDuty,
+    Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId, Work,
+    WorkerSettings,
 };
 use hosts::worker::Program;
 
@@ -53,7 +53,7 @@ impl Runner {
 /// Who starts agents that no session starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starter {
-    /// A session starts those without a runner; we start the others.
+    /// A session starts those of its host; we start the others.
     Session,
     /// We start all, and those without a runner so.
     Headless { usual: Runner },
@@ -66,7 +66,7 @@ impl Starter {
     fn runner(self, agent: &AgentName, named: Option<&str>) -> Result<Option<Runner>, Failure> {
         match (self, named) {
             (Self::Rehearsal, _) => Ok(Some(Runner::StandIn)),
-            (Self::Session, None | Some(HOST)) => Ok(None),
+            (Self::Session, None) => Ok(None),
             (Self::Headless { usual }, None) => Ok(Some(usual)),
             (Self::Session | Self::Headless { .. }, Some(word)) => match Runner::parse(word) {
                 Some(runner) => Ok(Some(runner)),
@@ -103,6 +103,9 @@ pub fn choose(
         None => due(pipeline, run, stage),
     };
     for candidate in candidates {
+        if run.session_starts(candidate.settings.runner.as_ref()) {
+            continue;
+        }
         if let Some(choice) = candidate.choice(stage, Starter::Session)? {
             return Ok(Ok(choice));
         }
@@ -200,10 +203,7 @@ fn unknown_runner(agent: &AgentName, runner: &str) -> Failure {
     Failure::settings(format!(
         "the runner '{runner}' of '{agent}' cannot be started"
     ))
-    .hint(format!(
-        "there are {HOST}, {} and {COMMAND}",
-        known.join(", ")
-    ))
+    .hint(format!("there are {} and {COMMAND}", known.join(", ")))
 }
 
 /// Those whose turn it is.

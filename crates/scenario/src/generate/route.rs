@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::{End, Fault, Pipeline, Stage, StageName, Work};
+use engine::{End, Fault, HostName, Pipeline, Stage, StageName, Work};
 
 use super::super::step::{Act, How, Step};
 use super::search::{Link, Search};
@@ -32,9 +32,9 @@ pub struct Route {
 }
 
 impl<'a> Routes<'a> {
-    pub fn find(pipeline: &'a Pipeline) -> Self {
+    pub fn find(pipeline: &'a Pipeline, host: &HostName) -> Self {
         let wanted = transition::all(pipeline.definition());
-        let search = Search::run(pipeline, &wanted);
+        let search = Search::run(pipeline, host, &wanted);
         Self { pipeline, search }
     }
 

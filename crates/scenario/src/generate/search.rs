@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use engine::{Pipeline, StageName};
+use engine::{HostName, Pipeline, StageName};
 
 use super::super::player::Player;
 use super::super::step::Step;
@@ -42,7 +42,7 @@ enum End {
 }
 
 impl Search {
-    pub fn run(pipeline: &Pipeline, wanted: &[Transition]) -> Self {
+    pub fn run(pipeline: &Pipeline, host: &HostName, wanted: &[Transition]) -> Self {
         let search = Self {
             states: Vec::new(),
             roots: Vec::new(),
@@ -52,6 +52,7 @@ impl Search {
         };
         Walk {
             pipeline,
+            host,
             search,
             known: BTreeMap::new(),
             queue: VecDeque::new(),
@@ -75,6 +76,7 @@ impl Search {
 
 struct Walk<'a> {
     pipeline: &'a Pipeline,
+    host: &'a HostName,
     search: Search,
     known: BTreeMap<String, usize>,
     queue: VecDeque<(usize, Player<'a>)>,
@@ -100,7 +102,7 @@ impl<'a> Walk<'a> {
 
     fn begin(&mut self) {
         for steps in beginnings(self.pipeline.definition()) {
-            let mut player = Player::new(self.pipeline);
+            let mut player = Player::new(self.pipeline, self.host);
             let played = steps.iter().all(|step| player.play(step).is_ok());
             if played && let Some(state) = self.state(player) {
                 self.search.roots.push((state, steps));

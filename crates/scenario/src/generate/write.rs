@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::{CounterName, Pipeline, Run};
+use engine::{CounterName, HostName, Pipeline, Run};
 
 use super::super::expectation::Expectation;
 use super::super::player::Player;
@@ -13,6 +13,7 @@ use super::transition::Transition;
 
 pub fn file(
     pipeline: &Pipeline,
+    host: &HostName,
     reference: &str,
     tours: &[Tour],
     uncovered: &[(Transition, String)],
@@ -27,7 +28,7 @@ pub fn file(
         let _ = write!(
             text,
             "\n```scenario\n{}```\n",
-            scenario(pipeline, &tour.steps)
+            scenario(pipeline, host, &tour.steps)
         );
     }
     if !uncovered.is_empty() {
@@ -49,8 +50,8 @@ fn title(tour: &Tour) -> String {
 }
 
 /// The steps, and below each what it has changed.
-fn scenario(pipeline: &Pipeline, steps: &[Step]) -> String {
-    let mut player = Player::new(pipeline);
+fn scenario(pipeline: &Pipeline, host: &HostName, steps: &[Step]) -> String {
+    let mut player = Player::new(pipeline, host);
     let mut seen = Facts::default();
     let mut text = String::new();
     for step in steps {

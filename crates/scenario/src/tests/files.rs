@@ -1,5 +1,6 @@
 //! Our own scenario files and the examples of the documentation are played.
 
+use engine::HostName;
 use language::{SourceFile, Sources};
 
 use super::super::file::{File, Folder};
@@ -48,7 +49,7 @@ impl Folder for Ours {
 }
 
 fn check(file: &File) {
-    let mut report = Report::default();
+    let mut report = Report::new(HostName::listed("claude"));
     report.add(file, &Ours);
     let paint = views::Paint::Plain;
     assert!(

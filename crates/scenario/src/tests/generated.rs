@@ -1,6 +1,6 @@
 //! What is generated covers every transition, and passes when it is played.
 
-use engine::Pipeline;
+use engine::{HostName, Pipeline};
 
 use super::super::file::File;
 use super::super::generate::{Generated, generate};
@@ -16,12 +16,12 @@ fn pipeline(text: &str) -> Pipeline {
 
 /// Generates for a pipeline, and plays what was generated.
 fn check(pipeline: &Pipeline, reference: &str) -> Generated {
-    let generated = generate(pipeline, reference);
+    let generated = generate(pipeline, reference, &HostName::listed("claude"));
     let file = File {
         name: "generated.md".to_owned(),
         text: generated.text.as_str().into(),
     };
-    let mut report = Report::default();
+    let mut report = Report::new(HostName::listed("claude"));
     report.add(&file, &Ours);
     let paint = views::Paint::Plain;
     assert!(

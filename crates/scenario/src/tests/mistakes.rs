@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::HostName;
 use views::Paint;
 
 use super::super::file::File;
@@ -44,7 +45,7 @@ fn said(text: &str) -> String {
         name: "file.md".to_owned(),
         text: text.into(),
     };
-    let mut report = Report::default();
+    let mut report = Report::new(HostName::listed("claude"));
     report.add(&file, &folder);
     report.mistakes(Paint::Plain)
 }

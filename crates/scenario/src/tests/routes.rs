@@ -1,6 +1,6 @@
 //! Routes lead into every stage, and on from there.
 
-use engine::{Pipeline, Work};
+use engine::{HostName, Pipeline, Work};
 
 use super::super::generate::Routes;
 use super::super::step::{Act, CheckHow, Step};
@@ -8,7 +8,7 @@ use super::{SMALL, sources};
 
 #[track_caller]
 fn check(pipeline: &Pipeline) {
-    let routes = Routes::find(pipeline);
+    let routes = Routes::find(pipeline, &HostName::listed("claude"));
     for stage in &pipeline.definition().stages {
         let name = &stage.name;
         let route = routes
@@ -40,7 +40,7 @@ fn a_step_from_the_end_of_a_route_is_told() {
     let compiled = language::compile(&sources("p.toml", SMALL.as_bytes())).unwrap();
     let pipeline = compiled.pipeline;
     check(&pipeline);
-    let routes = Routes::find(&pipeline);
+    let routes = Routes::find(&pipeline, &HostName::listed("claude"));
     let mut stages = pipeline.definition().stages.iter();
     let check = stages
         .find(|stage| matches!(stage.work, Work::Check(_)))

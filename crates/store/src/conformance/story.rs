@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use engine::{
     AgentName, AgentWork, Begins, Budget, Conversation, Decision, Definition, Driver, Edge, End,
-    EndWork, Entry, Fact, Leaves, Mode, NameError, Outcome, PipelineName, Reads, Reply, Rule, Run,
-    RunId, Stage, StageName, Standing, Started, Status, StopRule, Target, Time, Who, Work, Worker,
-    WorkerSettings, Writes,
+    EndWork, Entry, Fact, HostName, Leaves, Mode, NameError, Outcome, PipelineName, Reads, Reply,
+    Rule, Run, RunId, Stage, StageName, Standing, Started, Status, StopRule, Target, Time, Who,
+    Work, Worker, WorkerSettings, Writes,
 };
 
 use crate::{Backend, Commit, Error, Files, NewRun, StoredRun, Transacted};
@@ -35,6 +35,7 @@ impl Story {
             task: format!("the task of {}\nand more of it", self.id),
             params: BTreeMap::new(),
             driver: Driver::ByHand,
+            host: HostName::listed("claude"),
             stage: self.definition.start.clone(),
             session: None,
             process: None,

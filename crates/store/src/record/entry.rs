@@ -72,7 +72,7 @@ records! {
         Restored { entry, state, reason } = "restored",
     }
     struct Started {
-        id, definition, task, params, driver, stage, session, process, steps, before, queued,
+        id, definition, task, params, driver, host, stage, session, process, steps, before, queued,
     }
     kinds WorkResult {
         Outcome(outcome) = "outcome",

@@ -7,6 +7,7 @@ mod binary;
 mod cache;
 mod definition;
 mod entry;
+mod host;
 mod json;
 mod listing;
 mod names;

@@ -272,7 +272,7 @@ pub fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
 }
 
 /// Is this reviewer run by another program than the session? Then `step` begins and ends its work.
-fn runs_elsewhere(pipeline: &Pipeline, agent: &str) -> bool {
+fn runs_elsewhere(pipeline: &Pipeline, world: &World, agent: &str) -> bool {
     let stages = pipeline.definition().stages.iter();
     let mut panels = stages.filter_map(|stage| match &stage.work {
         Work::Review(work) => Some(&work.panel),
@@ -281,7 +281,7 @@ fn runs_elsewhere(pipeline: &Pipeline, agent: &str) -> bool {
     panels.any(|panel| {
         panel.iter().any(|member| {
             let runner = member.settings.runner.as_ref();
-            member.agent.as_str() == agent && runner.is_some_and(|it| it.as_str() != engine::HOST)
+            member.agent.as_str() == agent && !world.run.session_starts(runner)
         })
     })
 }
@@ -293,7 +293,9 @@ pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Ev
     }
     let what = happening(world, act)?;
     let by = match act {
-        Act::Request { agent, .. } | Act::End { agent, .. } if runs_elsewhere(pipeline, agent) => {
+        Act::Request { agent, .. } | Act::End { agent, .. }
+            if runs_elsewhere(pipeline, world, agent) =>
+        {
             Who::Engine
         }
         Act::Request {

@@ -1,8 +1,8 @@
 //! The world around one run: what lies in the tree, and the journal that its decisions have made.
 
 use engine::{
-    AgentName, Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Pipeline, Process, Run,
-    RunId, SessionId, Step, StepId, Time, Who, apply,
+    AgentName, Beginning, Decision, Driver, Entry, Event, Evidence, Hash, HostName, Pipeline,
+    Process, Run, RunId, SessionId, Step, StepId, Time, Who, apply,
 };
 use std::collections::BTreeMap;
 
@@ -86,6 +86,7 @@ fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World,
         task: String::from("try everything"),
         params: params.clone(),
         driver: Driver::Guarded,
+        host: HostName::listed("claude"),
         process: Some(Process { id: 1, started: 1 }),
         session: Some(session(1)),
         steps,

@@ -437,6 +437,7 @@ pub fn run_in(stage: &str) -> Run {
                 (param_name("finish"), "complete".to_owned()),
             ]),
             driver: Driver::ByHand,
+            host: HostName::listed("claude"),
             stage: stage_name(stage),
             session: None,
             process: None,

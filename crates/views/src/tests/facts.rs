@@ -100,6 +100,7 @@ fn started(queued: bool) -> Fact {
         } else {
             Driver::ByHand
         },
+        host: HostName::listed("claude"),
         stage: validating(),
         session: None,
         process: None,

@@ -39,6 +39,7 @@ impl Play {
                 task: "Write the role web\nand test it".to_owned(),
                 params: BTreeMap::from([(param_name("target"), "roles/web".to_owned())]),
                 driver,
+                host: HostName::listed("claude"),
                 session: None,
                 process: None,
                 steps: Vec::new(),

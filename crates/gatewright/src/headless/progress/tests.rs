@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::{Beginning, Driver, Hash, Pipeline, PipelineName, RunId, Who};
+use hosts::worker::Program;
 use language::{SourceFile, Sources};
 use serde_json::{Value, json};
 use store::StoredRun;
@@ -57,6 +58,7 @@ pub fn opened() -> OpenRun {
         task: "Write a note\nand test it".to_owned(),
         params: BTreeMap::new(),
         driver: Driver::Headless,
+        host: Program::DEFAULT.host_name(),
         session: None,
         process: None,
         steps: Vec::new(),

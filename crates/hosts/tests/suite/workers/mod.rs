@@ -9,6 +9,7 @@
 )]
 
 mod guarding;
+mod names;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -371,12 +371,33 @@ fn more_workers_than_are_remembered_can_be_at_work() {
     assert_eq!(world.run.dispatches.len(), 78);
 }
 
-#[test]
-fn an_agent_of_another_program_is_not_played_by_the_session() {
-    let codex = PANEL.replace(
+fn panel_with_codex() -> String {
+    PANEL.replace(
         "{ agent = \"critic\", leaves = \"two\" }",
         "{ agent = \"critic\", runner = \"codex\", leaves = \"two\" }",
+    )
+}
+
+#[test]
+fn a_session_starts_the_agents_of_its_own_program() {
+    check(
+        &panel_with_codex(),
+        &[
+            ("host codex", ""),
+            ("ask judge call A", "allow R10 | admitted d1 judge"),
+            ("lay one 1 approved", ""),
+            (
+                "returned call A tools 1",
+                "done R32 | captured one, ended d1 approved, reviewer approved",
+            ),
+            ("ask critic call B", "allow R10 | admitted d2 critic"),
+        ],
     );
+}
+
+#[test]
+fn an_agent_of_another_program_is_not_played_by_the_session() {
+    let codex = panel_with_codex();
     check(
         &codex,
         &[

@@ -1,9 +1,9 @@
 //! The words of a story: a line says who did what, as a host, a person or a program would tell it.
 
 use engine::{
-    Actor, AgentName, Answer, ArtifactName, CallId, CheckpointName, Disturbance, Door, Ending,
-    Event, Fault, Happening, Outcome, Removed, StepId, Time, Touch, Usage, View, ViewFormat, Who,
-    WorkRef, WorkerId,
+    Actor, AgentName, Answer, ArtifactName, Asker, CallId, CheckpointName, Disturbance, Door,
+    Ending, Event, Fault, Happening, Outcome, Removed, StepId, Time, Touch, Usage, View,
+    ViewFormat, Who, WorkRef, WorkerId,
 };
 
 use crate::guarded::world::{World, process, session};
@@ -77,6 +77,13 @@ impl<'a> Words<'a> {
     }
 
     /// `by w1 alpha-writer`: a worker of the session acts.
+    fn asker(&mut self) -> Option<Asker> {
+        self.actor().map(|actor| Asker {
+            actor,
+            tools: &["Agent", "Task"],
+        })
+    }
+
     fn actor(&mut self) -> Option<Actor> {
         let at = self.left.iter().position(|word| *word == "by")?;
         self.left.remove(at);
@@ -97,7 +104,7 @@ fn agent(name: &str) -> AgentName {
 fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
     match words.next() {
         "ask" => {
-            let (step, call, worker) = (words.step(), words.call(), words.actor());
+            let (step, call, worker) = (words.step(), words.call(), words.asker());
             Happening::AgentRequested {
                 agent: agent(words.next()),
                 step,
@@ -117,7 +124,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
         },
         "write" => Happening::MessageRequested {
             call: words.call(),
-            worker: words.actor(),
+            worker: words.asker(),
             to: worker(words.next()),
         },
         "tool" => tool(words),

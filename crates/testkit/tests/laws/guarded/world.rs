@@ -1,8 +1,8 @@
 //! The world around one guarded run: files, trees, processes, a clock, and the journal.
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Event, Evidence, Hash, Life, Needs, Pipeline, Process, Run,
-    RunId, Seen, SessionId, Time, Who, apply, begin, replay,
+    Beginning, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, Life, Needs,
+    Pipeline, Process, Run, RunId, Seen, SessionId, Time, Who, apply, begin, replay,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,6 +71,7 @@ impl World {
             task: String::from("tell a story"),
             params: BTreeMap::new(),
             driver: Driver::Guarded,
+            host: HostName::listed("claude"),
             session: Some(session("s1")),
             process: Some(process("100")),
             steps: Vec::new(),
@@ -108,10 +109,21 @@ impl World {
                 self.tree.remove(*path);
             }
             ["wait", seconds] => self.now.0 += seconds.parse::<u64>().unwrap() * 1000,
+            ["host", name] => self.held_by(name),
             ["process", number, "dies"] => self.dead.push(process(number)),
             _ => return false,
         }
         true
+    }
+
+    /// The run was begun for sessions of another agent program.
+    fn held_by(&mut self, host: &str) {
+        let Some(Fact::Started(started)) = self.journal.first_mut().map(|entry| &mut entry.fact)
+        else {
+            panic!("a journal begins with a start");
+        };
+        started.host = HostName::parse(host).unwrap();
+        self.run = replay(&self.journal).expect("a beginning folds");
     }
 
     fn lay(&mut self, name: &str, seen: Seen) {
