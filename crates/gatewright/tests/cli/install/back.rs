@@ -13,10 +13,7 @@ fn settings_that_were_changed_since_keep_the_change() {
     let changed = project.read(LOCAL).replace("\"opus\"", "\"sonnet\"");
     project.write(LOCAL, &changed);
     let ran = uninit(&project).succeeds();
-    assert!(
-        ran.stderr.contains("was changed since: only our part goes"),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains(LOCAL), "{ran}");
     assert_eq!(project.read(LOCAL), mine.replace("opus", "sonnet"));
 }
 
@@ -54,11 +51,7 @@ fn files_of_ours_that_were_changed_stay_and_are_named() {
     let path = ".claude/agents/context-gatherer.md";
     project.write(path, "better\n");
     let ran = uninit(&project).succeeds();
-    assert!(
-        ran.stderr
-            .contains(&format!("{path} was changed since, and stays")),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains(path), "{ran}");
     let left = tree(&project.path());
     let files: Vec<_> = left.iter().filter(|(_, bytes)| bytes.is_some()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
@@ -93,7 +86,7 @@ fn where_nothing_is_installed_there_is_nothing_to_do() {
     project.write(LOCAL, "{\"model\": \"opus\"}");
     let before = tree(&project.path());
     let ran = uninit(&project).succeeds();
-    assert!(ran.stdout.starts_with("nothing to do"), "{ran}");
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
     assert_eq!(tree(&project.path()), before);
 }
 
@@ -115,7 +108,7 @@ fn hooks_that_a_teammate_committed_stay() {
     fs::remove_dir_all(project.state()).unwrap();
     let before = project.read(SHARED);
     let ran = uninit(&project).succeeds();
-    assert!(ran.stderr.contains("it was not written here"), "{ran}");
+    assert!(ran.stderr.contains(SHARED), "{ran}");
     assert_eq!(project.read(SHARED), before);
 }
 
@@ -124,7 +117,7 @@ fn a_person_types_the_word() {
     let project = project();
     init(&project, &[]).succeeds();
     let ran = project.person(["uninit"], "y\n").exits(1);
-    assert!(ran.stdout.contains("Type uninit to take it out"), "{ran}");
+    assert!(ran.stdout.contains("Type uninit"), "{ran}");
     assert!(project.path().join(LOCAL).exists());
     project.person(["uninit"], "uninit\n").succeeds();
     assert!(!project.path().join(".claude").exists());
@@ -136,7 +129,7 @@ fn without_a_terminal_and_without_yes_nothing_is_taken_out() {
     init(&project, &[]).succeeds();
     let before = tree(&project.path());
     let ran = project.run(["uninit"]).exits(1);
-    assert!(ran.stderr.contains("add --yes"), "{ran}");
+    assert!(ran.stderr.contains("--yes"), "{ran}");
     assert_eq!(tree(&project.path()), before);
 }
 
@@ -149,14 +142,14 @@ fn a_worktree_is_told_where_its_project_was_installed() {
     let mut command = project.command(["uninit", "--yes"]);
     let ran = testkit::Ran::from(command.current_dir(&other).output().unwrap()).succeeds();
     assert!(
-        ran.stderr.contains("this project was installed from"),
+        ran.stderr.contains(project.path().to_str().unwrap()),
         "{ran}"
     );
     let mut command = project.command(["init", "--yes"]);
     let ran = testkit::Ran::from(command.current_dir(&other).output().unwrap()).succeeds();
-    assert!(ran.stderr.contains("our hooks stand in"), "{ran}");
+    assert!(ran.stderr.contains(LOCAL), "{ran}");
     let mut command = project.command(["uninit", "--yes"]);
     testkit::Ran::from(command.current_dir(&other).output().unwrap()).succeeds();
     let known = project.run(["doctor"]).succeeds();
-    assert!(known.stdout.contains("context-first is trusted"), "{known}");
+    assert!(known.stdout.contains("context-first"), "{known}");
 }

@@ -35,12 +35,12 @@ fn a_fresh_installation_holds() {
     let ran = ran.succeeds();
     assert!(lines.iter().all(|line| !line.starts_with("red")), "{ran}");
     for expected in [
-        "ok hooks: 13 events call this program",
+        "ok hooks: 13 ",
         "ok probe: ",
-        "ok pipelines: context-first is trusted; every session has a run of it",
+        "ok pipelines: context-first ",
         "ok state: ",
         "ok store: ",
-        "ok assurance: L0, guarded",
+        "ok assurance: L0",
     ] {
         assert!(
             lines.iter().any(|line| line.starts_with(expected)),
@@ -48,11 +48,11 @@ fn a_fresh_installation_holds() {
         );
     }
     let text = project.run(["doctor"]).succeeds().stdout;
-    assert!(text.contains("\nit holds, with 1 warning\n"), "{text}");
+    assert!(text.contains("1 warning"), "{text}");
 }
 
-/// What somebody does to an installation, and the red line that follows.
-const BROKEN: [(&str, Deed, &str); 17] = [
+/// What somebody does to an installation, and the topic of the red line that follows with a name in it.
+const BROKEN: [(&str, Deed, &str, &str); 17] = [
     (
         "a damaged file of a session",
         |it| {
@@ -60,52 +60,62 @@ const BROKEN: [(&str, Deed, &str); 17] = [
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join("0123"), "{").unwrap();
         },
-        "sessions/0123 is damaged",
+        "state",
+        "sessions/0123",
     ),
     (
         "a damaged file of another project",
         |it| fs::write(it.state().join("projects/0123"), "{}").unwrap(),
-        "projects/0123 is damaged",
+        "state",
+        "projects/0123",
     ),
     (
         "hooks removed",
         |it| drop(it.write(LOCAL, "{}")),
-        "no settings file calls us",
+        "hooks",
+        "`gatewright init`",
     ),
     (
         "one event removed",
         |it| change(it, "\"Stop\"", "\"Stopped\""),
-        "nobody calls us at Stop",
+        "hooks",
+        "Stop",
     ),
     (
         "all hooks off",
         |it| drop(it.write(SHARED, "{\"disableAllHooks\": true}")),
-        "switches all hooks off",
+        "settings",
+        "`disableAllHooks`",
     ),
     (
         "settings that are dropped",
         |it| change(it, "{\n", "{\n  \"env\": 3,\n"),
-        "drops",
+        "settings",
+        "`env`",
     ),
     (
         "settings that are no JSON",
         |it| change(it, "{\n", "{\n,\n"),
-        "does not read",
+        "settings",
+        "line 2, column 1",
     ),
     (
         "the program is gone",
         |it| change(it, PROGRAM, "/gone/gatewright"),
-        "is not there",
+        "hooks",
+        "/gone/gatewright",
     ),
     (
         "another program",
         |it| change(it, PROGRAM, &imposter(it)),
-        "another program",
+        "hooks",
+        "/home/gatewright",
     ),
     (
         "open on a crash",
         |it| change(it, ", \"onFailure\": \"block\"", ""),
-        "a crash opens the gate",
+        "hooks",
+        "onFailure",
     ),
     (
         "a narrow matcher",
@@ -116,7 +126,8 @@ const BROKEN: [(&str, Deed, &str); 17] = [
                 "\"PreToolUse\": [{\"matcher\": \"Task\", ",
             )
         },
-        "matcher is \"Task\"",
+        "hooks",
+        "\"Task\"",
     ),
     (
         "nobody waits",
@@ -127,12 +138,14 @@ const BROKEN: [(&str, Deed, &str); 17] = [
                 "\"async\": true, \"timeout\": 10, \"onFailure\"",
             )
         },
-        "nobody waits for it",
+        "hooks",
+        "`async`",
     ),
     (
         "other arguments",
         |it| change(it, "\"claude\", \"PreToolUse\"", "\"claude\", \"Stop\""),
-        "other arguments",
+        "hooks",
+        "PreToolUse",
     ),
     (
         "a shell between",
@@ -146,7 +159,8 @@ const BROKEN: [(&str, Deed, &str); 17] = [
                 &format!("\"command\": \"{PROGRAM} hook claude PreToolUse\""),
             );
         },
-        "through a shell",
+        "hooks",
+        "PreToolUse",
     ),
     (
         "an edited pipeline",
@@ -154,19 +168,22 @@ const BROKEN: [(&str, Deed, &str); 17] = [
             let path = ".gatewright/context-first.toml";
             it.write(path, it.read(path) + "# mine\n");
         },
-        "is not trusted",
+        "pipelines",
+        "`gatewright trust ",
     ),
     (
         "a broken pipeline",
         |it| drop(it.write(".gatewright/context-first.toml", "name = 3")),
-        "is not accepted",
+        "pipelines",
+        "`gatewright lint context-first`",
     ),
     (
         "an open state folder",
         |it| {
             fs::set_permissions(it.state(), fs::Permissions::from_mode(0o755)).unwrap();
         },
-        "is open to others",
+        "state",
+        "chmod 700",
     ),
 ];
 
@@ -187,13 +204,14 @@ fn imposter(project: &Project) -> String {
 
 #[test]
 fn what_does_not_hold_is_red() {
-    for (what, breaks, expected) in BROKEN {
+    for (what, breaks, topic, fact) in BROKEN {
         let project = project();
         init(&project, &[]).succeeds();
         breaks(&project);
         let (ran, lines) = examine(&project);
         let ran = ran.exits(1);
-        let red = |line: &&String| line.starts_with("red") && line.contains(expected);
+        let red = format!("red {topic}: ");
+        let red = |line: &&String| line.starts_with(&red) && line.contains(fact);
         let red = lines.iter().find(red);
         assert!(
             red.is_some_and(|line| !line.ends_with("; ")),
@@ -205,10 +223,10 @@ fn what_does_not_hold_is_red() {
 #[test]
 fn the_probe_runs_the_command_line_as_it_stands() {
     let rows: [(&str, &str); 4] = [
-        ("exit 101", "it ended with 101"),
-        ("kill -9 $$", "signal 9 ended it"),
-        ("echo hello", "it says something"),
-        ("exit 2", "it ended with 2"),
+        ("exit 101", "101"),
+        ("kill -9 $$", "signal 9"),
+        ("echo hello", "hook claude PreToolUse"),
+        ("exit 2", "2"),
     ];
     for (script, expected) in rows {
         let project = project();
@@ -247,10 +265,10 @@ fn doubled_and_shared_hooks_are_warned_of() {
     assert!(
         lines
             .iter()
-            .any(|line| line.contains("begins in a subfolder")),
+            .any(|line| line.starts_with("warn") && line.contains("subfolder")),
         "{lines:#?}"
     );
-    let alone = |line: &&String| line.starts_with("red") && line.contains("not on the PATH");
+    let alone = |line: &&String| line.starts_with("red") && line.contains("PATH");
     assert!(lines.iter().find(alone).is_some(), "{lines:#?}");
     let shared = project.read(SHARED);
     project.run(["uninit", "--yes"]).succeeds();
@@ -258,7 +276,9 @@ fn doubled_and_shared_hooks_are_warned_of() {
     project.write(SHARED, shared);
     let (_, lines) = examine(&project);
     assert!(
-        lines.iter().any(|line| line.contains("calls us twice")),
+        lines
+            .iter()
+            .any(|line| line.starts_with("warn hooks: SessionStart")),
         "{lines:#?}"
     );
 }
@@ -276,16 +296,12 @@ fn shared_hooks_hold_where_the_path_leads_to_this_program() {
     let mut command = project.command(["doctor"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
     let ran = Ran::from(command.output().unwrap()).exits(1);
-    assert!(ran.stdout.contains("the PATH leads to"), "{ran}");
+    assert!(ran.stdout.contains(&other), "{ran}");
 }
 
 #[test]
 fn without_an_installation_the_doctor_says_what_to_do() {
     let project = Project::new(PROGRAM);
     let ran = project.run(["doctor"]).exits(1);
-    assert!(
-        ran.stdout
-            .contains("`gatewright init` puts our hooks there"),
-        "{ran}"
-    );
+    assert!(ran.stdout.contains("`gatewright init`"), "{ran}");
 }

@@ -11,15 +11,12 @@ fn a_new_user_gets_a_pipeline_its_files_and_hooks() {
     let ran = init(&project, &[]).succeeds();
     assert!(
         ran.stdout
-            .contains("new      .gatewright/context-first.toml ("),
+            .contains("new      .gatewright/context-first.toml"),
         "{ran}"
     );
     assert!(ran.stdout.contains("+  \"hooks\": {"), "{ran}");
     assert!(ran.stdout.contains("installed: context-first\n"), "{ran}");
-    assert!(
-        ran.stderr.contains("Claude Code is not on the PATH"),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains("PATH"), "{ran}");
     let shipped = language::builtin::find("context-first").unwrap();
     assert_eq!(project.read(".gatewright/context-first.toml"), shipped.text);
     for (path, text) in shipped.files {
@@ -44,7 +41,7 @@ fn every_pipeline_of_the_program_can_be_installed_and_all_together() {
         init(&together, &[builtin.name]).succeeds();
     }
     let again = init(&together, &[]).succeeds();
-    assert!(again.stdout.starts_with("nothing to do"), "{again}");
+    assert_eq!(again.stdout.lines().count(), 1, "{again}");
     uninit(&together).succeeds();
     assert_eq!(tree(&together.path()), before);
 }
@@ -59,7 +56,7 @@ fn without_a_terminal_and_without_yes_nothing_is_written() {
             .contains("new      .gatewright/context-first.toml"),
         "{ran}"
     );
-    assert!(ran.stderr.contains("add --yes"), "{ran}");
+    assert!(ran.stderr.contains("--yes"), "{ran}");
     assert_eq!(tree(&project.path()), before);
 }
 
@@ -76,7 +73,7 @@ fn a_person_chooses_and_is_asked_and_only_a_yes_counts() {
         let ran = project.person(arguments, typed);
         let code = if installed.is_some() { 0 } else { 1 };
         assert_eq!(ran.code, Some(code), "{typed:?}\n{ran}");
-        assert!(ran.stdout.contains("Do this? [y/N]"), "{ran}");
+        assert!(ran.stdout.contains("[y/N]"), "{ran}");
         let chosen = installed.is_none_or(|name| {
             project
                 .path()
@@ -99,11 +96,7 @@ fn files_of_the_same_name_stay_and_are_told() {
     project.write(mine, "mine\n");
     let before = tree(&project.path());
     let ran = init(&project, &[]).succeeds();
-    assert!(
-        ran.stderr
-            .contains(&format!("{mine} is yours and stays as it is")),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains(mine), "{ran}");
     assert_eq!(project.read(mine), "mine\n");
     uninit(&project).succeeds();
     assert_eq!(tree(&project.path()), before);
@@ -115,28 +108,22 @@ fn a_file_that_the_pipeline_needs_is_not_taken_from_somebody_else() {
     project.write(".gatewright/agents/context-gatherer.md", "mine\n");
     let before = tree(&project.path());
     let ran = init(&project, &[]).exits(1);
-    assert!(ran.stderr.contains("rename it, and do it again"), "{ran}");
+    assert!(ran.stderr.contains("agents/context-gatherer.md"), "{ran}");
     assert_eq!(tree(&project.path()), before);
 }
 
 #[test]
 fn settings_that_cannot_take_hooks_are_told_and_nothing_is_written() {
     for (text, expected) in [
-        ("{,}", "it is not JSON"),
-        (
-            "{\n  // mine\n}",
-            "it is not JSON: key must be a string (line 2, column 3)",
-        ),
-        ("[]", "it is a list, not an object"),
-        ("{\"hooks\": []}", "`hooks` is a list, not an object"),
-        (
-            "{\"hooks\": {\"Stop\": {}}}",
-            "`hooks.Stop` is an object, not a list",
-        ),
-        ("{\"env\": []}", "Claude Code drops"),
+        ("{,}", "line 1"),
+        ("{\n  // mine\n}", "line 2, column 3"),
+        ("[]", LOCAL),
+        ("{\"hooks\": []}", "`hooks`"),
+        ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop`"),
+        ("{\"env\": []}", "`env`"),
         (
             "{\"permissions\": {\"defaultMode\": \"yolo\"}}",
-            "not a permission mode",
+            "defaultMode",
         ),
     ] {
         let project = project();
@@ -144,7 +131,6 @@ fn settings_that_cannot_take_hooks_are_told_and_nothing_is_written() {
         let before = tree(&project.path());
         let ran = init(&project, &[]).exits(1);
         assert!(ran.stderr.contains(expected), "{text}\n{ran}");
-        assert!(ran.stderr.contains("nothing was written"), "{ran}");
         assert_eq!(tree(&project.path()), before, "{text}");
     }
 }
@@ -179,7 +165,7 @@ fn no_link_is_followed() {
         link(&project);
         let before = tree(&project.home());
         let ran = init(&project, &[]).exits(1);
-        assert!(ran.stderr.contains("is a symbolic link"), "{what}\n{ran}");
+        assert!(ran.stderr.contains(what), "{what}\n{ran}");
         assert_eq!(tree(&project.home()), before, "{what}");
         assert!(
             !project
@@ -226,13 +212,9 @@ fn a_copy_that_somebody_edits_becomes_the_projects_own() {
     assert!(ran.stderr.contains("gatewright trust"), "{ran}");
     project.trust("./.gatewright/context-first.toml");
     let ran = init(&project, &[]).succeeds();
-    assert!(ran.stderr.contains("own version of context-first"), "{ran}");
+    assert!(ran.stderr.contains("context-first"), "{ran}");
     let ran = uninit(&project).succeeds();
-    assert!(
-        ran.stderr
-            .contains(&format!("{file} was changed since, and stays")),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains(file), "{ran}");
     assert_eq!(project.read(file), edited);
     assert!(!project.path().join(".claude").exists());
 }
@@ -242,16 +224,13 @@ fn hooks_that_stand_elsewhere_are_not_written_twice() {
     let first = project();
     init(&first, &["--user"]).succeeds();
     let ran = init(&first, &["ansible"]).succeeds();
-    assert!(ran.stderr.contains("our hooks stand in"), "{ran}");
+    assert!(ran.stderr.contains(".claude/settings.json"), "{ran}");
     assert!(!first.path().join(LOCAL).exists());
     let second = project();
     let plugin = "{\"enabledPlugins\": {\"gatewright@team\": true}}";
     second.write(SHARED, plugin);
     let ran = init(&second, &[]).succeeds();
-    assert!(
-        ran.stderr.contains("our hooks come with the plugin"),
-        "{ran}"
-    );
+    assert!(ran.stderr.contains("plugin"), "{ran}");
     assert!(!second.path().join(LOCAL).exists());
     assert_eq!(second.read(SHARED), plugin);
 }
@@ -261,7 +240,7 @@ fn what_switches_hooks_off_is_told() {
     let project = project();
     project.write(SHARED, "{\"disableAllHooks\": true}");
     let ran = init(&project, &[]).succeeds();
-    assert!(ran.stderr.contains("switches all hooks off"), "{ran}");
+    assert!(ran.stderr.contains(SHARED), "{ran}");
 }
 
 #[test]
@@ -281,7 +260,7 @@ fn facts_as_json_are_one_object() {
 fn an_unknown_pipeline_is_told() {
     let project = project();
     let ran = init(&project, &["contxt-first"]).exits(3);
-    assert!(ran.stderr.contains("did you mean context-first?"), "{ran}");
+    assert!(ran.stderr.contains("context-first"), "{ran}");
     assert!(!project.path().join(".claude").exists());
     let typed = project.run(["init", "--user", "ansible"]);
     assert_eq!(typed.code, Some(2), "{typed}");

@@ -82,7 +82,7 @@ fn a_run_that_is_let_go_says_so_first() {
     let ran = project
         .run_with_input(["statusline"], &input(SESSION))
         .succeeds();
-    assert!(ran.stdout.starts_with("NOT GUARDED until "), "{ran}");
+    assert!(ran.stdout.starts_with("NOT GUARDED"), "{ran}");
     assert!(ran.stdout.contains("the printer burns"), "{ran}");
 }
 
@@ -96,8 +96,6 @@ fn a_run_that_cannot_be_read_is_told_in_the_line() {
     let ran = project
         .run_with_input(["statusline"], &input(SESSION))
         .succeeds();
-    assert_eq!(
-        ran.stdout,
-        "gatewright cannot read the run: `gatewright doctor`\n"
-    );
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
+    assert!(ran.stdout.contains("`gatewright doctor`"), "{ran}");
 }

@@ -48,13 +48,17 @@ fn a_hook_that_does_not_guard_at_all_is_caught_at_every_gate() {
     }
 }
 
-/// Insists that just these cases do not hold, by how their lines begin. That the hooks call another
+/// Insists that just these cases do not hold, by their gate and column. That the hooks call another
 /// program than the one that runs is noticed in each of them.
 #[track_caller]
 fn check(words: &[&str], expected: &[&str]) {
-    let mut told = broken(&proof(&deaf_to(words), "mine", 1));
-    told.retain(|told| told != "settings pass: another setting changes");
-    assert_eq!(told, expected, "{words:?}");
+    let told = broken(&proof(&deaf_to(words), "mine", 1));
+    let mut cases: Vec<&str> = told
+        .iter()
+        .map(|told| told.split_once(": ").unwrap().0)
+        .collect();
+    cases.retain(|case| *case != "settings pass");
+    assert_eq!(cases, expected, "{words:?}\n{told:?}");
 }
 
 #[test]
@@ -71,17 +75,17 @@ fn each_guard_that_is_taken_away_is_named_and_no_other() {
             r#""hook_event_name":"ConfigChange""#,
         ],
         &[
-            "asking refusal: the session runs `gatewright answer no`",
-            "admission refusal: an agent that nobody admitted uses a tool",
-            "admission refusal: an agent that nobody admitted asks for another",
-            "doors refusal: a workflow would start agents",
-            "doors refusal: another agent program in the shell",
-            "own files fault: a link leads to the settings",
-            "artifacts fault: the session's shell writes note.md",
-            "people refusal: the session runs `gatewright cancel --reason enough`",
-            "settings refusal: the hooks are taken out of the settings",
-            "settings refusal: all hooks are switched off",
-            "settings fault: the settings are damaged",
+            "asking refusal",
+            "admission refusal",
+            "admission refusal",
+            "doors refusal",
+            "doors refusal",
+            "own files fault",
+            "artifacts fault",
+            "people refusal",
+            "settings refusal",
+            "settings refusal",
+            "settings fault",
         ],
     );
 }
@@ -90,10 +94,7 @@ fn each_guard_that_is_taken_away_is_named_and_no_other() {
 fn a_session_that_is_not_held_is_named() {
     check(
         &[r#""hook_event_name":"Stop""#],
-        &[
-            "writing refusal: the session stops before the work is done",
-            "writing fault: the session stops again and again: the run waits for a person",
-        ],
+        &["writing refusal", "writing fault"],
     );
 }
 
@@ -101,10 +102,7 @@ fn a_session_that_is_not_held_is_named() {
 fn a_worker_that_is_not_sent_back_is_named() {
     check(
         &[r#""hook_event_name":"SubagentStop""#],
-        &[
-            "writing refusal: 'writer' leaves what lay there before",
-            "writing fault: 'writer' leaves nothing: sent back twice, then missing",
-        ],
+        &["writing refusal", "writing fault"],
     );
 }
 
@@ -112,7 +110,7 @@ fn a_worker_that_is_not_sent_back_is_named() {
 fn an_agent_out_of_turn_that_is_let_through_is_named() {
     check(
         &[r#""subagent_type":"somebody-else""#],
-        &["writing refusal: 'somebody-else' is asked for"],
+        &["writing refusal"],
     );
 }
 
@@ -139,7 +137,6 @@ fn an_event_without_a_hook_is_told() {
     install(&project, PROGRAM, &events);
     let proof = proof(&project, "mine", 1);
     assert!(broken_gates(&proof).contains(&"writing refusal".to_owned()));
-    assert!(proof.to_string().contains("no hook of ours at Stop"));
 }
 
 #[test]

@@ -23,24 +23,14 @@ fn the_hosts_own_workers_are_left_to_it() {
     for runner in ["runner           = \"claude\"\n", ""] {
         let world = World::with(&REVIEW.replace("runner           = \"codex\"\n", runner));
         world.codex(&well(APPROVES));
-        refuses(
-            &world,
-            "step",
-            1,
-            &["'review-codex' is not started here", "gatewright report"],
-        );
+        refuses(&world, "step", 1, &["'review-codex'", "gatewright report"]);
     }
 }
 
 #[test]
 fn a_program_that_is_not_installed_costs_no_attempt() {
     let world = World::with(&REVIEW.replace("\"codex\"", "\"gemini\""));
-    refuses(
-        &world,
-        "step",
-        4,
-        &["`gemini` was not found in", "install it there"],
-    );
+    refuses(&world, "step", 4, &["`gemini`"]);
 }
 
 #[test]
@@ -91,10 +81,10 @@ on.no  = "complete"
 end = "completed"
 "#;
     let world = World::with(asks);
-    refuses(&world, "step", 1, &["waits for a person", "Shall it be?"]);
+    refuses(&world, "step", 1, &["Shall it be?"]);
     world.run("answer yes").succeeds();
-    refuses(&world, "step r-test", 1, &["the run is over"]);
-    refuses(&world, "step r-none", 3, &["there is no run 'r-none'"]);
+    refuses(&world, "step r-test", 1, &["r-test"]);
+    refuses(&world, "step r-none", 3, &["'r-none'"]);
 }
 
 #[test]
@@ -113,12 +103,7 @@ on.failed = "complete"
 end = "completed"
 "#;
     let world = World::with(checks);
-    refuses(
-        &world,
-        "step",
-        1,
-        &["checking has no worker that is started here", "check"],
-    );
+    refuses(&world, "step", 1, &["checking", "gatewright check"]);
 }
 
 #[test]
@@ -168,20 +153,16 @@ fn a_step_is_named_or_the_first_that_can_begin() {
     let part = "mkdir -p .task; echo \"$GATEWRIGHT_STEP\" > .task/$GATEWRIGHT_STEP.md";
     world.codex(&[began(ONE).as_str(), WORKED, part, &done(1)].join("\n"));
     let refused = world.run("step --step c").exits(1);
-    assert!(refused.stderr.contains("step 'c' needs a, b"), "{refused}");
-    let refused = world.run("step --step d").exits(1);
     assert!(
-        refused.stderr.contains("working has no step 'd'"),
+        refused.stderr.contains("'c'") && refused.stderr.contains("a, b"),
         "{refused}"
     );
+    let refused = world.run("step --step d").exits(1);
+    assert!(refused.stderr.contains("'d'"), "{refused}");
     world.run("step --step b").succeeds();
-    assert!(
-        world
-            .noted("codex.prompt.1")
-            .contains("Your step is `b`: Second")
-    );
+    assert!(world.noted("codex.prompt.1").contains("`b`: Second"));
     let refused = world.run("step --step b").exits(1);
-    assert!(refused.stderr.contains("step 'b' is done"), "{refused}");
+    assert!(refused.stderr.contains("'b'"), "{refused}");
     world.step().succeeds();
     world.step().succeeds();
     let written = |name: &str| world.project.read(format!(".task/{name}.md"));
@@ -225,13 +206,10 @@ fn a_reviewer_of_ours_and_an_owner_of_the_hosts_take_turns() {
     world.codex(&well(verdict));
     world.step().succeeds();
     let refused = world.step().exits(1);
-    assert!(
-        refused.stderr.contains("'writer' is not started here"),
-        "{refused}"
-    );
+    assert!(refused.stderr.contains("'writer'"), "{refused}");
     world.project.write("note.md", "better\n");
     world.run("report --agent writer").succeeds();
     world.step().succeeds();
     assert_eq!(world.stage(), "complete");
-    assert!(world.noted("codex.prompt.2").contains("in round 2"));
+    assert!(world.noted("codex.prompt.2").contains("round 2"));
 }

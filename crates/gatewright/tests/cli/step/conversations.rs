@@ -79,8 +79,9 @@ fn another_conversation_than_the_one_that_was_asked_for_is_a_crash() {
     let other = [began(OTHER).as_str(), "sleep 60", APPROVES, &done(1)].join("\n");
     world.codex(&other);
     let ran = world.step().exits(1);
-    let told = format!("asked for conversation {ONE} and began {OTHER}");
-    assert!(ran.stderr.contains(&told), "{ran}");
+    for conversation in [ONE, OTHER] {
+        assert!(ran.stderr.contains(conversation), "{ran}");
+    }
     assert_eq!(world.stage(), "reviewing");
     // The stranger is not remembered as ours.
     assert_eq!(world.history("began").len(), 1);
@@ -160,7 +161,7 @@ fn an_id_that_gemini_did_not_take_is_a_crash() {
     let script = GEMINI.replace("id=$word", &format!("id={ONE}"));
     world.program("gemini", &script);
     let ran = world.step().exits(1);
-    assert!(ran.stderr.contains(&format!("and began {ONE}")), "{ran}");
+    assert!(ran.stderr.contains(ONE), "{ran}");
     fs::remove_file(world.project.path().join(".task/review.json")).unwrap_or_default();
     assert_eq!(world.stage(), "reviewing");
 }

@@ -77,8 +77,7 @@ fn a_worker_that_takes_too_long_is_ended_with_its_children() {
     let quick = REVIEW.replace("writes           = []", "writes = []\ntimeout = \"1s\"");
     let world = World::with(&quick);
     world.codex(&works_on(ONE));
-    let ran = world.step().exits(1);
-    assert!(ran.stderr.contains("time limit"), "{ran}");
+    world.step().exits(1);
     workers_are_gone(&world);
     let ended = world.history("ended");
     assert_eq!(ended.len(), 1, "{ended:?}");
@@ -102,10 +101,11 @@ fn a_signal_to_the_step_ends_its_worker() {
         world.codex(&works_on(ONE));
         let child = begun(&world, "step");
         signal(&child, by);
-        let ran = ran(child).exits(1);
-        assert!(ran.stderr.contains("stopped by a signal"), "{ran}");
+        ran(child).exits(1);
         workers_are_gone(&world);
-        assert_eq!(world.history("ended").len(), 1);
+        let ended = world.history("ended");
+        assert_eq!(ended.len(), 1);
+        assert_eq!(ended[0]["fact"]["result"]["fault"], "crashed");
     }
 }
 
@@ -153,7 +153,7 @@ fn while_a_worker_works_nobody_takes_it_for_gone_and_no_second_one_begins() {
     let next = world.run("next").succeeds();
     assert!(next.stdout.contains("review-codex"), "{next}");
     let second = world.step().exits(1);
-    assert!(second.stderr.contains("already at work"), "{second}");
+    assert!(second.stderr.contains("review-codex"), "{second}");
     assert_eq!(world.history("ended").len(), 0);
     assert_eq!(world.calls("codex").len(), 1);
     signal(&child, Signal::TERM);
@@ -167,7 +167,7 @@ fn a_run_that_is_cancelled_ends_its_worker() {
     let child = begun(&world, "step");
     world.run("cancel r-test --reason enough").succeeds();
     let ran = ran(child).exits(1);
-    assert!(ran.stderr.contains("counts for nothing"), "{ran}");
+    assert!(ran.stderr.contains("GW-R"), "{ran}");
     workers_are_gone(&world);
 }
 

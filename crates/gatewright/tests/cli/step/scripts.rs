@@ -41,10 +41,7 @@ fn a_script_reads_its_briefing_and_what_it_prints_is_its_last_message() {
     world.step().succeeds();
     assert_eq!(world.stage(), "complete");
     let briefing = world.project.read("briefing");
-    assert!(
-        briefing.starts_with("You are 'counter' in run r-test"),
-        "{briefing}"
-    );
+    assert!(briefing.contains("'counter'"), "{briefing}");
     assert!(!briefing.contains("#!/bin/sh"), "{briefing}");
     assert_eq!(
         world.project.read("told"),
@@ -71,22 +68,16 @@ fn a_script_that_was_changed_afterwards_is_not_run() {
 fn a_script_is_shown_before_it_is_trusted() {
     let world = world(GOOD);
     let shown = world.project.trust("pipeline.toml").stdout;
-    assert!(
-        shown.contains("runner command") || shown.contains("«runner command»"),
-        "{shown}"
-    );
+    assert!(shown.contains("runner command"), "{shown}");
     assert!(shown.contains("count.sh"), "{shown}");
 }
 
 #[test]
 fn a_script_that_fails_has_crashed_and_is_not_sent_back() {
     for (script, reason) in [
-        (
-            "#!/bin/sh\necho oh >&2\nexit 7\n",
-            "the script ended with exit code 7: oh",
-        ),
+        ("#!/bin/sh\necho oh >&2\nexit 7\n", "exit code 7: oh"),
         ("#!/bin/sh\necho '{\"status\": \"bad\"}'\n", "is \"bad\""),
-        ("#!/no/such/program\n", "could not be started"),
+        ("#!/no/such/program\n", "GW-R37"),
     ] {
         let world = world(script);
         world.start().succeeds();

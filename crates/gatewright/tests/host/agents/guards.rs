@@ -64,14 +64,11 @@ fn what_a_worker_may_not_touch_is_refused_and_its_model_is_told_why() {
         });
         world.run("pipeline.toml", &MAKE).succeeds();
         let told = world.model.told(&maker);
-        for words in [
-            "GW-R23 refused: the state of runs cannot be changed from inside a run",
-            "GW-R23 refused: the settings with the hooks cannot be changed from inside a run",
-            "GW-R24 refused: verdict is written by the agent that leaves it",
-            "GW-R66 refused: `answer` is for a person, not for an agent",
-        ] {
+        for words in ["GW-R23", "GW-R24", "GW-R66"] {
             assert!(told.contains(words), "{runner}: {words}\n{told}");
         }
+        let state_and_settings = told.matches("GW-R23").count();
+        assert!(state_and_settings >= 2, "{runner}\n{told}");
         let refused = world.facts("refused");
         assert_eq!(refused.len(), 4, "{runner} {refused:?}");
         assert!(!world.project.state().join("evil").exists(), "{runner}");
@@ -156,7 +153,7 @@ fn a_project_that_switches_the_hooks_of_gemini_off_is_told_before_anybody_works(
         .project
         .write(settings, r#"{ "hooksConfig": { "enabled": false } }"#);
     let ran = world.run("pipeline.toml", &MAKE);
-    assert!(ran.stderr.contains("switches hooks off"), "{ran}");
+    assert!(ran.stderr.contains(settings), "{ran}");
     assert_eq!(world.facts("admitted").len(), 0, "{ran}");
     world.project.write(settings, "{}");
     world.resume().succeeds();
