@@ -95,18 +95,21 @@ fn codex_reviews_from_inside_claude_code() {
     let history = project.run(["history", "r-test"]).stdout;
     // Out of its turn the step says whose turn it is and how that one is called.
     assert!(
-        told.contains("'writer' is an agent of the session: call it with the Agent tool"),
+        told.contains("'writer'") && told.contains("Agent tool"),
         "{told}"
     );
     // And an agent of the session cannot play the one that Codex is.
     assert!(
-        told.contains("'critic' is run by codex, not by the session: run `gatewright step`"),
+        told.contains("'critic'") && told.contains("`gatewright step`"),
         "{told}"
     );
     assert!(model.requests_of("GO-CRITIC").is_empty(), "{history}");
     let status = project.run(["status", "r-test"]).succeeds();
     assert!(status.stdout.contains("completed"), "{history}\n{told}");
     let brief = reviewer.told();
-    assert!(brief.contains("You are 'critic' in run r-test"), "{brief}");
+    assert!(
+        brief.contains("'critic'") && brief.contains("r-test"),
+        "{brief}"
+    );
     assert!(brief.contains("draft.md"), "{brief}");
 }
