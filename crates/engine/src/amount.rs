@@ -1,34 +1,10 @@
-//! Limits: a number of the definition, or a parameter's value in a run.
+//! An amount: a limit of a definition, as a number or by the parameter that holds it.
 
-use crate::definition::Amount;
-use crate::names::CounterName;
-use crate::pipeline::Pipeline;
-use crate::run::Run;
-use crate::stage::{ReviewWork, StepsWork};
+use crate::names::ParamName;
 
-/// The limit in this run. A parameter that is no number gives none; `begin` has refused such runs.
-pub fn amount(limit: &Amount, run: &Run) -> Option<u32> {
-    match limit {
-        Amount::Fixed(number) => Some(*number),
-        Amount::Param(param) => run.params.get(param)?.parse().ok(),
-    }
-}
-
-/// How far this counter may count in this run.
-pub fn counter_limit(pipeline: &Pipeline, run: &Run, counter: &CounterName) -> u32 {
-    let declared = pipeline.definition().counters.get(counter);
-    declared
-        .and_then(|counter| amount(&counter.max, run))
-        .unwrap_or(0)
-}
-
-/// How many rounds this review may have in this run.
-pub fn round_limit(run: &Run, review: &ReviewWork) -> u32 {
-    amount(&review.rounds, run).unwrap_or(1)
-}
-
-/// How many steps of this task graph may work at once in this run.
-pub fn parallel_limit(run: &Run, steps: &StepsWork) -> u32 {
-    let limit = steps.max_parallel.as_ref();
-    limit.map_or(u32::MAX, |limit| amount(limit, run).unwrap_or(1))
+/// A limit, written down or taken from a parameter when the run starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Fixed(u32),
+    Param(ParamName),
 }

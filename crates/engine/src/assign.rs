@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::amount::parallel_limit;
-use crate::leaves::duty_leaves;
+use crate::duty::duty_leaves;
+use crate::limits::parallel_limit;
 use crate::names::{AgentName, StepId};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
@@ -13,26 +13,11 @@ use crate::rule::Rule;
 use crate::run::{Duty, Graph, Member, MemberState, Reach, Run, Standing, Status, Turn};
 use crate::stage::{
     AgentWork, Conversation, EndWork, Leaves, OpenWork, ReviewWork, Stage, StepsWork, Work, Worker,
-    WorkerSettings, Writes,
 };
 use crate::status::status;
 
 /// The name under which the main session itself works.
 pub const SESSION: &str = "session";
-
-/// How the worker with this duty is started, where its stage says so.
-pub(crate) fn settings<'a>(stage: &'a Stage, duty: &Duty) -> Option<&'a WorkerSettings> {
-    match (&stage.work, duty) {
-        (Work::Agent(work), Duty::Work) => Some(&work.settings),
-        (Work::Steps(work), Duty::Step { .. }) => Some(&work.settings),
-        (Work::Review(work), Duty::Review { reviewer }) => {
-            let member = work.panel.get(*reviewer as usize)?;
-            Some(&member.settings)
-        }
-        (Work::Review(work), Duty::Fix { .. }) => Some(&work.owner_settings),
-        _ => None,
-    }
-}
 
 /// A piece of work that may begin now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,16 +183,8 @@ fn one_agent(
         duty: Duty::Work,
         leaves: work.leaves.clone(),
         conversation: work.settings.conversation,
-        reach: reach(stage),
+        reach: Reach::of(stage),
     })
-}
-
-/// A stage that may change nothing gives a verdict on the tree that it found.
-pub(crate) fn reach(stage: &Stage) -> Reach {
-    match &stage.writes {
-        Writes::Only(globs) if globs.is_empty() => Reach::ReadsOnly,
-        Writes::Only(_) | Writes::Anything => Reach::MayWrite,
-    }
 }
 
 fn open(
@@ -244,7 +221,7 @@ fn freely(pipeline: &Pipeline, stage: &Stage, agent: &AgentName) -> Assignment {
         leaves: duty_leaves(pipeline.definition(), stage, &Duty::Open, agent),
         duty: Duty::Open,
         conversation: Conversation::Fresh,
-        reach: reach(stage),
+        reach: Reach::of(stage),
     }
 }
 
@@ -274,7 +251,7 @@ fn review(
             duty: Duty::Fix { reviewer },
             leaves: Leaves::of(&work.fixes),
             conversation: Conversation::Same,
-            reach: reach(stage),
+            reach: Reach::of(stage),
         },
         Some(Turn::Fixing { .. } | Turn::Spent) | None => return out_of_turn(stage, agent),
     };
@@ -299,7 +276,7 @@ fn steps(
     let working = graph
         .members
         .iter()
-        .filter(|member| is_working(member))
+        .filter(|member| member.is_working())
         .count();
     if working >= parallel_limit(run, work) as usize {
         return obstacle(
@@ -316,7 +293,7 @@ fn steps(
         },
         leaves: Leaves::of(&work.leaves),
         conversation: work.settings.conversation,
-        reach: reach(stage),
+        reach: Reach::of(stage),
     })
 }
 
@@ -349,7 +326,7 @@ fn pick<'a>(
                 .members
                 .iter()
                 .filter(mine)
-                .filter(|member| is_ready(graph, member))
+                .filter(|member| graph.is_ready(member))
                 .collect();
             match ready.as_slice() {
                 [member] => Ok(member),
@@ -372,9 +349,9 @@ fn pick<'a>(
 fn startable<'a>(graph: &Graph, member: &'a Member) -> Result<&'a Member, Obstacle> {
     let id = &member.step.id;
     match &member.state {
-        MemberState::Pending if is_ready(graph, member) => Ok(member),
+        MemberState::Pending if graph.is_ready(member) => Ok(member),
         MemberState::Pending => {
-            let open: Vec<&str> = unmet(graph, member).map(StepId::as_str).collect();
+            let open: Vec<&str> = graph.unmet(member).map(StepId::as_str).collect();
             obstacle(
                 Rule::StepNotReady,
                 format!("step '{id}' needs {}", open.join(", ")),
@@ -388,22 +365,4 @@ fn startable<'a>(graph: &Graph, member: &'a Member) -> Result<&'a Member, Obstac
             obstacle(Rule::StepNotReady, format!("step '{id}' has failed"))
         }
     }
-}
-
-fn unmet<'a>(graph: &'a Graph, member: &'a Member) -> impl Iterator<Item = &'a StepId> {
-    member.step.needs.iter().filter(|need| {
-        !graph
-            .members
-            .iter()
-            .any(|other| other.step.id == **need && other.state == MemberState::Done)
-    })
-}
-
-/// Can this step begin? Its own turn has come and all that it needs is done.
-pub(crate) fn is_ready(graph: &Graph, member: &Member) -> bool {
-    member.state == MemberState::Pending && unmet(graph, member).next().is_none()
-}
-
-pub(crate) fn is_working(member: &Member) -> bool {
-    matches!(member.state, MemberState::Working { .. })
 }

@@ -1,7 +1,7 @@
 //! How long to wait before work is tried again.
 
 use crate::names::Seconds;
-use crate::run::Fault;
+use crate::outcome::Fault;
 use crate::stage::{Retry, Stage};
 
 /// No wait is longer.

@@ -21,10 +21,6 @@ use alloc::vec::Vec;
 
 pub use begin::{begin, fork};
 pub use checks::may_check;
-pub use graph::usable;
-pub(crate) use moving::{resume_at, targets};
-pub(crate) use panel::{APPROVED, EXCEEDED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
-pub(crate) use people::choices;
 
 use crate::apply::fold_entry;
 use crate::caller::{held, may_act};

@@ -7,12 +7,12 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::amount::Amount;
 use crate::names::{
     AgentName, ArtifactName, CommandName, CounterName, GroupName, Outcome, ParamName, PipelineName,
     Seconds, StageName,
 };
 use crate::pattern::AgentPattern;
-use crate::run::Run;
 use crate::stage::{Stage, Step, StepsSource, Work};
 use crate::view::View;
 
@@ -69,13 +69,6 @@ pub struct Budget {
     pub tokens: Option<Amount>,
     pub cost_cents: Option<Amount>,
     pub time: Option<Seconds>,
-}
-
-/// A limit, written down or taken from a parameter when the run starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Amount {
-    Fixed(u32),
-    Param(ParamName),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,15 +133,12 @@ impl Strictness {
     /// What a parameter can say.
     pub const WORDS: [&'static str; 2] = [Self::STRICT, "advisory"];
 
-    /// Is it a fault in this run? What nobody has said is strict.
-    pub fn is_strict(&self, run: &Run) -> bool {
+    /// Is it a fault in a run with these parameters? What nobody has said is strict.
+    pub fn is_strict(&self, params: &BTreeMap<ParamName, String>) -> bool {
         match self {
             Self::Strict => true,
             Self::Advisory => false,
-            Self::Param(name) => run
-                .params
-                .get(name)
-                .is_none_or(|value| value == Self::STRICT),
+            Self::Param(name) => params.get(name).is_none_or(|value| value == Self::STRICT),
         }
     }
 }

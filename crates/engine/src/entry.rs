@@ -10,8 +10,9 @@ use crate::names::{
     ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
     RunId, SessionId, StageName, StepId, Time, WorkerId,
 };
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Fault, Gate, Process, Resume, Run, Usage};
+use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Usage};
 use crate::stage::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

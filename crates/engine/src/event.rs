@@ -8,7 +8,8 @@ use crate::names::{
     AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, HostName, Outcome,
     ParamName, RunId, SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::run::{Driver, Fault, Process, Run, Usage};
+use crate::outcome::Fault;
+use crate::run::{Driver, Process, Run, Usage};
 use crate::stage::Step;
 use crate::view::View;
 

@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{AgentName, ArtifactName, Hash, StepId};
-use crate::next::Input;
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
 
@@ -37,6 +36,15 @@ pub struct ArtifactNeed {
     pub step: Option<StepId>,
     /// Who leaves it, where somebody is at work.
     pub agent: Option<AgentName>,
+}
+
+/// Something that a worker is given to read: whose it is, and the captured content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    pub artifact: ArtifactName,
+    /// The step that left it, in a task graph.
+    pub step: Option<StepId>,
+    pub content: Hash,
 }
 
 /// What was seen. Absent means that nobody looked, and nothing is concluded from it.

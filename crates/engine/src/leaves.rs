@@ -1,13 +1,10 @@
-//! What a piece of work must leave behind, and which of it carries the verdict.
+//! What a stage leaves behind, and which of it carries the verdict.
 
 use alloc::vec::Vec;
 
-use crate::decide::APPROVED;
 use crate::definition::{Artifact, Definition, OutcomeField};
-use crate::names::{AgentName, ArtifactName};
-use crate::pattern::AgentPattern;
-use crate::pipeline::Pipeline;
-use crate::run::{Dispatch, Duty, Fault};
+use crate::names::ArtifactName;
+use crate::outcome::{APPROVED, Fault};
 use crate::stage::{Leaves, Stage, Work};
 
 impl Leaves {
@@ -51,59 +48,6 @@ impl Stage {
             Work::Steps(work) if word == "done" => work.leaves.iter().collect(),
             Work::Review(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
         }
-    }
-}
-
-/// What the work of this dispatch must leave behind.
-pub fn leaves_of(pipeline: &Pipeline, dispatch: &Dispatch) -> Leaves {
-    let Some(stage) = pipeline.stage(&dispatch.stage) else {
-        return Leaves::default();
-    };
-    duty_leaves(
-        pipeline.definition(),
-        stage,
-        &dispatch.duty,
-        &dispatch.agent,
-    )
-}
-
-pub(crate) fn duty_leaves(
-    definition: &Definition,
-    stage: &Stage,
-    duty: &Duty,
-    agent: &AgentName,
-) -> Leaves {
-    match (&stage.work, duty) {
-        (Work::Agent(work), Duty::Work) => work.leaves.clone(),
-        (Work::Open(work), Duty::Open) => left_by(definition, &work.leaves, agent),
-        (Work::End(work), Duty::Open) => left_by(definition, &work.leaves, agent),
-        (Work::Review(work), Duty::Review { reviewer }) => {
-            let member = work.panel.get(*reviewer as usize);
-            Leaves {
-                always: member.map(|m| m.leaves.clone()).into_iter().collect(),
-                ..Leaves::default()
-            }
-        }
-        (Work::Review(work), Duty::Fix { .. }) => Leaves::of(&work.fixes),
-        (Work::Steps(work), Duty::Step { .. }) => Leaves::of(&work.leaves),
-        _ => Leaves::default(),
-    }
-}
-
-fn left_by(
-    definition: &Definition,
-    leaves: &[(AgentPattern, Vec<ArtifactName>)],
-    agent: &AgentName,
-) -> Leaves {
-    let mine = leaves
-        .iter()
-        .filter(|(who, _)| definition.covers(who, agent.as_str()));
-    let always = mine
-        .flat_map(|(_, artifacts)| artifacts.iter().cloned())
-        .collect();
-    Leaves {
-        always,
-        ..Leaves::default()
     }
 }
 

@@ -1,6 +1,15 @@
 //! The pure core of Gatewright: pipelines, runs, events, and the decisions about them.
 //!
 //! Invariant: no clock, file, process or random number is reachable from here. `no_std` keeps it so.
+//!
+//! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
+//!
+//! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `inside`, `safe`, `redact`
+//! 2. what a pipeline file says: `stage`, `view`, `definition`, `leaves`, `steps`
+//! 3. what is recorded: `run`, `event`, `entry`, `apply`, `evidence`
+//! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
+//! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`
+//! 6. the judgement: `caller`, `backoff`, `decision`, `needs`, `decide`
 #![no_std]
 
 extern crate alloc;
@@ -12,51 +21,63 @@ mod backoff;
 mod caller;
 mod check;
 mod decide;
-pub mod decision;
-pub mod definition;
-pub mod entry;
-pub mod event;
-pub mod evidence;
+mod decision;
+mod definition;
+mod duty;
+mod entry;
+mod event;
+mod evidence;
+mod inputs;
 mod inside;
 mod leaves;
-pub mod names;
+mod limits;
+mod names;
 mod nearest;
 mod needs;
-pub mod next;
-pub mod pattern;
-pub mod pipeline;
-pub mod problem;
+mod next;
+mod outcome;
+mod pattern;
+mod pipeline;
+mod problem;
+mod question;
 mod redact;
-pub mod rule;
-pub mod run;
+mod rule;
+mod run;
 mod safe;
-pub mod stage;
+mod stage;
 mod status;
-pub mod view;
+mod steps;
+mod transition;
+mod view;
 
-pub use amount::{amount, counter_limit, parallel_limit, round_limit};
+pub use amount::Amount;
 pub use apply::{Damage, apply, replay};
 pub use assign::{SESSION, session_works};
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
-pub use decide::{begin, decide, fork, may_check, usable as usable_steps};
+pub use decide::{begin, decide, fork, may_check};
 pub use decision::{Decision, Refusal, Reply};
 pub use definition::*;
+pub use duty::leaves_of;
 pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
-pub use leaves::leaves_of;
+pub use inputs::{file_inputs, inputs};
+pub use limits::{amount, counter_limit, parallel_limit, round_limit};
 pub use names::*;
 pub use nearest::nearest;
-pub use needs::{asked, file_inputs, needs, needs_at_start};
-pub use next::{Choice, Input, Next, NextDuty, inputs, next, pending, question_of};
+pub use needs::{asked, needs, needs_at_start};
+pub use next::{Choice, Next, NextDuty, next, pending};
+pub use outcome::Fault;
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
 pub use problem::{CheckRule, Place, Problem, Severity};
+pub use question::question_of;
 pub use redact::{REDACTED, redact};
 pub use rule::Rule;
 pub use run::*;
 pub use safe::{is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, status};
+pub use steps::usable_steps;
 pub use view::{LoopOf, Removed, Saying, View, ViewFormat};

@@ -3,18 +3,19 @@
 use alloc::vec::Vec;
 
 use crate::assign::{SESSION, assign, spelled};
-use crate::decide::targets;
 use crate::definition::Source;
+use crate::duty::leaves_of;
 use crate::event::{Answer, Event, Happening, Who, WorkRef};
 use crate::evidence::{ArtifactNeed, Needs};
-use crate::leaves::leaves_of;
+use crate::inputs::file_inputs;
 use crate::names::{
     AgentName, ArtifactName, CallId, Hash, SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::next::{Input, Next, inputs, next};
+use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
 use crate::run::{BindingState, Dispatch, Duty, Process, Reach, Run};
 use crate::stage::{End, FieldOf, Leaves, Questions, Stage, Work, Writes};
+use crate::transition::targets;
 
 /// What must be looked at before this event can be judged.
 pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
@@ -138,17 +139,6 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
         keep_tree: restricted,
         ..Needs::default()
     }
-}
-
-/// What the work with this duty is given to read from files, which others can change.
-pub fn file_inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
-    let artifacts = &pipeline.definition().artifacts;
-    let mut inputs = inputs(pipeline, run, duty);
-    inputs.retain(|input| {
-        let declared = artifacts.get(&input.artifact);
-        declared.is_some_and(|artifact| matches!(artifact.source, Source::File(_)))
-    });
-    inputs
 }
 
 /// A worker whose work is over is asked for anew when somebody writes to it.

@@ -5,15 +5,14 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::amount::round_limit;
-use crate::assign::is_ready;
-use crate::decide::choices;
 use crate::definition::Definition;
 use crate::event::Happening;
-use crate::names::{AgentName, ArtifactName, Hash, Outcome, StageName, StepId};
+use crate::limits::round_limit;
+use crate::names::{AgentName, ArtifactName, Outcome, StageName, StepId};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
-use crate::run::{Duty, Fault, Run, Standing, Turn};
+use crate::question::question_text;
+use crate::run::{Run, Standing, Turn};
 use crate::stage::{
     AgentWork, AskWork, OpenWork, Questions, Reads, ReviewWork, Stage, StepsWork, Work, Worker,
 };
@@ -122,19 +121,10 @@ fn decide(why: &str) -> Vec<Next> {
     }]
 }
 
-/// The outcomes with which a person may end the present stage; faults are not among them.
-pub(crate) fn own_outcomes(stage: &Stage) -> Vec<&Outcome> {
-    stage
-        .on
-        .keys()
-        .filter(|word| Fault::parse(word.as_str()).is_none())
-        .collect()
-}
-
 fn skippable(pipeline: &Pipeline, run: &Run) -> Vec<Outcome> {
     let stage = pipeline.stage(&run.position.stage);
     stage
-        .map(|stage| own_outcomes(stage).into_iter().cloned().collect())
+        .map(|stage| stage.own_outcomes().into_iter().cloned().collect())
         .unwrap_or_default()
 }
 
@@ -213,45 +203,14 @@ fn open(definition: &Definition, stage: &Stage, work: &OpenWork) -> Vec<Next> {
 }
 
 fn question(run: &Run, stage: &Stage, ask: &AskWork) -> Next {
-    let question = asked_of(run, stage, ask);
+    let question = question_text(run, stage, ask);
     match &ask.questions {
         Questions::Choice => Next::Answer {
             question,
-            choices: choices(stage).into_iter().cloned().collect(),
+            choices: stage.choices().into_iter().cloned().collect(),
         },
         Questions::From { .. } => Next::Answers { question },
     }
-}
-
-/// What the present stage asks of a person, word for word. Whoever may approve commands by the answer
-/// sees them in the question.
-pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
-    let stage = pipeline.stage(&run.position.stage)?;
-    match &stage.work {
-        Work::Ask(ask) => Some(asked_of(run, stage, ask)),
-        _ => None,
-    }
-}
-
-fn asked_of(run: &Run, stage: &Stage, ask: &AskWork) -> String {
-    let commands = to_approve(run, stage);
-    let shown = commands.iter().map(|argv| format!("`{}`", argv.join(" ")));
-    match shown.collect::<Vec<_>>().as_slice() {
-        [] => ask.question.clone(),
-        shown => format!("{} Commands to approve: {}", ask.question, shown.join(", ")),
-    }
-}
-
-/// The commands that an answer here may approve, each once.
-fn to_approve(run: &Run, stage: &Stage) -> Vec<Vec<String>> {
-    let artifacts = stage.on.values().flat_map(|edge| &edge.approves);
-    let mut commands: Vec<Vec<String>> = Vec::new();
-    for command in artifacts.flat_map(|artifact| run.new_commands(artifact)) {
-        if !commands.contains(command) {
-            commands.push(command.clone());
-        }
-    }
-    commands
 }
 
 fn review(run: &Run, stage: &Stage, work: &ReviewWork) -> Vec<Next> {
@@ -303,10 +262,7 @@ fn steps(run: &Run, stage: &Stage, work: &StepsWork) -> Vec<Next> {
             stage: stage.name.clone(),
         }];
     };
-    let ready = graph
-        .members
-        .iter()
-        .filter(|member| is_ready(graph, member));
+    let ready = graph.members.iter().filter(|member| graph.is_ready(member));
     let ready = ready.map(|member| Next::Agent {
         agent: member.step.agent.clone(),
         duty: NextDuty::Step {
@@ -320,87 +276,6 @@ fn steps(run: &Run, stage: &Stage, work: &StepsWork) -> Vec<Next> {
         .unwrap_or_default()
         .into_iter()
         .chain(ready)
-        .collect()
-}
-
-/// Something that a worker is given to read: whose it is, and the captured content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    pub artifact: ArtifactName,
-    /// The step that left it, in a task graph.
-    pub step: Option<StepId>,
-    pub content: Hash,
-}
-
-/// What the work with this duty is given: the stage's reads, and what needed steps have left.
-pub fn inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
-    let Some(stage) = pipeline.stage(&run.position.stage) else {
-        return Vec::new();
-    };
-    let (reads, found) = match (&stage.work, duty) {
-        (Work::Agent(work), Duty::Work) => (&work.reads, None),
-        (Work::Review(work), Duty::Review { .. }) => (&work.reads, None),
-        (Work::Review(work), Duty::Fix { reviewer }) => (
-            &work.reads,
-            work.panel
-                .get(*reviewer as usize)
-                .map(|member| &member.leaves),
-        ),
-        (Work::Steps(work), Duty::Step { .. }) => (&work.reads, None),
-        _ => return Vec::new(),
-    };
-    let captured = reads
-        .all()
-        .chain(found)
-        .flat_map(|artifact| captured(run, artifact));
-    captured.chain(handed_on(run, stage, duty)).collect()
-}
-
-/// What was left under this name: by each step of a task graph, or by the last who worked.
-fn captured(run: &Run, artifact: &ArtifactName) -> Vec<Input> {
-    let input = |step: Option<&StepId>, content: Hash| Input {
-        artifact: artifact.clone(),
-        step: step.cloned(),
-        content,
-    };
-    let members = run.graphs.values().flat_map(|graph| &graph.members);
-    let by_steps: Vec<Input> = members
-        .filter_map(|member| Some(input(Some(&member.step.id), *member.left.get(artifact)?)))
-        .collect();
-    if !by_steps.is_empty() {
-        return by_steps;
-    }
-    let last = run.artifacts.get(artifact);
-    last.map(|last| input(None, last.content))
-        .into_iter()
-        .collect()
-}
-
-/// What the steps that this one needs have left.
-fn handed_on(run: &Run, stage: &Stage, duty: &Duty) -> Vec<Input> {
-    let Duty::Step { step } = duty else {
-        return Vec::new();
-    };
-    let Some(graph) = run.graphs.get(&stage.name) else {
-        return Vec::new();
-    };
-    let needs = graph
-        .members
-        .iter()
-        .filter(|member| member.step.id == *step);
-    let needs: Vec<&StepId> = needs.flat_map(|member| &member.step.needs).collect();
-    let needed = graph
-        .members
-        .iter()
-        .filter(|member| needs.contains(&&member.step.id));
-    needed
-        .flat_map(|member| {
-            member.left.iter().map(|(artifact, content)| Input {
-                artifact: artifact.clone(),
-                step: Some(member.step.id.clone()),
-                content: *content,
-            })
-        })
         .collect()
 }
 

@@ -8,7 +8,8 @@ use crate::names::{
     AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
     RunId, RunnerName, SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::stage::{Conversation, Step};
+use crate::outcome::Fault;
+use crate::stage::{Conversation, Stage, Step, Writes};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Run {
@@ -196,52 +197,6 @@ impl Status {
     }
 }
 
-/// Outcomes that the engine adds to every stage in which an agent works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    Crashed,
-    /// No artifact, an invalid one, or one of an earlier attempt.
-    Missing,
-    /// No tool use and nothing left.
-    Hollow,
-    Timeout,
-    /// The tree changed outside the stage's `writes`.
-    Strayed,
-    /// Its changes do not go together with what others did meanwhile.
-    Conflict,
-    /// The service that it works with says: later.
-    Limited,
-}
-
-impl Fault {
-    pub const ALL: [Self; 7] = [
-        Self::Crashed,
-        Self::Missing,
-        Self::Hollow,
-        Self::Timeout,
-        Self::Strayed,
-        Self::Conflict,
-        Self::Limited,
-    ];
-
-    /// The word that `on` knows it by.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Crashed => "crashed",
-            Self::Missing => "missing",
-            Self::Hollow => "hollow",
-            Self::Timeout => "timeout",
-            Self::Strayed => "strayed",
-            Self::Conflict => "conflict",
-            Self::Limited => "limited",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|fault| fault.word() == word)
-    }
-}
-
 /// The content of an artifact at the end of the work that left it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Captured {
@@ -284,6 +239,16 @@ pub struct Dispatch {
 pub enum Reach {
     ReadsOnly,
     MayWrite,
+}
+
+impl Reach {
+    /// A stage that may change nothing gives a verdict on the tree that it found.
+    pub(crate) fn of(stage: &Stage) -> Self {
+        match &stage.writes {
+            Writes::Only(globs) if globs.is_empty() => Self::ReadsOnly,
+            Writes::Only(_) | Writes::Anything => Self::MayWrite,
+        }
+    }
 }
 
 /// What a dispatch is for.
@@ -356,6 +321,22 @@ pub struct Graph {
     pub members: Vec<Member>,
 }
 
+impl Graph {
+    /// Can this step begin? It has not begun yet, and all that it needs is done.
+    pub(crate) fn is_ready(&self, member: &Member) -> bool {
+        member.state == MemberState::Pending && self.unmet(member).next().is_none()
+    }
+
+    /// The steps that this one needs and that are not done.
+    pub(crate) fn unmet<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = &'a StepId> {
+        let is_done = |need: &StepId| {
+            let mut members = self.members.iter();
+            members.any(|other| other.step.id == *need && other.state == MemberState::Done)
+        };
+        member.step.needs.iter().filter(move |need| !is_done(need))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     pub step: Step,
@@ -365,6 +346,12 @@ pub struct Member {
     pub left: BTreeMap<ArtifactName, Hash>,
     pub started_at: Option<Time>,
     pub ended_at: Option<Time>,
+}
+
+impl Member {
+    pub(crate) fn is_working(&self) -> bool {
+        matches!(self.state, MemberState::Working { .. })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

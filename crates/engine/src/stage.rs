@@ -4,13 +4,13 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::definition::Amount;
+use crate::amount::Amount;
 use crate::names::{
     AgentName, ArtifactName, CounterName, Outcome, ParamName, RunnerName, Seconds, StageName,
     StepId,
 };
+use crate::outcome::Fault;
 use crate::pattern::{AgentPattern, PathGlob};
-use crate::run::Fault;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
@@ -301,6 +301,22 @@ pub struct Retry {
 impl Stage {
     pub fn is_review(&self) -> bool {
         matches!(self.work, Work::Review(_))
+    }
+
+    /// The choices of a question: what `on` handles, except the time limit, which nobody chooses.
+    pub(crate) fn choices(&self) -> Vec<&Outcome> {
+        self.on
+            .keys()
+            .filter(|outcome| outcome.as_str() != Fault::Timeout.word())
+            .collect()
+    }
+
+    /// The outcomes with which a person may end the stage; faults are not among them.
+    pub(crate) fn own_outcomes(&self) -> Vec<&Outcome> {
+        self.on
+            .keys()
+            .filter(|outcome| Fault::parse(outcome.as_str()).is_none())
+            .collect()
     }
 
     /// The fields from which a check takes its commands.

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::names::Time;
-use crate::next::question_of;
 use crate::pipeline::Pipeline;
+use crate::question::question_of;
 use crate::run::{Run, Standing, Status};
 use crate::stage::{End, Work};
 

@@ -1,9 +1,9 @@
 //! A view: a file that is rendered from the run after every change, and never read back.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 
 use crate::names::{CounterName, ParamName};
-use crate::run::Run;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
@@ -69,11 +69,11 @@ pub enum Saying {
 }
 
 impl Saying {
-    /// The text in this run.
-    pub fn text<'a>(&'a self, run: &'a Run) -> &'a str {
+    /// The text in a run with these parameters.
+    pub fn text<'a>(&'a self, params: &'a BTreeMap<ParamName, String>) -> &'a str {
         match self {
             Self::Fixed(text) => text,
-            Self::Param(param) => run.params.get(param).map_or("", String::as_str),
+            Self::Param(param) => params.get(param).map_or("", String::as_str),
         }
     }
 }

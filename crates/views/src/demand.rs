@@ -50,7 +50,7 @@ impl Teller<'_> {
             false => format!(", with the fields {}", fields.join(", ")),
         };
         let verdict = verdict(self.artifact).map(|words| format!("; {words}"));
-        let strict = match self.artifact.strictness.is_strict(self.run) {
+        let strict = match self.artifact.strictness.is_strict(&self.run.params) {
             true => "",
             false => " (without it the work goes on, with a warning)",
         };

@@ -303,7 +303,7 @@ impl Teller<'_> {
             require: artifact.require.iter().map(Outside::new).collect(),
             equals,
             verdict,
-            strict: artifact.strictness.is_strict(self.run),
+            strict: artifact.strictness.is_strict(&self.run.params),
             name,
         }
     }

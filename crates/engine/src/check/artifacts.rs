@@ -6,16 +6,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::references::placeholders;
-use crate::decide::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION, usable};
 use crate::definition::{ApprovedCommands, Artifact, Definition, Format, Source, Strictness};
 use crate::inside;
 use crate::names::{ArtifactName, Outcome, ParamName};
+use crate::outcome::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{
     CheckWork, Commands, FieldOf, Leaves, Questions, ReviewWork, Stage, StepsSource, StepsWork,
     Work,
 };
+use crate::steps::usable_steps;
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     let mut found = Found {
@@ -407,7 +408,7 @@ impl Found<'_> {
         let place = place!["stages", stage.name, "steps"];
         match &work.source {
             StepsSource::Fixed(steps) => {
-                if let Err(message) = usable(self.definition, work, steps) {
+                if let Err(message) = usable_steps(self.definition, work, steps) {
                     let hint = "give every step an id of its own, an agent, and `needs` that exist";
                     self.add(CheckRule::BadSteps, place, message, hint);
                 }

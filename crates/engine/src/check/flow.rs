@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use super::graph::{Course, Graph, Link};
 use crate::definition::{Definition, Strictness};
 use crate::names::{ArtifactName, Outcome};
+use crate::outcome::Fault;
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::run::Fault;
 use crate::stage::{Commands, FieldOf, Leaves, Questions, Stage, StepsSource, Way, Work};
 
 /// What is certain at a stage, whichever way led there.

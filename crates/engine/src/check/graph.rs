@@ -6,13 +6,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::references::way_place;
-use crate::decide::{resume_at, targets};
-use crate::definition::{Amount, Definition};
+use crate::amount::Amount;
+use crate::definition::Definition;
 use crate::names::StageName;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::run::Resume;
 use crate::stage::{Edge, End, Stage, Target, Way, Work};
+use crate::transition::{resume_at, targets};
 
 pub(super) struct Graph<'a> {
     pub definition: &'a Definition,

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 use super::graph::{Course, Graph, Link};
 use crate::names::CounterName;
+use crate::outcome::Fault;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
-use crate::run::Fault;
 use crate::stage::{Target, Way, Work};
 
 pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {

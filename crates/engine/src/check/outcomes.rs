@@ -5,15 +5,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::decide::{APPROVED, EXCEEDED, NEEDS_CLARIFICATION, choices};
 use crate::definition::Definition;
 use crate::leaves::verdict;
 use crate::names::Outcome;
 use crate::nearest::nearest;
+use crate::outcome::{APPROVED, EXCEEDED, Fault, NEEDS_CLARIFICATION};
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
-use crate::run::Fault;
 use crate::stage::{Leaves, Questions, ReviewWork, Stage, Work};
 
 /// What a stage can end with.
@@ -74,7 +73,7 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
         },
         Work::Ask(work) => match (&work.questions, stage.timeout) {
             (Questions::Choice, limit) => {
-                let chosen = choices(stage).into_iter().map(Outcome::to_string);
+                let chosen = stage.choices().into_iter().map(Outcome::to_string);
                 let late = limit.map(|_| Fault::Timeout.word().to_string());
                 Outcomes {
                     must: chosen.chain(late).collect(),
@@ -132,7 +131,7 @@ fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<String> {
 /// A question that nobody can answer is none.
 fn no_choice(stage: &Stage) -> Option<Problem> {
     let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
-    (asks && choices(stage).is_empty()).then(|| Problem {
+    (asks && stage.choices().is_empty()).then(|| Problem {
         rule: CheckRule::UnhandledOutcome,
         place: place!["stages", stage.name],
         message: format!("`{}` asks and leaves no choice", stage.name),

@@ -5,13 +5,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::decide::choices;
-use crate::definition::{Act, Amount, Definition, Param};
+use crate::amount::Amount;
+use crate::definition::{Act, Definition, Param};
 use crate::names::{ArtifactName, CounterName, Outcome, ParamName, StageName};
 use crate::nearest::nearest;
+use crate::outcome::Fault;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::run::Fault;
 use crate::stage::{Commands, Edge, FailsOn, Questions, Stage, Target, Way, Work};
 use crate::view::ViewFormat;
 
@@ -167,7 +167,10 @@ impl<'a> Names<'a> {
             _ => false,
         };
         let questions = self.definition.stages.iter().filter(chosen);
-        let known: BTreeSet<&str> = questions.flat_map(choices).map(Outcome::as_str).collect();
+        let known: BTreeSet<&str> = questions
+            .flat_map(Stage::choices)
+            .map(Outcome::as_str)
+            .collect();
         // A person lets any run that was stopped go on with this word.
         if known.contains(choice.as_str()) || choice.as_str() == "continue" {
             return None;

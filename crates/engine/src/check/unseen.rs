@@ -8,7 +8,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::graph::{Graph, Link};
-use crate::assign::reach;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::run::Reach;
@@ -67,7 +66,7 @@ fn is_gate(stage: &Stage) -> bool {
     match &stage.work {
         Work::Check(_) => true,
         Work::Review(work) => work.of.is_none(),
-        Work::Agent(_) => reach(stage) == Reach::ReadsOnly,
+        Work::Agent(_) => Reach::of(stage) == Reach::ReadsOnly,
         Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
     }
 }

@@ -6,7 +6,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::references::placeholders;
-use crate::definition::{Amount, Artifact, Definition, Source, Strictness};
+use crate::amount::Amount;
+use crate::definition::{Artifact, Definition, Source, Strictness};
 use crate::names::{ArtifactName, CounterName, GroupName};
 use crate::pattern::AgentPattern;
 use crate::place;

@@ -6,12 +6,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Draft, Verdict, guard};
-use crate::amount::amount;
-use crate::assign::{Assignment, assign, settings, spelled};
+use crate::amount::Amount;
+use crate::assign::{Assignment, assign, spelled};
 use crate::decision::Reply;
-use crate::definition::Amount;
+use crate::duty::settings;
 use crate::entry::Fact;
 use crate::event::Asker;
+use crate::limits::amount;
 use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Run};

@@ -7,9 +7,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Draft, moving};
+use crate::amount::Amount;
 use crate::apply::{apply, interrupted};
 use crate::decision::{Decision, Refusal, Reply};
-use crate::definition::{Amount, Definition, Meaning, Param};
+use crate::definition::{Definition, Meaning, Param};
 use crate::entry::{Along, Entry, Fact, Started};
 use crate::event::{Beginning, Who};
 use crate::evidence::Evidence;
@@ -19,6 +20,7 @@ use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::Run;
 use crate::stage::{Stage, StepsSource, Work};
+use crate::steps::usable_steps;
 
 /// Begins a run, or says why it cannot begin.
 pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
@@ -257,7 +259,7 @@ fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
             Err(String::from("this pipeline wants its steps at the start"))
         }
         (Some(_), []) => Ok(()),
-        (Some(work), steps) => super::graph::usable(definition, work, steps),
+        (Some(work), steps) => usable_steps(definition, work, steps),
         (None, []) => Ok(()),
         (None, _) => Err(String::from("this pipeline takes no steps at the start")),
     }

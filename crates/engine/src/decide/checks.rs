@@ -12,9 +12,10 @@ use crate::entry::{CheckVerdict, Fact};
 use crate::event::{CheckEnd, CheckResult, TreeAround};
 use crate::names::StageName;
 use crate::next::next;
+use crate::outcome::Fault;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
-use crate::run::{Fault, Gate, Run, Standing};
+use crate::run::{Gate, Run, Standing};
 use crate::stage::{CheckWork, Commands, FieldOf, Work};
 
 /// The check that may run now, or why none may. Commands of an artifact need a person's approval of

@@ -10,8 +10,9 @@ use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::{Ending, Happening, Who};
 use crate::names::DispatchId;
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{Fault, Standing, Usage};
+use crate::run::{Standing, Usage};
 use crate::stage::Work;
 use crate::status::{is_over, is_stale};
 

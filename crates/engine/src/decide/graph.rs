@@ -1,6 +1,5 @@
 //! Task graphs: planned once, run in waves, done when every planned step is done.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,17 +7,14 @@ use alloc::vec::Vec;
 use super::moving::leave;
 use super::settle::retries;
 use super::{Draft, Verdict};
-use crate::assign::{is_ready, is_working};
 use crate::decision::Reply;
-use crate::definition::Definition;
 use crate::entry::{Along, Fact};
 use crate::names::{AgentName, StageName, StepId};
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{Fault, MemberState, Run, Standing};
+use crate::run::{MemberState, Run, Standing};
 use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
-
-/// More steps than this are not a plan.
-const MOST_STEPS: usize = 1_000;
+use crate::steps::usable_steps;
 
 /// A graph begins with its plan, or goes on after a person's answer: what is done stays done.
 pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &Along) {
@@ -76,7 +72,7 @@ fn captured(draft: &Draft<'_>, work: &StepsWork) -> bool {
 }
 
 fn plan(draft: &mut Draft<'_>, work: &StepsWork, steps: Vec<Step>) {
-    match usable(draft.pipeline.definition(), work, &steps) {
+    match usable_steps(draft.pipeline.definition(), work, &steps) {
         Ok(()) => {
             let stage = draft.run.position.stage.clone();
             draft.record(Rule::Planned, Fact::Planned { stage, steps });
@@ -95,69 +91,10 @@ fn unusable(draft: &mut Draft<'_>, reason: String) {
     );
 }
 
-/// Can these steps be worked through? The checker asks the same of steps in a definition.
-pub fn usable(definition: &Definition, work: &StepsWork, steps: &[Step]) -> Result<(), String> {
-    if steps.is_empty() {
-        return Err(String::from("there are no steps"));
-    }
-    if steps.len() > MOST_STEPS {
-        return Err(format!(
-            "{} steps are too many; {MOST_STEPS} are allowed",
-            steps.len()
-        ));
-    }
-    let mut ids = BTreeSet::new();
-    for step in steps {
-        if !ids.insert(&step.id) {
-            return Err(format!("step '{}' is there twice", step.id));
-        }
-        if !work.agents.is_empty() && !definition.lists(&work.agents, step.agent.as_str()) {
-            return Err(format!(
-                "step '{}' names '{}', who has no part here",
-                step.id, step.agent
-            ));
-        }
-    }
-    for step in steps {
-        if let Some(need) = step.needs.iter().find(|need| !ids.contains(need)) {
-            return Err(format!(
-                "step '{}' needs '{need}', which is not there",
-                step.id
-            ));
-        }
-    }
-    match first_in_a_circle(steps) {
-        Some(id) => Err(format!("step '{id}' needs itself in the end")),
-        None => Ok(()),
-    }
-}
-
-/// Takes away the steps whose needs are met until none is left; what stays is a circle.
-fn first_in_a_circle(steps: &[Step]) -> Option<&StepId> {
-    let mut met: BTreeSet<&StepId> = BTreeSet::new();
-    loop {
-        let before = met.len();
-        for step in steps {
-            if step.needs.iter().all(|need| met.contains(need)) {
-                met.insert(&step.id);
-            }
-        }
-        if met.len() == before {
-            return steps
-                .iter()
-                .map(|step| &step.id)
-                .find(|id| !met.contains(id));
-        }
-    }
-}
-
 /// The agent whose step can begin, where there is only one such step.
 pub(super) fn expected(run: &Run, stage: &Stage) -> Option<AgentName> {
     let graph = run.graphs.get(&stage.name)?;
-    let mut ready = graph
-        .members
-        .iter()
-        .filter(|member| is_ready(graph, member));
+    let mut ready = graph.members.iter().filter(|member| graph.is_ready(member));
     match (ready.next(), ready.next()) {
         (Some(only), None) => Some(only.step.agent.clone()),
         _ => None,
@@ -211,7 +148,7 @@ pub(super) fn join(draft: &mut Draft<'_>) {
     let going_on = graph
         .members
         .iter()
-        .any(|member| is_working(member) || is_ready(graph, member));
+        .any(|member| member.is_working() || graph.is_ready(member));
     if all_done {
         leave(draft, "done");
     } else if !going_on {

@@ -6,49 +6,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Draft, graph, panel};
-use crate::amount::counter_limit;
-use crate::definition::Definition;
 use crate::entry::{Along, Fact, Move};
+use crate::limits::counter_limit;
 use crate::names::{ArtifactName, CounterName, ParamName, StageName};
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{Fault, Gate, Resume};
+use crate::run::{Gate, Resume};
 use crate::stage::{Edge, End, Stage, Target, Work};
+use crate::transition::{resume_at, targets};
 
 /// How often the run goes back to a stale gate by itself before a person is asked.
 const MOST_STALE_RETURNS: u32 = 2;
-
-/// Where an edge can lead before counters are asked: one stage, or one for each choice of a parameter.
-pub(crate) fn targets(
-    definition: &Definition,
-    edge: &Edge,
-    resume: Option<&Resume>,
-) -> Vec<StageName> {
-    match &edge.to {
-        Target::Stage(stage) => Vec::from([stage.clone()]),
-        Target::Interrupted => resume.map(|resume| resume.to.clone()).into_iter().collect(),
-        Target::Param(param) => {
-            let choices = definition
-                .params
-                .get(param)
-                .map(|param| param.choices.as_slice());
-            let stages = choices.unwrap_or_default().iter();
-            stages
-                .filter_map(|choice| StageName::parse(choice).ok())
-                .collect()
-        }
-    }
-}
-
-/// Where `@interrupted` leads from a stage that is entered: to where a full counter barred the way,
-/// else back to where the run came from. Stages without such an edge remember nothing.
-pub(crate) fn resume_at(to: &Stage, from: &StageName, barred: Option<Resume>) -> Option<Resume> {
-    let back = || Resume {
-        to: from.clone(),
-        count: None,
-        artifact: None,
-    };
-    to.resumes().then(|| barred.unwrap_or_else(back))
-}
 
 /// What becomes of gates that looked at something else than what is there now.
 enum Gates {

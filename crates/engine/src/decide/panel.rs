@@ -6,19 +6,14 @@ use alloc::string::String;
 use super::moving::leave;
 use super::settle::words;
 use super::{Draft, Verdict};
-use crate::amount::round_limit;
 use crate::decision::Reply;
 use crate::entry::{Along, Fact};
+use crate::limits::round_limit;
 use crate::names::{AgentName, Hash, Outcome};
+use crate::outcome::{APPROVED, EXCEEDED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
 use crate::rule::Rule;
 use crate::run::{Gate, Run, Turn};
 use crate::stage::{ReviewWork, Stage, Work};
-
-/// The words that a reviewer's verdict may mean.
-pub const APPROVED: &str = "approved";
-pub const NEEDS_CHANGES: &str = "needs_changes";
-pub const NEEDS_CLARIFICATION: &str = "needs_clarification";
-pub const EXCEEDED: &str = "exceeded";
 
 /// A panel begins, or goes on where a person's answer interrupted it.
 pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &Along) {

@@ -13,9 +13,8 @@ use crate::entry::Fact;
 use crate::event::Answer;
 use crate::evidence::Question;
 use crate::names::{CheckpointName, Hash, Outcome, Time};
-use crate::next::own_outcomes;
 use crate::rule::Rule;
-use crate::run::{Fault, Run, Standing};
+use crate::run::{Run, Standing};
 use crate::stage::{Questions, Stage, Work};
 use crate::status::is_over;
 
@@ -59,15 +58,6 @@ fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
     draft.refuse(Rule::NothingAsked, "answer", reason)
 }
 
-/// The choices of a question: what `on` handles, but for the time limit, which nobody chooses.
-pub(crate) fn choices(stage: &Stage) -> Vec<&Outcome> {
-    stage
-        .on
-        .keys()
-        .filter(|outcome| outcome.as_str() != Fault::Timeout.word())
-        .collect()
-}
-
 fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
     let asked = match draft.stage() {
         Some(stage) => match &stage.work {
@@ -80,8 +70,8 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
     let Some(stage) = asked.filter(|_| going) else {
         return nothing_asked(draft);
     };
-    if !choices(stage).contains(&choice) {
-        let reason = format!("'{choice}' is not a choice: {}", words(choices(stage)));
+    if !stage.choices().contains(&choice) {
+        let reason = format!("'{choice}' is not a choice: {}", words(stage.choices()));
         return draft.refuse(Rule::AnswerUnknown, "answer", reason);
     }
     let (name, answer) = (stage.name.clone(), choice.clone());
@@ -233,7 +223,7 @@ fn skipped<'a>(
     if asks && !matches!(draft.run.standing, Standing::Stuck { .. }) {
         return Err(format!("{} is a question: answer it", stage.name));
     }
-    match (outcome, own_outcomes(stage).as_slice()) {
+    match (outcome, stage.own_outcomes().as_slice()) {
         (Some(outcome), own) if own.contains(&outcome) => Ok((stage, outcome.clone())),
         (Some(outcome), own) => Err(format!(
             "'{outcome}' is no outcome of {}: {}",

@@ -11,8 +11,9 @@ use crate::event::Ending;
 use crate::evidence::Life;
 use crate::names::SessionId;
 use crate::needs::sole_work;
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{BindingState, Fault, Process, Standing, Status, Usage};
+use crate::run::{BindingState, Process, Standing, Status, Usage};
 use crate::stage::StopRule;
 use crate::status::status;
 

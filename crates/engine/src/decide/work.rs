@@ -7,13 +7,15 @@ use alloc::vec::Vec;
 use super::Draft;
 use super::moving::listed;
 use crate::definition::Source;
+use crate::duty::leaves_of;
 use crate::entry::WorkResult;
 use crate::event::Ending;
 use crate::evidence::Seen;
-use crate::leaves::{leaves_of, verdict};
+use crate::leaves::verdict;
 use crate::names::{ArtifactName, Hash, Outcome};
+use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{Dispatch, Fault};
+use crate::run::Dispatch;
 use crate::stage::{Leaves, Writes};
 
 /// What a piece of work comes to.
@@ -111,7 +113,7 @@ fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
         .definition()
         .artifacts
         .get(artifact)
-        .is_none_or(|artifact| artifact.strictness.is_strict(&draft.run))
+        .is_none_or(|artifact| artifact.strictness.is_strict(&draft.run.params))
 }
 
 /// Work without what it must leave: hollow when nothing at all was done, else missing.

@@ -234,7 +234,7 @@ impl Scene {
         let definition = self.pipeline.definition();
         let is_strict = |name: &ArtifactName| {
             let artifact = definition.artifacts.get(name);
-            artifact.is_some_and(|artifact| artifact.strictness.is_strict(run))
+            artifact.is_some_and(|artifact| artifact.strictness.is_strict(&run.params))
         };
         self.verdict_of(leaves).is_some() || leaves.always.iter().any(is_strict)
     }
@@ -245,7 +245,7 @@ impl Scene {
         leaves.all().into_iter().any(|name| {
             let artifact = definition.artifacts.get(name);
             artifact.is_some_and(|artifact| {
-                let strict = artifact.strictness.is_strict(run);
+                let strict = artifact.strictness.is_strict(&run.params);
                 strict && matches!(artifact.source, Source::File(_))
             })
         })

@@ -24,7 +24,7 @@ pub fn loop_state(of: &LoopOf, material: &Material<'_>) -> String {
         "iteration": run.counters.get(&of.counter).copied().unwrap_or(0),
         "max_iterations": engine::counter_limit(pipeline, run, &of.counter),
         "implementer_agent_id": worker.map(WorkerId::as_str),
-        "completion_promise": of.promise.text(run),
+        "completion_promise": of.promise.text(&run.params),
         "started_at": started.map(|at| rfc3339(*at)),
     }))
 }

@@ -1,0 +1,41 @@
+//! Questions: what a stage asks of a person, word for word.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::pipeline::Pipeline;
+use crate::run::Run;
+use crate::stage::{AskWork, Stage, Work};
+
+/// What the present stage asks of a person, word for word. Whoever may approve commands by the answer
+/// sees them in the question.
+pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
+    let stage = pipeline.stage(&run.position.stage)?;
+    match &stage.work {
+        Work::Ask(ask) => Some(question_text(run, stage, ask)),
+        _ => None,
+    }
+}
+
+/// The question with the commands that an answer approves.
+pub(crate) fn question_text(run: &Run, stage: &Stage, ask: &AskWork) -> String {
+    let commands = to_approve(run, stage);
+    let shown = commands.iter().map(|argv| format!("`{}`", argv.join(" ")));
+    match shown.collect::<Vec<_>>().as_slice() {
+        [] => ask.question.clone(),
+        shown => format!("{} Commands to approve: {}", ask.question, shown.join(", ")),
+    }
+}
+
+/// The commands that an answer here may approve, each once.
+fn to_approve(run: &Run, stage: &Stage) -> Vec<Vec<String>> {
+    let artifacts = stage.on.values().flat_map(|edge| &edge.approves);
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    for command in artifacts.flat_map(|artifact| run.new_commands(artifact)) {
+        if !commands.contains(command) {
+            commands.push(command.clone());
+        }
+    }
+    commands
+}
