@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use engine::{CheckpointName, RunId};
-use store::{Backend as _, StoredRun};
+use store::StoredRun;
 
 use crate::failure::Failure;
 use crate::workspace::Workspace;
@@ -26,7 +26,7 @@ pub fn keep(
     let path = folder.join(format!("{run}.{name}.jsonl"));
     let mut file =
         tempfile::NamedTempFile::new_in(&folder).map_err(Failure::file("write to", &folder))?;
-    workspace.store.export(run, &mut file)?;
+    store::export(&workspace.store, run, &mut file)?;
     let kept = file.flush().and_then(|()| file.as_file().sync_all());
     kept.map_err(Failure::file("write", &path))?;
     file.persist(&path)

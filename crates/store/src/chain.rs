@@ -3,7 +3,7 @@
 use engine::{Hash, RunId};
 use sha2::{Digest as _, Sha256};
 
-use crate::Key;
+use crate::key::Key;
 
 /// The SHA-256 of content, which is its name in the store.
 pub fn content_hash(bytes: &[u8]) -> Hash {
@@ -37,6 +37,13 @@ impl Link<'_> {
 /// What the first entry of a run follows.
 pub(crate) fn root(run: &RunId) -> Hash {
     content_hash(run.as_str().as_bytes())
+}
+
+/// Where a chain ends: how many entries it has, and the last one's hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tip {
+    pub version: u64,
+    pub head: Hash,
 }
 
 /// A SHA-256 under way.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use engine::{Damage, Hash, RunId, Time};
 
-use crate::{Fence, Unreadable};
+use crate::fence::Fence;
+use crate::record::Unreadable;
 
 /// What the system or SQLite said.
 type Cause = Box<dyn std::error::Error + Send + Sync>;

@@ -6,12 +6,18 @@ use std::io::Write;
 use engine::{Hash, RunId};
 use serde_json::{Value, json};
 
-use crate::{Backend, Error, Files, StoredEntry, StoredRun, record};
+use crate::backend::Backend;
+use crate::error::Error;
+use crate::files::Files;
+use crate::line::StoredEntry;
+use crate::record;
+use crate::stored::StoredRun;
 
 /// The format of the lines; it grows when a line changes its meaning.
 const FORMAT: u32 = 1;
 
-pub(crate) fn export<B: Backend + ?Sized>(
+/// Writes everything of a run as JSON lines: the run, its definition, its journal, its contents.
+pub fn export<B: Backend + ?Sized>(
     backend: &B,
     run: &RunId,
     out: &mut dyn Write,

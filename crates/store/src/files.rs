@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::Hash;
 
-use crate::Error;
 use crate::chain::Digest;
+use crate::error::Error;
 
 /// A definition's source: its main file, and the prompts, scripts and schemas beside it.
 ///

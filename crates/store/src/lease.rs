@@ -2,11 +2,8 @@
 
 use engine::{RunId, Time};
 
-use crate::Error;
-
-/// The number of a lease. It only grows; a writer with an old one is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fence(pub u64);
+use crate::error::Error;
+use crate::fence::Fence;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {

@@ -2,25 +2,13 @@
 
 use engine::{Damage, Decision, Entry, Hash, Run, RunId};
 
-use crate::chain::{self, Link};
+use crate::chain::{self, Link, Tip, content_hash};
+use crate::error::Error;
+use crate::key::Key;
 use crate::line::Line;
+use crate::record;
 use crate::redaction::redact;
-use crate::{Content, Error, Key, NewRun, content_hash, record};
-
-/// Where a chain ends: how many entries it has, and the last one's hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tip {
-    pub version: u64,
-    pub head: Hash,
-}
-
-/// Where a run belongs. It never changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Belongs<'a> {
-    pub project: &'a str,
-    pub worktree: &'a str,
-    pub pipeline: &'a str,
-}
+use crate::request::{Content, NewRun};
 
 /// What a decision adds to a run.
 #[derive(Debug)]

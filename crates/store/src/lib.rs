@@ -2,6 +2,15 @@
 //!
 //! Acknowledged means durable. A damaged store turns read-only and says what to run; it is never
 //! made anew over what was there.
+//!
+//! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
+//!
+//! 1. words: `key`, `fence`, `chain`
+//! 2. stored bytes: `record`, `error`
+//! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verify`
+//! 4. rules that all stores share: `redaction`, `ledger`, `verifier`
+//! 5. the contract: `backend`, `export`
+//! 6. stores: `convoy`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
 mod backend;
 mod chain;
@@ -9,6 +18,7 @@ pub mod conformance;
 mod convoy;
 mod error;
 mod export;
+mod fence;
 mod files;
 mod handle;
 mod key;
@@ -18,21 +28,25 @@ mod line;
 mod memory;
 mod record;
 mod redaction;
+mod request;
 mod sqlite;
+mod stored;
 mod verifier;
 mod verify;
 
-pub use backend::{
-    Backend, Collect, Collected, Commit, Content, NewRun, RunSummary, StoredEntry, StoredRun,
-    Transacted,
-};
+pub use backend::Backend;
 pub use chain::content_hash;
 pub use error::Error;
+pub use export::export;
+pub use fence::Fence;
 pub use files::Files;
 pub use handle::Handle;
 pub use key::{Key, KeyError};
-pub use lease::{Claim, Fence, Lease};
+pub use lease::{Claim, Lease};
+pub use line::StoredEntry;
 pub use memory::Memory;
 pub use record::{Unreadable, entry_from_json, entry_to_json};
+pub use request::{Collect, Commit, Content, NewRun};
 pub use sqlite::{Access, Group, Loss, Salvaged, Sqlite, salvage};
+pub use stored::{Collected, RunSummary, StoredRun, Transacted};
 pub use verify::{Fault, FaultKind, Verification};

@@ -1,10 +1,11 @@
 //! A line: one journal entry as it is stored, with its place in the chain.
 
-use engine::{Hash, RunId};
+use engine::{Entry, Hash, RunId};
 
 use crate::chain::Link;
 use crate::error::Broken;
-use crate::{Key, StoredEntry, Unreadable, record};
+use crate::key::Key;
+use crate::record::{self, Unreadable};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -35,7 +36,7 @@ impl Line {
         self.hash_as(run, self.number, self.decision) == self.hash
     }
 
-    pub fn entry(&self) -> Result<engine::Entry, Unreadable> {
+    pub fn entry(&self) -> Result<Entry, Unreadable> {
         record::entry_from_json(&self.text)
     }
 
@@ -70,4 +71,18 @@ impl Line {
             previous,
         })
     }
+}
+
+/// An entry with its place in the journal and in the chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// From 1, without a gap.
+    pub number: u64,
+    /// The number of the first entry of the same decision.
+    pub decision: u64,
+    /// Stands on the first entry of its decision.
+    pub key: Option<Key>,
+    pub entry: Entry,
+    pub hash: Hash,
+    pub previous: Hash,
 }

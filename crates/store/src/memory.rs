@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Decision, Definition, Hash, Run, RunId, Status, Time};
 
-use crate::backend::short_task;
 use crate::error::Broken;
 use crate::lease::LeaseState;
 use crate::ledger::{self, Addition, check_contents};
 use crate::line::Line;
+use crate::stored::short_task;
 use crate::verifier::Verifier;
 use crate::verify::{Anchor, Beside};
 use crate::{

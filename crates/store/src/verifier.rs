@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::{Fact, Hash, Run, RunId};
 
-use crate::ledger::Tip;
+use crate::chain::Tip;
 use crate::line::Line;
 use crate::verify::{Anchor, Beside, Fault, FaultKind, Verification};
 use crate::{chain, content_hash, record};

@@ -7,7 +7,7 @@ use std::fmt;
 
 use engine::Run;
 
-use crate::ledger::Tip;
+use crate::chain::Tip;
 
 /// What was found about one run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -127,7 +127,7 @@ fn captured(
 /// The store's own lines, byte for byte, so that every hash can be recomputed from them.
 fn lines(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    workspace.store.export(&opened.run().id, &mut bytes)?;
+    store::export(&workspace.store, &opened.run().id, &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -148,7 +148,7 @@ fn harmless(lines: &str) -> String {
 
 fn list(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    workspace.store.export(&opened.run().id, &mut bytes)?;
+    store::export(&workspace.store, &opened.run().id, &mut bytes)?;
     let objects = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
     let objects: Result<Vec<Value>, _> = objects.collect();
     let objects =

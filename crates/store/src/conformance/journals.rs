@@ -6,7 +6,7 @@ use engine::{CheckpointName, Fact, Hash, SessionId};
 
 use super::story::{Story, decision, note};
 use super::{Checked, Open};
-use crate::{Backend, Commit, Error, Key, NewRun, Transacted};
+use crate::{Backend, Commit, Error, Key, NewRun, Transacted, export};
 
 pub fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
     let story = Story::new("r-1")?;
@@ -282,7 +282,7 @@ pub fn an_unknown_run_is_told(open: Open<'_>) -> Checked {
         open().lease(&story.id).err(),
         open().verify(&story.id).err(),
         open().folded_at(&story.id, 1).err(),
-        open().export(&story.id, &mut Vec::new()).err(),
+        export(open().as_ref(), &story.id, &mut Vec::new()).err(),
         story.add(&mut *open(), 1, &[note("to nobody")]).err(),
     ] {
         assert!(matches!(error, Some(Error::UnknownRun { .. })), "{error:?}");

@@ -6,6 +6,7 @@ use super::story::{Story, cancelled, decision, note};
 use super::{Checked, Open};
 use crate::{
     Claim, Collect, Collected, Commit, Content, Error, Files, NewRun, Transacted, content_hash,
+    export,
 };
 
 fn captured(content: Hash) -> Result<Fact, engine::NameError> {
@@ -132,11 +133,11 @@ pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
     ];
     let done = open().transact(&commit, &mut |_| decision(&facts))?;
     assert!(!format!("{done:?}").contains("horse"), "{done:?}");
-    let mut export = Vec::new();
-    open().export(&story.id, &mut export)?;
-    let export = String::from_utf8(export)?;
-    assert!(export.contains("it printed"), "{export}");
-    assert!(!export.contains("horse"), "{export}");
+    let mut exported = Vec::new();
+    export(open().as_ref(), &story.id, &mut exported)?;
+    let exported = String::from_utf8(exported)?;
+    assert!(exported.contains("it printed"), "{exported}");
+    assert!(!exported.contains("horse"), "{exported}");
     let stored = open().run(&story.id)?;
     assert!(!format!("{stored:?}").contains("horse"), "{stored:?}");
     assert!(open().verify(&story.id)?.intact);
@@ -246,9 +247,9 @@ pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
     let hash = open().put_content(b"the plan", Time(1))?;
     let done = story.add(&mut *open(), 1, &[captured(hash)?, note("two")])?;
     assert!(matches!(done, Transacted::Done { .. }));
-    let mut export = Vec::new();
-    open().export(&story.id, &mut export)?;
-    let text = String::from_utf8(export)?;
+    let mut exported = Vec::new();
+    export(open().as_ref(), &story.id, &mut exported)?;
+    let text = String::from_utf8(exported)?;
     let lines: Vec<serde_json::Value> = text
         .lines()
         .map(serde_json::from_str)

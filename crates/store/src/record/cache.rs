@@ -3,8 +3,7 @@
 use engine::{Definition, Hash, Run};
 
 use super::{Record, Unreadable, binary, definition, entry, run, stage};
-use crate::chain::Digest;
-use crate::ledger::{Belongs, Tip};
+use crate::chain::{Digest, Tip};
 
 /// Raise this when a listed field changes its type but not its name, or when `apply` folds an old
 /// journal into another state than before: the listings alone do not show that.
@@ -23,6 +22,14 @@ const FORMAT: u64 = fingerprint(
 
 /// Half a SHA-256 finds every accident; nobody is kept out by it, which is what `verify` is for.
 const SEAL: usize = 16;
+
+/// Where a run belongs. It never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Belongs<'a> {
+    pub project: &'a str,
+    pub worktree: &'a str,
+    pub pipeline: &'a str,
+}
 
 /// What was found in a cache.
 #[derive(Debug, PartialEq, Eq)]

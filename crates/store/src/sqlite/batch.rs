@@ -7,7 +7,7 @@ use engine::RunId;
 use super::Sqlite;
 use super::heads::Head;
 use super::write::Writing;
-use crate::ledger::Tip;
+use crate::chain::Tip;
 use crate::{Error, Lease, Transacted};
 
 /// A write that can be made in anybody's transaction, and again if that one fails.

@@ -11,9 +11,10 @@ use super::read::Found;
 use super::readers::Readers;
 use super::write::{Wanted, Writing};
 use super::{Access, Sqlite};
+use crate::chain::Tip;
 use crate::convoy::Convoy;
 use crate::error::Broken;
-use crate::ledger::{Tip, check_contents};
+use crate::ledger::check_contents;
 use crate::{
     Backend, Claim, Collect, Collected, Commit, Content, Error, Fence, Files, Key, Lease, NewRun,
     RunSummary, StoredEntry, StoredRun, Transacted, Verification,

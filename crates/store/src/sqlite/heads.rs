@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::folder::{Folder, io_error};
-use crate::ledger::Tip;
+use crate::chain::Tip;
 use crate::verify::Anchor;
 use crate::{Error, chain};
 

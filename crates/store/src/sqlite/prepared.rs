@@ -3,7 +3,8 @@
 use engine::{Decision, Hash, Run, Time};
 
 use super::table::{Present, Row, Table};
-use crate::ledger::{self, Addition, Tip};
+use crate::chain::Tip;
+use crate::ledger::{self, Addition};
 use crate::line::Line;
 use crate::{Commit, Content, Error, StoredRun};
 

@@ -8,10 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::columns::Columns;
 use super::folder::Folder;
 use super::sql;
+use crate::chain::Tip;
 use crate::error::Broken;
 use crate::lease::LeaseState;
-use crate::ledger::{Belongs, Tip};
 use crate::line::Line;
+use crate::record::Belongs;
 use crate::record::{self, Cached};
 use crate::{Error, Files, Key, RunSummary, StoredEntry, StoredRun};
 

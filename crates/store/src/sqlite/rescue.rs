@@ -7,7 +7,8 @@ use engine::{Decision, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Sta
 use super::read::{Reader, RunRow};
 use super::salvage::Loss;
 use super::table::{Present, Row, Table};
-use crate::ledger::{self, Tip};
+use crate::chain::Tip;
+use crate::ledger::{self};
 use crate::line::Line;
 use crate::{Content, Error, Key, chain, record};
 

@@ -6,10 +6,11 @@ use rusqlite::{Connection, Params, params};
 use super::folder::Folder;
 use super::read::place;
 use super::sql;
-use crate::backend::short_task;
+use crate::chain::Tip;
 use crate::lease::LeaseState;
-use crate::ledger::{Belongs, Tip};
 use crate::line::Line;
+use crate::record::Belongs;
+use crate::stored::short_task;
 use crate::{Content, Error, Files, Key, record};
 
 /// The tables inside a transaction.

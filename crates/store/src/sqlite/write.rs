@@ -10,8 +10,10 @@ use super::prepared::{Prepared, last_time};
 use super::queue::Turn;
 use super::read::{Found, Reader};
 use super::table::{Present, Table};
+use crate::chain::Tip;
 use crate::error::Broken;
-use crate::ledger::{self, Addition, Belongs, Tip, check_contents};
+use crate::ledger::{self, Addition, check_contents};
+use crate::record::Belongs;
 use crate::verify::Anchor;
 use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transacted, chain};
 

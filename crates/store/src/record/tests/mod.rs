@@ -9,7 +9,8 @@ use engine::{Definition, Entry, Fact, Hash, Run};
 
 use super::binary::{self, Input};
 use super::*;
-use crate::ledger::{Belongs, Tip};
+use crate::chain::Tip;
+use crate::record::Belongs;
 
 /// The words of an enum's variants.
 pub(super) trait Kinds {

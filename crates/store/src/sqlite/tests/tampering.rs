@@ -6,8 +6,9 @@ use super::super::read::read_line;
 use super::super::sql;
 use super::*;
 use crate::chain::Link;
-use crate::ledger::{Belongs, Tip};
+use crate::chain::Tip;
 use crate::line::Line;
+use crate::record::Belongs;
 use crate::{Error, FaultKind, Verification, record};
 
 use FaultKind::{Altered, HeadMismatch, Removed, Reordered, StateMismatch, Truncated};

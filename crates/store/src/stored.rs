@@ -1,0 +1,120 @@
+//! What a store answers with: a run as it is kept, its line in a list, and how a write ended.
+
+use std::ops::Range;
+
+use engine::{Decision, Driver, Hash, PipelineName, Run, RunId, StageName, Status, Time};
+
+use crate::chain::Tip;
+use crate::line::StoredEntry;
+use crate::record::Belongs;
+
+/// A run with where it belongs and where its journal ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRun {
+    pub run: Run,
+    /// The number of its entries.
+    pub version: u64,
+    /// The last entry's hash.
+    pub head: Hash,
+    pub project: String,
+    pub worktree: String,
+    pub pipeline: PipelineName,
+}
+
+impl StoredRun {
+    pub(crate) fn tip(&self) -> Tip {
+        Tip {
+            version: self.version,
+            head: self.head,
+        }
+    }
+
+    pub(crate) fn belongs(&self) -> Belongs<'_> {
+        let Self {
+            project,
+            worktree,
+            pipeline,
+            ..
+        } = self;
+        Belongs {
+            project,
+            worktree,
+            pipeline: pipeline.as_str(),
+        }
+    }
+}
+
+/// What a list shows of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    pub id: RunId,
+    pub project: String,
+    pub worktree: String,
+    pub pipeline: PipelineName,
+    /// The first line of the task, shortened.
+    pub task: String,
+    pub stage: StageName,
+    pub status: Status,
+    pub driver: Driver,
+    /// A person overrode a gate of this run.
+    pub overridden: bool,
+    pub started_at: Time,
+    pub updated_at: Time,
+    pub version: u64,
+}
+
+/// How a write ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transacted {
+    /// Stored, as the decision's entries now read. `numbers` is empty if there was nothing to store.
+    Done {
+        decision: Decision,
+        stored: Box<StoredRun>,
+        numbers: Range<u64>,
+    },
+    /// The key was there already; these are the entries of then.
+    Repeated { entries: Vec<StoredEntry> },
+    /// Somebody else was first: look again.
+    Moved { version: u64 },
+}
+
+/// What was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    pub runs: u64,
+    pub entries: u64,
+    pub contents: u64,
+    pub definitions: u64,
+}
+
+/// The longest task that a list shows, in characters.
+const TASK: usize = 80;
+
+/// The first line of a task, shortened.
+pub(crate) fn short_task(task: &str) -> String {
+    let line = task.trim().lines().next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(TASK - 1) {
+        Some((cut, last)) if cut + last.len_utf8() < line.len() => format!("{}…", &line[..cut]),
+        _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_shown_by_its_first_line() {
+        let (fits, long) = ("é".repeat(80), "é".repeat(81));
+        let cut = format!("{}…", "é".repeat(79));
+        for (task, shown) in [
+            ("write a role", "write a role"),
+            ("\n  write a role  \nand test it", "write a role"),
+            ("", ""),
+            (fits.as_str(), fits.as_str()),
+            (long.as_str(), cut.as_str()),
+        ] {
+            assert_eq!(short_task(task), shown);
+        }
+    }
+}
