@@ -10,11 +10,12 @@ use engine::{
 use serde_json::{Value, json};
 
 use crate::beneath::{self, Refused};
+use crate::content::Content;
+use crate::error::Error;
+use crate::looking::{Given, Looking};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::Filling;
-use crate::{
-    Content, Error, Given, Looking, bundle, check, document, questions, schema, steps, text,
-};
+use crate::{bundle, check, document, questions, schema, steps, text};
 
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;

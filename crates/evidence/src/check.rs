@@ -21,24 +21,16 @@ use engine::{
     TreeAround, Work,
 };
 
-use crate::{Error, Looking, captured_bytes, document, questions, text, tree};
+use crate::content::captured_bytes;
+use crate::error::Error;
+use crate::looking::Looking;
+pub use crate::system_path::SYSTEM_PATH;
+use crate::{document, questions, text, tree};
 use command::Prepared;
 pub use command::find;
 pub use environment::{Search, search, variables};
 use process::{Limits, MOST_PROCESSES};
 pub use tail::Tail;
-
-/// Where programs are looked for in the end, whatever the caller's own folders are.
-pub const SYSTEM_PATH: [&str; 8] = [
-    "/usr/local/sbin",
-    "/usr/local/bin",
-    "/usr/sbin",
-    "/usr/bin",
-    "/sbin",
-    "/bin",
-    "/opt/homebrew/bin",
-    "/run/current-system/sw/bin",
-];
 
 /// How long a check stage without a time limit may take.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);

@@ -5,8 +5,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::Error;
-use crate::check::SYSTEM_PATH;
+use crate::error::Error;
+use crate::system_path::SYSTEM_PATH;
 
 /// The git program, at a place that no project can choose.
 pub struct Git {

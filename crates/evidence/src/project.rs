@@ -3,8 +3,9 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
+use crate::escape::escape;
 use crate::repository::{self, Found, Repository};
-use crate::{Error, tree};
 
 /// Where a run works, and which project that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,5 +86,5 @@ impl Project {
 
 /// A path as text that no other path has.
 fn key(path: &Path) -> String {
-    tree::escape(path.as_os_str().as_bytes())
+    escape(path.as_os_str().as_bytes())
 }

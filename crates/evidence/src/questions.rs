@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::{ArtifactName, Definition, Format, Question, Questions, Work};
 use serde_json::{Value, json};
 
-use crate::{Content, bundle, document, text};
+use crate::content::Content;
+use crate::{bundle, document, text};
 
 const MOST_QUESTIONS: usize = 50;
 const MOST_OPTIONS: usize = 50;

@@ -16,13 +16,17 @@ use rustix::fs::FileType;
 use sha2::{Digest, Sha256};
 
 use crate::beneath::{self, Folder, Refused};
+use crate::content::hash;
+use crate::error::Error;
+use crate::looking::Looking;
 use crate::path::PathShape;
-use crate::{Error, Looking, Project, hash};
+use crate::project::Project;
 
+pub use crate::escape::escape;
 use cache::{Cache, Stamp};
 use listing::Listing;
+pub use manifest::changed;
 use manifest::{Kind, Line};
-pub use manifest::{changed, escape};
 
 /// A tree's manifest and the hash of it, which is the tree's hash.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,10 @@
 use engine::{FieldOf, StageName};
 use serde_json::Value;
 
-use crate::{Error, Looking, captured_bytes, document, questions, text};
+use crate::content::captured_bytes;
+use crate::error::Error;
+use crate::looking::Looking;
+use crate::{document, questions, text};
 
 const MOST_COMMANDS: usize = 50;
 

@@ -1,0 +1,37 @@
+//! Paths and hashes as text, without loss.
+
+/// A path as text, without loss: what is not UTF-8, and control characters and backslashes, as `\xNN`.
+pub fn escape(path: &[u8]) -> String {
+    let mut escaped = String::new();
+    for chunk in path.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => escaped.push_str("\\\\"),
+                control if control.is_control() => {
+                    let mut bytes = [0; 4];
+                    push_bytes(&mut escaped, control.encode_utf8(&mut bytes).as_bytes());
+                }
+                other => escaped.push(other),
+            }
+        }
+        push_bytes(&mut escaped, chunk.invalid());
+    }
+    escaped
+}
+
+fn push_bytes(escaped: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        escaped.push_str("\\x");
+        push_hexadecimal(escaped, &[*byte]);
+    }
+}
+
+/// Like `{:02x}` for each byte, which is too slow for every file of a big tree.
+pub(crate) fn push_hexadecimal(text: &mut String, bytes: &[u8]) {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('?');
+    text.extend(
+        bytes
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
+    );
+}

@@ -1,0 +1,96 @@
+//! The look: all that the engine needs to know, looked at in one go.
+
+use engine::{Evidence, FieldOf, Format, Hash, Needs};
+
+use crate::content::{Content, captured_bytes};
+use crate::error::Error;
+use crate::looking::Looking;
+use crate::{artifact, process, questions, steps, tree};
+
+/// What was seen, and the bytes behind its hashes, to be stored with the decision.
+///
+/// Invariant: the bytes of every hash in the evidence that was made now are in `contents`, but for a
+/// tree whose manifest nobody asked to keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    pub evidence: Evidence,
+    pub contents: Vec<Content>,
+}
+
+/// Looks at all that the engine needs to know.
+pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
+    let mut looked = Looked::default();
+    for need in &needs.artifacts {
+        let look = artifact::look(need, looking)?;
+        looked
+            .evidence
+            .artifacts
+            .insert(need.artifact.clone(), look.seen);
+        if !look.commands.is_empty() {
+            let commands = &mut looked.evidence.commands;
+            commands.insert(need.artifact.clone(), look.commands);
+        }
+        looked.contents.extend(look.content);
+    }
+    let inputs = needs.inputs.iter();
+    let altered = inputs.filter(|input| !artifact::is_as_captured(input, looking));
+    looked.evidence.altered = altered.cloned().collect();
+    if needs.tree || needs.keep_tree || needs.changed_since.is_some() {
+        look_at_tree(needs, looking, &mut looked)?;
+    }
+    looked.evidence.holder = needs.holder.as_ref().map(process::life);
+    if let Some((field, hash)) = &needs.questions {
+        let (content, format) = captured(field, hash, looking, &looked)?;
+        looked.evidence.questions = Some(questions::read(&content, format, &field.field));
+    }
+    if let Some((field, hash)) = &needs.steps {
+        let (content, format) = captured(field, hash, looking, &looked)?;
+        looked.evidence.steps = Some(steps::read(&content, format, &field.field));
+    }
+    Ok(looked)
+}
+
+fn look_at_tree(needs: &Needs, looking: &Looking<'_>, looked: &mut Looked) -> Result<(), Error> {
+    let tree = tree::read(looking)?;
+    looked.evidence.tree = Some(tree.hash);
+    looked.evidence.changed = match needs.changed_since {
+        None => None,
+        // The same hash is the same tree, whether its manifest was kept or not.
+        Some(old) if old == tree.hash => Some(Vec::new()),
+        Some(old) => {
+            let manifest = looking.contents.content(&old);
+            let manifest = manifest.ok_or(Error::ContentLost { hash: old })?;
+            let changed = tree::changed(&manifest, &tree.manifest);
+            Some(changed.ok_or(Error::NotAManifest { hash: old })?)
+        }
+    };
+    if needs.keep_tree {
+        looked.contents.push(Content {
+            hash: tree.hash,
+            bytes: tree.manifest,
+        });
+    }
+    Ok(())
+}
+
+/// The captured copy of an artifact, which may have been captured just now, and its format.
+fn captured<'a>(
+    field: &FieldOf,
+    hash: &Hash,
+    looking: &Looking<'a>,
+    looked: &Looked,
+) -> Result<(String, &'a Format), Error> {
+    let now = looked.contents.iter().find(|content| content.hash == *hash);
+    let bytes = match now {
+        Some(content) => content.bytes.clone(),
+        None => captured_bytes(looking.contents, hash)?,
+    };
+    let artifact = looking.pipeline.definition().artifacts.get(&field.artifact);
+    let artifact = artifact.ok_or(Error::UnknownArtifact {
+        artifact: field.artifact.clone(),
+    })?;
+    Ok((
+        String::from_utf8_lossy(&bytes).into_owned(),
+        &artifact.format,
+    ))
+}
