@@ -10,6 +10,9 @@ use crate::rule::LanguageRule;
 /// How many problems of one file are shown. A file with more is not read to its end by anybody.
 const MOST_SHOWN: usize = 100;
 
+/// Editors do not count it as a column.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable: a `LanguageRule` or an `engine::CheckRule`.
@@ -45,8 +48,21 @@ impl Diagnostic {
     /// The line and the column, both from 1, the column in characters.
     pub fn line_column(&self, text: &str) -> Option<(usize, usize)> {
         let start = self.span.as_ref()?.start;
-        Some(crate::render::line_column(text, start))
+        Some(line_column(text, start))
     }
+}
+
+/// The line and column of a byte, both from 1. Lines end with a line feed; columns are characters.
+fn line_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(byte)];
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let column = before[start..]
+        .chars()
+        .filter(|found| *found != BYTE_ORDER_MARK)
+        .count()
+        + 1;
+    (line, column)
 }
 
 /// The problems found so far. Those past the limit are counted and dropped.

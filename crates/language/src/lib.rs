@@ -1,6 +1,13 @@
 //! The pipeline file: text in, a checked `engine::Pipeline` or problems with their place out.
 //!
 //! Invariant: this crate is pure. The caller reads the files; the same bytes give the same answer.
+//!
+//! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
+//!
+//! 1. words: `rule`, `vocabulary`, `limits`; diagnostics: `diagnostic`, `render`
+//! 2. from text to a tree of values with their places: `tree`, `from_toml`, `from_json`, `source`, `members`
+//! 3. from the tree to a definition: `read`; and the JSON Schema of both: `schema`
+//! 4. files that come with the program: `template`, `builtin`
 
 pub mod builtin;
 mod diagnostic;

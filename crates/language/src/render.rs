@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use engine::Severity;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{BYTE_ORDER_MARK, Diagnostic};
 
 /// May the text hold colours? The caller knows whether a terminal reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,6 @@ pub enum Colour {
 
 /// How many characters of a source line are shown; a longer one is cut around the place.
 const WIDEST: usize = 100;
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 impl Diagnostic {
     /// Draws the diagnostic over the file's text, ending with a line break.
@@ -61,19 +60,6 @@ impl Diagnostic {
             None => file,
         }
     }
-}
-
-/// The line and column of a byte, both from 1. Lines end with a line feed; columns are characters.
-pub(crate) fn line_column(text: &str, byte: usize) -> (usize, usize) {
-    let before = &text[..floor(text, byte)];
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |end| end + 1);
-    let column = before[start..]
-        .chars()
-        .filter(|found| *found != BYTE_ORDER_MARK)
-        .count()
-        + 1;
-    (line, column)
 }
 
 /// One line of the file, made harmless, with where to underline it.
