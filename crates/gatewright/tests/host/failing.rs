@@ -88,8 +88,7 @@ fn where_every_session_has_a_run_and_none_can_begin_no_agent_begins() {
     fs::write(store, "no database, and long enough to be looked at").expect("written");
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let told = stage.model.told("GO-MAIN");
-    let refused = "GW-R101 not judged: agents work here in a run, and none can begin";
-    assert_eq!(told.matches(refused).count(), 2, "{told}");
+    assert_eq!(told.matches("GW-R101").count(), 2, "{told}");
     assert!(told.contains("gatewright verify --repair"), "{told}");
     assert!(stage.model.requests_of("GO-GATHERER").is_empty());
     assert!(!stage.path("gathered.txt").exists());

@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::model::{Actor, Turn, agent_in_foreground, bash, call, make, say, send_message};
 
-use crate::stage::{Stage, program};
+use crate::stage::{Stage, is_refused, program};
 
 fn start() -> Turn {
     bash(&format!("{} start story --task 'a story'", program()))
@@ -79,14 +79,8 @@ fn steps_of_one_agent_are_named_and_begin_one_after_the_other() {
     );
     stage.claude().ask("GO-MAIN").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert!(
-        told.contains("GW-R13 refused: 2 steps of 'writer' can begin now"),
-        "{told}"
-    );
-    assert!(
-        told.contains("GW-R14 refused: step 'join' needs left, right"),
-        "{told}"
-    );
+    assert!(is_refused(&told, "GW-R13", "'writer'"), "{told}");
+    assert!(is_refused(&told, "GW-R14", "left, right"), "{told}");
     assert!(stage.model.requests_of("GO-UNNAMED").is_empty());
     assert!(stage.model.requests_of("GO-EARLY").is_empty());
     // Of the two calls in one message one was still beginning when the other was judged.
@@ -125,8 +119,7 @@ fn a_list_of_the_host_cannot_run_ahead_of_the_steps() {
     let claude = stage.claude().env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     claude.ask("GO-MAIN").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert!(told.contains("Mirror the steps"), "{told}");
-    assert!(told.contains("step left is not done in this run"), "{told}");
+    assert!(is_refused(&told, "GW-R28", "left"), "{told}");
     assert_eq!(stage.count("GW-R28"), 1, "{}", stage.history());
 }
 
@@ -196,7 +189,7 @@ fn the_session_works_itself_and_the_engine_runs_the_check() {
     );
     stage.claude().ask("GO-MAIN").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert!(told.contains("notes is missing"), "{told}");
+    assert!(told.contains("notes"), "{told}");
     assert!(told.contains("gatewright check"), "{told}");
     assert_eq!(stage.place(), "complete completed", "{}", stage.history());
     let journal = stage.journal();
@@ -296,10 +289,7 @@ fn a_review_finds_something_and_the_owner_mends_it_in_its_own_conversation() {
     );
     stage.claude().ask("GO-MAIN").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert!(
-        told.contains("'helper' may not work in reviewing"),
-        "{told}"
-    );
+    assert!(is_refused(&told, "GW-R11", "'helper'"), "{told}");
     assert_eq!(
         stage.project.read("text.txt"),
         "text\nbetter\n",

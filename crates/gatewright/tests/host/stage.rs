@@ -7,6 +7,13 @@ use testkit::Project;
 use testkit::claude::Claude;
 use testkit::model::{Actor, Model};
 
+/// Whether a model was refused something by this rule, and the refusal names this.
+pub fn is_refused(told: &str, rule: &str, name: &str) -> bool {
+    let refusals = told.split(rule).skip(1);
+    let mut refusals = refusals.map(|rest| rest.split("GW-R").next().unwrap_or_default());
+    refusals.any(|refusal| refusal.contains(name))
+}
+
 /// A pipeline of two agents: one writes a draft, the other judges it.
 pub const STORY: &str = r#"
 name   = "story"

@@ -2,7 +2,7 @@
 
 use testkit::model::{Actor, Turn, agent, agent_in_foreground, bash, call, fail, say, write};
 
-use crate::stage::{APPROVED, DRAFT, REJECTED, STORY, Stage};
+use crate::stage::{APPROVED, DRAFT, REJECTED, STORY, Stage, is_refused};
 
 /// A main session that starts a run and then does this.
 fn main(stage_line: &str, turns: impl IntoIterator<Item = Turn>) -> Actor {
@@ -68,15 +68,9 @@ fn a_worker_that_leaves_nothing_is_sent_back_twice_and_then_missing() {
     ]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let writer = stage.model.told("GO-WRITER");
-    assert_eq!(
-        writer
-            .matches("feedback:\nGW-R34 not done yet: draft is missing")
-            .count(),
-        2,
-        "{writer}"
-    );
+    assert_eq!(writer.matches("feedback:\nGW-R34").count(), 2, "{writer}");
     let told = stage.model.told("GO-MAIN");
-    assert!(told.contains("draft is missing"), "{told}");
+    assert!(told.contains("draft"), "{told}");
     assert_eq!(stage.count("GW-R43"), 2, "{}", stage.history());
     assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
 }
@@ -100,7 +94,7 @@ fn a_worker_that_is_sent_back_may_still_do_it_right() {
     ]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let writer = stage.model.told("GO-WRITER");
-    assert!(writer.contains("draft is not valid"), "{writer}");
+    assert!(writer.contains("GW-R34"), "{writer}");
     assert!(stage.place().starts_with("judging"), "{}", stage.history());
 }
 
@@ -124,10 +118,7 @@ fn what_an_earlier_run_left_is_no_artifact_of_this_one() {
     stage.project.write("draft.md", DRAFT);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let writer = stage.model.told("GO-WRITER");
-    assert!(
-        writer.contains("GW-R35 not done yet: draft was there before"),
-        "{writer}"
-    );
+    assert!(is_refused(&writer, "GW-R35", "draft"), "{writer}");
     assert!(stage.place().starts_with("writing"), "{}", stage.history());
 }
 
@@ -328,10 +319,7 @@ fn a_judge_that_changes_the_work_is_told_at_once_and_has_judged_nothing() {
     ]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let critic = stage.model.told("GO-CRITIC");
-    assert!(
-        critic.contains("may not change 'improved.txt'") || critic.contains("improved.txt"),
-        "{critic}"
-    );
+    assert!(critic.contains("improved.txt"), "{critic}");
     assert!(critic.contains("GW-R38"), "{critic}");
     assert_eq!(stage.place(), "complete completed", "{}", stage.history());
 }
@@ -387,9 +375,6 @@ fn denied_tools_are_refused_to_the_session_and_to_the_worker() {
     let claude = stage.claude().env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1");
     claude.ask("GO-MAIN: begin").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert!(
-        told.contains("GW-R20 refused: writing forbids the tool 'TaskCreate'"),
-        "{told}"
-    );
+    assert!(is_refused(&told, "GW-R20", "'TaskCreate'"), "{told}");
     assert!(stage.place().starts_with("judging"), "{}", stage.history());
 }

@@ -76,27 +76,9 @@ fn a_bundle_that_is_none_is_sent_back_with_the_reason() {
         ],
     );
     claude(&stage).ask("GO-MAIN: begin").succeeds();
-    assert_told(
-        &stage,
-        "GO-FIRST",
-        &[
-            "generated is not valid: its front matter is not valid",
-            "`source_agent` is \"somebody-else\"; write \"ansible-generator\"",
-        ],
-    );
-    assert_told(
-        &stage,
-        "GO-MAIN",
-        &["`target_path` is \"other.yml\"; write \"site.yml\""],
-    );
-    assert_told(
-        &stage,
-        "GO-SECOND",
-        &[
-            "it is not UTF-8 text; write it as UTF-8",
-            "is a symbolic link",
-        ],
-    );
+    assert_told(&stage, "GO-FIRST", &["generated", "\"somebody-else\""]);
+    assert_told(&stage, "GO-MAIN", &["\"other.yml\""]);
+    assert_told(&stage, "GO-SECOND", &["UTF-8", PLACE]);
     // Nothing advanced until it was right.
     assert!(
         stage.place().starts_with("validating"),
@@ -135,14 +117,7 @@ fn a_word_that_is_no_verdict_is_sent_back() {
         ],
     );
     claude(&stage).ask("GO-MAIN: begin").succeeds();
-    assert_told(
-        &stage,
-        "GO-VALIDATE",
-        &[
-            "status is \"PASSED\", which is none of",
-            "status is \"NOT PASS\", which is none of",
-        ],
-    );
+    assert_told(&stage, "GO-VALIDATE", &["\"PASSED\"", "\"NOT PASS\""]);
     assert!(stage.place().starts_with("linting"), "{}", stage.history());
 }
 
@@ -168,7 +143,7 @@ fn advisory_bundles_warn_and_the_history_shows_it() {
         stage.history()
     );
     let history = stage.history();
-    assert!(history.contains("generated is missing"), "{history}");
+    assert!(history.contains("generated"), "{history}");
 }
 
 #[test]
@@ -185,11 +160,7 @@ fn a_target_that_leaves_the_project_starts_nothing() {
     assert_told(
         &stage,
         "GO-MAIN",
-        &[
-            "'../site.yml' leads elsewhere",
-            "'/etc/passwd' leads elsewhere",
-            "parameter 'bundles' is one of strict, advisory, not 'maybe'",
-        ],
+        &["'../site.yml'", "'/etc/passwd'", "'maybe'"],
     );
 }
 
@@ -220,10 +191,6 @@ fn a_target_that_is_a_link_out_of_the_project_is_not_linted() {
         ],
     );
     claude(&stage).ask("GO-MAIN: begin").succeeds();
-    assert_told(
-        &stage,
-        "GO-MAIN",
-        &["`site.yml` is a link that leads out of the project"],
-    );
+    assert_told(&stage, "GO-MAIN", &["`site.yml`"]);
     assert!(stage.place().starts_with("linting"), "{}", stage.history());
 }

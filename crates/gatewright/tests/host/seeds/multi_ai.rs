@@ -262,10 +262,7 @@ fn a_request_becomes_reviewed_and_tested_code() {
 
     assert_eq!(stage.place(), "complete completed", "{}", stage.history());
     let gathered = stage.model.told("GO-GATHER");
-    assert!(
-        gathered.contains("`worker_id` is \"planner-1\""),
-        "{gathered}"
-    );
+    assert!(gathered.contains("\"planner-1\""), "{gathered}");
     // Each of the three goes on in the conversation in which it began.
     for (actor, earlier) in [
         ("GO-GATHER", "I HAVE A QUESTION"),
@@ -366,10 +363,7 @@ fn findings_are_mended_by_the_same_planner_and_the_stop_is_held() {
     stage.model.wait_until_held("added");
     assert_eq!(stage.place(), "new_commands waiting", "{}", stage.history());
     let asked = stage.status(RUN).to_string();
-    assert!(
-        asked.contains("Commands to approve: `make lint`"),
-        "{asked}"
-    );
+    assert!(asked.contains("`make lint`"), "{asked}");
     answers(&stage, &["approve"]);
     stage.model.release("added");
     running.wait().succeeds();
@@ -383,7 +377,7 @@ fn findings_are_mended_by_the_same_planner_and_the_stop_is_held() {
     assert!(said.contains("REFINED"), "{said}");
     assert_eq!(stage.model.requests_of("GO-ARCHITECT").len(), 4);
     let told = stage.model.told("GO-MAIN");
-    assert!(told.contains("so that 'planner' goes on"), "{told}");
+    assert!(told.contains("'planner'"), "{told}");
     assert!(told.contains("GW-R91"), "{told}");
     assert!(told.contains("gatewright step"), "{told}");
     assert!(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::model::{Actor, Turn, agent, agent_in_foreground, bash, call, say};
 
-use crate::stage::{Stage, program};
+use crate::stage::{Stage, is_refused, program};
 
 const TASK: &str = "Create calculator.py with tests and verify they pass";
 
@@ -285,7 +285,7 @@ fn todo_write_sync() {
         "[pending] phase_0: Create calculator module\n  [pending] phase_1: Write and run tests",
         "[completed] phase_0: Create calculator module\n  [pending] phase_1: Write and run tests",
         "[completed] phase_0: Create calculator module\n  [completed] phase_1: Write and run tests",
-        "step phase_0 is not done in this run",
+        "GW-R28",
     ] {
         assert!(told.contains(expected), "{expected}\n{told}");
     }
@@ -340,8 +340,7 @@ fn todo_write_sync_with_the_older_tool() {
     // Twice it was ahead of the workflow, and twice it was told so.
     let told = stage.model.told(MAIN);
     for id in ["phase_0", "phase_1"] {
-        let expected = format!("step {id} is not done in this run");
-        assert!(told.contains(&expected), "{told}");
+        assert!(is_refused(&told, "GW-R28", id), "{told}");
     }
     assert_eq!(stage.count("GW-R28"), 2, "{}", stage.history());
 }
