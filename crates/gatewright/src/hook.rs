@@ -30,8 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
-use hosts::claude::{self, Answer, Bytes, Event, Stake};
-use hosts::{Host, Payload, Unreadable};
+use hosts::claude;
+use hosts::{Answer, Bytes, Event, Host, Payload, Stake, Unreadable};
 
 use crate::context::Context;
 use crate::enrolment;

@@ -48,7 +48,7 @@ struct Stream {
 }
 
 /// Gives a host its answer, and says with which code. Whoever listens no more gets the code alone.
-pub fn reply(bytes: &hosts::claude::Bytes) -> u8 {
+pub fn reply(bytes: &hosts::Bytes) -> u8 {
     let mut stdout = io::stdout().lock();
     let heard = stdout
         .write_all(&bytes.stdout)

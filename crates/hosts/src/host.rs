@@ -2,9 +2,8 @@
 
 use engine::SessionId;
 
-use crate::claude::{self, Answer, Bytes, Event, Stake};
-use crate::payload::{Payload, Unreadable};
-use crate::{by_code, codex, gemini};
+use crate::hook::{self, Answer, Bytes, Event, Payload, Stake, Unreadable, exit_code};
+use crate::{claude, codex, gemini};
 
 /// An agent program with hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +36,10 @@ impl Host {
         }
     }
 
-    /// The session, as cheaply as can be: see [`claude::session_of`].
+    /// The session, as cheaply as can be: see [`hook::session_of`].
     pub fn session_of(self, stdin: &[u8]) -> Option<SessionId> {
         match self {
-            Self::Claude | Self::Codex | Self::Gemini => claude::session_of(stdin),
+            Self::Claude | Self::Codex | Self::Gemini => hook::session_of(stdin),
         }
     }
 
@@ -56,8 +55,8 @@ impl Host {
     pub fn write(self, event: Event, answer: &Answer) -> Bytes {
         match self {
             Self::Claude => claude::write(event, answer),
-            Self::Codex => by_code::write(event, event.word(), answer),
-            Self::Gemini => by_code::write(event, gemini::hook::word(event), answer),
+            Self::Codex => exit_code::write(event, event.word(), answer),
+            Self::Gemini => exit_code::write(event, gemini::hook::word(event), answer),
         }
     }
 
@@ -65,7 +64,7 @@ impl Host {
     pub fn undecided(self, event: Event, stake: Stake, reason: &str) -> Bytes {
         match self {
             Self::Claude => claude::undecided(event, stake, reason),
-            Self::Codex | Self::Gemini => by_code::undecided(event, stake, reason),
+            Self::Codex | Self::Gemini => exit_code::undecided(event, stake, reason),
         }
     }
 }

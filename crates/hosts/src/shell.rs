@@ -4,9 +4,20 @@
 //! not seen. Whoever wants to hide a command can; this finds what is written down.
 
 mod program;
+mod quote;
 mod wrappers;
 
 pub use program::{Fed, Runs, base_name, read_text, runs};
+pub use quote::shell_word;
+
+/// What is longer is cut before it is read, at a character.
+pub const LONGEST_COMMAND: usize = 64 * 1024;
+
+/// As much of a text for a shell as is read.
+pub fn beginning(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(LONGEST_COMMAND))
+        .unwrap_or(text)
+}
 
 /// Deeper nesting is not read.
 const DEEPEST: usize = 24;

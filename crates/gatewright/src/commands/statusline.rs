@@ -3,7 +3,8 @@
 use std::io::Read as _;
 
 use engine::{Mode, Next};
-use hosts::claude::{LARGEST_INPUT, statusline};
+use hosts::claude::statusline;
+use hosts::hook::LARGEST_INPUT;
 use views::Surroundings;
 
 use super::list::freshness;

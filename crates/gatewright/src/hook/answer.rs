@@ -1,7 +1,7 @@
 //! Replies of the engine as answers to a host: one line for a refusal, a few for where the run stands.
 
 use engine::{Fact, Refusal, Reply, Status, WorkResult, WorkerId};
-use hosts::claude::{Answer, Verdict};
+use hosts::{Answer, Verdict};
 use store::Backend as _;
 
 use crate::failure::Failure;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionId, Who};
 use evidence::{Project, process};
-use hosts::claude::{self, Answer, Bytes, Event, Verdict};
-use hosts::{Payload, Source, What};
+use hosts::claude;
+use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
 use store::{Backend as _, RunSummary};
 
 use super::Known;

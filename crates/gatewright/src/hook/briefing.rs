@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use engine::{Actor, Dispatch, Entry, Happening, Hash, Input, Needs};
-use hosts::claude::Answer;
+use hosts::Answer;
 use store::Backend as _;
 use views::Handed;
 

@@ -1,7 +1,7 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
 use engine::{Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName, Standing};
-use hosts::claude::Answer;
+use hosts::Answer;
 use store::Backend as _;
 
 use super::guarded::Guarded;

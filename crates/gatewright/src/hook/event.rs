@@ -4,9 +4,8 @@ use engine::{
     Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply, StepId,
     Usage, WorkRef, WorkerId,
 };
-use hosts::claude::{Answer, Event, Verdict};
 use hosts::worker::Program;
-use hosts::{Ended, Payload, What};
+use hosts::{Answer, Ended, Event, Payload, Verdict, What};
 
 use super::guarded::{Guarded, was_abandoned};
 use super::{answer, arrival, briefing, command, question, skill, touch};

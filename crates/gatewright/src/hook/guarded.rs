@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{BindingState, Door, Fact, Happening, Rule, SessionId, Who};
-use hosts::claude::{Answer, Event, Stake, Verdict, doors};
-use hosts::{Payload, What};
+use hosts::claude::doors;
+use hosts::{Answer, Event, Payload, Stake, Verdict, What};
 use store::{Backend as _, Key};
 
 use super::host::{self, Caller};

@@ -5,8 +5,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use engine::{Hash, SessionId};
-use hosts::claude::{self, Event};
-use hosts::{Host, Payload, Unreadable};
+use hosts::{Event, Host, Payload, Unreadable};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
@@ -61,7 +60,7 @@ const PIPE: usize = 64 * 1024;
 /// cannot be read is an empty payload, which has its answer.
 fn all(input: impl AsFd) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(PIPE);
-    while bytes.len() <= claude::LARGEST_INPUT {
+    while bytes.len() <= hosts::hook::LARGEST_INPUT {
         match rustix::io::read(&input, spare_capacity(&mut bytes)) {
             Ok(0) => break,
             Ok(_) | Err(Errno::INTR) => {}
@@ -72,7 +71,7 @@ fn all(input: impl AsFd) -> Vec<u8> {
             bytes.reserve(bytes.len());
         }
     }
-    bytes.truncate(claude::LARGEST_INPUT + 1);
+    bytes.truncate(hosts::hook::LARGEST_INPUT + 1);
     bytes
 }
 
@@ -92,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_input_is_read_to_its_end_and_not_further_than_can_be_judged() {
-        let most = claude::LARGEST_INPUT;
+        let most = hosts::hook::LARGEST_INPUT;
         for (length, expected) in [
             (0, 0),
             (391, 391),

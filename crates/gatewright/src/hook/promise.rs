@@ -1,8 +1,7 @@
 //! A session without a run in a project where it should have one: a gate was promised there.
 
 use engine::{Begins, Rule};
-use hosts::Payload;
-use hosts::claude::{Answer, Event, Stake, Verdict};
+use hosts::{Answer, Event, Payload, Stake, Verdict};
 
 use super::guarded;
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! A person's answers to the host's own questions, where they answer what the run asks.
 
 use engine::{Answer as Given, AskWork, Happening, Outcome, Question, Questions, Work};
-use hosts::claude::Answer;
+use hosts::Answer;
 
 use super::answer;
 use super::guarded::Guarded;

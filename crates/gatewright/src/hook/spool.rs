@@ -4,8 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use engine::{Happening, SessionId};
-use hosts::What;
-use hosts::claude::Event;
+use hosts::{Event, What};
 use serde_json::{Value, json};
 
 use super::guarded::Guarded;

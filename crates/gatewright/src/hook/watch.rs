@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hosts::claude::Bytes;
+use hosts::Bytes;
 
 use crate::output;
 

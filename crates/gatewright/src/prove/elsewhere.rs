@@ -4,7 +4,7 @@
 use engine::{
     AgentName, DispatchId, Ending, Fault, Happening, Reply, Rule, StepId, Usage, Who, WorkRef,
 };
-use hosts::claude::Event;
+use hosts::Event;
 
 use super::exchange::{Exchange, Expected, mismatch};
 use super::heard::Heard;

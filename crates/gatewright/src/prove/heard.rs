@@ -1,6 +1,6 @@
 //! What the host makes of an answer. What it does not understand is as if it had not been said.
 
-use hosts::claude::Event;
+use hosts::Event;
 use serde_json::{Map, Value};
 
 use super::process::{Ended, Got};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use evidence::Project;
-use hosts::claude::Event;
+use hosts::Event;
 use hosts::claude::install::{Call, Hook, Line, Settings, StatusLine};
 
 use crate::environment::Environment;

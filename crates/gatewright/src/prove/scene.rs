@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use engine::{Pipeline, Run, RunId, SessionId, Step};
-use hosts::claude::Event;
+use hosts::Event;
 use store::Backend as _;
 
 use super::exchange::{Exchange, Expected, mismatch};

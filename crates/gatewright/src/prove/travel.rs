@@ -6,7 +6,7 @@ use engine::{
     Act as CommandAct, AgentName, ArtifactName, Begins, Fault, Happening, ParamName, Questions,
     SESSION, SessionId, StepId, StepsSource, Who, Work,
 };
-use hosts::claude::install::shell_word;
+use hosts::shell_word;
 
 use super::exchange::Expected;
 use super::folder;

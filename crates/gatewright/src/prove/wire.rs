@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::{DispatchId, StepId};
-use hosts::claude::Event;
+use hosts::Event;
 use serde_json::{Map, Value, json};
 
 /// What is put on the standard input of a hook.

@@ -12,7 +12,7 @@ mod writes;
 use engine::Door;
 
 use super::notification;
-use crate::shell::{self, Runs};
+use crate::shell::{self, LONGEST_COMMAND, Runs};
 
 /// Code in code in code is read this far.
 const DEEPEST: usize = 6;
@@ -25,9 +25,6 @@ pub fn of_command(command: &str) -> Option<Door> {
         false => door(command, DEEPEST),
     }
 }
-
-/// What is longer is cut by whoever reads it, at a character.
-pub const LONGEST_COMMAND: usize = 64 * 1024;
 
 /// Does a text for a shell plainly change one of these paths, something beneath it, or the folder that
 /// holds it? Reading stays free.

@@ -11,9 +11,7 @@ mod wire;
 use std::fmt;
 
 pub use faults::Fault;
-pub use hooks::{
-    Call, DEADLINE_SECONDS, Hook, Line, OnFailure, REGISTERED, Registered, shell_word,
-};
+pub use hooks::{Call, DEADLINE_SECONDS, Hook, Line, OnFailure, REGISTERED, Registered};
 
 use edit::Text;
 use layout::Json;

@@ -5,7 +5,7 @@
 
 use engine::{CallId, WorkerId};
 
-use crate::payload::What;
+use crate::hook::What;
 
 const NOTIFICATION: &str = "<task-notification>";
 /// What one agent writes to another, and to the session.

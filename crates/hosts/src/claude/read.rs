@@ -2,38 +2,18 @@
 
 mod tool;
 
-use std::borrow::Cow;
+use engine::{Actor, CallId, CommandName};
 
-use engine::{Actor, CallId, CommandName, SessionId, WorkerId};
-use serde::Deserialize;
-use serde_json::error::Category;
+use super::notification;
+use super::wire::{BackgroundTask, Envelope};
+use crate::hook::field::{self, known_text, needed_text, owned};
+use crate::hook::{self, Event, Payload, Raw, Unreadable, What};
 
-use super::wire::{self, BackgroundTask, Envelope, Raw};
-use super::{Event, name, notification};
-use crate::payload::{Ended, Payload, Source, Unreadable, What};
-
-pub(crate) use tool::{beginning, is_writer};
-
-/// The longest input that is read. A Write call carries its whole file; more than this is no file that
-/// an agent writes.
-pub const LARGEST_INPUT: usize = 8 * 1024 * 1024;
-
-/// The session, as cheaply as can be: for the look whether it is enrolled. It is also found in an
-/// input that `read` refuses, as long as it stands before the damage.
-pub fn session_of(stdin: &[u8]) -> Option<SessionId> {
-    SessionId::parse(&wire::first_session_id(stdin)?).ok()
-}
-
-/// Reads a payload. The event that the payload names wins over the one that our own argument named;
-/// where both are silent, or the word is unknown, it is `Other` and ignored.
 pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
-    let envelope: Envelope<'_> = input(stdin)?;
-    let word = known_text("hook_event_name", envelope.hook_event_name)?;
-    let event = word.map(|word| Event::parse(&word)).or(named);
-    let event = event.unwrap_or(Event::Other);
-    let session = known_text("session_id", envelope.session_id)?;
+    let envelope: Envelope<'_> = hook::input(stdin)?;
+    let event = field::event(named, envelope.hook_event_name, Event::parse)?;
     let payload = Payload {
-        session: session.and_then(|session| SessionId::parse(&session).ok()),
+        session: field::session(envelope.session_id)?,
         cwd: owned(envelope.cwd),
         prompt: owned(envelope.prompt_id),
         planted: tool::planted(event, &envelope),
@@ -42,38 +22,14 @@ pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unre
     Ok((event, payload))
 }
 
-/// An input of this shape, or why it is none.
-pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
-    let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
-    let first = first.ok_or(Unreadable::Empty)?;
-    if stdin.len() > LARGEST_INPUT {
-        return Err(Unreadable::TooLarge {
-            bytes: stdin.len(),
-            limit: LARGEST_INPUT,
-        });
-    }
-    serde_json::from_slice(stdin).map_err(|error| unreadable(*first, &error))
-}
-
-fn unreadable(first: u8, error: &serde_json::Error) -> Unreadable {
-    match error.classify() {
-        Category::Data if first != b'{' => Unreadable::NotAnObject,
-        // Everything else in the envelope may be of any type.
-        Category::Data => Unreadable::WrongType {
-            field: "tool_input",
-            wanted: "an object",
-        },
-        Category::Syntax | Category::Eof | Category::Io => Unreadable::NotJson {
-            line: error.line(),
-            column: error.column(),
-        },
-    }
-}
-
 fn what(event: Event, envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     match event {
-        Event::SessionStart => session_started(envelope),
-        Event::SessionEnd => session_ended(envelope),
+        Event::SessionStart => Ok(What::SessionStarted {
+            source: field::source(envelope.source)?,
+        }),
+        Event::SessionEnd => Ok(What::SessionEnded {
+            cleared: field::ended(envelope.reason)?,
+        }),
         Event::UserPromptSubmit => prompt_submitted(envelope),
         Event::UserPromptExpansion => prompt_expanded(envelope),
         Event::PreToolUse | Event::PermissionRequest => tool::requested(envelope),
@@ -104,27 +60,6 @@ fn what(event: Event, envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     }
 }
 
-fn session_started(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let word = known_text("source", envelope.source)?;
-    let source = match word.as_deref() {
-        Some("resume") => Source::Resume,
-        Some("compact") => Source::Compact,
-        Some("clear") => Source::Clear,
-        Some("fork") => Source::Fork,
-        Some(_) | None => Source::Startup,
-    };
-    Ok(What::SessionStarted { source })
-}
-
-fn session_ended(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let reason = known_text("reason", envelope.reason)?;
-    let cleared = match reason.as_deref() {
-        Some("clear") => Ended::Cleared,
-        Some(_) | None => Ended::Over,
-    };
-    Ok(What::SessionEnded { cleared })
-}
-
 fn prompt_submitted(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     let prompt = needed_text("prompt", envelope.prompt)?;
     let told = notification::read(&prompt).or_else(|| typed_command(&prompt));
@@ -135,7 +70,7 @@ fn typed_command(prompt: &str) -> Option<What> {
     let line = prompt.trim().strip_prefix('/')?;
     let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     Some(What::CommandTyped {
-        name: CommandName::parse(name::bare(name)).ok()?,
+        name: CommandName::parse(hook::bare_name(name)).ok()?,
         arguments: arguments.trim().to_owned(),
     })
 }
@@ -147,7 +82,7 @@ fn prompt_expanded(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     if kind.is_some_and(|kind| kind != "slash_command") {
         return Ok(What::Ignored);
     }
-    let Ok(name) = CommandName::parse(name::bare(command.trim_start_matches('/'))) else {
+    let Ok(name) = CommandName::parse(hook::bare_name(command.trim_start_matches('/'))) else {
         return Ok(What::Ignored);
     };
     let arguments = owned(envelope.command_args).unwrap_or_default();
@@ -157,7 +92,7 @@ fn prompt_expanded(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
 fn turn_failed(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     let error = owned(envelope.error);
     let error = error.unwrap_or_else(|| String::from("unknown"));
-    let reason = match wire::text(envelope.last_assistant_message) {
+    let reason = match hook::text(envelope.last_assistant_message) {
         Some(message) if !message.is_empty() => format!("{error}: {message}"),
         Some(_) | None => error,
     };
@@ -174,10 +109,10 @@ fn turn_failed(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
 /// Work in the background that is an agent's. A shell that goes on, as a server does, is no reason to
 /// let the session stop.
 fn has_agents_at_work(tasks: Raw<'_>) -> bool {
-    let tasks: Vec<BackgroundTask<'_>> = wire::shape(tasks).unwrap_or_default();
+    let tasks: Vec<BackgroundTask<'_>> = hook::shape(tasks).unwrap_or_default();
     tasks.iter().any(|task| {
-        let kind = wire::text(task.kind).unwrap_or_default();
-        let status = wire::text(task.status).unwrap_or_default();
+        let kind = hook::text(task.kind).unwrap_or_default();
+        let status = hook::text(task.status).unwrap_or_default();
         ["agent", "workflow", "teammate"]
             .iter()
             .any(|word| kind.contains(word))
@@ -185,59 +120,14 @@ fn has_agents_at_work(tasks: Raw<'_>) -> bool {
     })
 }
 
-/// The agent that acts; nothing for the session itself. Under `--agent` the session has a type, but
-/// no id.
 fn actor(envelope: &Envelope<'_>) -> Result<Option<Actor>, Unreadable> {
-    let Some(id) = known_text("agent_id", envelope.agent_id)? else {
-        return Ok(None);
-    };
-    let id = WorkerId::parse(&id).map_err(|_| wrong("agent_id", "an id"))?;
-    let agent = known_text("agent_type", envelope.agent_type)?.unwrap_or_default();
-    let agent = name::worker(&agent).ok_or_else(|| wrong("agent_type", "a name"))?;
-    Ok(Some(Actor { id, agent }))
+    field::actor(envelope.agent_id, envelope.agent_type)
 }
 
-/// The agent that begins or ends. Compaction ends one that never began, with no type.
 fn named_actor(envelope: &Envelope<'_>) -> Result<Option<Actor>, Unreadable> {
-    let agent = known_text("agent_type", envelope.agent_type)?;
-    if agent.is_some_and(|agent| agent.is_empty()) {
-        return Ok(None);
-    }
-    let actor = actor(envelope)?;
-    actor
-        .map(Some)
-        .ok_or(Unreadable::Missing { field: "agent_id" })
+    field::named_actor(envelope.agent_id, envelope.agent_type)
 }
 
 fn call(envelope: &Envelope<'_>) -> Result<Option<CallId>, Unreadable> {
-    let id = known_text("tool_use_id", envelope.tool_use_id)?;
-    Ok(id.and_then(|id| CallId::parse(&id).ok()))
-}
-
-/// A text that nothing is decided by.
-pub(crate) fn owned(raw: Raw<'_>) -> Option<String> {
-    wire::text(raw).map(Cow::into_owned)
-}
-
-/// A text that something is decided by: it may be missing, but not be something else.
-pub(crate) fn known_text<'a>(
-    field: &'static str,
-    raw: Raw<'a>,
-) -> Result<Option<Cow<'a, str>>, Unreadable> {
-    let text = wire::text(raw);
-    if raw.is_some() && text.is_none() {
-        return Err(wrong(field, "a text"));
-    }
-    Ok(text)
-}
-
-pub(crate) fn needed_text<'a>(
-    field: &'static str,
-    raw: Raw<'a>,
-) -> Result<Cow<'a, str>, Unreadable> {
-    known_text(field, raw)?.ok_or(Unreadable::Missing { field })
-}
-
-fn wrong(field: &'static str, wanted: &'static str) -> Unreadable {
-    Unreadable::WrongType { field, wanted }
+    field::call(envelope.tool_use_id)
 }

@@ -2,9 +2,8 @@
 
 use engine::SessionId;
 
-use super::read::input;
 use super::wire::{self, Workspace};
-use crate::payload::Unreadable;
+use crate::hook::{self, Unreadable};
 
 /// A status line's input, as far as it tells us something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +20,10 @@ pub struct Statusline {
 /// Reads a status line's input. What is missing or of another type is left out: a status line never
 /// complains.
 pub fn read(stdin: &[u8]) -> Result<Statusline, Unreadable> {
-    let input: wire::Statusline<'_> = input(stdin)?;
-    let text = |raw| wire::text(raw).map(String::from);
-    let workspace: Option<Workspace<'_>> = wire::shape(input.workspace);
-    let session = wire::text(input.session_id);
+    let input: wire::Statusline<'_> = hook::input(stdin)?;
+    let text = |raw| hook::text(raw).map(String::from);
+    let workspace: Option<Workspace<'_>> = hook::shape(input.workspace);
+    let session = hook::text(input.session_id);
     Ok(Statusline {
         session: session.and_then(|session| SessionId::parse(&session).ok()),
         cwd: text(input.cwd),

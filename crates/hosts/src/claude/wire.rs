@@ -1,18 +1,10 @@
 //! The shapes of Claude Code's JSON: the only place that knows the names of its fields.
-//!
-//! Fields are kept as raw text and read when somebody needs them. So a long file in a Write call is
-//! passed over once and never copied, and a field of another type harms only those who need it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde::Deserialize;
 
-/// A field that may be missing, `null`, or of any type.
-pub type Raw<'a> = Option<&'a RawValue>;
+use crate::hook::Raw;
 
 /// A hook's input.
 #[derive(Deserialize)]
@@ -48,7 +40,6 @@ pub struct ToolInput<'a> {
     pub subagent_type: Raw<'a>,
     pub description: Raw<'a>,
     pub prompt: Raw<'a>,
-    pub run_in_background: Raw<'a>,
     pub skill: Raw<'a>,
     pub to: Raw<'a>,
     pub recipient: Raw<'a>,
@@ -144,121 +135,4 @@ pub struct Statusline<'a> {
 pub struct Workspace<'a> {
     #[serde(borrow)]
     pub project_dir: Raw<'a>,
-}
-
-/// A hook's output. The host drops one with a word that it does not know.
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Output<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hook_specific_output: Option<Specific<'a>>,
-}
-
-/// The part of an output that belongs to one event. Without `hook_event_name` the host drops all of
-/// it, and a refusal is none.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Specific<'a> {
-    pub hook_event_name: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub permission_decision: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub permission_decision_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub additional_context: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Permission>,
-}
-
-/// The answer to the question whether a tool may be used.
-#[derive(Serialize)]
-pub struct Permission {
-    pub behavior: &'static str,
-}
-
-/// The text of a field that is one.
-///
-/// A lone surrogate, which JavaScript writes when it cuts a text in the middle of a character,
-/// becomes a replacement character: the rest of the text is still worth judging.
-pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    let raw = raw?.get();
-    if !raw.starts_with('"') {
-        return None;
-    }
-    let mut deserializer = serde_json::Deserializer::from_str(raw);
-    deserializer.deserialize_bytes(Lossy).ok()
-}
-
-/// A field of any shape that the caller describes.
-pub fn shape<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
-}
-
-struct Lossy;
-
-impl<'a> Visitor<'a> for Lossy {
-    type Value = Cow<'a, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text")
-    }
-
-    fn visit_borrowed_bytes<E>(self, bytes: &'a [u8]) -> Result<Self::Value, E> {
-        Ok(String::from_utf8_lossy(bytes))
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(String::from_utf8_lossy(bytes).into_owned()))
-    }
-}
-
-/// Up to here an input is read to its end. Stopping early costs more: the reader works out the place
-/// of what it takes for an error.
-const SHORT: usize = 16 * 1024;
-
-/// The session's id, without a long look at what follows it. The host writes it first, so this also
-/// reads an input that is cut off or too long.
-pub fn first_session_id(input: &[u8]) -> Option<String> {
-    let mut found = None;
-    let mut deserializer = serde_json::Deserializer::from_slice(input);
-    let until = UntilSession {
-        found: &mut found,
-        is_short: input.len() <= SHORT,
-    };
-    // The error with which the visitor stops says nothing.
-    let _ = deserializer.deserialize_map(until);
-    found
-}
-
-struct UntilSession<'f> {
-    found: &'f mut Option<String>,
-    is_short: bool,
-}
-
-impl<'a> Visitor<'a> for UntilSession<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
-            if key == "session_id" && self.found.is_none() {
-                *self.found = Some(map.next_value::<String>()?);
-                if !self.is_short {
-                    return Err(M::Error::custom("found"));
-                }
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(())
-    }
 }

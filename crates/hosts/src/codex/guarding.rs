@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use super::wire::{self, Trusted, TrustedHook};
-use crate::claude::install::shell_word;
+use crate::shell::shell_word;
 use crate::worker::{Guard, Guarding, OwnPlace};
 
 /// Where it would note that a person trusts a folder.

@@ -1,13 +1,14 @@
 //! One hook payload of Codex, read into what it says.
 //!
-//! Its payloads are Claude Code's but for its tools: a patch is a tool of its own, and an agent is
-//! started by another one.
+//! Its events have the names of Claude Code's. A patch is a tool of its own, and an agent is started
+//! by another one.
 
 use engine::Actor;
 
-use super::wire::{self, ToolInput};
-use crate::claude::{self, Event};
-use crate::payload::{Background, Payload, Unreadable, What};
+use super::wire::{HookInput, ToolInput};
+use crate::hook::field::{self, needed_text, owned};
+use crate::hook::{self, Event, Payload, Unreadable, What};
+use crate::shell;
 
 /// How a patch names the files that it changes.
 const CHANGES: [&str; 4] = [
@@ -18,36 +19,78 @@ const CHANGES: [&str; 4] = [
 ];
 
 pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
-    let (event, payload) = claude::read(named, stdin)?;
-    let What::ToolRequested { tool, actor, .. } = &payload.what else {
-        return Ok((event, payload));
+    let input: HookInput<'_> = hook::input(stdin)?;
+    let event = field::event(named, input.hook_event_name, Event::parse)?;
+    let payload = Payload {
+        session: field::session(input.session_id)?,
+        cwd: owned(input.cwd),
+        prompt: None,
+        planted: None,
+        what: what(event, &input)?,
     };
-    let call: wire::Call<'_> = claude::input(stdin)?;
-    let what = match tool.as_str() {
-        "spawn_agent" => spawned(&call, actor.clone()),
-        tool => requested(tool, &call.tool_input, actor.clone()),
-    };
-    Ok((event, Payload { what, ..payload }))
+    Ok((event, payload))
 }
 
-fn spawned(call: &wire::Call<'_>, actor: Option<Actor>) -> What {
-    let agent = claude::owned(call.tool_input.agent_type);
-    let id = claude::owned(call.tool_use_id);
-    What::AgentRequested {
-        agent: claude::agent_name(agent.as_deref().unwrap_or(claude::UNNAMED)),
-        step: None,
-        call: id.and_then(|id| engine::CallId::parse(&id).ok()),
-        actor,
-        background: Background::Unsaid,
+fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
+    Ok(match event {
+        Event::SessionStart => What::SessionStarted {
+            source: field::source(input.source)?,
+        },
+        Event::SessionEnd => What::SessionEnded {
+            cleared: field::ended(input.reason)?,
+        },
+        Event::UserPromptSubmit => What::PromptSubmitted,
+        Event::PreToolUse | Event::PermissionRequest => requested(input)?,
+        Event::PostToolUse | Event::PostToolUseFailure => What::ToolUsed {
+            tool: needed_text("tool_name", input.tool_name)?.into_owned(),
+            actor: field::actor(input.agent_id, input.agent_type)?,
+        },
+        Event::SubagentStart => match field::named_actor(input.agent_id, input.agent_type)? {
+            Some(actor) => What::AgentBegan { actor },
+            None => What::Ignored,
+        },
+        Event::SubagentStop => match field::named_actor(input.agent_id, input.agent_type)? {
+            Some(actor) => What::AgentStopping {
+                actor,
+                reply: owned(input.last_assistant_message),
+            },
+            None => What::Ignored,
+        },
+        Event::Stop => What::StopRequested {
+            background_work: false,
+        },
+        Event::UserPromptExpansion
+        | Event::StopFailure
+        | Event::TaskCompleted
+        | Event::ConfigChange
+        | Event::PreCompact
+        | Event::Other => What::Ignored,
+    })
+}
+
+fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let tool = needed_text("tool_name", input.tool_name)?;
+    let nothing = ToolInput::default();
+    let given = input.tool_input.as_ref().unwrap_or(&nothing);
+    let actor = field::actor(input.agent_id, input.agent_type)?;
+    if tool != "spawn_agent" {
+        return Ok(used(&tool, given, actor));
     }
+    let agent = owned(given.agent_type);
+    Ok(What::AgentRequested {
+        agent: hook::agent_name(agent.as_deref().unwrap_or(hook::UNNAMED)),
+        step: None,
+        call: field::call(input.tool_use_id)?,
+        actor,
+    })
 }
 
 /// A patch stands where a command would, and may also stand in one.
-fn requested(tool: &str, input: &ToolInput<'_>, actor: Option<Actor>) -> What {
-    let text = claude::text(input.command).unwrap_or_default();
+fn used(tool: &str, given: &ToolInput<'_>, actor: Option<Actor>) -> What {
+    let text = hook::text(given.command).unwrap_or_default();
     let command = match tool {
         "apply_patch" => None,
-        _ => input.command.map(|_| claude::beginning(&text).to_owned()),
+        _ => given.command.map(|_| shell::beginning(&text).to_owned()),
     };
     What::ToolRequested {
         tool: tool.to_owned(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::claude::Raw;
+use crate::hook::Raw;
 
 /// One line of `codex exec --json`.
 #[derive(Deserialize)]
@@ -70,13 +70,21 @@ pub fn parse(line: &[u8]) -> Option<Line> {
     serde_json::from_slice(line).ok()
 }
 
-/// A tool call in a hook's input.
+/// A hook's input.
 #[derive(Deserialize)]
-pub struct Call<'a> {
+pub struct HookInput<'a> {
     #[serde(borrow)]
+    pub session_id: Raw<'a>,
+    pub hook_event_name: Raw<'a>,
+    pub cwd: Raw<'a>,
+    pub agent_id: Raw<'a>,
+    pub agent_type: Raw<'a>,
+    pub source: Raw<'a>,
+    pub reason: Raw<'a>,
+    pub tool_name: Raw<'a>,
     pub tool_use_id: Raw<'a>,
-    #[serde(default)]
-    pub tool_input: ToolInput<'a>,
+    pub tool_input: Option<ToolInput<'a>>,
+    pub last_assistant_message: Raw<'a>,
 }
 
 #[derive(Default, Deserialize)]

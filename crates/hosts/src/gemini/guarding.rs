@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::wire;
-use crate::claude::install::shell_word;
+use crate::shell::shell_word;
 use crate::worker::{Guard, Guarding, Own, OwnPlace, Unguardable};
 
 pub const OWN: OwnPlace = OwnPlace {

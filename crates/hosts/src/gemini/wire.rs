@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::claude::Raw;
+use crate::hook::Raw;
 
 /// One line of `gemini -o stream-json`.
 #[derive(Deserialize)]

@@ -1,6 +1,7 @@
 //! Input that no host sends, and a host that does not listen.
 
-use hosts::claude::{Event, LARGEST_INPUT};
+use hosts::Event;
+use hosts::hook::LARGEST_INPUT;
 
 use super::super::exchange::Expected;
 use super::super::scene::Manner;

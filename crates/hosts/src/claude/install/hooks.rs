@@ -3,6 +3,7 @@
 use super::layout::Json;
 use super::tree::Node;
 use super::wire;
+use crate::shell::shell_word;
 
 /// One event at which we are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,19 +202,10 @@ fn calls(line: &str, program: &str, command: &str) -> bool {
     line.contains(&quoted) || named.into_iter().any(is_named)
 }
 
-/// A path as one word of a shell.
-pub fn shell_word(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    match !path.is_empty() && path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::super::Event;
     use super::*;
+    use crate::hook::Event;
 
     #[test]
     fn a_hook_is_ours_when_it_calls_our_program() {
@@ -248,19 +240,6 @@ mod tests {
                 limits: Vec::new(),
             };
             assert_eq!(hook.is_ours("/opt/it's/gw"), expected, "{:?}", hook.line);
-        }
-    }
-
-    #[test]
-    fn a_path_is_one_word_of_a_shell() {
-        for (path, expected) in [
-            ("/usr/bin/gatewright", "/usr/bin/gatewright"),
-            ("/a b/g", "'/a b/g'"),
-            ("/it's/g", r"'/it'\''s/g'"),
-            ("/$HOME/g", "'/$HOME/g'"),
-            ("", "''"),
-        ] {
-            assert_eq!(shell_word(path), expected);
         }
     }
 

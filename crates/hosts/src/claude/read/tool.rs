@@ -2,13 +2,14 @@
 
 use engine::{Actor, AgentName, StepId, WorkerId};
 
-use super::super::doors::LONGEST_COMMAND;
 use super::super::wire::{
-    self, AgentResponse, Answers, Block, Envelope, Question, QuestionResponse, Raw, Todo, ToolInput,
+    AgentResponse, Answers, Block, Envelope, Question, QuestionResponse, Todo, ToolInput,
 };
-use super::super::{Event, name, question};
-use super::{actor, call, needed_text, owned};
-use crate::payload::{Background, Unreadable, What};
+use super::super::{question, step};
+use super::{actor, call};
+use crate::hook::field::{self, needed_text, owned};
+use crate::hook::{self, Event, Raw, Unreadable, What};
+use crate::shell;
 
 pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     let tool = needed_text("tool_name", envelope.tool_name)?;
@@ -21,7 +22,6 @@ pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
             step: step(input),
             call,
             actor,
-            background: background(input),
         });
     }
     Ok(match (tool.as_ref(), &actor) {
@@ -46,7 +46,7 @@ pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
 /// same hooks with the same fields as a prompt that a person types; so it is judged here.
 pub fn planted(event: Event, envelope: &Envelope<'_>) -> Option<String> {
     const SCHEDULERS: [&str; 4] = ["Cron", "Schedule", "Wakeup", "Trigger"];
-    let tool = wire::text(envelope.tool_name).filter(|_| event == Event::PreToolUse)?;
+    let tool = hook::text(envelope.tool_name).filter(|_| event == Event::PreToolUse)?;
     let schedules = SCHEDULERS.iter().any(|word| tool.contains(word)) && !is_foreign(&tool);
     let prompt = envelope.tool_input.as_ref().filter(|_| schedules)?.prompt;
     owned(prompt)
@@ -63,24 +63,16 @@ fn is_foreign(tool: &str) -> bool {
 }
 
 fn agent(input: &ToolInput<'_>) -> Result<AgentName, String> {
-    match (input.subagent_type, wire::text(input.subagent_type)) {
-        (None, _) => name::agent(name::UNNAMED),
-        (Some(_), Some(name)) => name::agent(&name),
+    match (input.subagent_type, hook::text(input.subagent_type)) {
+        (None, _) => hook::agent_name(hook::UNNAMED),
+        (Some(_), Some(name)) => hook::agent_name(&name),
         (Some(raw), None) => Err(raw.get().to_owned()),
     }
 }
 
 fn step(input: &ToolInput<'_>) -> Option<StepId> {
-    let description = wire::text(input.description).unwrap_or_default();
-    name::step(&description, &wire::text(input.prompt).unwrap_or_default())
-}
-
-fn background(input: &ToolInput<'_>) -> Background {
-    match wire::shape::<bool>(input.run_in_background) {
-        Some(true) => Background::Background,
-        Some(false) => Background::Foreground,
-        None => Background::Unsaid,
-    }
+    let description = hook::text(input.description).unwrap_or_default();
+    step::step(&description, &hook::text(input.prompt).unwrap_or_default())
 }
 
 /// A text, or whatever else is there as it was written: it is shown to somebody and matches nothing.
@@ -90,10 +82,10 @@ fn shown(raw: Raw<'_>) -> String {
 }
 
 fn todos(input: &ToolInput<'_>) -> Option<What> {
-    let todos: Vec<Todo<'_>> = wire::shape(input.todos)?;
+    let todos: Vec<Todo<'_>> = hook::shape(input.todos)?;
     let done = todos
         .iter()
-        .filter(|todo| wire::text(todo.status).as_deref() == Some("completed"));
+        .filter(|todo| hook::text(todo.status).as_deref() == Some("completed"));
     let done: Vec<_> = done.filter_map(|todo| owned(todo.content)).collect();
     (!done.is_empty()).then_some(What::TodosMarked { done })
 }
@@ -108,14 +100,8 @@ fn ordinary(tool: &str, input: &ToolInput<'_>, actor: Option<Actor>) -> What {
         tool: tool.to_owned(),
         actor,
         paths: written_paths(tool, input),
-        command: wire::text(command).map(|text| beginning(&text).to_owned()),
+        command: hook::text(command).map(|text| shell::beginning(&text).to_owned()),
     }
-}
-
-/// As much of a text for a shell as is read.
-pub(crate) fn beginning(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(LONGEST_COMMAND))
-        .unwrap_or(text)
 }
 
 /// The files that a call would write. What a foreign tool does is told by its name alone, and a name
@@ -125,20 +111,12 @@ fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
     let foreign = [input.path, input.source, input.destination];
     let named: Vec<_> = match tool {
         "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => named.to_vec(),
-        _ if is_foreign(tool) && is_writer(tool) => named.into_iter().chain(foreign).collect(),
+        _ if is_foreign(tool) && field::is_writer(tool) => {
+            named.into_iter().chain(foreign).collect()
+        }
         _ => Vec::new(),
     };
     named.into_iter().filter_map(owned).collect()
-}
-
-/// Does the name of a foreign tool say that it writes?
-pub(crate) fn is_writer(tool: &str) -> bool {
-    const WRITES: [&str; 12] = [
-        "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",
-        "replace", "copy", "save",
-    ];
-    let tool = tool.to_lowercase();
-    WRITES.iter().any(|word| tool.contains(word))
 }
 
 pub fn used(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
@@ -176,19 +154,19 @@ fn plainly_used(tool: &str, envelope: &Envelope<'_>) -> Result<What, Unreadable>
 /// Did the call begin a worker, or bring one back? An answer of another shape tells nothing: then
 /// other witnesses decide.
 fn agent_told(envelope: &Envelope<'_>) -> Result<Option<What>, Unreadable> {
-    let Some(response) = wire::shape::<AgentResponse<'_>>(envelope.tool_response) else {
+    let Some(response) = hook::shape::<AgentResponse<'_>>(envelope.tool_response) else {
         return Ok(None);
     };
-    let worker = wire::text(response.agent_id).and_then(|id| WorkerId::parse(&id).ok());
+    let worker = hook::text(response.agent_id).and_then(|id| WorkerId::parse(&id).ok());
     let call = call(envelope)?;
-    let status = wire::text(response.status).unwrap_or_default();
+    let status = hook::text(response.status).unwrap_or_default();
     Ok(match (status.as_ref(), call, worker) {
         ("completed", call, worker) => Some(What::AgentReturned {
             call,
             worker,
             reply: reply(&response),
-            tool_uses: wire::shape(response.total_tool_use_count),
-            tokens: wire::shape(response.total_tokens),
+            tool_uses: hook::shape(response.total_tool_use_count),
+            tokens: hook::shape(response.total_tokens),
         }),
         (_, Some(call), Some(worker)) => Some(What::AgentLaunched { call, worker }),
         _ => None,
@@ -197,8 +175,8 @@ fn agent_told(envelope: &Envelope<'_>) -> Result<Option<What>, Unreadable> {
 
 /// The agent's own words, without the blocks that the host puts around them.
 fn reply(response: &AgentResponse<'_>) -> Option<String> {
-    let blocks: Vec<Block<'_>> = wire::shape(response.content)?;
-    let count = |raw| wire::shape::<usize>(raw).unwrap_or(0);
+    let blocks: Vec<Block<'_>> = hook::shape(response.content)?;
+    let count = |raw| hook::shape::<usize>(raw).unwrap_or(0);
     let notes = count(response.harness_note_count).min(blocks.len());
     let tail = blocks
         .len()
@@ -206,19 +184,19 @@ fn reply(response: &AgentResponse<'_>) -> Option<String> {
     let own = blocks.get(notes..tail.max(notes))?;
     let texts: Vec<_> = own
         .iter()
-        .filter_map(|block| wire::text(block.text))
+        .filter_map(|block| hook::text(block.text))
         .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn question_answered(envelope: &Envelope<'_>) -> Option<What> {
     let input = envelope.tool_input.as_ref()?;
-    let response = wire::shape::<QuestionResponse<'_>>(envelope.tool_response);
+    let response = hook::shape::<QuestionResponse<'_>>(envelope.tool_response);
     let given = response
         .and_then(|response| response.answers)
         .or(input.answers);
-    let given: Answers = wire::shape(given)?;
-    let questions: Vec<Question> = wire::shape(input.questions).unwrap_or_default();
+    let given: Answers = hook::shape(given)?;
+    let questions: Vec<Question> = hook::shape(input.questions).unwrap_or_default();
     let answers = question::answers(&questions, given);
     (!answers.is_empty()).then_some(What::QuestionAnswered { answers })
 }

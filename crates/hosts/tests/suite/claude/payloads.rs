@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use hosts::claude::{Event, read, session_of, statusline};
-use hosts::{Background, Ended, Payload, Source, What};
+use hosts::claude::{read, statusline};
+use hosts::hook::session_of;
+use hosts::{Ended, Event, Payload, Source, What};
 
 fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claude-code")
@@ -67,50 +68,38 @@ fn what(event: Event, text: &str) -> What {
 #[test]
 fn a_call_for_an_agent_is_told_by_its_payload() {
     let agent = |text: &str| match what(Event::PreToolUse, text) {
-        What::AgentRequested {
-            agent, background, ..
-        } => {
-            let agent = agent.map(|agent| agent.to_string());
-            (agent, background)
-        }
+        What::AgentRequested { agent, .. } => agent.map(|agent| agent.to_string()),
         other => panic!("{text} gave {other:?}"),
     };
-    let check = |text: &str, name: Result<&str, &str>, background: Background| {
+    let check = |text: &str, name: Result<&str, &str>| {
         let name = name.map(str::to_owned).map_err(str::to_owned);
-        assert_eq!(agent(text), (name, background), "{text}");
+        assert_eq!(agent(text), name, "{text}");
     };
-    use Background::{Background as Back, Foreground, Unsaid};
     check(
         r#"{"tool_name": "Task", "tool_input": {}}"#,
         Ok("general-purpose"),
-        Unsaid,
     );
-    check(r#"{"tool_name": "Agent"}"#, Ok("general-purpose"), Unsaid);
+    check(r#"{"tool_name": "Agent"}"#, Ok("general-purpose"));
     check(
         r#"{"tool_name": "Agent", "tool_input": {"subagent_type": null}}"#,
         Ok("general-purpose"),
-        Unsaid,
     );
     check(
         r#"{"tool_name": "Agent", "tool_input": {"subagent_type": "Alpha Writer", "run_in_background": true}}"#,
         Ok("Alpha-Writer"),
-        Back,
     );
     // A renamed tool, and the fields in another order.
     check(
         r#"{"tool_input": {"run_in_background": false, "subagent_type": "a"}, "tool_name": "Delegate"}"#,
         Ok("a"),
-        Foreground,
     );
     check(
         r#"{"tool_name": "Agent", "tool_input": {"subagent_type": 7}}"#,
         Err("7"),
-        Unsaid,
     );
     check(
         r#"{"tool_name": "Agent", "tool_input": {"subagent_type": "ü b"}}"#,
         Err("ü b"),
-        Unsaid,
     );
     let foreign = r#"{"tool_name": "mcp__x__y", "tool_input": {"subagent_type": "a"}}"#;
     assert!(matches!(

@@ -39,7 +39,6 @@ pub enum What {
         step: Option<StepId>,
         call: Option<CallId>,
         actor: Option<Actor>,
-        background: Background,
     },
     SkillRequested {
         skill: String,
@@ -138,14 +137,6 @@ pub enum Ended {
     /// Its conversation was cleared. An heir in the same process follows.
     Cleared,
     Over,
-}
-
-/// Where an agent is asked to work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Background {
-    Unsaid,
-    Background,
-    Foreground,
 }
 
 /// Why a payload could not be read. Each is one line.

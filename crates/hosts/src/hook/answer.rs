@@ -1,0 +1,53 @@
+//! Our answer to one event: what we mean, and the bytes that a host gets.
+
+/// What we have to say to one event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub verdict: Verdict,
+    /// For the model. Events that cannot carry it lose it.
+    pub context: Option<String>,
+    /// For the person at the host.
+    pub notice: Option<String>,
+}
+
+impl Answer {
+    /// Nothing to say.
+    pub fn nothing() -> Self {
+        Self {
+            verdict: Verdict::Nothing,
+            context: None,
+            notice: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Nothing,
+    Allow,
+    /// With the reason.
+    Refuse(String),
+    /// It may not end yet: a stop that is held, a worker that is sent back. With the reason.
+    GoOn(String),
+}
+
+/// What the process leaves with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// Empty, or one whole JSON object.
+    pub stdout: Vec<u8>,
+    /// Empty, or one line.
+    pub stderr: Vec<u8>,
+    /// 0 or 2.
+    pub code: u8,
+    /// The code if the host has closed our output: then a refusal is the code alone.
+    pub unheard: u8,
+}
+
+/// What depends on a call that could not be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stake {
+    /// It starts an agent, or may write what is protected: a gate was promised.
+    Gate,
+    Ordinary,
+}

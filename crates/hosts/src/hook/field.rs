@@ -1,0 +1,115 @@
+//! The fields that the payloads of all hosts have, each read into what it says.
+
+use std::borrow::Cow;
+
+use engine::{Actor, CallId, SessionId, WorkerId};
+
+use super::agent_name;
+use super::event::Event;
+use super::payload::{Ended, Source, Unreadable};
+use super::wire::{self, Raw};
+
+/// A text that decides nothing.
+pub fn owned(raw: Raw<'_>) -> Option<String> {
+    wire::text(raw).map(Cow::into_owned)
+}
+
+/// A text that decides something: it may be missing, but must not be of another type.
+pub fn known_text<'a>(
+    field: &'static str,
+    raw: Raw<'a>,
+) -> Result<Option<Cow<'a, str>>, Unreadable> {
+    let text = wire::text(raw);
+    if raw.is_some() && text.is_none() {
+        return Err(wrong(field, "a text"));
+    }
+    Ok(text)
+}
+
+pub fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>, Unreadable> {
+    known_text(field, raw)?.ok_or(Unreadable::Missing { field })
+}
+
+/// The event that the payload names, by the words of its host. It wins over the one that our own
+/// argument named; where both are silent, or the word is unknown, it is `Other` and ignored.
+pub fn event(
+    named: Option<Event>,
+    hook_event_name: Raw<'_>,
+    parse: impl FnOnce(&str) -> Event,
+) -> Result<Event, Unreadable> {
+    let word = known_text("hook_event_name", hook_event_name)?;
+    let event = word.map(|word| parse(&word)).or(named);
+    Ok(event.unwrap_or(Event::Other))
+}
+
+/// An impossible id is none, so that it matches no session.
+pub fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, Unreadable> {
+    let session = known_text("session_id", session_id)?;
+    Ok(session.and_then(|session| SessionId::parse(&session).ok()))
+}
+
+/// How a session began.
+pub fn source(source: Raw<'_>) -> Result<Source, Unreadable> {
+    let word = known_text("source", source)?;
+    Ok(match word.as_deref() {
+        Some("resume") => Source::Resume,
+        Some("compact") => Source::Compact,
+        Some("clear") => Source::Clear,
+        Some("fork") => Source::Fork,
+        Some(_) | None => Source::Startup,
+    })
+}
+
+/// How a session ended.
+pub fn ended(reason: Raw<'_>) -> Result<Ended, Unreadable> {
+    let reason = known_text("reason", reason)?;
+    Ok(match reason.as_deref() {
+        Some("clear") => Ended::Cleared,
+        Some(_) | None => Ended::Over,
+    })
+}
+
+/// The agent that acts; nothing for the session itself. Under `--agent` Claude Code's session has a
+/// type, but no id.
+pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
+    let Some(id) = known_text("agent_id", agent_id)? else {
+        return Ok(None);
+    };
+    let id = WorkerId::parse(&id).map_err(|_| wrong("agent_id", "an id"))?;
+    let agent = known_text("agent_type", agent_type)?.unwrap_or_default();
+    let agent = agent_name::worker(&agent).ok_or_else(|| wrong("agent_type", "a name"))?;
+    Ok(Some(Actor { id, agent }))
+}
+
+/// The agent that begins or ends. A compaction in Claude Code ends one that never began and has no
+/// type.
+pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
+    let agent = known_text("agent_type", agent_type)?;
+    if agent.is_some_and(|agent| agent.is_empty()) {
+        return Ok(None);
+    }
+    let actor = actor(agent_id, agent_type)?;
+    actor
+        .map(Some)
+        .ok_or(Unreadable::Missing { field: "agent_id" })
+}
+
+pub fn call(tool_use_id: Raw<'_>) -> Result<Option<CallId>, Unreadable> {
+    let id = known_text("tool_use_id", tool_use_id)?;
+    Ok(id.and_then(|id| CallId::parse(&id).ok()))
+}
+
+fn wrong(field: &'static str, wanted: &'static str) -> Unreadable {
+    Unreadable::WrongType { field, wanted }
+}
+
+/// Does the name of a tool that an MCP server brings say that it writes? A name can lie: the tree and
+/// the artifacts are checked anyway.
+pub fn is_writer(tool: &str) -> bool {
+    const WRITES: [&str; 12] = [
+        "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",
+        "replace", "copy", "save",
+    ];
+    let tool = tool.to_lowercase();
+    WRITES.iter().any(|word| tool.contains(word))
+}

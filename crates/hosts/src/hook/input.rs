@@ -1,0 +1,46 @@
+//! The whole input of a hook: JSON of a limited size, and the session that it belongs to.
+
+use engine::SessionId;
+use serde::Deserialize;
+use serde_json::error::Category;
+
+use super::payload::Unreadable;
+use super::wire;
+
+/// The longest input that is read. A Write call carries its whole file, and no agent writes files as
+/// large as this.
+pub const LARGEST_INPUT: usize = 8 * 1024 * 1024;
+
+/// The session, as cheaply as possible: the caller checks with it whether the session is enrolled. An
+/// input that `read` refuses has a session too, if the id stands before the damage.
+pub fn session_of(stdin: &[u8]) -> Option<SessionId> {
+    SessionId::parse(&wire::first_session_id(stdin)?).ok()
+}
+
+/// An input of this shape, or why it has another.
+pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
+    let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
+    let first = first.ok_or(Unreadable::Empty)?;
+    if stdin.len() > LARGEST_INPUT {
+        return Err(Unreadable::TooLarge {
+            bytes: stdin.len(),
+            limit: LARGEST_INPUT,
+        });
+    }
+    serde_json::from_slice(stdin).map_err(|error| unreadable(*first, &error))
+}
+
+fn unreadable(first: u8, error: &serde_json::Error) -> Unreadable {
+    match error.classify() {
+        Category::Data if first != b'{' => Unreadable::NotAnObject,
+        // Every other field may be of any type.
+        Category::Data => Unreadable::WrongType {
+            field: "tool_input",
+            wanted: "an object",
+        },
+        Category::Syntax | Category::Eof | Category::Io => Unreadable::NotJson {
+            line: error.line(),
+            column: error.column(),
+        },
+    }
+}

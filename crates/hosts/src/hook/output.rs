@@ -1,0 +1,117 @@
+//! What a hook prints: JSON of a limited length, or a line and an exit code.
+
+use std::borrow::Cow;
+
+use super::answer::Bytes;
+use super::wire::{Output, Specific};
+
+/// Hosts cut a context of more than 10,000 characters down to a preview.
+const LONGEST: usize = 9_500;
+const CUT: &str = "\n[cut here: too long for the host]";
+
+/// Neither words nor an objection.
+pub fn nothing() -> Bytes {
+    Bytes {
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        code: 0,
+        unheard: 0,
+    }
+}
+
+/// A line that people can read. The host goes on.
+pub fn remarked(reason: &str) -> Bytes {
+    Bytes {
+        stderr: line(given(reason)),
+        ..nothing()
+    }
+}
+
+/// Some events know no JSON that refuses; there the code does, and stderr has the reason.
+pub fn blocked(reason: &str) -> Bytes {
+    Bytes {
+        stderr: line(given(reason)),
+        code: 2,
+        unheard: 2,
+        ..nothing()
+    }
+}
+
+/// Words for the model at an event that carries them, which the host knows by this word.
+pub fn context(event: &'static str, context: &str) -> Bytes {
+    let context = cut(context);
+    object(&Output {
+        hook_specific_output: Some(about(event, &context)),
+        ..Output::default()
+    })
+}
+
+pub fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
+    Specific {
+        hook_event_name: event,
+        permission_decision: None,
+        permission_decision_reason: None,
+        additional_context: Some(context),
+        decision: None,
+    }
+}
+
+/// A refusal in JSON, which is also the exit code if the host no longer reads us.
+pub fn refusing(output: &Output<'_>) -> Bytes {
+    Bytes {
+        unheard: 2,
+        ..object(output)
+    }
+}
+
+pub fn object(output: &Output<'_>) -> Bytes {
+    let says_something = output.decision.is_some()
+        || output.system_message.is_some()
+        || output.hook_specific_output.is_some();
+    if !says_something {
+        return nothing();
+    }
+    match serde_json::to_vec(output) {
+        Ok(stdout) => Bytes {
+            stdout,
+            ..nothing()
+        },
+        // Texts always become JSON. Should they not, a refusal must not become an allow.
+        Err(_) => blocked("gatewright could not write its answer"),
+    }
+}
+
+/// A host may ignore a refusal without a reason.
+pub fn given(reason: &str) -> &str {
+    match reason.trim() {
+        "" => "refused by gatewright",
+        reason => reason,
+    }
+}
+
+pub fn joined(reason: &str, context: Option<&str>) -> String {
+    match context {
+        Some(context) => format!("{reason}\n\n{context}"),
+        None => reason.to_owned(),
+    }
+}
+
+fn line(reason: &str) -> Vec<u8> {
+    let words: Vec<_> = cut(reason).split_whitespace().map(str::to_owned).collect();
+    let mut line = words.join(" ").into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// At most as much as a host takes. It counts as JavaScript does: in UTF-16.
+pub fn cut(text: &str) -> Cow<'_, str> {
+    let mut units = 0;
+    let over = text.char_indices().find(|(_, c)| {
+        units += c.len_utf16();
+        units > LONGEST
+    });
+    match over {
+        Some((at, _)) => Cow::Owned(format!("{}{CUT}", text.get(..at).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}
