@@ -13,6 +13,7 @@ use std::{env, fs, thread};
 
 use engine::{
     Beginning, Driver, Event, Evidence, Happening, HostName, Pipeline, RunId, Time, Usage, Who,
+    WorkEvent,
 };
 use language::{SourceFile, Sources};
 use store::{Backend as _, Commit, Files, Group, Key, NewRun, StoredRun, Transacted};
@@ -153,12 +154,12 @@ fn advance(
     let event = Event {
         at: Time(1_000 * turn),
         by: Who::Person("bench".to_owned()),
-        what: Happening::Reported {
+        what: Happening::Work(WorkEvent::Reported {
             agent: None,
             step: None,
             said: None,
             usage: Usage::default(),
-        },
+        }),
     };
     let key = Key::parse(&format!("turn {turn}"))?;
     let commit = Commit {

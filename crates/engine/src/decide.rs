@@ -27,7 +27,9 @@ use crate::caller::{held, may_act};
 use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::Mode;
 use crate::entry::{Entry, Fact};
-use crate::event::{Event, Happening, Who};
+use crate::event::{
+    EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
+};
 use crate::evidence::Evidence;
 use crate::names::{Hash, Time};
 use crate::next::next;
@@ -59,65 +61,25 @@ pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence
 
 /// The tree as it is now. A check brings its own look at it.
 fn tree(event: &Event, evidence: &Evidence) -> Option<Hash> {
-    match &event.what {
-        Happening::ChecksRan { tree, .. } => Some(tree.after),
-        _ => evidence.tree,
+    if let Happening::Engine(EngineEvent::ChecksRan { tree, .. }) = &event.what {
+        return Some(tree.after);
     }
+    evidence.tree
 }
 
 fn judge(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
     match what {
-        Happening::AgentRequested { .. }
-        | Happening::AgentBegan { .. }
-        | Happening::AgentLaunched { .. }
-        | Happening::MessageRequested { .. }
-        | Happening::AgentEnded { .. }
-        | Happening::Reported { .. } => of_work(draft, what),
-
-        Happening::ToolRequested {
-            tool,
-            worker,
-            touches,
-            door,
-        } => guard::requested(draft, tool, worker.as_ref(), touches, door.as_ref()),
-        Happening::ToolUsed { worker } => guard::used(draft, worker.as_ref()),
-
-        Happening::ChecksRan {
-            stage,
-            visit,
-            results,
-            tree,
-        } => checks::ran(draft, stage, *visit, results, tree),
-        Happening::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
-
-        Happening::Answered(_)
-        | Happening::FinishAsked
-        | Happening::SkipAsked { .. }
-        | Happening::RetryAsked
-        | Happening::CancelAsked { .. }
-        | Happening::ResetAsked { .. }
-        | Happening::BypassAsked { .. }
-        | Happening::CheckpointAsked { .. }
-        | Happening::RestoreAsked { .. } => of_people(draft, what),
-
-        Happening::SessionStarted { .. }
-        | Happening::SessionEnded { .. }
-        | Happening::PromptSubmitted
-        | Happening::StopRequested { .. }
-        | Happening::TodosMarked { .. }
-        | Happening::HooksRemoved { .. }
-        | Happening::Remarked { .. }
-        | Happening::ViewDisturbed { .. }
-        | Happening::Unevaluated { .. }
-        | Happening::TakenUp
-        | Happening::TimePassed => of_session(draft, what),
+        Happening::Work(event) => judge_work(draft, event),
+        Happening::Tool(event) => judge_tool(draft, event),
+        Happening::Session(event) => judge_session(draft, event),
+        Happening::Person(event) => judge_person(draft, event),
+        Happening::Engine(event) => judge_engine(draft, event),
     }
 }
 
-/// Agents that are asked for, begin and end.
-fn of_work(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
-    match what {
-        Happening::AgentRequested {
+fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
+    match event {
+        WorkEvent::Requested {
             agent,
             step,
             call,
@@ -131,88 +93,119 @@ fn of_work(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
             };
             admit::requested(draft, &request, worker.as_ref())
         }
-        Happening::AgentBegan { worker } => binding::began(draft, worker),
-        Happening::AgentLaunched { call, worker } => binding::launched(draft, call, worker),
-        Happening::MessageRequested { to, call, worker } => {
+        WorkEvent::Began { worker } => binding::began(draft, worker),
+        WorkEvent::Launched { call, worker } => binding::launched(draft, call, worker),
+        WorkEvent::MessageRequested { to, call, worker } => {
             binding::written_to(draft, to, call.as_ref(), worker.as_ref())
         }
-        Happening::AgentEnded {
+        WorkEvent::Ended {
             work,
             ending,
             usage,
         } => settle::ended(draft, work, ending, *usage),
-        Happening::Reported {
+        WorkEvent::Reported {
             agent,
             step,
             said,
             usage,
         } => settle::reported(draft, agent.as_ref(), step.as_ref(), said.as_ref(), *usage),
-        _ => quiet(),
     }
 }
 
-/// What a person says.
-fn of_people(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
-    match what {
-        Happening::Answered(answer) => people::answered(draft, answer),
-        Happening::FinishAsked => people::finish(draft),
-        Happening::SkipAsked { outcome, reason } => people::skip(draft, outcome.as_ref(), reason),
-        Happening::RetryAsked => people::retry(draft),
-        Happening::CancelAsked { reason } => people::cancel(draft, reason),
-        Happening::ResetAsked { reason } => people::reset(draft, reason),
-        Happening::BypassAsked { until, reason } => people::bypass(draft, *until, reason),
-        Happening::CheckpointAsked { name } => people::checkpoint(draft, name),
-        Happening::RestoreAsked {
-            entry,
-            state,
-            reason,
-        } => people::restore(draft, *entry, state, reason),
-        _ => quiet(),
+fn judge_tool(draft: &mut Draft<'_>, event: &ToolEvent) -> Verdict {
+    match event {
+        ToolEvent::Requested {
+            tool,
+            worker,
+            touches,
+            door,
+        } => guard::requested(draft, tool, worker.as_ref(), touches, door.as_ref()),
+        ToolEvent::Used { worker } => guard::used(draft, worker.as_ref()),
     }
 }
 
-/// What a session does, and time that passes.
-fn of_session(draft: &mut Draft<'_>, what: &Happening) -> Verdict {
-    match what {
-        Happening::SessionStarted {
+fn judge_session(draft: &mut Draft<'_>, event: &SessionEvent) -> Verdict {
+    match event {
+        SessionEvent::Started {
             session,
             process,
             heir_of,
         } => session::started(draft, session, *process, heir_of.as_ref()),
-        Happening::SessionEnded { session } => session::ended(draft, session),
-        Happening::PromptSubmitted => session::prompted(draft),
-        Happening::StopRequested { background_work } => session::stop(draft, *background_work),
-        Happening::TodosMarked { done } => session::todos(draft, done),
-        Happening::HooksRemoved { how } => session::unhooked(draft, how),
-        Happening::Remarked { message } => session::remarked(draft, message),
-        Happening::ViewDisturbed { view, path, how } => view::disturbed(draft, view, path, *how),
-        Happening::Unevaluated { what } => session::unevaluated(draft, what),
-        Happening::TakenUp => session::taken_up(draft),
-        _ => quiet(),
+        SessionEvent::Ended { session } => session::ended(draft, session),
+        SessionEvent::PromptSubmitted => session::prompted(draft),
+        SessionEvent::StopRequested { background_work } => session::stop(draft, *background_work),
+        SessionEvent::TodosMarked { done } => session::todos(draft, done),
+        SessionEvent::HooksRemoved { how } => session::unhooked(draft, how),
+        SessionEvent::Remarked { message } => session::remarked(draft, message),
+        SessionEvent::Unevaluated { what } => session::unevaluated(draft, what),
     }
 }
 
-fn quiet() -> Verdict {
-    Verdict::done(Rule::Quiet)
+fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
+    match event {
+        PersonEvent::Answered(answer) => people::answered(draft, answer),
+        PersonEvent::FinishAsked => people::finish(draft),
+        PersonEvent::SkipAsked { outcome, reason } => people::skip(draft, outcome.as_ref(), reason),
+        PersonEvent::RetryAsked => people::retry(draft),
+        PersonEvent::CancelAsked { reason } => people::cancel(draft, reason),
+        PersonEvent::ResetAsked { reason } => people::reset(draft, reason),
+        PersonEvent::BypassAsked { until, reason } => people::bypass(draft, *until, reason),
+        PersonEvent::CheckpointAsked { name } => people::checkpoint(draft, name),
+        PersonEvent::RestoreAsked {
+            entry,
+            state,
+            reason,
+        } => people::restore(draft, *entry, state, reason),
+    }
+}
+
+fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
+    match event {
+        EngineEvent::TakenUp => session::taken_up(draft),
+        EngineEvent::ChecksRan {
+            stage,
+            visit,
+            results,
+            tree,
+        } => checks::ran(draft, stage, *visit, results, tree),
+        EngineEvent::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
+        EngineEvent::ViewDisturbed { view, path, how } => view::disturbed(draft, view, path, *how),
+        EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
+    }
+}
+
+/// Is this a step of an agent or a session, which a gate may refuse?
+fn is_gated(what: &Happening) -> bool {
+    match what {
+        Happening::Tool(_) => true,
+        Happening::Person(_) | Happening::Engine(_) => false,
+        Happening::Work(event) => match event {
+            WorkEvent::Requested { .. }
+            | WorkEvent::Began { .. }
+            | WorkEvent::MessageRequested { .. } => true,
+            WorkEvent::Launched { .. } | WorkEvent::Ended { .. } | WorkEvent::Reported { .. } => {
+                false
+            }
+        },
+        Happening::Session(event) => match event {
+            SessionEvent::StopRequested { .. }
+            | SessionEvent::TodosMarked { .. }
+            | SessionEvent::HooksRemoved { .. } => true,
+            SessionEvent::Started { .. }
+            | SessionEvent::Ended { .. }
+            | SessionEvent::PromptSubmitted
+            | SessionEvent::Remarked { .. }
+            | SessionEvent::Unevaluated { .. } => false,
+        },
+    }
 }
 
 /// An advisory pipeline and a bypassed run say what they would refuse, and let it through.
 fn lenient(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict {
-    let gated = matches!(
-        what,
-        Happening::AgentRequested { .. }
-            | Happening::AgentBegan { .. }
-            | Happening::MessageRequested { .. }
-            | Happening::ToolRequested { .. }
-            | Happening::ToolUsed { .. }
-            | Happening::TodosMarked { .. }
-            | Happening::HooksRemoved { .. }
-            | Happening::StopRequested { .. }
-    );
     let (Reply::Refuse(refusal) | Reply::Hold(refusal)) = &verdict.reply else {
         return verdict;
     };
-    let Some((rule, word)) = draft.leniency().filter(|_| gated) else {
+    let Some((rule, word)) = draft.leniency().filter(|_| is_gated(what)) else {
         return verdict;
     };
     let message = format!("{word}: {}", refusal.reason);
@@ -222,9 +215,12 @@ fn lenient(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict
         .retain(|entry| !matches!(entry.fact, Fact::Refused { .. }));
     // Every tool of an agent that was not admitted, or that strayed, would leave a line.
     let repeats = match what {
-        Happening::ToolRequested { .. } => verdict.rule == Rule::Unadmitted,
-        Happening::ToolUsed { .. } => true,
-        _ => false,
+        Happening::Tool(ToolEvent::Requested { .. }) => verdict.rule == Rule::Unadmitted,
+        Happening::Tool(ToolEvent::Used { .. }) => true,
+        Happening::Work(_)
+        | Happening::Session(_)
+        | Happening::Person(_)
+        | Happening::Engine(_) => false,
     };
     if !repeats {
         let message = message.clone();

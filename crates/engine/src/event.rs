@@ -66,21 +66,20 @@ impl Who {
     }
 }
 
+/// What happened, by who or what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
-    // A host or the orchestrator.
-    /// A session is there: it begins, goes on after a break, or is the heir of one that was cleared.
-    SessionStarted {
-        session: SessionId,
-        process: Option<Process>,
-        heir_of: Option<SessionId>,
-    },
-    SessionEnded {
-        session: SessionId,
-    },
-    /// A queued run is taken up.
-    TakenUp,
-    AgentRequested {
+    Work(WorkEvent),
+    Tool(ToolEvent),
+    Session(SessionEvent),
+    Person(PersonEvent),
+    Engine(EngineEvent),
+}
+
+/// Agents are asked for, begin and end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkEvent {
+    Requested {
         agent: AgentName,
         step: Option<StepId>,
         call: Option<CallId>,
@@ -88,14 +87,9 @@ pub enum Happening {
         worker: Option<Asker>,
     },
     /// An agent was seen to begin. Hosts do not say which call began it.
-    AgentBegan {
-        worker: Actor,
-    },
+    Began { worker: Actor },
     /// The host told which worker a call began.
-    AgentLaunched {
-        call: CallId,
-        worker: WorkerId,
-    },
+    Launched { call: CallId, worker: WorkerId },
     /// Somebody wants to write to a worker, who then works on, or again.
     MessageRequested {
         to: WorkerId,
@@ -103,15 +97,23 @@ pub enum Happening {
         /// The worker that writes, where it is not the session itself.
         worker: Option<Asker>,
     },
-    AgentEnded {
+    Ended {
         work: WorkRef,
         ending: Ending,
         usage: Usage,
     },
-    StopRequested {
-        background_work: bool,
+    Reported {
+        agent: Option<AgentName>,
+        step: Option<StepId>,
+        said: Option<Outcome>,
+        usage: Usage,
     },
-    ToolRequested {
+}
+
+/// A worker or the session uses a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolEvent {
+    Requested {
         tool: String,
         worker: Option<Actor>,
         /// What of ours the call would plainly change.
@@ -120,10 +122,25 @@ pub enum Happening {
         door: Option<Door>,
     },
     /// A tool has worked. Where the stage restricts `writes`, the tree is compared.
-    ToolUsed {
-        worker: Option<Actor>,
+    Used { worker: Option<Actor> },
+}
+
+/// A session of a host begins, ends, is spoken to or wants to stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// A session is there: it begins, goes on after a break, or is the heir of one that was cleared.
+    Started {
+        session: SessionId,
+        process: Option<Process>,
+        heir_of: Option<SessionId>,
+    },
+    Ended {
+        session: SessionId,
     },
     PromptSubmitted,
+    StopRequested {
+        background_work: bool,
+    },
     /// The host's own list of things to do says that these are done.
     TodosMarked {
         done: Vec<String>,
@@ -136,25 +153,15 @@ pub enum Happening {
     Remarked {
         message: String,
     },
-    /// The file of a view is not as it was written.
-    ViewDisturbed {
-        view: View,
-        /// Its path in this run.
-        path: String,
-        how: Disturbance,
-    },
     /// A hook could not decide, and its host went on without an answer.
     Unevaluated {
         what: String,
     },
+}
 
-    // A person, or a run that is driven by hand.
-    Reported {
-        agent: Option<AgentName>,
-        step: Option<StepId>,
-        said: Option<Outcome>,
-        usage: Usage,
-    },
+/// A person says what is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PersonEvent {
     Answered(Answer),
     FinishAsked,
     SkipAsked {
@@ -182,8 +189,13 @@ pub enum Happening {
         state: alloc::boxed::Box<Run>,
         reason: String,
     },
+}
 
-    // Our own side.
+/// Our own side has done something, or time has passed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineEvent {
+    /// A queued run is taken up.
+    TakenUp,
     ChecksRan {
         stage: StageName,
         visit: u32,
@@ -191,9 +203,13 @@ pub enum Happening {
         tree: TreeAround,
     },
     /// The steps of the stage that the run is in were read from where they are given.
-    StepsRead {
-        stage: StageName,
-        visit: u32,
+    StepsRead { stage: StageName, visit: u32 },
+    /// The file of a view is not as it was written.
+    ViewDisturbed {
+        view: View,
+        /// Its path in this run.
+        path: String,
+        how: Disturbance,
     },
     /// Nothing happened; time limits are judged.
     TimePassed,

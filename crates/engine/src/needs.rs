@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 use crate::assign::{SESSION, assign, spelled};
 use crate::definition::Source;
 use crate::duty::leaves_of;
-use crate::event::{Answer, Event, Happening, Who, WorkRef};
+use crate::event::{
+    Answer, EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
+    WorkRef,
+};
 use crate::evidence::{ArtifactNeed, Needs};
 use crate::inputs::file_inputs;
 use crate::names::{
@@ -39,60 +42,87 @@ fn is_overdue(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
 
 fn by_event(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     match &event.what {
-        Happening::AgentRequested { agent, step, .. } => {
-            beginning(pipeline, run, agent, step.as_ref())
-        }
-        Happening::MessageRequested { to, .. } => going_on(pipeline, run, to),
-        Happening::AgentBegan { worker } => going_on(pipeline, run, &worker.id),
-        Happening::ToolUsed {
-            worker: Some(worker),
-        } => using(pipeline, run, &worker.id),
-        Happening::SessionStarted { session, .. } => Needs {
-            holder: holder(run, session),
-            ..Needs::default()
-        },
-        Happening::AgentEnded { work, .. } => match open_work(run, &event.by, work) {
+        Happening::Work(work) => by_work(pipeline, run, &event.by, work),
+        Happening::Tool(tool) => by_tool(pipeline, run, tool),
+        Happening::Session(session) => by_session(pipeline, run, &event.by, session),
+        Happening::Person(person) => by_person(pipeline, run, person),
+        Happening::Engine(engine) => by_engine(pipeline, run, engine),
+    }
+}
+
+fn by_work(pipeline: &Pipeline, run: &Run, by: &Who, event: &WorkEvent) -> Needs {
+    match event {
+        WorkEvent::Requested { agent, step, .. } => beginning(pipeline, run, agent, step.as_ref()),
+        WorkEvent::MessageRequested { to, .. } => going_on(pipeline, run, to),
+        WorkEvent::Began { worker } => going_on(pipeline, run, &worker.id),
+        WorkEvent::Ended { work, .. } => match open_work(run, by, work) {
             Some(dispatch) => ending(pipeline, run, dispatch),
             None => session_ending(pipeline, run, work),
         },
-        Happening::Reported { agent, step, .. } => {
+        WorkEvent::Reported { agent, step, .. } => {
             reported(pipeline, run, agent.as_ref(), step.as_ref())
         }
-        Happening::Answered(Answer::Answers { .. }) => Needs {
+        WorkEvent::Launched { .. } => Needs::default(),
+    }
+}
+
+fn by_tool(pipeline: &Pipeline, run: &Run, event: &ToolEvent) -> Needs {
+    match event {
+        ToolEvent::Used {
+            worker: Some(worker),
+        } => using(pipeline, run, &worker.id),
+        ToolEvent::Used { worker: None } | ToolEvent::Requested { .. } => Needs::default(),
+    }
+}
+
+fn by_session(pipeline: &Pipeline, run: &Run, by: &Who, event: &SessionEvent) -> Needs {
+    match event {
+        SessionEvent::Started { session, .. } => Needs {
+            holder: holder(run, session),
+            ..Needs::default()
+        },
+        SessionEvent::StopRequested {
+            background_work: false,
+        } if !run.dispatches.is_empty() => stopping(pipeline, run, by),
+        SessionEvent::StopRequested { .. }
+        | SessionEvent::Ended { .. }
+        | SessionEvent::PromptSubmitted
+        | SessionEvent::TodosMarked { .. }
+        | SessionEvent::HooksRemoved { .. }
+        | SessionEvent::Remarked { .. }
+        | SessionEvent::Unevaluated { .. } => Needs::default(),
+    }
+}
+
+fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
+    match event {
+        PersonEvent::Answered(Answer::Answers { .. }) => Needs {
             questions: asked(pipeline, run),
             ..completing(pipeline, run)
         },
-        Happening::Answered(Answer::Choice(_))
-        | Happening::FinishAsked
-        | Happening::SkipAsked { .. } => completing(pipeline, run),
-        Happening::StopRequested {
-            background_work: false,
-        } if !run.dispatches.is_empty() => stopping(pipeline, run, &event.by),
-        Happening::StepsRead { .. } => Needs {
+        PersonEvent::Answered(Answer::Choice(_))
+        | PersonEvent::FinishAsked
+        | PersonEvent::SkipAsked { .. } => completing(pipeline, run),
+        PersonEvent::Answered(Answer::Continue)
+        | PersonEvent::RetryAsked
+        | PersonEvent::CancelAsked { .. }
+        | PersonEvent::ResetAsked { .. }
+        | PersonEvent::BypassAsked { .. }
+        | PersonEvent::CheckpointAsked { .. }
+        | PersonEvent::RestoreAsked { .. } => Needs::default(),
+    }
+}
+
+fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
+    match event {
+        EngineEvent::StepsRead { .. } => Needs {
             steps: planned(pipeline, run),
             ..Needs::default()
         },
-        Happening::Answered(Answer::Continue)
-        | Happening::SessionEnded { .. }
-        | Happening::TakenUp
-        | Happening::AgentLaunched { .. }
-        | Happening::ToolUsed { worker: None }
-        | Happening::TodosMarked { .. }
-        | Happening::HooksRemoved { .. }
-        | Happening::Remarked { .. }
-        | Happening::ViewDisturbed { .. }
-        | Happening::Unevaluated { .. }
-        | Happening::BypassAsked { .. }
-        | Happening::StopRequested { .. }
-        | Happening::ToolRequested { .. }
-        | Happening::PromptSubmitted
-        | Happening::RetryAsked
-        | Happening::CancelAsked { .. }
-        | Happening::ResetAsked { .. }
-        | Happening::CheckpointAsked { .. }
-        | Happening::RestoreAsked { .. }
-        | Happening::ChecksRan { .. }
-        | Happening::TimePassed => Needs::default(),
+        EngineEvent::TakenUp
+        | EngineEvent::ChecksRan { .. }
+        | EngineEvent::ViewDisturbed { .. }
+        | EngineEvent::TimePassed => Needs::default(),
     }
 }
 

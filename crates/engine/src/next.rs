@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::definition::Definition;
-use crate::event::Happening;
+use crate::event::{EngineEvent, Happening};
 use crate::limits::round_limit;
 use crate::names::{AgentName, ArtifactName, Outcome, StageName, StepId};
 use crate::pattern::AgentPattern;
@@ -288,8 +288,10 @@ pub fn pending(pipeline: &Pipeline, run: &Run) -> Option<Happening> {
     let unplanned = work.source.field().is_some()
         && !run.graphs.contains_key(&stage.name)
         && run.standing == Standing::Going;
-    unplanned.then(|| Happening::StepsRead {
-        stage: stage.name.clone(),
-        visit: run.position.visit,
+    unplanned.then(|| {
+        Happening::Engine(EngineEvent::StepsRead {
+            stage: stage.name.clone(),
+            visit: run.position.visit,
+        })
     })
 }

@@ -5,7 +5,7 @@
 
 use engine::{
     Dispatch, Ending, Fact, Fault, Happening, Refusal, Reply, Rule, Standing, StepId, Usage, Who,
-    WorkRef, WorkResult,
+    WorkEvent, WorkRef, WorkResult,
 };
 
 use crate::clock;
@@ -102,12 +102,14 @@ fn admit(
         // Somebody may have been quicker: then it is the next one's turn, or nobody's.
         let now = choice::choose(&opened.pipeline, opened.run(), wanted)?;
         match now {
-            Ok(now) if now.has_same_order(choice) => Ok(Request::from(Happening::AgentRequested {
-                agent: now.agent,
-                step: now.step,
-                call: Some(claim.call().clone()),
-                worker: None,
-            })),
+            Ok(now) if now.has_same_order(choice) => {
+                Ok(Request::from(Happening::Work(WorkEvent::Requested {
+                    agent: now.agent,
+                    step: now.step,
+                    call: Some(claim.call().clone()),
+                    worker: None,
+                })))
+            }
             Ok(_) | Err(_) => {
                 Err(Failure::no("the run went on meanwhile").hint("`gatewright next` says where"))
             }
@@ -182,14 +184,14 @@ pub fn settle_lost_work(
     let lost: Vec<Dispatch> = lost(workspace, &opened).cloned().collect();
     for dispatch in lost {
         let reason = format!("the process that ran {} is gone", dispatch.id);
-        let what = Happening::AgentEnded {
+        let what = Happening::Work(WorkEvent::Ended {
             work: WorkRef::Dispatch(dispatch.id),
             ending: Ending::Fault {
                 fault: Fault::Crashed,
                 reason,
             },
             usage: Usage::default(),
-        };
+        });
         opened = transact::alone(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &dispatch.call {
             claim::clear(&workspace.state, call);

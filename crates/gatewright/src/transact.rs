@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{
-    ArtifactName, Decision, Driver, Entry, Event, Fact, Happening, Refusal, Reply, Rule, Standing,
-    Time, Who, WorkResult,
+    ArtifactName, Decision, Driver, EngineEvent, Entry, Event, Fact, Happening, PersonEvent,
+    Refusal, Reply, Rule, SessionEvent, Standing, Time, Who, WorkEvent, WorkResult,
 };
 use evidence::Given;
 use store::{Backend, Commit, Content, Key, StoredEntry, StoredRun, Transacted};
@@ -189,7 +189,9 @@ pub fn remark(
 ) -> Result<Decided, Failure> {
     let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
         let message = message.to_owned();
-        Ok(Request::from(Happening::Remarked { message }))
+        Ok(Request::from(Happening::Session(SessionEvent::Remarked {
+            message,
+        })))
     };
     witness(workspace, opened, (&Who::Engine, key), &mut make)
 }
@@ -230,7 +232,7 @@ fn unrecorded(
 fn leaves_entries(what: &Happening) -> bool {
     matches!(
         what,
-        Happening::AgentEnded { .. } | Happening::AgentRequested { .. }
+        Happening::Work(WorkEvent::Ended { .. }) | Happening::Work(WorkEvent::Requested { .. })
     )
 }
 
@@ -386,7 +388,9 @@ fn is_queued(opened: &OpenRun) -> bool {
 fn is_work(what: &Happening) -> bool {
     matches!(
         what,
-        Happening::Reported { .. } | Happening::Answered(_) | Happening::FinishAsked
+        Happening::Work(WorkEvent::Reported { .. })
+            | Happening::Person(PersonEvent::Answered(_))
+            | Happening::Person(PersonEvent::FinishAsked)
     )
 }
 
@@ -395,7 +399,9 @@ fn moves(what: &Happening) -> bool {
     is_work(what)
         || matches!(
             what,
-            Happening::ChecksRan { .. } | Happening::SkipAsked { .. } | Happening::RetryAsked
+            Happening::Engine(EngineEvent::ChecksRan { .. })
+                | Happening::Person(PersonEvent::SkipAsked { .. })
+                | Happening::Person(PersonEvent::RetryAsked)
         )
 }
 
@@ -434,7 +440,7 @@ pub fn as_taken_up(opened: &OpenRun, by: &Who, at: Time) -> OpenRun {
     let event = Event {
         at,
         by: by.clone(),
-        what: Happening::TakenUp,
+        what: Happening::Engine(EngineEvent::TakenUp),
     };
     let nothing = engine::Evidence::default();
     let decision = engine::decide(&taken.pipeline, opened.run(), &event, &nothing);
@@ -450,7 +456,12 @@ pub fn as_taken_up(opened: &OpenRun, by: &Who, at: Time) -> OpenRun {
 pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
     let by = workspace.context.who();
     match is_queued(&opened) {
-        true => alone(workspace, opened, &by, Happening::TakenUp),
+        true => alone(
+            workspace,
+            opened,
+            &by,
+            Happening::Engine(EngineEvent::TakenUp),
+        ),
         false => Ok(opened),
     }
 }

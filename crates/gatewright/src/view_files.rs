@@ -6,7 +6,7 @@ mod record;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use engine::{Disturbance, Happening, Removed, Standing, View, Who};
+use engine::{Disturbance, EngineEvent, Happening, Removed, Standing, View, Who};
 use evidence::artifact_path;
 
 use crate::transact;
@@ -45,7 +45,7 @@ fn note(workspace: &mut Workspace<'_>, mut opened: OpenRun, disturbed: Vec<Distu
             views::line(&path)
         );
         let stops = view.removed == Removed::Waits && how == Disturbance::Removed;
-        let what = Happening::ViewDisturbed { view, path, how };
+        let what = Happening::Engine(EngineEvent::ViewDisturbed { view, path, how });
         match transact::alone(workspace, opened.clone(), &Who::Engine, what) {
             Ok(noted) => opened = noted,
             Err(failure) => workspace.notices.push(failure.to_string()),

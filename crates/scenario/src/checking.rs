@@ -1,7 +1,8 @@
 //! A check in a scenario: the commands end as the scenario says.
 
 use engine::{
-    CheckEnd, CheckResult, Commands, Happening, Pipeline, Run, StageName, TreeAround, Work,
+    CheckEnd, CheckResult, Commands, EngineEvent, Happening, Pipeline, Run, StageName, TreeAround,
+    Work,
 };
 
 use super::leaving::{Unplayable, unplayable};
@@ -36,12 +37,12 @@ pub fn ran(
         0
     };
     let results = commands.into_iter().map(|argv| result(argv, how)).collect();
-    Ok(Happening::ChecksRan {
+    Ok(Happening::Engine(EngineEvent::ChecksRan {
         stage: stage.clone(),
         visit,
         results,
         tree,
-    })
+    }))
 }
 
 fn result(argv: Vec<String>, how: CheckHow) -> CheckResult {

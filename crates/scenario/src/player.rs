@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Answer, ArtifactName, Beginning, CheckpointName, Decision, Driver, Entry, Event, Evidence,
-    Happening, Hash, HostName, Pipeline, Question, Reply, Rule, Run, RunId, SessionId, StageName,
-    StepsSource, TreeAround, Usage, Who, Work,
+    Answer, ArtifactName, Beginning, CheckpointName, Decision, Driver, EngineEvent, Entry, Event,
+    Evidence, Happening, Hash, HostName, PersonEvent, Pipeline, Question, Reply, Rule, Run, RunId,
+    SessionEvent, SessionId, StageName, StepsSource, ToolEvent, TreeAround, Usage, Who, Work,
 };
 
 use super::checking;
@@ -78,7 +78,7 @@ impl<'a> Player<'a> {
                 let event = Event {
                     at: self.world.now,
                     by: Who::Engine,
-                    what: Happening::TimePassed,
+                    what: Happening::Engine(EngineEvent::TimePassed),
                 };
                 let evidence = self.look(&event)?;
                 self.happen(event.by, event.what, evidence)?
@@ -218,69 +218,79 @@ impl<'a> Player<'a> {
     fn told(&self, act: &HostAct) -> (Who, Happening) {
         match act {
             HostAct::Open(session) => {
-                let opened = Happening::SessionStarted {
+                let opened = Happening::Session(SessionEvent::Started {
                     session: session.clone(),
                     process: None,
                     heir_of: None,
-                };
+                });
                 (Who::Session(session.clone()), opened)
             }
             HostAct::Close(session) => {
-                let closed = Happening::SessionEnded {
+                let closed = Happening::Session(SessionEvent::Ended {
                     session: session.clone(),
-                };
+                });
                 (Who::Session(session.clone()), closed)
             }
             HostAct::Stop { background } => {
                 let background_work = *background == Background::Working;
-                (self.host(), Happening::StopRequested { background_work })
+                (
+                    self.host(),
+                    Happening::Session(SessionEvent::StopRequested { background_work }),
+                )
             }
             HostAct::Tool(tool) => {
-                let requested = Happening::ToolRequested {
+                let requested = Happening::Tool(ToolEvent::Requested {
                     tool: tool.clone(),
                     worker: None,
                     touches: Vec::new(),
                     door: None,
-                };
+                });
                 (self.host(), requested)
             }
-            HostAct::Prompt => (self.host(), Happening::PromptSubmitted),
-            HostAct::TakeUp => (Who::Engine, Happening::TakenUp),
+            HostAct::Prompt => (
+                self.host(),
+                Happening::Session(SessionEvent::PromptSubmitted),
+            ),
+            HostAct::TakeUp => (Who::Engine, Happening::Engine(EngineEvent::TakenUp)),
         }
     }
 
     fn asked(&mut self, act: &PersonAct) -> Played<Happening> {
         Ok(match act {
-            PersonAct::Answer(choice) => Happening::Answered(Answer::Choice(choice.clone())),
+            PersonAct::Answer(choice) => {
+                Happening::Person(PersonEvent::Answered(Answer::Choice(choice.clone())))
+            }
             PersonAct::Answers(given) => {
                 let content = self.world.new_content();
-                Happening::Answered(Answer::Answers {
+                Happening::Person(PersonEvent::Answered(Answer::Answers {
                     given: given.clone(),
                     content,
-                })
+                }))
             }
-            PersonAct::Continue => Happening::Answered(Answer::Continue),
-            PersonAct::Finish => Happening::FinishAsked,
-            PersonAct::Skip { outcome, reason } => Happening::SkipAsked {
+            PersonAct::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue)),
+            PersonAct::Finish => Happening::Person(PersonEvent::FinishAsked),
+            PersonAct::Skip { outcome, reason } => Happening::Person(PersonEvent::SkipAsked {
                 outcome: outcome.clone(),
                 reason: reason.clone(),
-            },
-            PersonAct::Retry => Happening::RetryAsked,
-            PersonAct::Cancel { reason } => Happening::CancelAsked {
+            }),
+            PersonAct::Retry => Happening::Person(PersonEvent::RetryAsked),
+            PersonAct::Cancel { reason } => Happening::Person(PersonEvent::CancelAsked {
                 reason: reason.clone(),
-            },
-            PersonAct::Reset { reason } => Happening::ResetAsked {
+            }),
+            PersonAct::Reset { reason } => Happening::Person(PersonEvent::ResetAsked {
                 reason: reason.clone(),
-            },
-            PersonAct::Checkpoint(name) => Happening::CheckpointAsked { name: name.clone() },
+            }),
+            PersonAct::Checkpoint(name) => {
+                Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() })
+            }
             PersonAct::Restore { point, reason } => {
                 let (entry, state) = self.point(point)?;
                 let reason = reason.clone();
-                Happening::RestoreAsked {
+                Happening::Person(PersonEvent::RestoreAsked {
                     entry,
                     state: Box::new(state),
                     reason,
-                }
+                })
             }
         })
     }
@@ -324,14 +334,12 @@ impl<'a> Player<'a> {
 
     /// The worker's questions: those given, else such as these answers fit.
     fn questions(&self, what: &Happening) -> Vec<Question> {
-        match what {
-            Happening::Answered(Answer::Answers { given, .. })
-                if self.world.questions.is_empty() =>
-            {
-                given.keys().map(|id| question(id, id)).collect()
-            }
-            _ => self.world.questions.clone(),
+        if let Happening::Person(PersonEvent::Answered(Answer::Answers { given, .. })) = what
+            && self.world.questions.is_empty()
+        {
+            return given.keys().map(|id| question(id, id)).collect();
         }
+        self.world.questions.clone()
     }
 
     pub(super) fn who(&self, by: &By, usual: Who) -> Who {
@@ -384,7 +392,9 @@ impl<'a> Player<'a> {
         let run = self.running()?;
         let decision = engine::decide(self.pipeline, run, &event, &evidence);
         self.record(&decision)?;
-        if let (Happening::CheckpointAsked { name }, Some(run)) = (event.what, &self.run) {
+        if let (Happening::Person(PersonEvent::CheckpointAsked { name }), Some(run)) =
+            (event.what, &self.run)
+        {
             self.checkpoints
                 .insert(name, (self.entries.len() as u64, run.clone()));
         }

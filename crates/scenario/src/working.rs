@@ -2,7 +2,7 @@
 
 use engine::{
     Actor, AgentName, Decision, Dispatch, Driver, Duty, Ending, Event, Evidence, Fault, Happening,
-    Needs, Outcome, Reply, SESSION, StepId, Usage, Who, WorkRef, WorkerId,
+    Needs, Outcome, Reply, SESSION, StepId, Usage, Who, WorkEvent, WorkRef, WorkerId,
 };
 
 use super::leaving::{Leaving, unplayable};
@@ -35,7 +35,7 @@ impl Player<'_> {
         let number = self.run.as_ref().map_or(0, |run| run.last_dispatch.0);
         let id = parsed(WorkerId::parse(&format!("worker-{number}")))?;
         let worker = Actor { id, agent };
-        self.plainly(who, Happening::AgentBegan { worker })?;
+        self.plainly(who, Happening::Work(WorkEvent::Began { worker }))?;
         Ok(())
     }
 
@@ -79,11 +79,11 @@ impl Player<'_> {
         let open = self.open_work(by, &agent, step.as_ref()).cloned();
         let is_session = agent.as_str() == SESSION;
         let starter = self.starter(&agent);
-        let what = Happening::AgentEnded {
+        let what = Happening::Work(WorkEvent::Ended {
             work: WorkRef::Agent { agent, step },
             ending: ending(how),
             usage,
-        };
+        });
         let event = Event {
             at: self.world.now,
             by: self.who(by, starter),
@@ -115,12 +115,12 @@ impl Player<'_> {
             ) => Some(parsed(Outcome::parse(fault.word()))?),
             How::Well | How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => None,
         };
-        let what = Happening::Reported {
+        let what = Happening::Work(WorkEvent::Reported {
             agent: Some(agent),
             step,
             said,
             usage,
-        };
+        });
         let event = Event {
             at: self.world.now,
             by: self.who(by, person()),
@@ -233,10 +233,10 @@ fn ending(how: &How) -> Ending {
 }
 
 fn requested(agent: engine::AgentName, step: Option<engine::StepId>) -> Happening {
-    Happening::AgentRequested {
+    Happening::Work(WorkEvent::Requested {
         agent,
         step,
         call: None,
         worker: None,
-    }
+    })
 }

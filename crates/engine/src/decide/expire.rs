@@ -8,7 +8,7 @@ use super::moving::{edge, take};
 use super::{Draft, Verdict, settle};
 use crate::decision::Reply;
 use crate::entry::Fact;
-use crate::event::{Ending, Happening, Who};
+use crate::event::{Ending, Happening, PersonEvent, SessionEvent, Who, WorkEvent};
 use crate::names::DispatchId;
 use crate::outcome::Fault;
 use crate::rule::Rule;
@@ -22,7 +22,7 @@ pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict
         return None;
     }
     // Work that is seen to end is life, and its end must not be lost.
-    let lives = matches!(what, Happening::AgentEnded { .. });
+    let lives = matches!(what, Happening::Work(WorkEvent::Ended { .. }));
     if !lives && is_stale(draft.pipeline, &draft.run, draft.at) {
         return stale(draft, what);
     }
@@ -38,18 +38,7 @@ fn stale(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
     if draft.run.standing != Standing::Stale {
         draft.record(Rule::WentStale, Fact::WentStale);
     }
-    let decides = matches!(
-        what,
-        Happening::Answered(_)
-            | Happening::CancelAsked { .. }
-            | Happening::ResetAsked { .. }
-            | Happening::CheckpointAsked { .. }
-            | Happening::RestoreAsked { .. }
-            | Happening::SessionStarted { .. }
-            | Happening::SessionEnded { .. }
-            | Happening::StopRequested { .. }
-    );
-    if decides {
+    if is_judged_when_stale(what) {
         return None;
     }
     if let Err(verdict) = draft.bound() {
@@ -61,6 +50,34 @@ fn stale(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
         rule: Rule::WentStale,
         reply: Reply::Refuse(refusal),
     })
+}
+
+/// A person decides about a stale run, and sessions come and go.
+fn is_judged_when_stale(what: &Happening) -> bool {
+    match what {
+        Happening::Work(_) | Happening::Tool(_) | Happening::Engine(_) => false,
+        Happening::Session(event) => match event {
+            SessionEvent::Started { .. }
+            | SessionEvent::Ended { .. }
+            | SessionEvent::StopRequested { .. } => true,
+            SessionEvent::PromptSubmitted
+            | SessionEvent::TodosMarked { .. }
+            | SessionEvent::HooksRemoved { .. }
+            | SessionEvent::Remarked { .. }
+            | SessionEvent::Unevaluated { .. } => false,
+        },
+        Happening::Person(event) => match event {
+            PersonEvent::Answered(_)
+            | PersonEvent::CancelAsked { .. }
+            | PersonEvent::ResetAsked { .. }
+            | PersonEvent::CheckpointAsked { .. }
+            | PersonEvent::RestoreAsked { .. } => true,
+            PersonEvent::FinishAsked
+            | PersonEvent::SkipAsked { .. }
+            | PersonEvent::RetryAsked
+            | PersonEvent::BypassAsked { .. } => false,
+        },
+    }
 }
 
 fn expire_work(draft: &mut Draft<'_>) {

@@ -1,6 +1,6 @@
 //! Commands that are a person's and have no run to judge them: agents are refused, and it is recorded.
 
-use engine::{Happening, Held, Who};
+use engine::{Happening, Held, SessionEvent, Who};
 use store::Backend;
 
 use crate::context::Context;
@@ -47,7 +47,7 @@ fn record(context: &Context, command: &str, by: &Who) -> Result<(), Failure> {
         };
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             let message = message.clone();
-            Ok(Happening::Remarked { message }.into())
+            Ok(Happening::Session(SessionEvent::Remarked { message }).into())
         };
         transact::drive(&mut workspace, stored, &ids::key()?, &mut make)?;
     }

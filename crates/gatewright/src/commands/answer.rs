@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{
-    Answer as Given, Happening, Held, Needs, Outcome, Question, Reply, Rule, Standing, Time,
+    Answer as Given, Happening, Held, Needs, Outcome, PersonEvent, Question, Reply, Rule, Standing,
+    Time,
 };
 use serde_json::{Value, json};
 use views::{Paint, Style};
@@ -141,11 +142,11 @@ pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failu
     };
     let stale = engine::is_stale(&opened.pipeline, opened.run(), at);
     if choice == CONTINUE && (stopped || stale || !is_choice(opened, choice)) {
-        return Ok(Happening::Answered(Given::Continue).into());
+        return Ok(Happening::Person(PersonEvent::Answered(Given::Continue)).into());
     }
     let choice = Outcome::parse(choice)
         .map_err(|problem| Failure::usage(format!("'{choice}' is no choice: {problem}")))?;
-    Ok(Happening::Answered(Given::Choice(choice)).into())
+    Ok(Happening::Person(PersonEvent::Answered(Given::Choice(choice))).into())
 }
 
 /// A worker's questions have no choice: each wants a text.
@@ -174,10 +175,10 @@ pub fn answered(
     let questions = questions(workspace, opened)?.unwrap_or_default();
     let secrets = &workspace.context.environment.secrets;
     let content = evidence::questions::answers_content(&questions, &given, secrets);
-    let what = Happening::Answered(Given::Answers {
+    let what = Happening::Person(PersonEvent::Answered(Given::Answers {
         given,
         content: content.hash,
-    });
+    }));
     Ok(Request {
         what,
         given: BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! `gatewright bypass`: a person lets a run go unguarded for a while, with a reason.
 
-use engine::{Happening, Seconds, Time};
+use engine::{Happening, PersonEvent, Seconds, Time};
 
 use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
@@ -77,7 +77,7 @@ impl Bypass {
         };
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (until, reason) = (later(time), reason.to_owned());
-            Ok(Happening::BypassAsked { until, reason }.into())
+            Ok(Happening::Person(PersonEvent::BypassAsked { until, reason }).into())
         };
         act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
@@ -92,7 +92,7 @@ impl Bypass {
                 .unwrap_or_else(|| "it is over".to_owned());
             // A moment ago, so that it is over when this is recorded.
             let until = Time(clock::now().0.saturating_sub(1_000));
-            Ok(Happening::BypassAsked { until, reason }.into())
+            Ok(Happening::Person(PersonEvent::BypassAsked { until, reason }).into())
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `gatewright cancel`: a person ends a run before its end.
 
-use engine::Happening;
+use engine::{Happening, PersonEvent};
 
 use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
@@ -38,7 +38,7 @@ impl Cancel {
         let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(lost(opened));
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let reason = self.reason.clone();
-            Ok(Happening::CancelAsked { reason }.into())
+            Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())
         };
         act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }

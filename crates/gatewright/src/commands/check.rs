@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::{Commands, Happening, Refusal, Reply, Rule, StageName, Status};
+use engine::{Commands, EngineEvent, Happening, Refusal, Reply, Rule, StageName, Status};
 use evidence::check::{Ran, Surroundings};
 use store::{Backend, Key};
 use views::Style;
@@ -100,7 +100,12 @@ pub fn check(
     let is_git = workspace.project_of(&opened)?.is_git();
     let taken = transact::as_taken_up(&opened, &workspace.context.who(), clock::now());
     if engine::is_stale(&taken.pipeline, taken.run(), clock::now()) {
-        return happened(workspace, opened, key, Happening::TimePassed);
+        return happened(
+            workspace,
+            opened,
+            key,
+            Happening::Engine(EngineEvent::TimePassed),
+        );
     }
     if let Err(refusal) = engine::may_check(&taken.pipeline, taken.run()) {
         let refusal = explained(&opened, refusal);
@@ -120,12 +125,12 @@ pub fn check(
         workspace,
         opened,
         key,
-        Happening::ChecksRan {
+        Happening::Engine(EngineEvent::ChecksRan {
             stage,
             visit,
             results,
             tree,
-        },
+        }),
     )?;
     if let Reply::Refuse(refusal) = &mut decided.reply
         && refusal.rule == Rule::CheckVoid

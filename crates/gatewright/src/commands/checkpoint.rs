@@ -1,6 +1,6 @@
 //! `gatewright checkpoint`: a point of a run gets a name.
 
-use engine::{CheckpointName, Happening};
+use engine::{CheckpointName, Happening, PersonEvent};
 
 use crate::arguments::Writing;
 use crate::context::Context;
@@ -35,9 +35,9 @@ impl Checkpoint {
         let command = Command::new("checkpoint").with("name", &self.name);
         let run = Some(self.run.as_str());
         act(context, output, run, &self.writing, &command, |_, _| {
-            Ok(Happening::CheckpointAsked {
+            Ok(Happening::Person(PersonEvent::CheckpointAsked {
                 name: self.name.clone(),
-            }
+            })
             .into())
         })
     }

@@ -1,6 +1,6 @@
 //! `gatewright finish`: a person ends an open stage.
 
-use engine::Happening;
+use engine::{Happening, PersonEvent};
 
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
@@ -24,7 +24,7 @@ impl Finish {
         let run = self.of.run.as_deref();
         let command = Command::new("finish");
         act(context, output, run, &self.writing, &command, |_, _| {
-            Ok(Happening::FinishAsked.into())
+            Ok(Happening::Person(PersonEvent::FinishAsked).into())
         })
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use engine::{
     AgentName, ArtifactName, Fact, Fault, Happening, Outcome, Reply, Rule, StepId, Usage, Work,
+    WorkEvent,
 };
 use evidence::Given;
 
@@ -131,12 +132,12 @@ impl Report {
             (None, Some(step)) => agent_of(opened, step)?,
             (agent, _) => agent.clone(),
         };
-        Ok(Happening::Reported {
+        Ok(Happening::Work(WorkEvent::Reported {
             agent,
             step: self.step.clone(),
             said: self.outcome.clone(),
             usage: Usage::default(),
-        })
+        }))
     }
 
     /// The engine knows no files and no command: where its reason lacks a place or the cause, it

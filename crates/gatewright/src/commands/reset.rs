@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use engine::{CheckpointName, Happening, Run};
+use engine::{CheckpointName, Happening, PersonEvent, Run};
 use store::{Key, StoredRun};
 
 use crate::arguments::{OfRun, Writing};
@@ -38,9 +38,9 @@ impl Reset {
             return report::tell(&decided, output);
         }
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
-            Ok(Happening::ResetAsked {
+            Ok(Happening::Person(PersonEvent::ResetAsked {
                 reason: self.reason.clone(),
-            }
+            })
             .into())
         };
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
@@ -98,7 +98,7 @@ fn mark(
     let derived = evidence::hash(format!("before {key}").as_bytes()).to_string();
     let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
     let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
-        Ok(Happening::CheckpointAsked { name: name.clone() }.into())
+        Ok(Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() }).into())
     };
     let decided = transact::drive(workspace, stored, &derived, &mut make)?;
     let made = decided

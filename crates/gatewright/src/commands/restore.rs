@@ -1,6 +1,6 @@
 //! `gatewright restore`: a run goes back to a point of its own history, which stays whole.
 
-use engine::{CheckpointName, Happening, RunId, StageName};
+use engine::{CheckpointName, Happening, PersonEvent, RunId, StageName};
 use store::Backend;
 
 use crate::arguments::Writing;
@@ -49,11 +49,11 @@ impl Restore {
             let entry = find_point(workspace, run, &self.point)?;
             let state = Box::new(workspace.store.folded_at(run, entry)?);
             let reason = self.reason.clone();
-            Ok(Happening::RestoreAsked {
+            Ok(Happening::Person(PersonEvent::RestoreAsked {
                 entry,
                 state,
                 reason,
-            }
+            })
             .into())
         };
         let run = Some(self.run.as_str());

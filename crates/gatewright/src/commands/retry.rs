@@ -1,6 +1,6 @@
 //! `gatewright retry`: a person has the work of a stuck stage tried again.
 
-use engine::Happening;
+use engine::{Happening, PersonEvent};
 
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
@@ -24,7 +24,7 @@ impl Retry {
         let run = self.of.run.as_deref();
         let command = Command::new("retry");
         act(context, output, run, &self.writing, &command, |_, _| {
-            Ok(Happening::RetryAsked.into())
+            Ok(Happening::Person(PersonEvent::RetryAsked).into())
         })
     }
 }

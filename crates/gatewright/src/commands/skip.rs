@@ -1,6 +1,6 @@
 //! `gatewright skip`: a person overrides a stage, and the run is marked with it for ever.
 
-use engine::{Happening, Outcome};
+use engine::{Happening, Outcome, PersonEvent};
 
 use crate::arguments::{OfRun, Writing};
 use crate::context::Context;
@@ -45,7 +45,7 @@ impl Skip {
         let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(lost(opened));
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
-            Ok(Happening::SkipAsked { outcome, reason }.into())
+            Ok(Happening::Person(PersonEvent::SkipAsked { outcome, reason }).into())
         };
         act_confirmed(context, output, run, &self.writing, &command, lost, make)
     }

@@ -3,7 +3,8 @@
 use std::fs;
 
 use engine::{
-    AgentName, Answer, CheckEnd, Fact, Happening, Outcome, Refusal, Reply, RunId, Status, Usage,
+    AgentName, Answer, CheckEnd, Fact, Happening, Outcome, PersonEvent, Refusal, Reply, RunId,
+    Status, Usage, WorkEvent,
 };
 use store::{Backend, StoredRun};
 
@@ -97,12 +98,12 @@ impl<'a> Scene<'a> {
     fn reports(&mut self, agent: &str) -> Result<Decided, Failure> {
         let agent = AgentName::parse(agent).map_err(|problem| Failure::bug(problem.to_string()))?;
         let (step, said) = (None, None);
-        let what = Happening::Reported {
+        let what = Happening::Work(WorkEvent::Reported {
             agent: Some(agent),
             step,
             said,
             usage: Usage::default(),
-        };
+        });
         self.drive(&|_, _| Ok(what.clone().into()))
     }
 
@@ -119,7 +120,7 @@ impl<'a> Scene<'a> {
     /// A person chooses.
     pub fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
         let choice = Outcome::parse(choice).map_err(|problem| Failure::bug(problem.to_string()))?;
-        let what = Happening::Answered(Answer::Choice(choice));
+        let what = Happening::Person(PersonEvent::Answered(Answer::Choice(choice)));
         let decided = self.drive(&|_, _| Ok(what.clone().into()))?;
         accepted(&decided).map(drop)
     }

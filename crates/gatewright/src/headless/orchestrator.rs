@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{Fact, Happening, Reply, Rule, RunId, Status, Time, Who};
+use engine::{EngineEvent, Fact, Happening, Reply, Rule, RunId, Status, Time, Who};
 use store::{Backend as _, Key};
 
 use super::drive_run::DriveOptions;
@@ -173,7 +173,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let definition = opened.pipeline.definition();
         let worktree = opened.stored.worktree.clone();
         path_collision::refuse(self.workspace, definition, opened.run(), &worktree)?;
-        transact::alone(self.workspace, opened, &Who::Engine, Happening::TakenUp)
+        transact::alone(
+            self.workspace,
+            opened,
+            &Who::Engine,
+            Happening::Engine(EngineEvent::TakenUp),
+        )
     }
 
     /// What differs from the usual way stands in the history, once.
@@ -226,7 +231,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     fn look(&mut self) -> Result<OpenRun, Failure> {
         let opened = self.workspace.read(&self.run)?;
         let opened = transact::prepare(self.workspace, opened)?;
-        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(Request::from(Happening::TimePassed));
+        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
+            Ok(Request::from(Happening::Engine(EngineEvent::TimePassed)))
+        };
         let decided = transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)?;
         Ok(decided.opened)
     }

@@ -121,7 +121,9 @@ pub fn give(
     choice: &str,
 ) -> Result<Decided, Failure> {
     let mut make = |_: &Workspace<'_>, opened: &OpenRun, at| match choice {
-        FINISH if is_open(opened) => Ok(Request::from(engine::Happening::FinishAsked)),
+        FINISH if is_open(opened) => Ok(Request::from(engine::Happening::Person(
+            engine::PersonEvent::FinishAsked,
+        ))),
         choice => answer::chosen(opened, choice, at),
     };
     let opened = workspace.read(&opened.run().id)?;

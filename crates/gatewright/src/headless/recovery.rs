@@ -1,6 +1,6 @@
 //! Recovery: what an orchestrator left that was killed, and how its work goes on.
 
-use engine::{Dispatch, Ending, Fault, Happening, Life, RunId, Usage, Who, WorkRef};
+use engine::{Dispatch, Ending, Fault, Happening, Life, RunId, Usage, Who, WorkEvent, WorkRef};
 use evidence::{group, process};
 
 use crate::failure::Failure;
@@ -135,7 +135,7 @@ impl Left {
         workspace: &mut Workspace<'_>,
         opened: OpenRun,
     ) -> Result<OpenRun, Failure> {
-        let what = Happening::AgentEnded {
+        let what = Happening::Work(WorkEvent::Ended {
             work: WorkRef::Dispatch(self.dispatch.id),
             ending: Ending::Fault {
                 fault: Fault::Crashed,
@@ -146,7 +146,7 @@ impl Left {
                 ),
             },
             usage: Usage::default(),
-        };
+        });
         let opened = transact::alone(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &self.dispatch.call {
             claim::clear(&workspace.state, call);

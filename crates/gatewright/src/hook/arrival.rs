@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionId, Who};
+use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use evidence::{Project, process};
 use hosts::claude;
 use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
@@ -382,11 +382,11 @@ pub fn bind(
         process,
     };
     let key = guarded.key.take();
-    let decided = guarded.tell(Happening::SessionStarted {
+    let decided = guarded.tell(Happening::Session(SessionEvent::Started {
         session,
         process,
         heir_of: heir_of.cloned(),
-    });
+    }));
     guarded.key = key;
     let decided = decided?;
     if !matches!(decided.reply, Reply::Refuse(_)) {
@@ -437,7 +437,7 @@ pub fn config_changed(
     let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
         return Ok(Answer::nothing());
     };
-    let decided = guarded.tell(Happening::HooksRemoved { how })?;
+    let decided = guarded.tell(Happening::Session(SessionEvent::HooksRemoved { how }))?;
     let answered = answer::of(&decided);
     Ok(match answered.verdict {
         Verdict::Refuse(_) => answered,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use engine::{Actor, Dispatch, Entry, Happening, Hash, Input, Needs};
+use engine::{Actor, Dispatch, Entry, Happening, Hash, Input, Needs, WorkEvent};
 use hosts::Answer;
 use store::Backend as _;
 use views::Handed;
@@ -22,7 +22,7 @@ const NAME_DIGITS: usize = 16;
 
 pub fn began(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
     let worker = actor.clone();
-    let decided = guarded.tell(Happening::AgentBegan { worker })?;
+    let decided = guarded.tell(Happening::Work(WorkEvent::Began { worker }))?;
     let opened = &decided.opened;
     let Some(dispatch) = opened.run().work_of(&actor.id) else {
         return Ok(answer::of(&decided));

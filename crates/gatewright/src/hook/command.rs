@@ -1,6 +1,9 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
-use engine::{Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName, Standing};
+use engine::{
+    Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName, PersonEvent, Standing,
+    WorkEvent,
+};
 use hosts::Answer;
 use store::Backend as _;
 
@@ -33,12 +36,12 @@ fn forked(guarded: &mut Guarded<'_, '_>, name: &CommandName) -> Result<Answer, F
     let Some(agent) = skill::forked(guarded, name.as_str()) else {
         return Ok(Answer::nothing());
     };
-    let decided = guarded.tell(Happening::AgentRequested {
+    let decided = guarded.tell(Happening::Work(WorkEvent::Requested {
         agent,
         step: None,
         call: None,
         worker: None,
-    })?;
+    }))?;
     Ok(answer::of(&decided))
 }
 
@@ -97,7 +100,7 @@ fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, 
     guarded.workspace.context.expect_delay();
     let name = backup::name(&guarded.opened.stored)?;
     let person = guarded.person();
-    let mark = Happening::CheckpointAsked { name: name.clone() };
+    let mark = Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() });
     let marked = guarded.tell_by(&person, &mut |_, _, _| Ok(Request::from(mark.clone())));
     guarded.key = key;
     marked?;
@@ -129,10 +132,10 @@ fn meant(act: &Act, arguments: &str) -> Meant {
             Some((word, _)) => Meant::Choice(word.to_owned()),
             None => Meant::Nothing(NO_CHOICE),
         },
-        Act::Finish => Meant::Happening(Happening::FinishAsked),
-        Act::Retry => Meant::Happening(Happening::RetryAsked),
-        Act::Cancel => Meant::Happening(Happening::CancelAsked { reason }),
-        Act::Reset => Meant::Happening(Happening::ResetAsked { reason }),
+        Act::Finish => Meant::Happening(Happening::Person(PersonEvent::FinishAsked)),
+        Act::Retry => Meant::Happening(Happening::Person(PersonEvent::RetryAsked)),
+        Act::Cancel => Meant::Happening(Happening::Person(PersonEvent::CancelAsked { reason })),
+        Act::Reset => Meant::Happening(Happening::Person(PersonEvent::ResetAsked { reason })),
     }
 }
 
@@ -210,9 +213,9 @@ mod tests {
         let choice = |word: &str| Meant::Choice(word.to_owned());
         let stop = Outcome::parse("stop").ok();
         let cancel = |reason: &str| {
-            Meant::Happening(Happening::CancelAsked {
+            Meant::Happening(Happening::Person(PersonEvent::CancelAsked {
                 reason: reason.to_owned(),
-            })
+            }))
         };
         for (act, arguments, expected) in [
             (Act::Cancel, " too slow ", cancel("too slow")),
@@ -220,7 +223,11 @@ mod tests {
             (Act::Answer(None), "stop now", choice("stop")),
             (Act::Answer(stop), "", choice("stop")),
             (Act::Answer(None), "", Meant::Nothing(NO_CHOICE)),
-            (Act::Finish, "", Meant::Happening(Happening::FinishAsked)),
+            (
+                Act::Finish,
+                "",
+                Meant::Happening(Happening::Person(PersonEvent::FinishAsked)),
+            ),
         ] {
             assert_eq!(meant(&act, arguments), expected);
         }

@@ -1,8 +1,8 @@
 //! What each kind of payload means for the run, and what is said to it.
 
 use engine::{
-    Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply, StepId,
-    Usage, WorkRef, WorkerId,
+    Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply,
+    SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
 use hosts::worker::Program;
 use hosts::{Answer, Ended, Event, Payload, Verdict, What};
@@ -32,7 +32,7 @@ pub fn answer(
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
         What::TurnFailed { reason } => {
             let message = format!("the session's turn ended by an error: {reason}");
-            guarded.tell(Happening::Remarked { message })?;
+            guarded.tell(Happening::Session(SessionEvent::Remarked { message }))?;
             Ok(Answer::nothing())
         }
         What::TodosMarked { done } => todos(guarded, event, done),
@@ -51,7 +51,10 @@ fn todos(guarded: &mut Guarded<'_, '_>, event: Event, done: &[String]) -> Result
         }
     }
     let done = done.to_vec();
-    said(guarded, Happening::TodosMarked { done })
+    said(
+        guarded,
+        Happening::Session(SessionEvent::TodosMarked { done }),
+    )
 }
 
 /// What a command of the pipeline comes to is told when it is expanded.
@@ -91,7 +94,7 @@ fn agents(
         What::ToolRequested { .. } => touching(guarded, payload, what),
         What::ToolUsed { tool, actor } if touch::may_write(tool) => {
             let worker = actor.clone();
-            said(guarded, Happening::ToolUsed { worker })
+            said(guarded, Happening::Tool(ToolEvent::Used { worker }))
         }
         what => progress(guarded, what),
     }
@@ -113,7 +116,10 @@ fn message(
         (Some(to), Verdict::Allow | Verdict::Nothing) => {
             let call = call.clone();
             let worker = asker(actor);
-            said(guarded, Happening::MessageRequested { to, call, worker })
+            said(
+                guarded,
+                Happening::Work(WorkEvent::MessageRequested { to, call, worker }),
+            )
         }
         _ => Ok(asked),
     }
@@ -125,12 +131,12 @@ fn requested(
     call: Option<&CallId>,
     actor: &Option<Actor>,
 ) -> Happening {
-    Happening::AgentRequested {
+    Happening::Work(WorkEvent::Requested {
         agent: agent.clone(),
         step: step.cloned(),
         call: call.cloned(),
         worker: asker(actor),
-    }
+    })
 }
 
 fn asker(actor: &Option<Actor>) -> Option<Asker> {
@@ -158,12 +164,12 @@ fn touching(
     let by = guarded.session_itself();
     let decided = guarded.tell_by(&by, &mut |workspace, opened, _| {
         let looked = touch::look(workspace, opened, payload, paths, command.as_deref());
-        Ok(Request::from(Happening::ToolRequested {
+        Ok(Request::from(Happening::Tool(ToolEvent::Requested {
             tool: tool.clone(),
             worker: actor.clone(),
             touches: looked.touches,
             door: looked.door,
-        }))
+        })))
     })?;
     Ok(answer::of(&decided))
 }
@@ -174,7 +180,10 @@ fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failur
         What::AgentBegan { actor } => briefing::began(guarded, actor),
         What::AgentLaunched { call, worker } => {
             let (call, worker) = (call.clone(), worker.clone());
-            said(guarded, Happening::AgentLaunched { call, worker })
+            said(
+                guarded,
+                Happening::Work(WorkEvent::Launched { call, worker }),
+            )
         }
         What::AgentStopping { actor, reply } => {
             let ending = Ending::Stopping { worked: false };
@@ -260,11 +269,11 @@ fn over(
 ) -> Result<crate::transact::Decided, Failure> {
     let deed = || Request {
         reply: reply.cloned(),
-        ..Request::from(Happening::AgentEnded {
+        ..Request::from(Happening::Work(WorkEvent::Ended {
             work: work.clone(),
             ending: ending.clone(),
             usage,
-        })
+        }))
     };
     guarded.tell_deed(&deed)
 }
@@ -297,12 +306,12 @@ fn tool(
 ) -> Result<Answer, Failure> {
     said(
         guarded,
-        Happening::ToolRequested {
+        Happening::Tool(ToolEvent::Requested {
             tool: tool.to_owned(),
             worker: actor.clone(),
             touches: Vec::new(),
             door,
-        },
+        }),
     )
 }
 
@@ -310,16 +319,16 @@ fn tool(
 fn ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure> {
     let session = guarded.session.clone();
     guarded.tell(match ended {
-        Ended::Over => Happening::SessionEnded { session },
-        Ended::Cleared => Happening::Remarked {
+        Ended::Over => Happening::Session(SessionEvent::Ended { session }),
+        Ended::Cleared => Happening::Session(SessionEvent::Remarked {
             message: format!("session {session} was cleared"),
-        },
+        }),
     })?;
     Ok(Answer::nothing())
 }
 
 fn prompted(guarded: &mut Guarded<'_, '_>) -> Result<Answer, Failure> {
-    let decided = guarded.tell(Happening::PromptSubmitted)?;
+    let decided = guarded.tell(Happening::Session(SessionEvent::PromptSubmitted))?;
     Ok(answer::prompt(&decided))
 }
 
@@ -328,7 +337,9 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         true => None,
         false => guarded.settle_session_work()?,
     };
-    let decided = guarded.tell(Happening::StopRequested { background_work })?;
+    let decided = guarded.tell(Happening::Session(SessionEvent::StopRequested {
+        background_work,
+    }))?;
     if was_abandoned(&decided) {
         let run = &decided.opened.run().id;
         return Ok(Answer {

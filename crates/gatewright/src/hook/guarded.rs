@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{BindingState, Door, Fact, Happening, Rule, SessionId, Who};
+use engine::{BindingState, Door, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent};
 use hosts::claude::doors;
 use hosts::{Answer, Event, Payload, Stake, Verdict, What};
 use store::{Backend as _, Key};
@@ -141,7 +141,7 @@ fn stranger(guarded: &mut Guarded<'_, '_>, event: Event) -> Result<Answer, Failu
         "a call of {} did not come from the session's host",
         event.word()
     );
-    guarded.tell(Happening::Remarked { message })?;
+    guarded.tell(Happening::Session(SessionEvent::Remarked { message }))?;
     let reason = "GW-R02 refused: another process holds this session; go on there, or end it";
     Ok(match event {
         Event::PreToolUse => Answer {
@@ -276,11 +276,11 @@ impl Guarded<'_, '_> {
             return Ok(None);
         };
         let key = self.key.take();
-        let decided = self.tell(Happening::AgentEnded {
+        let decided = self.tell(Happening::Work(WorkEvent::Ended {
             work: engine::WorkRef::Agent { agent, step: None },
             ending: engine::Ending::Stopping { worked: true },
             usage: engine::Usage::default(),
-        });
+        }));
         self.key = key;
         Ok(answer::objection(&decided?))
     }

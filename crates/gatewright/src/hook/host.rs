@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use engine::{Happening, Life, Process, Who};
+use engine::{Happening, Life, Process, SessionEvent, Who};
 use evidence::process;
 
 use crate::caller::{self, ancestors};
@@ -75,7 +75,7 @@ pub fn mark_doubt(
             workspace,
             opened,
             &Who::Engine,
-            Happening::Unevaluated { what },
+            Happening::Session(SessionEvent::Unevaluated { what }),
         ),
         None => Ok(opened),
     }

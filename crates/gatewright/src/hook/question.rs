@@ -1,6 +1,8 @@
 //! A person's answers to the host's own questions, where they answer what the run asks.
 
-use engine::{Answer as Given, AskWork, Happening, Outcome, Question, Questions, Work};
+use engine::{
+    Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions, Work,
+};
 use hosts::Answer;
 
 use super::answer;
@@ -39,7 +41,9 @@ pub fn answered(
     let decided = guarded.tell_by(&person, &mut |workspace, opened, _| match &choice {
         Some(choice) => {
             let given = Given::Choice(choice.clone());
-            Ok(Request::from(Happening::Answered(given)))
+            Ok(Request::from(Happening::Person(PersonEvent::Answered(
+                given,
+            ))))
         }
         None => answers::answered(workspace, opened, &texts),
     })?;

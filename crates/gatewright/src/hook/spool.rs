@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{Happening, SessionId};
+use engine::{Happening, SessionEvent, SessionId};
 use hosts::{Event, What};
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
 
 fn tell(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {
     let key = guarded.key.take();
-    let told = guarded.tell(Happening::Unevaluated { what });
+    let told = guarded.tell(Happening::Session(SessionEvent::Unevaluated { what }));
     guarded.key = key;
     told.map(drop)
 }

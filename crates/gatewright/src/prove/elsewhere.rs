@@ -2,7 +2,8 @@
 //! started.
 
 use engine::{
-    AgentName, DispatchId, Ending, Fault, Happening, Reply, Rule, StepId, Usage, Who, WorkRef,
+    AgentName, DispatchId, Ending, Fault, Happening, Reply, Rule, StepId, Usage, Who, WorkEvent,
+    WorkRef,
 };
 use hosts::Event;
 
@@ -25,12 +26,12 @@ impl Scene {
     /// Such a worker begins.
     pub fn begins_elsewhere(&mut self, agent: &AgentName, step: Option<&StepId>) -> Tried<Worker> {
         let mut worker = self.worker(agent.as_str(), step);
-        let what = Happening::AgentRequested {
+        let what = Happening::Work(WorkEvent::Requested {
             agent: agent.clone(),
             step: step.cloned(),
             call: None,
             worker: None,
-        };
+        });
         let decided = self.told(&Who::Engine, what, None)?;
         self.record(&worker, "begins", Expected::Pass, as_heard(&decided))?;
         worker.dispatch = Some(decided.opened.run().last_dispatch);
@@ -62,11 +63,11 @@ impl Scene {
     }
 
     fn ended(&self, dispatch: DispatchId, ending: Ending, reply: Option<&str>) -> Tried<Decided> {
-        let what = Happening::AgentEnded {
+        let what = Happening::Work(WorkEvent::Ended {
             work: WorkRef::Dispatch(dispatch),
             ending,
             usage: Usage::default(),
-        };
+        });
         self.told(&Who::Engine, what, reply)
     }
 

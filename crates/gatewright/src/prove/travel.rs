@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Act as CommandAct, AgentName, ArtifactName, Begins, Fault, Happening, ParamName, Questions,
-    SESSION, SessionId, StepId, StepsSource, Who, Work,
+    Act as CommandAct, AgentName, ArtifactName, Begins, Fault, Happening, ParamName, PersonEvent,
+    Questions, SESSION, SessionId, StepId, StepsSource, Who, Work,
 };
 use hosts::shell_word;
 
@@ -353,7 +353,7 @@ impl Scene {
                 self.hook(self.pen.command(&name, ""), Expected::Pass)?;
                 Ok(())
             }
-            None => self.told_by_person(Happening::FinishAsked),
+            None => self.told_by_person(Happening::Person(PersonEvent::FinishAsked)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Whoever listens to a worker: reads its output, and tells the run who it is as soon as it says so.
 
-use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who};
+use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who, WorkEvent};
 use evidence::check::Tail;
 use hosts::worker::Account;
 use store::Backend as _;
@@ -142,7 +142,10 @@ impl<'l, 'd> Listener<'l, 'd> {
         let call = self.call.clone();
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             let (call, worker) = (call.clone(), worker.clone());
-            Ok(Request::from(Happening::AgentLaunched { call, worker }))
+            Ok(Request::from(Happening::Work(WorkEvent::Launched {
+                call,
+                worker,
+            })))
         };
         transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)?;
         Ok(Go::On)

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkRef, WorkResult,
+    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkEvent, WorkRef,
+    WorkResult,
 };
 use hosts::worker::{Counting, Start, Talk};
 
@@ -249,11 +250,11 @@ impl Work<'_, '_> {
     }
 
     fn end(&self, ending: Ending, usage: Usage) -> Happening {
-        Happening::AgentEnded {
+        Happening::Work(WorkEvent::Ended {
             work: WorkRef::Dispatch(self.dispatch.id),
             ending,
             usage,
-        }
+        })
     }
 
     fn first_turn(&mut self, opened: &OpenRun, from: &From) -> Result<(Turn, Meter), Failure> {

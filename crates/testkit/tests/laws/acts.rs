@@ -1,9 +1,9 @@
 //! Acts: everything that hosts, agents, people and accidents can do to a run.
 
 use engine::{
-    AgentName, Answer, ArtifactName, CheckEnd, CheckResult, Ending, Event, Evidence, Fault,
-    Happening, MemberState, Outcome, Pipeline, Question, Seen, StepId, Time, TreeAround, Usage,
-    Who, Work, WorkRef, Worker, needs,
+    AgentName, Answer, ArtifactName, CheckEnd, CheckResult, Ending, EngineEvent, Event, Evidence,
+    Fault, Happening, MemberState, Outcome, PersonEvent, Pipeline, Question, Seen, SessionEvent,
+    StepId, Time, TreeAround, Usage, Who, Work, WorkEvent, WorkRef, Worker, needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -329,15 +329,15 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
             .map(|step| StepId::parse(step).expect("a step"))
     };
     Some(match act {
-        Act::Request { agent, step, .. } => Happening::AgentRequested {
+        Act::Request { agent, step, .. } => Happening::Work(WorkEvent::Requested {
             agent: name(agent),
             step: id(step),
             call: None,
             worker: None,
-        },
+        }),
         Act::End {
             agent, step, how, ..
-        } => Happening::AgentEnded {
+        } => Happening::Work(WorkEvent::Ended {
             work: WorkRef::Agent {
                 agent: name(agent),
                 step: id(step),
@@ -353,34 +353,36 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
                 }
             },
             usage: Usage::default(),
-        },
+        }),
         Act::Check(how) => checks(world, *how),
-        Act::Answer(choice) => Happening::Answered(Answer::Choice(Outcome::parse(choice).ok()?)),
+        Act::Answer(choice) => Happening::Person(PersonEvent::Answered(Answer::Choice(
+            Outcome::parse(choice).ok()?,
+        ))),
         Act::Answers => {
             let given = BTreeMap::from([(String::from("q1"), String::from("yes"))]);
-            Happening::Answered(Answer::Answers {
+            Happening::Person(PersonEvent::Answered(Answer::Answers {
                 given,
                 content: hash(9),
-            })
+            }))
         }
-        Act::Finish => Happening::FinishAsked,
-        Act::Retry => Happening::RetryAsked,
-        Act::Continue => Happening::Answered(Answer::Continue),
-        Act::PlanRead => Happening::StepsRead {
+        Act::Finish => Happening::Person(PersonEvent::FinishAsked),
+        Act::Retry => Happening::Person(PersonEvent::RetryAsked),
+        Act::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue)),
+        Act::PlanRead => Happening::Engine(EngineEvent::StepsRead {
             stage: world.run.position.stage.clone(),
             visit: world.run.position.visit,
-        },
-        Act::Stop { .. } => Happening::StopRequested {
+        }),
+        Act::Stop { .. } => Happening::Session(SessionEvent::StopRequested {
             background_work: false,
-        },
-        Act::SessionStarts { session: number } => Happening::SessionStarted {
+        }),
+        Act::SessionStarts { session: number } => Happening::Session(SessionEvent::Started {
             session: session(*number),
             process: None,
             heir_of: None,
-        },
-        Act::SessionEnds { session: number } => Happening::SessionEnded {
+        }),
+        Act::SessionEnds { session: number } => Happening::Session(SessionEvent::Ended {
             session: session(*number),
-        },
+        }),
         Act::Hosted(_) | Act::TreeChanges => return None,
     })
 }
@@ -396,7 +398,7 @@ fn checks(world: &World, how: CheckHow) -> Happening {
     } else {
         world.tree
     };
-    Happening::ChecksRan {
+    Happening::Engine(EngineEvent::ChecksRan {
         stage: world.run.position.stage.clone(),
         visit: world.run.position.visit,
         results: vec![CheckResult {
@@ -410,7 +412,7 @@ fn checks(world: &World, how: CheckHow) -> Happening {
             before: hash(before),
             after: hash(world.tree),
         },
-    }
+    })
 }
 
 /// Looks at what `needs` names, and at nothing else.

@@ -2,7 +2,7 @@
 
 use engine::{
     AgentName, Conversation, Decision, Dispatch, DispatchId, Duty, Entry, Event, Evidence, Fact,
-    Gate, Happening, Pipeline, Reach, Reply, Rule, Run, Seen, Who, WorkRef, decide,
+    Gate, Happening, Pipeline, Reach, Reply, Rule, Run, Seen, Who, WorkEvent, WorkRef, decide,
 };
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn anybody_counts(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evid
 fn words_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
     let mut believed = evidence.clone();
     for seen in believed.artifacts.values_mut() {
-        if matches!(event.what, Happening::AgentEnded { .. }) && *seen == Seen::Absent {
+        if matches!(event.what, Happening::Work(WorkEvent::Ended { .. })) && *seen == Seen::Absent {
             *seen = Seen::Valid {
                 content: crate::world::hash(12),
                 word: Some("PASS".into()),
@@ -48,22 +48,22 @@ fn words_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidenc
 /// Law 3 broken: a completion without a dispatch is given one.
 fn strays_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
     let first = decide(pipeline, run, event, evidence);
-    let Happening::AgentEnded {
+    let Happening::Work(WorkEvent::Ended {
         work: WorkRef::Agent { agent, step },
         ..
-    } = &event.what
+    }) = &event.what
     else {
         return first;
     };
     if first.rule != Rule::Unmatched {
         return first;
     }
-    let request = Happening::AgentRequested {
+    let request = Happening::Work(WorkEvent::Requested {
         agent: agent.clone(),
         step: step.clone(),
         call: None,
         worker: None,
-    };
+    });
     let request = Event {
         what: request,
         ..event.clone()
@@ -98,7 +98,7 @@ fn strays_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Eviden
 /// Law 1 broken: what is refused is let through all the same.
 fn open_door(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
     let decision = decide(pipeline, run, event, evidence);
-    let Happening::AgentRequested { agent, .. } = &event.what else {
+    let Happening::Work(WorkEvent::Requested { agent, .. }) = &event.what else {
         return decision;
     };
     if !matches!(decision.reply, Reply::Refuse(_)) {

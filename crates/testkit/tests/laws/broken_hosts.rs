@@ -1,7 +1,8 @@
 //! Laws of what hosts tell, broken on purpose: the walk must find each of them too.
 
 use engine::{
-    Decision, Event, Evidence, Fact, Happening, Pipeline, Reply, Rule, Run, WorkRef, decide,
+    Decision, Event, Evidence, Fact, Happening, Pipeline, Reply, Rule, Run, SessionEvent,
+    ToolEvent, WorkEvent, WorkRef, decide,
 };
 
 use crate::random::wander;
@@ -12,7 +13,7 @@ use crate::world::Judge;
 fn strangers_work(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence) -> Decision {
     let decision = decide(pipeline, run, event, seen);
     match (&event.what, &decision.reply) {
-        (Happening::ToolRequested { .. }, Reply::Refuse(_)) => Decision {
+        (Happening::Tool(ToolEvent::Requested { .. }), Reply::Refuse(_)) => Decision {
             reply: Reply::Allow,
             ..decision
         },
@@ -23,7 +24,7 @@ fn strangers_work(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence
 /// Law 3 broken: an end that matches nothing ends the work that happens to be open.
 fn any_end_counts(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence) -> Decision {
     let decision = decide(pipeline, run, event, seen);
-    let (Happening::AgentEnded { ending, usage, .. }, Rule::Unmatched | Rule::Again) =
+    let (Happening::Work(WorkEvent::Ended { ending, usage, .. }), Rule::Unmatched | Rule::Again) =
         (&event.what, decision.rule)
     else {
         return decision;
@@ -31,11 +32,11 @@ fn any_end_counts(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence
     let Some(open) = run.dispatches.keys().next() else {
         return decision;
     };
-    let what = Happening::AgentEnded {
+    let what = Happening::Work(WorkEvent::Ended {
         work: WorkRef::Dispatch(*open),
         ending: ending.clone(),
         usage: *usage,
-    };
+    });
     let event = Event {
         what,
         ..event.clone()
@@ -51,7 +52,7 @@ fn calls_count_twice(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evide
         open.call = None;
     }
     match event.what {
-        Happening::AgentRequested { .. } => decide(pipeline, &forgetful, event, seen),
+        Happening::Work(WorkEvent::Requested { .. }) => decide(pipeline, &forgetful, event, seen),
         _ => decide(pipeline, run, event, seen),
     }
 }
@@ -71,7 +72,9 @@ fn never_let_go(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence) 
         ..run.clone()
     };
     match event.what {
-        Happening::StopRequested { .. } => decide(pipeline, &fresh, event, seen),
+        Happening::Session(SessionEvent::StopRequested { .. }) => {
+            decide(pipeline, &fresh, event, seen)
+        }
         _ => decide(pipeline, run, event, seen),
     }
 }
@@ -89,7 +92,10 @@ fn the_dead_hold(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence)
 fn the_lost_stay(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence) -> Decision {
     let decision = decide(pipeline, run, event, seen);
     let ended = |fact: &Fact| matches!(fact, Fact::Ended { .. });
-    let stops = matches!(event.what, Happening::StopRequested { .. });
+    let stops = matches!(
+        event.what,
+        Happening::Session(SessionEvent::StopRequested { .. })
+    );
     match stops && decision.entries.iter().any(|entry| ended(&entry.fact)) {
         true => Decision {
             reply: Reply::Allow,

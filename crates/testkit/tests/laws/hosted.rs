@@ -2,8 +2,8 @@
 
 use engine::{
     Actor, AgentName, ArtifactName, Binding, CallId, Dispatch, Ending, Event, Evidence, Fault,
-    Happening, Life, Pipeline, Process, Run, Seen, SessionId, StepId, Time, Usage, Who, WorkRef,
-    WorkerId, needs,
+    Happening, Life, Pipeline, Process, Run, Seen, SessionEvent, SessionId, StepId, Time,
+    ToolEvent, Usage, Who, WorkEvent, WorkRef, WorkerId, needs,
 };
 use std::collections::BTreeSet;
 
@@ -297,58 +297,58 @@ fn arriving(holder: &SessionId, arrival: Arrival) -> SessionId {
 
 fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
     match hosted {
-        Hosted::Asks { agent, step, call } => Happening::AgentRequested {
+        Hosted::Asks { agent, step, call } => Happening::Work(WorkEvent::Requested {
             agent: name(agent),
             step: step.as_ref().map(|step| StepId::parse(step).unwrap()),
             call: Some(call_id(call)),
             worker: None,
-        },
-        Hosted::Begins { worker, agent } => Happening::AgentBegan {
+        }),
+        Hosted::Begins { worker, agent } => Happening::Work(WorkEvent::Began {
             worker: actor(worker, agent),
-        },
-        Hosted::Launched { call, worker } => Happening::AgentLaunched {
+        }),
+        Hosted::Launched { call, worker } => Happening::Work(WorkEvent::Launched {
             call: call_id(call),
             worker: worker_id(worker),
-        },
+        }),
         Hosted::Ends {
             call, worker, told, ..
-        } => Happening::AgentEnded {
+        } => Happening::Work(WorkEvent::Ended {
             work: WorkRef::Host {
                 call: call.as_deref().map(call_id),
                 worker: worker.as_deref().map(worker_id),
             },
             ending: ending(*told),
             usage: Usage::default(),
-        },
-        Hosted::Writes { to, call } => Happening::MessageRequested {
+        }),
+        Hosted::Writes { to, call } => Happening::Work(WorkEvent::MessageRequested {
             to: worker_id(to),
             call: Some(call_id(call)),
             worker: None,
-        },
-        Hosted::Uses { worker, agent } => Happening::ToolRequested {
+        }),
+        Hosted::Uses { worker, agent } => Happening::Tool(ToolEvent::Requested {
             tool: "Read".into(),
             worker: Some(actor(worker, agent)),
             touches: Vec::new(),
             door: None,
-        },
-        Hosted::Pauses(_) => Happening::AgentEnded {
+        }),
+        Hosted::Pauses(_) => Happening::Work(WorkEvent::Ended {
             work: WorkRef::Agent {
                 agent: name(engine::SESSION),
                 step: None,
             },
             ending: Ending::Stopping { worked: true },
             usage: Usage::default(),
-        },
-        Hosted::Stops(background) => Happening::StopRequested {
+        }),
+        Hosted::Stops(background) => Happening::Session(SessionEvent::StopRequested {
             background_work: *background == Background::Working,
-        },
-        Hosted::Prompts => Happening::PromptSubmitted,
-        Hosted::Comes(arrival) => Happening::SessionStarted {
+        }),
+        Hosted::Prompts => Happening::Session(SessionEvent::PromptSubmitted),
+        Hosted::Comes(arrival) => Happening::Session(SessionEvent::Started {
             session: by,
             process: Some(process(holder, *arrival)),
             heir_of: (*arrival == Arrival::Heir).then(|| holder.session.clone()),
-        },
-        Hosted::Leaves => Happening::SessionEnded { session: by },
+        }),
+        Hosted::Leaves => Happening::Session(SessionEvent::Ended { session: by }),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use engine::{
     Along, CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate,
-    Happening, Move, Pipeline, Reply, Seen, Stage, StageName, Status, Target, Who, Work,
-    WorkResult, Worker, status,
+    Happening, Move, Pipeline, Reply, Seen, SessionEvent, Stage, StageName, Status, Target, Who,
+    Work, WorkEvent, WorkResult, Worker, status,
 };
 use std::collections::BTreeSet;
 
@@ -103,7 +103,10 @@ impl Monitor<'_> {
         let holds = scene.before.run.session.as_ref().is_some_and(|binding| {
             binding.session == *by && binding.state == engine::BindingState::Active
         });
-        let attaches = matches!(scene.event.what, Happening::SessionStarted { .. });
+        let attaches = matches!(
+            scene.event.what,
+            Happening::Session(SessionEvent::Started { .. })
+        );
         match holds || attaches || scene.decision.entries.is_empty() {
             true => Ok(()),
             false => Err(format!("{by} does not hold the run and wrote to it")),
@@ -234,9 +237,9 @@ impl Monitor<'_> {
                 open.visit == run.position.visit && mine == scene.event.by
             }
             // Only the session's own work is admitted when it ends.
-            None => matches!(&scene.event.what, Happening::AgentEnded {
+            None => matches!(&scene.event.what, Happening::Work(WorkEvent::Ended {
                 work: engine::WorkRef::Agent { agent, .. }, ..
-            } if agent.as_str() == engine::SESSION),
+            }) if agent.as_str() == engine::SESSION),
         }
     }
 

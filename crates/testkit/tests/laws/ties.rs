@@ -1,6 +1,6 @@
 //! The laws of what a host numbers: one worker, one work, one end, and nobody else.
 
-use engine::{DispatchId, Fact, Happening, Pipeline, Reply, Run, WorkRef};
+use engine::{DispatchId, Fact, Happening, Pipeline, Reply, Run, ToolEvent, WorkEvent, WorkRef};
 use std::collections::BTreeSet;
 
 use crate::monitor::Scene;
@@ -50,9 +50,9 @@ fn ended(scene: &Scene<'_>) -> impl Iterator<Item = DispatchId> {
 
 /// One end for one work; only the session's own work is admitted when it ends.
 fn ends_are_of_open_work(scene: &Scene<'_>) -> Result<(), String> {
-    let own = matches!(&scene.event.what, Happening::AgentEnded {
+    let own = matches!(&scene.event.what, Happening::Work(WorkEvent::Ended {
         work: WorkRef::Agent { agent, .. }, ..
-    } if agent.as_str() == engine::SESSION);
+    }) if agent.as_str() == engine::SESSION);
     let mut seen = BTreeSet::new();
     for id in ended(scene) {
         let open = scene.before.run.dispatches.contains_key(&id) || own;
@@ -65,10 +65,10 @@ fn ends_are_of_open_work(scene: &Scene<'_>) -> Result<(), String> {
 
 /// What a host tells of one worker or call ends no other's work.
 fn only_what_was_told_ends(scene: &Scene<'_>) -> Result<(), String> {
-    let Happening::AgentEnded {
+    let Happening::Work(WorkEvent::Ended {
         work: WorkRef::Host { call, worker },
         ..
-    } = &scene.event.what
+    }) = &scene.event.what
     else {
         return Ok(());
     };
@@ -88,10 +88,10 @@ fn only_what_was_told_ends(scene: &Scene<'_>) -> Result<(), String> {
 fn refusals_are_recorded(scene: &Scene<'_>) -> Result<(), String> {
     let asked = matches!(
         scene.event.what,
-        Happening::AgentRequested { .. }
-            | Happening::MessageRequested { .. }
-            | Happening::ToolRequested { .. }
-            | Happening::AgentBegan { .. }
+        Happening::Work(WorkEvent::Requested { .. })
+            | Happening::Work(WorkEvent::MessageRequested { .. })
+            | Happening::Tool(ToolEvent::Requested { .. })
+            | Happening::Work(WorkEvent::Began { .. })
     );
     let Reply::Refuse(refusal) = &scene.decision.reply else {
         return Ok(());
@@ -106,10 +106,10 @@ fn refusals_are_recorded(scene: &Scene<'_>) -> Result<(), String> {
 }
 
 fn tools_are_for_the_admitted(pipeline: &Pipeline, scene: &Scene<'_>) -> Result<(), String> {
-    let Happening::ToolRequested {
+    let Happening::Tool(ToolEvent::Requested {
         worker: Some(actor),
         ..
-    } = &scene.event.what
+    }) = &scene.event.what
     else {
         return Ok(());
     };
@@ -122,9 +122,9 @@ fn tools_are_for_the_admitted(pipeline: &Pipeline, scene: &Scene<'_>) -> Result<
 }
 
 fn allowed_calls_have_work(scene: &Scene<'_>) -> Result<(), String> {
-    let Happening::AgentRequested {
+    let Happening::Work(WorkEvent::Requested {
         call: Some(call), ..
-    } = &scene.event.what
+    }) = &scene.event.what
     else {
         return Ok(());
     };

@@ -20,20 +20,20 @@ impl Play {
     /// An agent works for so many minutes and ends so.
     fn works(&mut self, agent: &str, took: u64, ending: Ending, left: &[(&str, Option<&str>)]) {
         let agent = agent_name(agent);
-        let request = Happening::AgentRequested {
+        let request = Happening::Work(WorkEvent::Requested {
             agent: agent.clone(),
             step: None,
             call: None,
             worker: None,
-        };
+        });
         self.happen(Who::Engine, request, Evidence::default());
         self.minute += took - 1;
         let evidence = self.left(left);
-        let end = Happening::AgentEnded {
+        let end = Happening::Work(WorkEvent::Ended {
             work: WorkRef::Agent { agent, step: None },
             ending,
             usage: USED,
-        };
+        });
         self.happen(Who::Engine, end, evidence);
     }
 
@@ -66,12 +66,12 @@ fn completed() -> Play {
     let mut play = Play::driven(Driver::Headless);
     play.works("gatherer", 2, crashed(), &[]);
     play.done("gatherer", 4, &[("context", None)]);
-    let early = Happening::AgentRequested {
+    let early = Happening::Work(WorkEvent::Requested {
         agent: agent_name("validator"),
         step: None,
         call: None,
         worker: None,
-    };
+    });
     play.happen(Who::Engine, early, Evidence::default());
     play.works("planner", 2, crashed(), &[]);
     play.done(
@@ -103,16 +103,16 @@ fn completed() -> Play {
 /// Cancelled by a person while a worker is at it.
 fn cancelled() -> Play {
     let mut play = Play::driven(Driver::Headless);
-    let request = Happening::AgentRequested {
+    let request = Happening::Work(WorkEvent::Requested {
         agent: agent_name("gatherer"),
         step: None,
         call: None,
         worker: None,
-    };
+    });
     play.happen(Who::Engine, request, Evidence::default());
-    let cancel = Happening::CancelAsked {
+    let cancel = Happening::Person(PersonEvent::CancelAsked {
         reason: "another way".to_owned(),
-    };
+    });
     play.happen(ann(), cancel, Evidence::default());
     play
 }

@@ -97,12 +97,12 @@ impl Play {
     pub fn report(&mut self, agent: &str, left: &[(&str, Option<&str>)]) -> Reply {
         let evidence = self.left(left);
         let agent = Some(agent_name(agent));
-        let what = Happening::Reported {
+        let what = Happening::Work(WorkEvent::Reported {
             agent,
             step: None,
             said: None,
             usage: Usage::default(),
-        };
+        });
         self.happen(ann(), what, evidence)
     }
 
@@ -133,17 +133,17 @@ impl Play {
             before: hash(0x77),
             after: hash(0x77),
         };
-        let what = Happening::ChecksRan {
+        let what = Happening::Engine(EngineEvent::ChecksRan {
             stage,
             visit,
             results,
             tree,
-        };
+        });
         self.happen(Who::Engine, what, Evidence::default());
     }
 
     pub fn answer(&mut self, choice: &str) {
-        let what = Happening::Answered(Answer::Choice(outcome(choice)));
+        let what = Happening::Person(PersonEvent::Answered(Answer::Choice(outcome(choice))));
         self.happen(ann(), what, Evidence::default());
     }
 

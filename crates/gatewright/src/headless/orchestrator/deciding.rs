@@ -1,6 +1,6 @@
 //! Deciding: a person at the terminal says how a run goes on that cannot go on by itself.
 
-use engine::{Answer as Given, Choice, Happening, Outcome, Who};
+use engine::{Answer as Given, Choice, Happening, Outcome, PersonEvent, Who};
 
 use super::{LeftOff, Orchestrator};
 use crate::commands::{cancel, skip};
@@ -51,18 +51,21 @@ impl Orchestrator<'_, '_> {
         choice: &Choice,
     ) -> Result<Option<Happening>, Failure> {
         match choice {
-            Choice::Retry => Ok(Some(Happening::RetryAsked)),
-            Choice::Continue => Ok(Some(Happening::Answered(Given::Continue))),
+            Choice::Retry => Ok(Some(Happening::Person(PersonEvent::RetryAsked))),
+            Choice::Continue => Ok(Some(Happening::Person(PersonEvent::Answered(
+                Given::Continue,
+            )))),
             Choice::Skip { outcomes } => {
                 let Some(outcome) = self.outcome(terminal, opened, outcomes)? else {
                     return Ok(None);
                 };
                 let reason = self.reason(terminal, opened, ("skip", &skip::lost(opened)))?;
-                Ok(reason.map(|reason| Happening::SkipAsked { outcome, reason }))
+                Ok(reason
+                    .map(|reason| Happening::Person(PersonEvent::SkipAsked { outcome, reason })))
             }
             Choice::Cancel => {
                 let reason = self.reason(terminal, opened, ("cancel", &cancel::lost(opened)))?;
-                Ok(reason.map(|reason| Happening::CancelAsked { reason }))
+                Ok(reason.map(|reason| Happening::Person(PersonEvent::CancelAsked { reason })))
             }
             Choice::Reset => Ok(None),
         }

@@ -1,6 +1,6 @@
 //! Workers: who may begin is admitted and started, and what another orchestrator left goes on.
 
-use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who};
+use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who, WorkEvent};
 
 use super::{Orchestrator, TICK};
 use crate::clock;
@@ -146,12 +146,12 @@ impl Orchestrator<'_, '_> {
         choice: &Choice,
         call: &CallId,
     ) -> Result<Decided, Failure> {
-        let what = Happening::AgentRequested {
+        let what = Happening::Work(WorkEvent::Requested {
             agent: choice.agent.clone(),
             step: choice.step.clone(),
             call: Some(call.clone()),
             worker: None,
-        };
+        });
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(Request::from(what.clone()));
         transact::witness(self.workspace, opened, (&Who::Engine, None), &mut make)
     }

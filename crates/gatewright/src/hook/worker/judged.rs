@@ -1,6 +1,9 @@
 //! What a worker of ours wants to do with a tool, and has done, told to its run.
 
-use engine::{Actor, CallId, Dispatch, Door, Happening, Reply, Rule, Touch, Who, WorkerId};
+use engine::{
+    Actor, CallId, Dispatch, Door, Happening, Reply, Rule, ToolEvent, Touch, Who, WorkEvent,
+    WorkerId,
+};
 use hosts::{Answer, Event, Host, Payload, Verdict, What};
 use store::Key;
 
@@ -79,7 +82,7 @@ impl Worker {
         }
         let mut seat = Seat::open(self, self.record()?, asked, context)?;
         let worker = Some(seat.actor.clone());
-        let what = Happening::ToolUsed { worker };
+        let what = Happening::Tool(ToolEvent::Used { worker });
         let decided = seat.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
         let answer = answer(&decided);
         seat.workspace.leave();
@@ -128,10 +131,10 @@ impl<'c> Seat<'c> {
         if is_tied || !self.is_expected(dispatch) {
             return Ok(());
         }
-        let what = Happening::AgentLaunched {
+        let what = Happening::Work(WorkEvent::Launched {
             call: call.clone(),
             worker: self.actor.id.clone(),
-        };
+        });
         self.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
         Ok(())
     }
@@ -186,12 +189,12 @@ impl<'c> Seat<'c> {
                 wanted.paths,
                 wanted.command,
             );
-            Ok(Request::from(Happening::ToolRequested {
+            Ok(Request::from(Happening::Tool(ToolEvent::Requested {
                 tool: tool.into_owned(),
                 worker: Some(actor.clone()),
                 touches: looked.touches,
                 door: wanted.door.or(looked.door),
-            }))
+            })))
         })
     }
 

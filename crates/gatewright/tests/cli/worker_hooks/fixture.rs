@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use engine::{AgentName, CallId, Event, Happening, Pipeline, RunId, StepId, Time, Who};
+use engine::{AgentName, CallId, Event, Happening, Pipeline, RunId, StepId, Time, Who, WorkEvent};
 use serde_json::{Value, json};
 use store::{Access, Backend as _, Commit, Content, Sqlite, Transacted};
 use testkit::{Project, Ran};
@@ -114,12 +114,12 @@ impl Seat {
 
     /// Admits a piece of work under this call, as the orchestrator does it.
     pub fn admit(&self, agent: &str, step: Option<&str>, call: &str) {
-        self.happen(&Happening::AgentRequested {
+        self.happen(&Happening::Work(WorkEvent::Requested {
             agent: AgentName::parse(agent).unwrap(),
             step: step.map(|step| StepId::parse(step).unwrap()),
             call: Some(CallId::parse(call).unwrap()),
             worker: None,
-        });
+        }));
     }
 
     /// Tells the run of something that our own side did.

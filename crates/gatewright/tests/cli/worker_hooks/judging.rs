@@ -1,6 +1,6 @@
 //! A worker's tools: a refusal and a pass for each rule, in the words of each program.
 
-use engine::{CallId, Happening, WorkerId};
+use engine::{CallId, Happening, WorkEvent, WorkerId};
 use serde_json::{Value, json};
 
 use super::fixture::{CALL, JUDGED, ONE, OTHER, Seat, Work, is_refused, judge, passes};
@@ -199,14 +199,14 @@ fn a_worker_whose_work_is_over_uses_no_tool() {
     for host in Host::ALL {
         let seat = Seat::at(&judge(host));
         seat.hook(&host.shell("ls")).succeeds();
-        seat.happen(&Happening::AgentEnded {
+        seat.happen(&Happening::Work(WorkEvent::Ended {
             work: engine::WorkRef::Dispatch(engine::DispatchId(1)),
             ending: engine::Ending::Fault {
                 fault: engine::Fault::Crashed,
                 reason: "it is gone".into(),
             },
             usage: engine::Usage::default(),
-        });
+        }));
         is_refused(host, &seat.hook(&host.shell("ls -l")), "R22");
         // Not even when the same agent is at work again.
         seat.admit("judge", None, "step-another");
@@ -230,10 +230,10 @@ fn a_worker_whose_run_is_over_uses_no_tool() {
 fn a_worker_that_was_told_apart_by_its_output_is_known_to_its_hooks() {
     let host = Host::Claude;
     let seat = Seat::at(&judge(host));
-    seat.happen(&Happening::AgentLaunched {
+    seat.happen(&Happening::Work(WorkEvent::Launched {
         call: CallId::parse(CALL).unwrap(),
         worker: WorkerId::parse(&format!("claude:{ONE}")).unwrap(),
-    });
+    }));
     passes(&seat.hook(&host.shell("ls")));
     is_refused(host, &seat.hook_of(OTHER, &host.shell("ls")), "R22");
 }

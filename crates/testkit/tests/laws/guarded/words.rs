@@ -2,8 +2,8 @@
 
 use engine::{
     Actor, AgentName, Answer, ArtifactName, Asker, CallId, CheckpointName, Disturbance, Door,
-    Ending, Event, Fault, Happening, Outcome, Removed, StepId, Time, Touch, Usage, View,
-    ViewFormat, Who, WorkRef, WorkerId,
+    Ending, EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, Removed, SessionEvent,
+    StepId, Time, ToolEvent, Touch, Usage, View, ViewFormat, Who, WorkEvent, WorkRef, WorkerId,
 };
 
 use crate::guarded::world::{World, process, session};
@@ -105,56 +105,56 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
     match words.next() {
         "ask" => {
             let (step, call, worker) = (words.step(), words.call(), words.asker());
-            Happening::AgentRequested {
+            Happening::Work(WorkEvent::Requested {
                 agent: agent(words.next()),
                 step,
                 call,
                 worker,
-            }
+            })
         }
-        "begins" => Happening::AgentBegan {
+        "begins" => Happening::Work(WorkEvent::Began {
             worker: Actor {
                 id: worker(words.next()),
                 agent: agent(words.next()),
             },
-        },
-        "launched" => Happening::AgentLaunched {
+        }),
+        "launched" => Happening::Work(WorkEvent::Launched {
             call: words.call().unwrap(),
             worker: worker(words.next()),
-        },
-        "write" => Happening::MessageRequested {
+        }),
+        "write" => Happening::Work(WorkEvent::MessageRequested {
             call: words.call(),
             worker: words.asker(),
             to: worker(words.next()),
-        },
+        }),
         "tool" => tool(words),
-        "used" => Happening::ToolUsed {
+        "used" => Happening::Tool(ToolEvent::Used {
             worker: words.actor(),
-        },
-        "stop" => Happening::StopRequested {
+        }),
+        "stop" => Happening::Session(SessionEvent::StopRequested {
             background_work: words.has("background"),
-        },
-        "todo" => Happening::TodosMarked {
+        }),
+        "todo" => Happening::Session(SessionEvent::TodosMarked {
             done: words.rest().split(", ").map(str::to_owned).collect(),
-        },
-        "unhook" => Happening::HooksRemoved {
+        }),
+        "unhook" => Happening::Session(SessionEvent::HooksRemoved {
             how: "the hooks are gone".into(),
-        },
-        "remark" => Happening::Remarked {
+        }),
+        "remark" => Happening::Session(SessionEvent::Remarked {
             message: words.rest(),
-        },
+        }),
         "view" => view(words),
-        "unevaluated" => Happening::Unevaluated { what: words.rest() },
-        "prompt" => Happening::PromptSubmitted,
-        "time" => Happening::TimePassed,
-        "arrives" => Happening::SessionStarted {
+        "unevaluated" => Happening::Session(SessionEvent::Unevaluated { what: words.rest() }),
+        "prompt" => Happening::Session(SessionEvent::PromptSubmitted),
+        "time" => Happening::Engine(EngineEvent::TimePassed),
+        "arrives" => Happening::Session(SessionEvent::Started {
             session: own_session(by),
             process: words.marked("process").map(process),
             heir_of: words.marked("heir").map(session),
-        },
-        "leaves" => Happening::SessionEnded {
+        }),
+        "leaves" => Happening::Session(SessionEvent::Ended {
             session: own_session(by),
-        },
+        }),
         verb => ending(world, verb, words),
     }
 }
@@ -171,7 +171,7 @@ fn view(words: &mut Words<'_>) -> Happening {
         other => panic!("nobody knows how to have {other} a view"),
     };
     let path = "shown.json".to_owned();
-    Happening::ViewDisturbed {
+    Happening::Engine(EngineEvent::ViewDisturbed {
         view: View {
             format: ViewFormat::Status,
             path: path.clone(),
@@ -179,7 +179,7 @@ fn view(words: &mut Words<'_>) -> Happening {
         },
         path,
         how,
-    }
+    })
 }
 
 fn own_session(by: &Who) -> engine::SessionId {
@@ -190,12 +190,12 @@ fn tool(words: &mut Words<'_>) -> Happening {
     let worker = words.actor();
     let touches = touch(words).into_iter().collect();
     let door = words.marked("door").map(door);
-    Happening::ToolRequested {
+    Happening::Tool(ToolEvent::Requested {
         tool: words.next().to_owned(),
         worker,
         touches,
         door,
-    }
+    })
 }
 
 fn touch(words: &mut Words<'_>) -> Option<Touch> {
@@ -254,27 +254,27 @@ fn ending(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
         worker: (!words.left.is_empty()).then(|| worker(words.next())),
     };
     let tokens = tokens.map_or(0, |tokens| tokens.parse().unwrap());
-    Happening::AgentEnded {
+    Happening::Work(WorkEvent::Ended {
         work,
         ending,
         usage: Usage {
             tokens,
             ..Usage::default()
         },
-    }
+    })
 }
 
 /// The main session turns to something else: its own work is judged.
 fn session_pauses(words: &mut Words<'_>) -> Happening {
     assert_eq!(words.next(), "pauses");
-    Happening::AgentEnded {
+    Happening::Work(WorkEvent::Ended {
         work: WorkRef::Agent {
             agent: agent(engine::SESSION),
             step: None,
         },
         ending: Ending::Stopping { worked: true },
         usage: Usage::default(),
-    }
+    })
 }
 
 /// What only people may ask for.
@@ -283,35 +283,39 @@ fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
     let reason = || String::from(if silent { " " } else { "because" });
     match verb {
         "answer" => match words.next() {
-            "continue" if !words.has("choice") => Happening::Answered(Answer::Continue),
-            choice => Happening::Answered(Answer::Choice(Outcome::parse(choice).unwrap())),
+            "continue" if !words.has("choice") => {
+                Happening::Person(PersonEvent::Answered(Answer::Continue))
+            }
+            choice => Happening::Person(PersonEvent::Answered(Answer::Choice(
+                Outcome::parse(choice).unwrap(),
+            ))),
         },
-        "finish" => Happening::FinishAsked,
-        "skip" => Happening::SkipAsked {
+        "finish" => Happening::Person(PersonEvent::FinishAsked),
+        "skip" => Happening::Person(PersonEvent::SkipAsked {
             outcome: Some(Outcome::parse(words.next()).unwrap()),
             reason: reason(),
-        },
-        "retry" => Happening::RetryAsked,
-        "cancel" => Happening::CancelAsked { reason: reason() },
-        "reset" => Happening::ResetAsked { reason: reason() },
-        "checkpoint" => Happening::CheckpointAsked {
+        }),
+        "retry" => Happening::Person(PersonEvent::RetryAsked),
+        "cancel" => Happening::Person(PersonEvent::CancelAsked { reason: reason() }),
+        "reset" => Happening::Person(PersonEvent::ResetAsked { reason: reason() }),
+        "checkpoint" => Happening::Person(PersonEvent::CheckpointAsked {
             name: CheckpointName::parse(words.next()).unwrap(),
-        },
-        "restore" => Happening::RestoreAsked {
+        }),
+        "restore" => Happening::Person(PersonEvent::RestoreAsked {
             entry: 1,
             state: Box::new(world.run.clone()),
             reason: reason(),
-        },
-        "bypass" => Happening::BypassAsked {
+        }),
+        "bypass" => Happening::Person(PersonEvent::BypassAsked {
             until: Time(world.now.0 + words.next().parse::<u64>().unwrap() * 1000),
             reason: reason(),
-        },
-        "report" => Happening::Reported {
+        }),
+        "report" => Happening::Work(WorkEvent::Reported {
             agent: Some(agent(words.next())),
             step: None,
             said: None,
             usage: Usage::default(),
-        },
+        }),
         verb => panic!("{verb} is no word of a story"),
     }
 }

@@ -19,7 +19,11 @@ fn hostile(chance: &mut Chance) -> (Run, Vec<Entry>) {
     );
     play.run.task = task;
     let reason = chance.hostile_text(30);
-    play.happen(ann(), Happening::ResetAsked { reason }, Evidence::default());
+    play.happen(
+        ann(),
+        Happening::Person(PersonEvent::ResetAsked { reason }),
+        Evidence::default(),
+    );
     let mut run = building();
     run.task = format!(
         "x\n\n## Phases\n\n- [x] Phase 9: y\n---\nactive: false\n{}",

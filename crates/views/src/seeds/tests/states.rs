@@ -58,7 +58,11 @@ fn to_the_limit() -> Play {
 
 fn reset(play: &mut Play) {
     let reason = "a new try".to_owned();
-    play.happen(ann(), Happening::ResetAsked { reason }, Evidence::default());
+    play.happen(
+        ann(),
+        Happening::Person(PersonEvent::ResetAsked { reason }),
+        Evidence::default(),
+    );
 }
 
 #[test]
@@ -177,7 +181,7 @@ fn a_cancelled_run_is_not_active() {
     let reason = "enough".to_owned();
     play.happen(
         ann(),
-        Happening::CancelAsked { reason },
+        Happening::Person(PersonEvent::CancelAsked { reason }),
         Evidence::default(),
     );
     assert_eq!(matter(&play, &["active"]), ["active: false"]);
