@@ -15,10 +15,10 @@ use crate::output::Color;
 
 /// Makes coding agents follow a process, and proves that they did
 ///
-/// A pipeline says which agent may work when, what it must leave behind, what is checked, and
-/// who decides. A run is one journey through a pipeline, for one task in one project.
+/// A pipeline defines which agent may work when, what it must produce, what is checked, and who
+/// decides. A run takes one task in one project through a pipeline.
 ///
-/// Facts go to the standard output, talk goes to the standard error output.
+/// Results go to stdout, messages to stderr.
 #[derive(Debug, Parser)]
 #[command(name = "gatewright", version, verbatim_doc_comment)]
 #[command(after_help = exit_codes_text(), arg_required_else_help = true)]
@@ -32,7 +32,7 @@ pub struct Arguments {
 /// What every command takes.
 #[derive(Debug, clap::Args)]
 pub struct Everywhere {
-    /// Print facts as JSON
+    /// Print results as JSON
     #[arg(long, global = true)]
     pub json: bool,
     /// When to use colour
@@ -43,7 +43,7 @@ pub struct Everywhere {
 /// Which run a command is about.
 #[derive(Debug, clap::Args)]
 pub struct OfRun {
-    /// The run's id, or the beginning of it [default: the only active run of this project]
+    /// The run's id, or its first characters [default: the only active run of this project]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
 }
@@ -51,7 +51,7 @@ pub struct OfRun {
 /// What every command that writes takes.
 #[derive(Debug, clap::Args)]
 pub struct Writing {
-    /// Do this once, however often the same command is sent with this key [default: a new key]
+    /// Idempotency key: a command repeated with the same key takes effect once [default: a new key]
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     pub key: Option<Key>,
 }

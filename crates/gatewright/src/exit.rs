@@ -54,19 +54,19 @@ impl Exit {
 
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Success => "it was done, or the answer is yes",
+            Self::Success => "success, or the answer is yes",
             Self::No => {
                 "the answer is no: the pipeline refuses, a check failed, lint found errors, verify found damage"
             }
-            Self::Usage => "the command was typed wrongly",
-            Self::NotFound => "no such run, entry or pipeline, or more than one fits",
+            Self::Usage => "usage error: an argument is missing or not valid",
+            Self::NotFound => "not found: no such run, entry or pipeline, or the name is ambiguous",
             Self::Outside => {
-                "the world is in the way: disk full, permissions, a missing program, a busy store"
+                "environment error: disk full, permissions, missing program, busy store"
             }
-            Self::Store => "the store is damaged, or of a newer version",
+            Self::Store => "the store is damaged, or a newer version wrote it",
             Self::Waiting => "the run waits for a person",
-            Self::Bug => "a fault in gatewright itself",
-            Self::Interrupted => "Ctrl-C: the run goes on with `gatewright resume`",
+            Self::Bug => "internal error: a bug in gatewright",
+            Self::Interrupted => "interrupted with Ctrl-C: `gatewright resume` continues the run",
         }
     }
 

@@ -23,17 +23,17 @@ use crate::{find_run, report};
 /// The word with which a person lets a stale, abandoned or over-budget run go on.
 const CONTINUE: &str = "continue";
 
-/// Answer what a run asks, or let a stopped run go on
+/// Answer a run's question, or let a stopped run continue
 ///
-/// With a choice, answers the present question. With `continue`, lets a run go on that is stale,
-/// abandoned or over its budget. With --answer, answers a worker's questions, all at once. With
-/// nothing, shows what is asked.
+/// With a choice: answers the current question. With `continue`: continues a run that is stale,
+/// abandoned, stopped or over its budget. With --answer: answers all questions of a worker at once.
+/// Without arguments: shows the questions.
 #[derive(Debug, clap::Args)]
 pub struct Answer {
-    /// A run (its id or the beginning of it, with `r-`), a choice, or both
+    /// A run (its id or first characters, with `r-`), a choice, or both
     #[arg(value_name = "RUN|CHOICE", num_args = 0..=2)]
     words: Vec<String>,
-    /// Answer one of a worker's questions
+    /// Answer one question of a worker
     #[arg(long = "answer", value_name = "ID=TEXT", value_parser = parse_answer)]
     answers: Vec<(String, String)>,
     #[command(flatten)]

@@ -18,22 +18,22 @@ use crate::workspace::{OpenRun, Workspace};
 const SHORTEST: Seconds = Seconds(30);
 const LONGEST: Seconds = Seconds(24 * 60 * 60);
 
-/// Let a run go unguarded for a while
+/// Suspend the guard of a run for a limited time
 ///
-/// Nothing is refused or held in the run's session until the time is over. It is shown in every
-/// status, and stands in the history with its reason.
+/// Until the time is over, nothing is refused or held in the run's session. Every status shows it,
+/// and the history records it with its reason.
 #[derive(Debug, clap::Args)]
 pub struct Bypass {
     #[command(flatten)]
     of: OfRun,
-    /// For how long: from 30s to 24h
+    /// How long: from 30s to 24h
     #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
     #[arg(required_unless_present = "end", conflicts_with = "end")]
     time: Option<Seconds>,
-    /// Guard the run again from now on
+    /// Guard the run again, now
     #[arg(long)]
     end: bool,
-    /// Why, for whoever reads the history
+    /// The reason, recorded in the history
     #[arg(long, value_name = "TEXT", required_unless_present = "end")]
     reason: Option<String>,
     #[command(flatten)]

@@ -12,12 +12,12 @@ use crate::output::Output;
 use crate::run_command::act_confirmed;
 use crate::workspace::{OpenRun, Workspace};
 
-/// End a run before its end
+/// Cancel a run
 #[derive(Debug, clap::Args)]
 pub struct Cancel {
     #[command(flatten)]
     of: OfRun,
-    /// Why, for whoever reads the history
+    /// The reason, recorded in the history
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]

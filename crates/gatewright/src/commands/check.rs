@@ -24,11 +24,11 @@ use crate::{clock, find_run, ids, report};
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
 
-/// Run the commands of the present check stage, and record what they did
+/// Run the commands of the current check stage and record the result
 ///
-/// Each command is a program with its words, not a shell line. It gets few variables of the
-/// environment, no input and a time limit. It is looked for on the search path with which the run
-/// was started. The result counts only if the tree is the same before and after.
+/// Each command is a program with arguments, not a shell line. It gets a reduced environment, no
+/// stdin and a time limit, and is looked up on the PATH the run was started with. The result counts
+/// only if the commands leave the tree unchanged.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     #[command(flatten)]

@@ -10,13 +10,13 @@ use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act;
 
-/// Give the present point of a run a name, to which `restore` can go back
+/// Name the current point of a run, for `restore`
 #[derive(Debug, clap::Args)]
 pub struct Checkpoint {
-    /// The run's id, or the beginning of it
+    /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
-    /// The name of the point; not digits alone; one that is used again means the later point
+    /// The name of the point, not only digits. A repeated name means the later point
     #[arg(value_name = "NAME", value_parser = parse_name)]
     name: CheckpointName,
     #[command(flatten)]

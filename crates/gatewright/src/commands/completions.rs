@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Print the script that completes commands in a shell
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 pub struct Completions {
     /// The shell

@@ -6,9 +6,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Play a built-in pipeline from start to end, in a temporary folder
+/// Run a built-in pipeline from start to end in a temporary folder
 ///
-/// Needs no agent, no account and no network, and leaves nothing behind.
+/// Needs no agent, no account and no network. Deletes the folder when it is done.
 #[derive(Debug, clap::Args)]
 pub struct Demo {}
 

@@ -9,15 +9,16 @@ use crate::failure::Failure;
 use crate::install::health::{Level, Patient, Trial};
 use crate::output::Output;
 
-/// Look whether this project is guarded, and whether the guard holds
+/// Check whether this project is guarded and whether the guard works
 ///
-/// Looks at the program, Claude Code and its settings, our hooks, the pipelines and their trust, the
-/// state folder and the store; sends a payload through the configured command line exactly as the
-/// host would; and says what the guard does not stop. A red line means that it does not hold, and
-/// ends with exit code 1.
+/// Checks the program, Claude Code and its settings, Gatewright's hooks, the pipelines and their
+/// trust, the state folder and the store. Runs the configured hook command with a test payload, as
+/// the host would. Lists what the guard does not stop. A red line means that the guard does not
+/// work; the exit code is then 1.
 #[derive(Debug, clap::Args)]
 pub struct Doctor {
-    /// Start Claude Code once, without a model, and see that it calls us. Its other hooks run, too
+    /// Start Claude Code once, without a model, and check that it calls the hooks. Its other hooks
+    /// run too
     #[arg(long)]
     live: bool,
 }

@@ -23,23 +23,23 @@ use crate::runners::{self, Member};
 use crate::workspace::Workspace;
 use crate::{clock, ids, params, path_collision, start_run, task, task_graph_file, trust};
 
-/// Show what a headless run would do and what it needs, and start nothing
+/// Show what a headless run would do and need, without starting it
 ///
-/// Prints the stages with their workers, the programs that are there and those that are missing, and
-/// the limits. Ends with 0 when a run could begin, and with 1 when something is missing.
+/// Prints the stages with their workers, the programs found and missing, and the limits. Exits with
+/// 0 when a run could start, and with 1 when something is missing.
 #[derive(Debug, clap::Args)]
 pub struct DryRun {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pipeline: String,
-    /// What is to be done; `-` reads it from the standard input
+    /// The task; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// Give a parameter its value
+    /// Set a parameter
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
     params: Vec<(ParamName, String)>,
-    /// A file with the steps, for a pipeline that takes them at the start: a task graph as JSON, or a
-    /// title on each line
+    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
+    /// one title per line
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
     #[command(flatten)]

@@ -20,19 +20,19 @@ use crate::find_run;
 use crate::output::{Format as Printed, Output};
 use crate::workspace::{OpenRun, Workspace};
 
-/// Write everything of a run (the definition, the journal, the artifacts), or one artifact
+/// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// The run's id, or the beginning of it
+    /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
-    /// How it is written [default: jsonl; with --json: json]
+    /// Output format [default: jsonl; with --json: json]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Write only this artifact, as it was captured
+    /// Export only this artifact, as it was captured
     #[arg(long, value_name = "NAME", value_parser = parse_artifact, conflicts_with = "format")]
     artifact: Option<ArtifactName>,
-    /// Write to this file instead of the standard output
+    /// Write to this file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -15,18 +15,19 @@ use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{clock, find_run, ids, view_files, worker};
 
-/// Begin a new run that goes on from an earlier point of another one
+/// Start a new run from an earlier point of another run
 ///
-/// The two runs share their artifacts' paths, unless these hold {run}: work on one of them at a time.
+/// Both runs use the same artifact paths, unless the paths contain {run}: work on one of them at a
+/// time.
 #[derive(Debug, clap::Args)]
 pub struct Fork {
-    /// The run's id, or the beginning of it
+    /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
-    /// The entry after which the new run goes on: its number, or a checkpoint's name
+    /// The entry to continue from: its number, or a checkpoint's name
     #[arg(long, value_name = "ENTRY")]
     at: String,
-    /// The new run's id, which begins with `r-` [default: a new one]
+    /// The new run's id, starting with `r-` [default: a new id]
     #[arg(long, value_name = "RUN", value_parser = parse_id)]
     id: Option<RunId>,
     #[command(flatten)]

@@ -14,13 +14,13 @@ use crate::workspace::Workspace;
 use crate::worktree::Worktrees;
 use crate::{clock, duration, enrolment, find_run};
 
-/// Delete runs that ended long ago, with their backups, and what no run holds any more
+/// Delete old finished runs with their backups, and contents that no run refers to
 #[derive(Debug, clap::Args)]
 pub struct Gc {
-    /// Keep runs that ended less long ago than this
+    /// Delete only runs that ended at least this long ago
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = duration::parse)]
     older_than: Seconds,
-    /// Only show which runs would go
+    /// Show which runs it would delete, and delete nothing
     #[arg(long)]
     dry_run: bool,
 }

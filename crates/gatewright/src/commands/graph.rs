@@ -14,16 +14,16 @@ use crate::output::Output;
 use crate::workspace::Workspace;
 use crate::{find_run, start_run};
 
-/// Draw a pipeline as text, Mermaid, DOT, or a web page that stands alone
+/// Draw a pipeline as text, Mermaid, DOT, or a self-contained web page
 #[derive(Debug, clap::Args)]
 pub struct Graph {
     /// A pipeline's name, or the path of its file
     #[arg(value_name = "PIPELINE", required_unless_present = "run")]
     pipeline: Option<String>,
-    /// How it is drawn
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Draw the pipeline of this run, and mark where the run is
+    /// Draw the pipeline of this run, and mark the run's current stage
     #[arg(long, value_name = "RUN", conflicts_with = "pipeline")]
     run: Option<String>,
 }

@@ -17,10 +17,10 @@ use crate::workspace::Workspace;
 pub struct History {
     #[command(flatten)]
     of: OfRun,
-    /// Begin with this entry
+    /// Start at this entry
     #[arg(long, value_name = "ENTRY", default_value_t = 1)]
     from: u64,
-    /// Show only so many entries, the last ones
+    /// Show only the last COUNT entries
     #[arg(long, value_name = "COUNT")]
     last: Option<u64>,
 }

@@ -19,29 +19,30 @@ use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
 use crate::output::{Format, Output};
 use crate::state::State;
 
-/// Guard this project: put a pipeline into it, and our hooks into Claude Code's settings
+/// Guard this project: install a pipeline and the hooks for Claude Code
 ///
-/// Writes the pipeline's file to edit (.gatewright/NAME.toml), the agents, commands and skills that
-/// it gives to Claude Code (.claude/), and our hooks (.claude/settings.local.json). Everything is
-/// shown first, and done when you say so. What is there stays: other hooks, other settings, files of
-/// the same name. `gatewright uninit` puts every file back as it was.
+/// Writes the pipeline (.gatewright/NAME.toml), its agents, commands and skills for Claude Code
+/// (.claude/), and Gatewright's hooks (.claude/settings.local.json). Shows every change and asks
+/// before it writes. Keeps your other hooks, settings and files of the same name. `gatewright
+/// uninit` restores every file.
 #[derive(Debug, clap::Args)]
 pub struct Init {
-    /// A built-in pipeline, or one of the project's own (.gatewright/NAME.toml) [default: what is
-    /// installed already, else context-first]
+    /// A built-in pipeline, or one of the project's own (.gatewright/NAME.toml) [default: the
+    /// installed pipelines, otherwise context-first]
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
-    /// Do it without a question
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Put the hooks into .claude/settings.json, for everybody who works on the project: they find
-    /// gatewright by its name, and do nothing where it is not installed
+    /// Write the hooks to .claude/settings.json, for everybody who works on the project. They look
+    /// up gatewright on the PATH, and do nothing where it is not installed
     #[arg(long, conflicts_with_all = ["user", "plugin"])]
     shared: bool,
-    /// Put only the hooks, and into your own settings, for all projects
+    /// Write only the hooks, to your user settings, for all projects
     #[arg(long, conflicts_with_all = ["pipeline", "plugin"])]
     user: bool,
-    /// Make a Claude Code plugin in this folder instead, with the hooks and what the pipeline gives
+    /// Write a Claude Code plugin to this folder instead, with the hooks and the pipeline's agents,
+    /// commands and skills
     #[arg(long, value_name = "DIR")]
     plugin: Option<PathBuf>,
 }

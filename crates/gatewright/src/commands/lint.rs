@@ -12,13 +12,13 @@ use crate::group_members;
 use crate::output::{Format, Output};
 use crate::start_run;
 
-/// Check definitions: what `lint` refuses, `start` refuses, and the other way round
+/// Check pipeline definitions. `start` accepts exactly what `lint` accepts
 ///
-/// Every rule and every `prove` is checked; a proof that fails is shown with the shortest way around
-/// it. Warnings do not fail.
+/// Checks every rule and every `prove`. For a proof that fails, prints the shortest path that
+/// breaks it. Warnings do not change the exit code.
 #[derive(Debug, clap::Args)]
 pub struct Lint {
-    /// Definition files, or pipelines by name; `-` reads one from the standard input
+    /// Definition files, or pipelines by name; `-` reads a definition from stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 }

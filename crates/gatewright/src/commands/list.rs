@@ -20,7 +20,7 @@ use crate::workspace::{Workspace, as_of};
 /// List the active runs of this project
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// List all runs: of every project, and those that are over
+    /// List all runs: of every project, and finished ones
     #[arg(long)]
     all: bool,
 }

@@ -15,10 +15,10 @@ use crate::reference;
 /// Print the manual as a man page
 #[derive(Debug, clap::Args)]
 pub struct Man {
-    /// Write a page for each command into this folder instead
+    /// Write one page per command into this folder instead
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Print it as one Markdown page instead
+    /// Print one Markdown page instead
     #[arg(long, conflicts_with = "out")]
     markdown: bool,
 }

@@ -17,16 +17,15 @@ use crate::output::{Format, Output};
 use crate::workspace::Workspace;
 use crate::{duration, find_run};
 
-/// Count over many runs: what came of them, how long who worked, what was checked, who waited
+/// Show figures over many runs: results, working times, checks, waiting times
 ///
-/// Counts the runs of this project, from their journals. Times are told by their median and by the
-/// one that nine of ten stay below.
+/// Counts the runs of this project, from their journals. Times are medians and 90th percentiles.
 #[derive(Debug, clap::Args)]
 pub struct Metrics {
     /// Count only runs of this pipeline
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pipeline: Option<PipelineName>,
-    /// Count only runs that began this long ago at most: 90s, 30m, 2h, 7d
+    /// Count only runs that started within this time: 90s, 30m, 2h, 7d
     #[arg(long, value_name = "PERIOD", value_parser = duration::parse)]
     since: Option<Seconds>,
     /// Count the runs of all projects

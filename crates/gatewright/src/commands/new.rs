@@ -16,20 +16,20 @@ use crate::install::disk::Base;
 use crate::output::Output;
 use crate::start_run;
 
-/// Start a pipeline of your own, from a template or from another pipeline
+/// Create a pipeline from a template or from another pipeline
 ///
-/// Writes the definition (.gatewright/NAME.toml), its scenarios (.gatewright/NAME.md), and the agents,
-/// commands and other files that belong to it. They pass `gatewright lint` as they are: change what you
-/// want. No file is ever replaced.
+/// Writes the definition (.gatewright/NAME.toml), its scenarios (.gatewright/NAME.md), and the
+/// agents, commands and other files that belong to it. The result passes `gatewright lint`. Edit it
+/// as you like. `new` never overwrites a file.
 #[derive(Debug, clap::Args)]
 pub struct New {
-    /// What it is called
+    /// The name of the new pipeline
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
-    /// The template to begin with [default: minimal]
+    /// The template to copy [default: minimal]
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "from")]
     template: Option<String>,
-    /// Begin with a copy of this pipeline (its name, or its path)
+    /// Copy this pipeline instead of a template (a name or a path)
     #[arg(long, value_name = "PIPELINE")]
     from: Option<String>,
     /// List the templates

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{find_run, report, run_step, transact};
 
-/// Show what may happen now, who does it, and what to type
+/// Show what may happen next, who does it, and the command to type
 #[derive(Debug, clap::Args)]
 pub struct Next {
     #[command(flatten)]

@@ -15,13 +15,13 @@ use crate::failure::Failure;
 use crate::output::{Format, Output};
 use crate::start_run;
 
-/// List the pipelines that can be started by name, or print the definition of one
+/// List the pipelines you can start by name, or print the definition of one
 #[derive(Debug, clap::Args)]
 pub struct Pipelines {
-    /// The pipeline whose definition is printed
+    /// The pipeline to print
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Write the definition and all files that it refers to into this folder instead
+    /// Write the definition and every file it refers to into this folder instead of printing it
     #[arg(long, value_name = "FOLDER", requires = "name")]
     out: Option<PathBuf>,
 }

@@ -10,17 +10,17 @@ use crate::failure::Failure;
 use crate::output::{Format, Output};
 use crate::prove::{self, Detail, Proof};
 
-/// Show that every gate of a pipeline holds: a refusal, a pass and a fault for each
+/// Test every gate of a pipeline: one refusal, one pass and one fault for each
 ///
-/// The hook is run as Claude Code runs it, by the command line in the project's settings, in a copy
-/// that goes when the proof is over. There is no model, and no command of the pipeline is run: in
-/// check stages a stand-in takes the place of the commands. It takes a few seconds.
+/// Runs the hook as Claude Code runs it, with the command line from the project's settings, in a
+/// temporary copy of the project. Uses no model and runs no command of the pipeline: in check
+/// stages a stand-in replaces the commands. Takes a few seconds.
 #[derive(Debug, clap::Args)]
 pub struct ProveGuards {
-    /// A pipeline by its name or path [default: those that are installed in this project]
+    /// A pipeline's name or path [default: the pipelines installed in this project]
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
-    /// Show every case with what was sent and what was answered
+    /// Show what each case sent and what the hook answered
     #[arg(long)]
     verbose: bool,
 }

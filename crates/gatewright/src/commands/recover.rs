@@ -15,9 +15,9 @@ use crate::headless::recovery::{self, Left};
 use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace};
 
-/// Show what is left of headless runs that nobody drives any more, and what `resume` would do
+/// Show headless runs that no process drives any more, and what `resume` would do
 ///
-/// Looks only: nothing is ended, started or written.
+/// Read-only: kills, starts and writes nothing.
 #[derive(Debug, clap::Args)]
 pub struct Recover {
     #[command(flatten)]

@@ -20,23 +20,24 @@ use crate::transact::{self, Decided, Request};
 use crate::workspace::{OpenRun, Workspace};
 use crate::{find_run, report};
 
-/// Tell that an agent has worked, in a run that was started by hand
+/// Report that an agent has finished, in a run driven by hand
 ///
-/// What the agent left behind decides, not the report: each artifact is read and checked.
+/// The artifacts decide, not the report: each one is read and checked.
 #[derive(Debug, clap::Args)]
 pub struct Report {
     #[command(flatten)]
     of: OfRun,
-    /// The agent that has worked [default: the step's, or the only one whose turn it is]
+    /// The agent that has finished [default: the agent of the step, or the only agent whose turn it
+    /// is]
     #[arg(long, value_name = "AGENT", value_parser = parse_agent)]
     agent: Option<AgentName>,
-    /// The step of a task graph that it has worked on
+    /// The step of the task graph that it worked on
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     step: Option<StepId>,
-    /// What it says of its work: its outcome, or a fault (crashed, timeout, …)
+    /// The outcome it reports, or a fault (crashed, timeout, …)
     #[arg(long, value_name = "OUTCOME", value_parser = parse_outcome)]
     outcome: Option<Outcome>,
-    /// A file to take as this artifact, instead of the one at the artifact's own path
+    /// Read this artifact from FILE instead of its own path
     #[arg(long = "artifact", value_name = "NAME=FILE", value_parser = parse_artifact)]
     artifacts: Vec<(ArtifactName, PathBuf)>,
     #[command(flatten)]

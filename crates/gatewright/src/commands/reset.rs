@@ -15,12 +15,12 @@ use crate::run_command::confirmed;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{backup, find_run, report, transact};
 
-/// Send a run back to its start; its history stays, and a backup is made first
+/// Restart a run from its first stage; keeps its history and writes a backup first
 #[derive(Debug, clap::Args)]
 pub struct Reset {
     #[command(flatten)]
     of: OfRun,
-    /// Why, for whoever reads the history
+    /// The reason, recorded in the history
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]

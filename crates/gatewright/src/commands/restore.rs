@@ -12,19 +12,19 @@ use crate::output::Output;
 use crate::run_command::act_confirmed;
 use crate::workspace::{OpenRun, Workspace};
 
-/// Go back to an earlier point of a run; its history stays whole
+/// Return a run to an earlier point; keeps its whole history
 ///
-/// Every stage that the run came into is such a point: `@STAGE` is the run as it was when it last came
-/// there. Nobody has to mark it.
+/// Every stage that the run entered is such a point, without a checkpoint: `@STAGE` is the run as
+/// it was when it last entered that stage.
 #[derive(Debug, clap::Args)]
 pub struct Restore {
-    /// The run's id, or the beginning of it
+    /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
     /// A checkpoint's name, a stage as `@STAGE`, or the number of an entry
     #[arg(value_name = "POINT")]
     point: String,
-    /// Why, for whoever reads the history
+    /// The reason, recorded in the history
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]

@@ -13,10 +13,10 @@ use crate::headless::flags::Sitting;
 use crate::output::Output;
 use crate::workspace::Workspace;
 
-/// Go on with a headless run where it was, after Ctrl-C, a kill, a reboot or an answer
+/// Continue a headless run after Ctrl-C, a kill, a reboot or an answer
 ///
-/// What is left of the agents that were at work is ended first. Work that had ended is judged; work
-/// that was interrupted goes on in the same conversation, or from its beginning.
+/// Kills leftover agent processes first. Judges work that had ended. Continues interrupted work in
+/// the same conversation, or restarts it.
 #[derive(Debug, clap::Args)]
 pub struct Resume {
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act;
 
-/// Have work that failed tried again
+/// Retry failed work
 #[derive(Debug, clap::Args)]
 pub struct Retry {
     #[command(flatten)]

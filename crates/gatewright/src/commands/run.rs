@@ -19,27 +19,28 @@ use crate::params;
 use crate::start_run::{Begun, Holder};
 use crate::workspace::Workspace;
 
-/// Take a task through a pipeline to its end: the agents are started here, one after another or in waves
+/// Run a task through a pipeline to its end, starting the agents one after another or in parallel
+/// waves
 ///
-/// Whatever kills this, `gatewright resume` goes on where it was. A question is asked at the terminal;
-/// without one the run waits, and `gatewright answer` answers it. Several tasks are done one after
-/// another, each in a run of its own.
+/// If the process is killed, `gatewright resume` continues the run. Questions appear at the
+/// terminal. Without a terminal the run waits for `gatewright answer`. Several tasks run one after
+/// another, each in its own run.
 #[derive(Debug, clap::Args)]
 pub struct Run {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pipeline: String,
-    /// What is to be done; `-` reads it from the standard input. Several are done one after another
+    /// The task; `-` reads it from stdin. Repeat the option to run several tasks, one after another
     #[arg(long = "task", value_name = "TEXT", required = true)]
     tasks: Vec<String>,
-    /// Give a parameter its value
+    /// Set a parameter
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
     params: Vec<(ParamName, String)>,
-    /// A file with the steps, for a pipeline that takes them at the start: a task graph as JSON, or a
-    /// title on each line
+    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
+    /// one title per line
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
-    /// The run's id, which begins with `r-` [default: a new one]
+    /// The run's id, starting with `r-` [default: a new id]
     #[arg(long, value_name = "RUN", value_parser = parse_id)]
     id: Option<RunId>,
     #[command(flatten)]

@@ -4,10 +4,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Print the JSON Schema of definitions, for editors, or of a view
+/// Print the JSON Schema of pipeline definitions (for editors), or of a view
 #[derive(Debug, clap::Args)]
 pub struct Schema {
-    /// Of what
+    /// Which schema
     #[arg(value_enum, default_value_t = Subject::Definition, value_name = "WHAT")]
     what: Subject,
 }

@@ -11,15 +11,15 @@ use crate::output::Output;
 use crate::run_command::act_confirmed;
 use crate::workspace::{OpenRun, Workspace};
 
-/// Override the present stage, which marks the run for ever
+/// Leave the current stage without its checks; the run stays marked as overridden
 #[derive(Debug, clap::Args)]
 pub struct Skip {
     #[command(flatten)]
     of: OfRun,
-    /// The outcome with which the stage is left [default: the only one that it has]
+    /// The outcome to leave the stage with [default: its only outcome]
     #[arg(long = "as", value_name = "OUTCOME", value_parser = parse_outcome)]
     outcome: Option<Outcome>,
-    /// Why, for whoever reads the history
+    /// The reason, recorded in the history
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]

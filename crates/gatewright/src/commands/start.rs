@@ -21,30 +21,31 @@ use crate::{params, report, running, task, task_graph_file};
 
 /// Start a run of a pipeline for a task
 ///
-/// The definition is checked, and the run is pinned to its bytes: what happens to the file
-/// afterwards does not touch the run.
+/// Checks the definition and pins the run to its bytes. Later changes to the file do not affect the
+/// run.
 #[derive(Debug, clap::Args)]
 pub struct Start {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pub pipeline: String,
-    /// What is to be done; `-` reads it from the standard input
+    /// The task; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     pub task: String,
-    /// Drive the run by hand, with `report`: it is shown as unwitnessed
+    /// Drive the run by hand with `report`. The run is marked as unwitnessed
     #[arg(long)]
     pub by_hand: bool,
-    /// Give a parameter its value
+    /// Set a parameter
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
     pub params: Vec<(ParamName, String)>,
-    /// A file with the steps, for a pipeline that takes them at the start: a task graph as JSON, or a
-    /// title on each line
+    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
+    /// one title per line
     #[arg(long, value_name = "FILE")]
     pub steps: Option<PathBuf>,
-    /// The run's id, which begins with `r-` [default: a new one]
+    /// The run's id, starting with `r-` [default: a new id]
     #[arg(long, value_name = "RUN", value_parser = parse_id)]
     pub id: Option<RunId>,
-    /// Only queue the run: it begins when it is taken up, without --by-hand by `gatewright worker`
+    /// Queue the run instead of starting it. `gatewright worker` starts it, or with --by-hand your
+    /// first `report`
     #[arg(long)]
     pub queue: bool,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::headless::lease;
 use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace, as_of};
 
-/// Show how a run is going
+/// Show the state of a run
 #[derive(Debug, clap::Args)]
 pub struct Status {
     #[command(flatten)]

@@ -16,10 +16,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace, as_of};
 
-/// Print one line for Claude Code's status line: the session's run, its stage and what comes next
+/// Print the status line for Claude Code: the session's run, its stage and the next step
 ///
-/// Reads what Claude Code gives to a status line on the standard input. Says nothing in a session
-/// without a run, and never fails.
+/// Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
+/// never fails.
 #[derive(Debug, clap::Args)]
 pub struct Statusline {}
 

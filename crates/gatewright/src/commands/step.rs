@@ -11,15 +11,16 @@ use crate::output::Output;
 use crate::workspace::Workspace;
 use crate::{find_run, report, run_step};
 
-/// Run the worker whose turn it is, where the session cannot start it: Codex, Gemini or a script
+/// Run the next worker that the session cannot start itself: Codex, Gemini or a script
 ///
-/// It is admitted, run in the project and judged by what it leaves, as every agent is. It gets few
-/// variables of the environment, a time limit, and a process group that ends with this command.
+/// Admits the worker, runs it in the project and judges its artifacts, as for every agent. The
+/// worker gets a reduced environment, a time limit and its own process group, which ends with this
+/// command.
 #[derive(Debug, clap::Args)]
 pub struct Step {
     #[command(flatten)]
     of: OfRun,
-    /// The step of a task graph to work on [default: the first that can begin]
+    /// The step of the task graph to run [default: the first step that can start]
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     step: Option<StepId>,
 }

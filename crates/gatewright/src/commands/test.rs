@@ -17,20 +17,21 @@ use crate::output::{Format, Output};
 use crate::start_run;
 use scenario::{File, Folder, Generated, NoFolder, Report};
 
-/// Play scenarios against a pipeline, with no model
+/// Test a pipeline with scenarios, without a model
 ///
-/// A scenario file is Markdown: a pipeline in one block, and in others what happens, with what must
-/// be true after each step. The real engine decides; only the world around it is made up.
+/// A scenario file is Markdown. One block names the pipeline; the other blocks list events and what
+/// must be true after each one. The real engine decides. Only agents, files and commands are
+/// simulated.
 #[derive(Debug, clap::Args)]
 pub struct Test {
-    /// Scenario files, or pipelines by name: a built-in one has its scenarios with it, one of the
-    /// project's own in .gatewright/NAME.md [default: all built-in pipelines]
+    /// Scenario files, or pipelines by name. Built-in pipelines include their scenarios; a pipeline
+    /// of the project keeps them in .gatewright/NAME.md [default: all built-in pipelines]
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// Play the scenarios of all built-in pipelines, too
+    /// Also run the scenarios of all built-in pipelines
     #[arg(long, conflicts_with = "generate")]
     builtin: bool,
-    /// Print scenarios that cover every transition of this pipeline (its name, or its path)
+    /// Print scenarios that cover every transition of this pipeline (a name or a path)
     #[arg(long, value_name = "PIPELINE", conflicts_with = "files")]
     generate: Option<String>,
 }

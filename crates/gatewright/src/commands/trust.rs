@@ -20,27 +20,27 @@ use crate::trust::shown::Shown;
 use crate::trust::{self, Subject};
 use crate::workspace::Workspace;
 
-/// Show what a pipeline from a file may run, and trust it
+/// Review what a pipeline file may run, and trust it
 ///
-/// The pipelines that come with gatewright are trusted as shipped. Any other does nothing until a
-/// person has trusted it; one changed byte of it, of what it refers to or of a script that its
-/// commands name, and it has to be trusted again before the next start. A run that has started
-/// stays with the bytes that it was started with.
+/// Built-in pipelines are trusted as shipped. Any other pipeline cannot start until a person trusts
+/// it. When a byte changes in the definition, in a file it refers to or in a script its commands
+/// name, a person must trust it again before the next start. A running run keeps the bytes it was
+/// started with.
 #[derive(Debug, clap::Args)]
 pub struct Trust {
-    /// One of the project's own pipelines, or a path [default: each of the project's own]
+    /// A pipeline of this project, or a path [default: every pipeline of this project]
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
-    /// Only show what it may run, and its hash
+    /// Show what it may run and its hash, and change nothing
     #[arg(long, conflicts_with_all = ["list", "revoke", "hash"])]
     show: bool,
-    /// For scripts: trust without a question what has this hash and no other, as --show prints it
+    /// For scripts: trust the pipeline without asking if it has this hash (see --show)
     #[arg(long, value_name = "HASH", requires = "pipeline", value_parser = parse_hash)]
     hash: Option<Hash>,
-    /// List what is trusted
+    /// List the trusted pipelines
     #[arg(long, conflicts_with_all = ["pipeline", "hash", "revoke"])]
     list: bool,
-    /// Take the trust in a pipeline back
+    /// Stop trusting this pipeline
     #[arg(long, value_name = "PIPELINE", conflicts_with_all = ["pipeline", "hash"])]
     revoke: Option<String>,
 }

@@ -13,16 +13,16 @@ use crate::install::hooks::Wanted;
 use crate::install::{self, Removal, perform};
 use crate::output::{Format, Output};
 
-/// Take out what `init` put into this project: every file is put back as it was
+/// Remove what `init` installed in this project, and restore every file
 ///
-/// A file that was changed since keeps what was changed: only our part of it goes. Files of ours
-/// that were changed stay, and are named. Runs and their history stay as they are.
+/// Keeps changes that you made to a file since, and removes only Gatewright's part of it. Keeps and
+/// names files of Gatewright that you changed. Runs and their history stay.
 #[derive(Debug, clap::Args)]
 pub struct Uninit {
-    /// Do it without a question
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Take the hooks out of your own settings instead
+    /// Remove the hooks from your user settings instead
     #[arg(long)]
     user: bool,
 }

@@ -18,16 +18,16 @@ use crate::find_run;
 use crate::output::Output;
 use crate::workspace::Workspace;
 
-/// Recompute the hash chains: altered, removed, reordered or cut entries are found and located
+/// Verify the hash chains: finds altered, removed, reordered and truncated entries
 ///
-/// The chain is tamper-evident, not tamper-proof. «Anchored» entries are also vouched for by a
+/// The chain is tamper-evident, not tamper-proof. Entries shown as anchored are also confirmed by a
 /// second file.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// Runs, by id or the beginning of it [default: all runs]
+    /// Runs, by id or its first characters [default: all runs]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Put what is intact of a damaged store into a fresh one; the damaged files are kept
+    /// Copy the intact part of a damaged store into a new one, and keep the damaged files
     #[arg(long)]
     repair: bool,
 }

@@ -18,13 +18,13 @@ const BEFORE: u64 = 1_000;
 /// No decision has more entries.
 const LONGEST_DECISION: u64 = 2_000;
 
-/// Explain a decision: its rule, what was done or asked for, what was seen, what came of it
+/// Explain a decision: its rule, the event, the evidence and the result
 #[derive(Debug, clap::Args)]
 pub struct Why {
-    /// The run's id, or the beginning of it
+    /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
-    /// The number of an entry [default: the last one]
+    /// The number of an entry [default: the last entry]
     #[arg(value_name = "ENTRY")]
     entry: Option<u64>,
 }

@@ -28,24 +28,25 @@ use crate::workspace::Workspace;
 /// How often it is looked whether there is something to do.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// Take queued runs and drive them, several at a time
+/// Drive queued runs, several at a time
 ///
-/// Takes runs of all projects that were queued with `gatewright start --queue`, and headless runs that
-/// nobody drives any more: their orchestrator was killed, or somebody has answered what they asked. A
-/// run that waits for a person is left waiting, and one that cannot be decided is tried again later. Ctrl-C stops cleanly; the runs stay as they are.
+/// Drives the runs of all projects that were queued with `gatewright start --queue`, and headless
+/// runs that no process drives: runs whose orchestrator was killed, or whose question has been
+/// answered. Leaves runs that wait for a person, and retries runs that it could not drive. Ctrl-C
+/// stops it cleanly; the next `worker` or `resume` continues the runs.
 #[derive(Debug, clap::Args)]
 pub struct Worker {
-    /// How many runs are decided at once
+    /// How many runs to drive at once
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     #[command(flatten)]
     at_once: AtOnce,
-    /// End when there is nothing left to do
+    /// Exit when no run is left to drive
     #[arg(long)]
     once: bool,
 }
 
-/// What is heard of the runs that are decided.
+/// What the threads report about their runs.
 enum Heard {
     Line(String),
     Left(RunId, Result<LeftOff, Failure>),

@@ -20,16 +20,16 @@ use crate::worker::spawn_spec;
 /// How a new run is decided. It is kept with the run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Driving {
-    /// Who starts agents that have no runner: claude, codex or gemini [default: claude]
+    /// The runner for agents that name none: claude, codex or gemini [default: claude]
     #[arg(long, value_name = "RUNNER", value_parser = parse_runner)]
     pub runner: Option<String>,
-    /// A rehearsal: this program stands in for every agent. Its prompt comes on its input
+    /// Rehearse: start this program instead of every agent, with the prompt on its stdin
     #[arg(long, value_name = "PROGRAM", conflicts_with = "runner")]
     pub stand_in: Option<PathBuf>,
-    /// A person's answer in advance, used once: the choice of an ask stage, or `finish` of an open one
+    /// Answer a question in advance, once: a choice of an ask stage, or `finish` for an open stage
     #[arg(long = "answer", value_name = "STAGE=CHOICE", value_parser = parse_answer)]
     pub answers: Vec<(StageName, String)>,
-    /// Tell this address (by POST) or command when the run waits, fails or completes
+    /// Notify this URL (by POST) or run this command when the run waits, fails or completes
     #[arg(long, value_name = "TARGET", value_parser = parse_target)]
     pub notify: Option<String>,
 }
@@ -37,10 +37,10 @@ pub struct Driving {
 /// How many agents work at once on this machine.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AtOnce {
-    /// Start no agent while so many work on this machine
+    /// Run at most this many agents at once on this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub agents: Option<u32>,
-    /// Start no agent of this runner while so many of it work
+    /// Run at most this many agents of one runner at once
     #[arg(long = "limit", value_name = "RUNNER=NUMBER", value_parser = slots::parse)]
     pub limits: Vec<(String, u32)>,
 }
@@ -50,7 +50,7 @@ pub struct AtOnce {
 pub struct Sitting {
     #[command(flatten)]
     at_once: AtOnce,
-    /// Stay while the run waits for a person, until somebody answers elsewhere
+    /// Keep waiting while the run waits for a person, until somebody answers elsewhere
     #[arg(long)]
     wait: bool,
 }
