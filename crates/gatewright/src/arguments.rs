@@ -5,9 +5,9 @@ use store::Key;
 
 use crate::commands::{
     answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, history, init, lint, list, man, metrics, new, next, pipelines,
-    prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip, start, status,
-    statusline, step, test, trust, uninit, verify, watchdog, why, worker,
+    export, finish, fork, gc, graph, help, history, init, lint, list, man, metrics, new, next,
+    pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip,
+    start, status, statusline, step, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
 use crate::idempotency::LONGEST;
@@ -22,6 +22,7 @@ use crate::output::Color;
 #[derive(Debug, Parser)]
 #[command(name = "gatewright", version, verbatim_doc_comment)]
 #[command(after_help = exit_codes_text(), arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(flatten)]
     pub everywhere: Everywhere,
@@ -105,6 +106,7 @@ pub enum Command {
     Statusline(statusline::Statusline),
     Completions(completions::Completions),
     Man(man::Man),
+    Help(help::Help),
     #[command(hide = true)]
     ExitCodes(exit_codes::ExitCodes),
     #[command(hide = true)]

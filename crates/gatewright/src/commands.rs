@@ -15,6 +15,7 @@ pub mod finish;
 pub mod fork;
 pub mod gc;
 pub mod graph;
+pub mod help;
 pub mod history;
 pub mod init;
 pub mod lint;

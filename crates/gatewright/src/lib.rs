@@ -4,6 +4,7 @@ mod arguments;
 mod backup;
 mod caller;
 mod clock;
+mod command_groups;
 mod commands;
 mod confirm;
 mod context;
@@ -51,7 +52,7 @@ use std::ffi::OsString;
 use std::panic::{self, UnwindSafe};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 
 use crate::arguments::{Arguments, Command};
@@ -86,7 +87,8 @@ fn plain_output() -> Output {
 }
 
 fn parse_and_run(arguments: &[OsString]) -> Exit {
-    match Arguments::try_parse_from(arguments) {
+    let matches = command_groups::command().try_get_matches_from(arguments);
+    match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => run_parsed(&arguments),
         Err(error) => explain(&error),
     }
@@ -169,6 +171,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Statusline(command) => command.run(context, output),
         Command::Completions(command) => command.run(output),
         Command::Man(command) => command.run(output),
+        Command::Help(command) => command.run(output),
         Command::ExitCodes(command) => command.run(output),
         Command::Watchdog(command) => Ok(command.run()),
     }

@@ -1,9 +1,8 @@
 //! `gatewright completions`: the script that completes commands in a shell.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
+use crate::command_groups;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -19,7 +18,7 @@ pub struct Completions {
 impl Completions {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         let mut script = Vec::new();
-        let mut command = Arguments::command();
+        let mut command = command_groups::command();
         clap_complete::generate(self.shell, &mut command, "gatewright", &mut script);
         output.bytes(&script)?;
         Ok(Exit::Success)

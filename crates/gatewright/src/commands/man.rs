@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
-
 use super::export::save;
-use crate::arguments::Arguments;
+use crate::command_groups;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -25,7 +23,7 @@ pub struct Man {
 
 impl Man {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
-        let command = reference::complete(Arguments::command());
+        let command = reference::complete(command_groups::command());
         match &self.out {
             Some(folder) => {
                 fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;

@@ -19,10 +19,9 @@ use crate::params;
 use crate::start_run::{Begun, Holder};
 use crate::workspace::Workspace;
 
-/// Run a task through a pipeline to its end, starting the agents one after another or in parallel
-/// waves
+/// Run a task through a pipeline to its end; starts the agents itself
 ///
-/// If the process is killed, `gatewright resume` continues the run. Questions appear at the
+/// Starts agents one after another, or in parallel waves where the pipeline has steps. If the process is killed, `gatewright resume` continues the run. Questions appear at the
 /// terminal. Without a terminal the run waits for `gatewright answer`. Several tasks run one after
 /// another, each in its own run.
 #[derive(Debug, clap::Args)]

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::workspace::{OpenRun, Workspace, as_of};
 
-/// Print the status line for Claude Code: the session's run, its stage and the next step
+/// Print Claude Code's status line: the session's run, its stage and the next step
 ///
 /// Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
 /// never fails.

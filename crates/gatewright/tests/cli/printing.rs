@@ -312,7 +312,18 @@ fn help_is_there_for_every_command() {
     for code in ["0  ", "1  ", "2  ", "3  ", "4  ", "5  ", "70  "] {
         assert!(codes.contains(code), "{code}\n{codes}");
     }
-    run(&project, "help start").succeeds();
+    let start = run(&project, "help start").succeeds().stdout;
+    assert!(start.contains("--by-hand"), "{start}");
+    // A topic is a page of the documentation; a command of the same name is shown before it.
+    let rules = run(&project, "help rules").succeeds().stdout;
+    assert!(rules.contains("GW-R01") && rules.contains("GW-L201"));
+    let doctor = run(&project, "help doctor").succeeds().stdout;
+    assert!(doctor.contains("--live") && doctor.contains("| `probe` |"));
+    let topics = run(&project, "help").succeeds().stdout;
+    for part in ["Everyday:", "Set up:", "prove-guards", "reliability"] {
+        assert!(topics.contains(part), "{part}\n{topics}");
+    }
+    run(&project, "help no-such-word").exits(2);
     run(&project, "--version").succeeds();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(

@@ -1,0 +1,146 @@
+//! `gatewright help`: the help of the program or of a command, or a page of the documentation.
+
+use std::fmt::Write as _;
+
+use crate::command_groups;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Print the help of a command, or a page of the documentation
+#[derive(Debug, clap::Args)]
+pub struct Help {
+    /// A command, or a topic [default: the help of the program, and the list of topics]
+    #[arg(value_name = "COMMAND|TOPIC")]
+    word: Option<String>,
+}
+
+/// A page of the documentation.
+struct Topic {
+    name: &'static str,
+    about: &'static str,
+    page: &'static str,
+}
+
+const TOPICS: [Topic; 16] = [
+    Topic {
+        name: "readme",
+        about: "What Gatewright does, with two tours",
+        page: include_str!("../../../../README.md"),
+    },
+    Topic {
+        name: "guarded",
+        about: "Guarded mode: a session of Claude Code, step by step",
+        page: include_str!("../../../../docs/guarded.md"),
+    },
+    Topic {
+        name: "headless",
+        about: "Headless mode: run, resume, queue, budgets",
+        page: include_str!("../../../../docs/headless.md"),
+    },
+    Topic {
+        name: "pipelines",
+        about: "The built-in pipelines",
+        page: include_str!("../../../../docs/pipelines.md"),
+    },
+    Topic {
+        name: "language",
+        about: "The language of pipeline files",
+        page: include_str!("../../../../docs/language.md"),
+    },
+    Topic {
+        name: "scenarios",
+        about: "Scenarios: unit tests of a pipeline",
+        page: include_str!("../../../../docs/scenarios.md"),
+    },
+    Topic {
+        name: "people",
+        about: "Which commands are for people only",
+        page: include_str!("../../../../docs/people.md"),
+    },
+    Topic {
+        name: "install",
+        about: "What `init` writes and what `uninit` restores",
+        page: include_str!("../../../../docs/install.md"),
+    },
+    Topic {
+        name: "doctor",
+        about: "What `doctor` checks",
+        page: include_str!("../../../../docs/doctor.md"),
+    },
+    Topic {
+        name: "prove-guards",
+        about: "What `prove-guards` tests",
+        page: include_str!("../../../../docs/prove-guards.md"),
+    },
+    Topic {
+        name: "step",
+        about: "Codex, Gemini CLI and scripts in a guarded run",
+        page: include_str!("../../../../docs/step.md"),
+    },
+    Topic {
+        name: "hooks",
+        about: "The contract of the hooks",
+        page: include_str!("../../../../docs/hooks.md"),
+    },
+    Topic {
+        name: "metrics",
+        about: "The figures of `metrics`",
+        page: include_str!("../../../../docs/metrics.md"),
+    },
+    Topic {
+        name: "reliability",
+        about: "How crashes are tested, and the results",
+        page: include_str!("../../../../docs/reliability.md"),
+    },
+    Topic {
+        name: "rules",
+        about: "All rules with their codes",
+        page: include_str!("../../../../docs/rules.md"),
+    },
+    Topic {
+        name: "security",
+        about: "What the guard stops and what it does not",
+        page: include_str!("../../../../SECURITY.md"),
+    },
+];
+
+impl Help {
+    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let text = match &self.word {
+            None => overview(),
+            Some(word) => page(word)?,
+        };
+        output.text(&text)?;
+        Ok(Exit::Success)
+    }
+}
+
+fn overview() -> String {
+    let mut text = command_groups::command().render_long_help().to_string();
+    text.push_str("\nTopics (`gatewright help TOPIC`):\n");
+    for topic in TOPICS {
+        let _ = writeln!(text, "  {:<12}  {}", topic.name, topic.about);
+    }
+    text
+}
+
+/// The help of the command with this name, then the page with this name.
+fn page(word: &str) -> Result<String, Failure> {
+    let mut command = command_groups::command();
+    command.build();
+    let command = command.find_subcommand_mut(word);
+    let help = command.map(|command| command.render_long_help().to_string());
+    let topic = TOPICS.iter().find(|topic| topic.name == word);
+    let parts: Vec<String> = help
+        .into_iter()
+        .chain(topic.map(|topic| topic.page.to_owned()))
+        .collect();
+    match parts.is_empty() {
+        true => Err(
+            Failure::usage(format!("no command or topic is named '{word}'"))
+                .hint("`gatewright help` lists them"),
+        ),
+        false => Ok(parts.join("\n")),
+    }
+}
