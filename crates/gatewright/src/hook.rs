@@ -2,7 +2,7 @@
 //!
 //! Invariant: it ends with 0 or 2 and nothing else, and stdout is empty or one whole JSON object.
 //! Where nothing was promised it says nothing; where a gate was promised and cannot be judged, the
-//! answer follows from the event alone (`hosts::claude::undecided`).
+//! answer follows from the event alone (`Program::undecided`).
 
 mod answer;
 mod arrival;
@@ -30,8 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
-use hosts::claude;
-use hosts::{Answer, Bytes, Event, Host, Payload, Stake, Unreadable};
+use hosts::{Bytes, Event, Payload, Program, Stake, Unreadable};
 
 use crate::context::Context;
 use crate::enrolment;
@@ -43,7 +42,7 @@ use watch::Voice;
 
 /// After this we answer whatever has been found out. The host's own limit is longer, and what follows
 /// from it is not ours to say.
-const DEADLINE: Duration = Duration::from_secs(claude::install::DEADLINE_SECONDS);
+const DEADLINE: Duration = Duration::from_secs(hosts::hook::DEADLINE_SECONDS);
 
 /// What is said of a panic.
 const FAULT: &str = "gatewright has a fault of its own";
@@ -71,7 +70,7 @@ struct Known {
 
 #[derive(Clone, Copy, Default)]
 struct Facts {
-    host: Option<Host>,
+    host: Option<Program>,
     event: Option<Event>,
     /// Was a gate promised here: does the session hold a run, or should it?
     promised: bool,
@@ -90,10 +89,10 @@ impl Known {
         let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
         match facts.promised {
             true => {
-                let host = facts.host.unwrap_or(Host::Claude);
+                let host = facts.host.unwrap_or(Program::DEFAULT);
                 host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
             }
-            false => nothing(event),
+            false => Bytes::nothing(),
         }
     }
 
@@ -114,10 +113,6 @@ impl Known {
     }
 }
 
-fn nothing(event: Event) -> Bytes {
-    claude::write(event, &Answer::nothing())
-}
-
 fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     let (host, named) = input::named(arguments);
     known.learn(|facts| (facts.host, facts.event) = (Some(host), named));
@@ -127,16 +122,16 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         return worker.answer(named, &input, environment, known);
     }
     // The sessions of other hosts are not ours.
-    if host != Host::Claude {
-        return nothing(named.unwrap_or(Event::Other));
+    if !host.guards_sessions() {
+        return Bytes::nothing();
     }
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
-        return nothing(named.unwrap_or(Event::Other));
+        return Bytes::nothing();
     };
     match enrolment::is_enrolled(&state, session) {
         true => enrolled(named, &input, environment, known),
         false => arrival::unenrolled(named, &input, environment, known, (&state, session))
-            .unwrap_or_else(|| nothing(named.unwrap_or(Event::Other))),
+            .unwrap_or_else(Bytes::nothing),
     }
 }
 
@@ -159,7 +154,7 @@ fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known
     }
     let work = || guarded::answer(event, &payload, input, &context);
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(Some(answer))) => return claude::write(event, &answer),
+        Ok(Ok(Some(answer))) => return input.host.write_answer(event, &answer),
         // The run is over, or was never there: the session is as free as any other.
         Ok(Ok(None)) => return freed(event, input, context.environment, known),
         Ok(Err(failure)) => told(&failure),
@@ -187,10 +182,10 @@ fn watched(known: &Known, input: &Input, payload: &Rc<Payload>) -> impl Fn(&Envi
 fn freed(event: Event, input: &Input, environment: Environment, known: &Known) -> Bytes {
     known.learn(|facts| facts.promised = false);
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
-        return nothing(event);
+        return Bytes::nothing();
     };
     arrival::unenrolled(Some(event), input, environment, known, (&state, session))
-        .unwrap_or_else(|| nothing(event))
+        .unwrap_or_else(Bytes::nothing)
 }
 
 /// What could not be read is marked, too: nobody judged it.

@@ -9,7 +9,7 @@ use engine::{
     AgentPattern, CheckRule, Conversation, Definition, Place, Problem, Stage, Work, Worker,
     WorkerSettings,
 };
-use hosts::worker::{Abilities, Program};
+use hosts::{Abilities, Program};
 
 /// The runner of a script of the definition.
 pub const COMMAND: &str = "command";
@@ -21,7 +21,6 @@ pub const DEFAULT: &str = Program::DEFAULT.word();
 const OF_A_SCRIPT: Abilities = Abilities {
     blocks_tools: false,
     resumes_exactly: false,
-    enforces_schema: false,
     reports_usage: false,
     reports_cost: false,
 };

@@ -9,7 +9,7 @@ use engine::{
     RunId, SessionId, Step, Who,
 };
 use evidence::Project;
-use hosts::worker::Program;
+use hosts::Program;
 use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 

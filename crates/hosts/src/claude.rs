@@ -6,13 +6,90 @@ pub mod doors;
 pub mod install;
 mod notification;
 pub mod plugin;
+mod process;
 mod question;
 mod read;
 pub mod statusline;
 mod step;
 mod wire;
-pub(crate) mod worker;
 mod write;
 
-pub use read::read;
-pub use write::{undecided, write};
+use crate::descriptor::{
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+};
+use crate::hook::Event;
+use crate::version::Version;
+
+/// What is different about it.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    word: "claude",
+    title: "Claude Code",
+    package: "@anthropic-ai/claude-code",
+    tested: Version([2, 1, 325]),
+    // Before, a tool call went through when a hook crashed.
+    oldest: Version([2, 1, 295]),
+    abilities: Abilities {
+        blocks_tools: true,
+        resumes_exactly: true,
+        reports_usage: true,
+        reports_cost: true,
+    },
+    process: ProcessDescriptor {
+        settings_variables: &SETTINGS_VARIABLES,
+        login_variables: &LOGIN_VARIABLES,
+        ids: ConversationIds::Ours,
+        counting: Counting::Conversation,
+        own_settings: None,
+        arguments: process::arguments,
+        guarding: process::guarding,
+        read_line: process::read_line,
+        trouble_of_exit_code: |_| None,
+    },
+    hooks: HookDescriptor {
+        sessions: Sessions::Guarded,
+        agent_tools: &["Agent", "Task"],
+        event: Event::parse,
+        read: read::read,
+        write: write::write,
+        undecided: write::undecided,
+    },
+};
+
+/// Where it keeps its settings, and which service it calls.
+const SETTINGS_VARIABLES: [&str; 22] = [
+    "CLAUDE_CONFIG_DIR",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_BEDROCK_BASE_URL",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    "ANTHROPIC_VERTEX_PROJECT_ID",
+    "ANTHROPIC_FOUNDRY_BASE_URL",
+    "ANTHROPIC_FOUNDRY_RESOURCE",
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_DEFAULT_OPUS_MODEL",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL",
+    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLAUDE_CODE_USE_FOUNDRY",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "CLAUDE_CODE_MAX_RETRIES",
+    "AWS_REGION",
+    "AWS_PROFILE",
+    "CLOUD_ML_REGION",
+    "DISABLE_TELEMETRY",
+    "DISABLE_AUTOUPDATER",
+    "IS_SANDBOX",
+];
+
+const LOGIN_VARIABLES: [&str; 10] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_CUSTOM_HEADERS",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
+];

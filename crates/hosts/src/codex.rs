@@ -1,16 +1,55 @@
-//! Codex as a worker: its command line, and what its output tells.
+//! Codex: its hooks, its command line, and what its output says.
 //!
 //! Measured with 0.166.0. `tests/codex` holds what it prints.
 
-pub mod guarding;
-pub mod hook;
+mod guarding;
+mod hook;
+mod process;
 mod wire;
 
-use crate::worker::{Account, May, Start, Talk};
-use wire::{Item, Line};
+use crate::descriptor::{
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+};
+use crate::hook::{Event, exit_code};
+use crate::version::Version;
+
+/// What is different about it.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    word: "codex",
+    title: "Codex",
+    package: "@openai/codex",
+    tested: Version([0, 166, 0]),
+    // Several versions before did not call the hooks of `codex exec`.
+    oldest: Version([0, 140, 0]),
+    abilities: Abilities {
+        blocks_tools: true,
+        resumes_exactly: true,
+        reports_usage: true,
+        reports_cost: false,
+    },
+    process: ProcessDescriptor {
+        settings_variables: &SETTINGS_VARIABLES,
+        login_variables: &LOGIN_VARIABLES,
+        ids: ConversationIds::Its,
+        counting: Counting::Conversation,
+        own_settings: Some(guarding::OWN),
+        arguments: process::arguments,
+        guarding: guarding::guarding,
+        read_line: process::read_line,
+        trouble_of_exit_code: |_| None,
+    },
+    hooks: HookDescriptor {
+        sessions: Sessions::WorkersOnly,
+        agent_tools: &["spawn_agent"],
+        event: Event::parse,
+        read: hook::read,
+        write: |event, answer| exit_code::write(event, event.word(), answer),
+        undecided: exit_code::undecided,
+    },
+};
 
 /// Where it keeps its settings, and which service it calls.
-pub const SETTINGS: [&str; 5] = [
+const SETTINGS_VARIABLES: [&str; 5] = [
     "CODEX_HOME",
     "OPENAI_BASE_URL",
     "OPENAI_ORGANIZATION",
@@ -18,80 +57,9 @@ pub const SETTINGS: [&str; 5] = [
     "CODEX_CA_CERTIFICATE",
 ];
 
-pub const SECRETS: [&str; 4] = [
+const LOGIN_VARIABLES: [&str; 4] = [
     "CODEX_API_KEY",
     "CODEX_ACCESS_TOKEN",
     "OPENAI_API_KEY",
     "AZURE_OPENAI_API_KEY",
 ];
-
-/// `codex exec` never asks. Its options stand before `resume`, which knows no sandbox of its own and
-/// does not remember the one that it had.
-pub fn arguments(start: &Start<'_>) -> Vec<String> {
-    let sandbox = match start.may {
-        May::Read => "read-only",
-        May::Leave | May::Change => "workspace-write",
-    };
-    let mut words = vec!["exec", "--json", "--skip-git-repo-check", "-s", sandbox];
-    words.extend(start.model.into_iter().flat_map(|model| ["-m", model]));
-    match start.talk {
-        Talk::New(_) => {}
-        Talk::GoesOn(id) => words.extend(["resume", id]),
-    }
-    words.push("-");
-    words.into_iter().map(str::to_owned).collect()
-}
-
-pub fn read(line: &[u8], account: &mut Account) {
-    let Some(line) = wire::parse(line) else {
-        return;
-    };
-    match line {
-        Line::ThreadStarted { thread_id } => account.begin(&thread_id),
-        Line::ItemStarted { item } | Line::ItemUpdated { item } => {
-            if let Some((tool, with)) = deed(&item) {
-                account.does(tool, with);
-            }
-            item_seen(&item, account);
-        }
-        Line::ItemCompleted { item } => match item {
-            Item::AgentMessage { text } => account.say(&text),
-            other => item_seen(&other, account),
-        },
-        Line::TurnCompleted { usage } => {
-            account.used.turns += 1;
-            account.used.tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-            account.finish();
-        }
-        Line::TurnFailed { error } => account.fail(&error.message),
-        Line::Error { message } => account.complain(&message),
-        Line::Other => {}
-    }
-}
-
-/// A tool that was refused was not used.
-fn item_seen(item: &Item, account: &mut Account) {
-    match item {
-        Item::CommandExecution { status, .. }
-        | Item::FileChange { status }
-        | Item::McpToolCall { status }
-        | Item::CollabToolCall { status } => {
-            account.worked |= status.as_deref() != Some("declined");
-        }
-        Item::WebSearch => account.worked = true,
-        Item::AgentMessage { .. } | Item::Other => {}
-    }
-}
-
-/// What it does, as a person would say it.
-fn deed(item: &Item) -> Option<(&'static str, Option<&str>)> {
-    match item {
-        Item::CommandExecution { status, .. } if status.as_deref() == Some("declined") => None,
-        Item::CommandExecution { command, .. } => Some(("shell", command.as_deref())),
-        Item::FileChange { .. } => Some(("patch", None)),
-        Item::McpToolCall { .. } => Some(("mcp", None)),
-        Item::CollabToolCall { .. } => Some(("agent", None)),
-        Item::WebSearch => Some(("web search", None)),
-        Item::AgentMessage { .. } | Item::Other => None,
-    }
-}

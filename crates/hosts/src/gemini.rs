@@ -1,17 +1,55 @@
-//! Gemini CLI as a worker: its command line, and what its output tells.
+//! Gemini CLI: its hooks, its command line, and what its output says.
 //!
 //! Measured with 0.61.0. `tests/gemini` holds what it prints.
 
-pub mod guarding;
-pub mod hook;
+mod guarding;
+mod hook;
+mod process;
 mod wire;
 
-use crate::worker::trouble::{self, Trouble};
-use crate::worker::{Account, May, Start, Talk};
-use wire::Line;
+use crate::descriptor::{
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+};
+use crate::hook::exit_code;
+use crate::version::Version;
+
+/// What is different about it.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    word: "gemini",
+    title: "Gemini CLI",
+    package: "@google/gemini-cli",
+    tested: Version([0, 61, 0]),
+    // Before, the id of a conversation could not be chosen.
+    oldest: Version([0, 37, 0]),
+    abilities: Abilities {
+        blocks_tools: true,
+        resumes_exactly: true,
+        reports_usage: true,
+        reports_cost: false,
+    },
+    process: ProcessDescriptor {
+        settings_variables: &SETTINGS_VARIABLES,
+        login_variables: &LOGIN_VARIABLES,
+        ids: ConversationIds::Ours,
+        counting: Counting::Process,
+        own_settings: Some(guarding::OWN),
+        arguments: process::arguments,
+        guarding: guarding::guarding,
+        read_line: process::read_line,
+        trouble_of_exit_code: process::trouble,
+    },
+    hooks: HookDescriptor {
+        sessions: Sessions::WorkersOnly,
+        agent_tools: &["invoke_agent"],
+        event: hook::event,
+        read: hook::read,
+        write: |event, answer| exit_code::write(event, hook::word(event), answer),
+        undecided: exit_code::undecided,
+    },
+};
 
 /// Where it keeps its settings, and which service it calls.
-pub const SETTINGS: [&str; 10] = [
+const SETTINGS_VARIABLES: [&str; 10] = [
     "GEMINI_CLI_HOME",
     "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
     "GOOGLE_GEMINI_BASE_URL",
@@ -24,79 +62,4 @@ pub const SETTINGS: [&str; 10] = [
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
 
-pub const SECRETS: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];
-
-/// Without a terminal it never asks: a tool for which it would ask is not there at all.
-pub fn arguments(start: &Start<'_>) -> Vec<String> {
-    let mode = match start.may {
-        May::Read => "default",
-        May::Leave => "auto_edit",
-        May::Change => "yolo",
-    };
-    let mut words = vec!["-o", "stream-json", "--skip-trust", "--approval-mode", mode];
-    words.extend(start.model.into_iter().flat_map(|model| ["-m", model]));
-    words.extend(match start.talk {
-        Talk::New(id) => ["--session-id", id],
-        Talk::GoesOn(id) => ["-r", id],
-    });
-    words.into_iter().map(str::to_owned).collect()
-}
-
-/// It exits with the status of the service's answer, as far as that fits into a byte, and with a code
-/// of its own where nobody has logged in. Its output does not always say as much.
-pub fn trouble(code: i32) -> Option<Trouble> {
-    const NOT_LOGGED_IN: i32 = 41;
-    let by_status = |status: u64| {
-        let fits = i32::try_from(status & 0xff) == Ok(code);
-        trouble::of_status(status).filter(|_| fits)
-    };
-    match code {
-        NOT_LOGGED_IN => Some(Trouble::Login),
-        _ => [401, 403, 429, 503].into_iter().find_map(by_status),
-    }
-}
-
-pub fn read(line: &[u8], account: &mut Account) {
-    let Some(line) = wire::parse(line) else {
-        return;
-    };
-    match line {
-        Line::Init { session_id } => account.begin(&session_id),
-        Line::Message {
-            role,
-            content,
-            delta,
-        } if role == "assistant" => match delta {
-            true => account.say_on(&content),
-            false => account.say(&content),
-        },
-        Line::Message { .. } => account.speaking = false,
-        Line::ToolUse {
-            tool_name,
-            parameters,
-        } => {
-            account.speaking = false;
-            account.does(&tool_name, parameters.detail());
-        }
-        Line::ToolResult { status } => {
-            account.speaking = false;
-            // One that was forbidden or is not there ends as an error, too.
-            account.worked |= status == "success";
-        }
-        Line::Error { message } => account.complain(&message),
-        Line::Result {
-            status,
-            error,
-            stats,
-        } => {
-            account.used.turns += 1;
-            account.used.tokens = stats.total_tokens;
-            let failed = error.map_or_else(|| status.clone(), |error| error.message);
-            match status == "success" {
-                true => account.finish(),
-                false => account.fail(&failed),
-            }
-        }
-        Line::Other => {}
-    }
-}
+const LOGIN_VARIABLES: [&str; 2] = ["GEMINI_API_KEY", "GOOGLE_API_KEY"];

@@ -20,3 +20,7 @@ pub(crate) use input::input;
 pub use input::{LARGEST_INPUT, session_of};
 pub use payload::{Ended, Payload, Source, Unreadable, What};
 pub(crate) use wire::{Output, Permission, Raw, Specific, shape, text};
+
+/// After how many seconds a hook has answered by itself, whatever delays it. Hosts are told to wait
+/// longer.
+pub const DEADLINE_SECONDS: u64 = 8;

@@ -3,14 +3,18 @@
 //! Invariant: nothing here reads a file, a clock or the environment, and nothing prints. Only a
 //! host's `wire.rs` knows the shape of its JSON.
 
+pub mod agent_process;
 pub mod claude;
 mod codex;
+mod descriptor;
 mod gemini;
 pub mod hook;
-mod host;
+mod program;
 mod shell;
-pub mod worker;
+mod version;
 
+pub use descriptor::{Abilities, Counting};
 pub use hook::{Answer, Bytes, Ended, Event, Payload, Source, Stake, Unreadable, Verdict, What};
-pub use host::Host;
+pub use program::Program;
 pub use shell::shell_word;
+pub use version::{Familiarity, Version};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
-use hosts::worker::Program;
+use hosts::Program;
 use language::Sources;
 use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use views::{Outside, refusal};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::PipelineName;
-use hosts::worker::Program;
+use hosts::Program;
 use language::{Sources, builtin, template};
 use serde_json::json;
 use views::{Paint, Style};

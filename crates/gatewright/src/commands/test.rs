@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::PipelineName;
-use hosts::worker::Program;
+use hosts::Program;
 use language::{MOST_BYTES, Sources};
 use serde_json::{Value, json};
 

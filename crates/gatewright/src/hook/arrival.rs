@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use evidence::{Project, process};
-use hosts::claude;
 use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
 use store::{Backend as _, RunSummary};
 
@@ -66,11 +65,11 @@ pub fn unenrolled(
         Ok(answer) => {
             let answer = answer?;
             guarded::see(state, event);
-            Some(claude::write(event, &answer))
+            Some(input.host.write_answer(event, &answer))
         }
         Err(failure) => promise
             .broken(event, &failure)
-            .map(|answer| claude::write(event, &answer)),
+            .map(|answer| input.host.write_answer(event, &answer)),
     }
 }
 

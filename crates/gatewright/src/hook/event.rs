@@ -4,8 +4,7 @@ use engine::{
     Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply,
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
-use hosts::worker::Program;
-use hosts::{Answer, Ended, Event, Payload, Verdict, What};
+use hosts::{Answer, Ended, Event, Payload, Program, Verdict, What};
 
 use super::guarded::{Guarded, was_abandoned};
 use super::{answer, arrival, briefing, command, question, skill, touch};

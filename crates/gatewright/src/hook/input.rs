@@ -5,14 +5,15 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use engine::{Hash, SessionId};
-use hosts::{Event, Host, Payload, Unreadable};
+use hosts::hook::{self, LARGEST_INPUT};
+use hosts::{Event, Payload, Program, Unreadable};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
 use crate::environment::Environment;
 
 pub struct Input {
-    pub host: Host,
+    pub host: Program,
     bytes: Vec<u8>,
     /// The session, from the payload, else from the environment: an unreadable payload has its
     /// policy, too.
@@ -22,11 +23,9 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn of_process(host: Host, environment: &Environment) -> Self {
+    pub fn of_process(host: Program, environment: &Environment) -> Self {
         let bytes = all(rustix::stdio::stdin());
-        let session = host
-            .session_of(&bytes)
-            .or_else(|| environment.session.clone());
+        let session = hook::session_of(&bytes).or_else(|| environment.session.clone());
         Self {
             host,
             bytes,
@@ -36,7 +35,7 @@ impl Input {
     }
 
     pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), Unreadable> {
-        self.host.read(named, &self.bytes)
+        self.host.read_hook(named, &self.bytes)
     }
 
     /// One event that is told twice, by two hooks of one host, is told in the same bytes.
@@ -60,7 +59,7 @@ const PIPE: usize = 64 * 1024;
 /// cannot be read is an empty payload, which has its answer.
 fn all(input: impl AsFd) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(PIPE);
-    while bytes.len() <= hosts::hook::LARGEST_INPUT {
+    while bytes.len() <= LARGEST_INPUT {
         match rustix::io::read(&input, spare_capacity(&mut bytes)) {
             Ok(0) => break,
             Ok(_) | Err(Errno::INTR) => {}
@@ -71,16 +70,16 @@ fn all(input: impl AsFd) -> Vec<u8> {
             bytes.reserve(bytes.len());
         }
     }
-    bytes.truncate(hosts::hook::LARGEST_INPUT + 1);
+    bytes.truncate(LARGEST_INPUT + 1);
     bytes
 }
 
 /// `hook [HOST] [EVENT]`: the host and the event, as they stand in the host's settings.
-pub fn named(arguments: &[OsString]) -> (Host, Option<Event>) {
+pub fn named(arguments: &[OsString]) -> (Program, Option<Event>) {
     let words = arguments.iter().filter_map(|word| word.to_str());
-    let host = words.clone().find_map(Host::parse);
-    let host = host.unwrap_or(Host::Claude);
-    let event = words.rev().find(|word| Host::parse(word).is_none());
+    let host = words.clone().find_map(Program::parse);
+    let host = host.unwrap_or(Program::DEFAULT);
+    let event = words.rev().find(|word| Program::parse(word).is_none());
     (host, event.map(|word| host.event(word)))
 }
 
@@ -91,7 +90,7 @@ mod tests {
 
     #[test]
     fn an_input_is_read_to_its_end_and_not_further_than_can_be_judged() {
-        let most = hosts::hook::LARGEST_INPUT;
+        let most = LARGEST_INPUT;
         for (length, expected) in [
             (0, 0),
             (391, 391),
@@ -109,12 +108,12 @@ mod tests {
 
     #[test]
     fn the_event_is_named_after_the_host_or_not_at_all() {
-        let (claude, gemini) = (Host::Claude, Host::Gemini);
+        let (claude, gemini) = (Program::Claude, Program::Gemini);
         for (words, expected) in [
             (&[][..], (claude, None)),
             (&["claude"], (claude, None)),
             (&["claude", "PreToolUse"], (claude, Some(Event::PreToolUse))),
-            (&["codex", "Stop"], (Host::Codex, Some(Event::Stop))),
+            (&["codex", "Stop"], (Program::Codex, Some(Event::Stop))),
             (&["gemini", "BeforeTool"], (gemini, Some(Event::PreToolUse))),
             (&["Stop"], (claude, Some(Event::Stop))),
             (&["claude", "Unheard"], (claude, Some(Event::Other))),

@@ -74,7 +74,7 @@ impl Worker {
             _ => Ok(Answer::nothing()),
         };
         match answer {
-            Ok(answer) => input.host.write(event, &answer),
+            Ok(answer) => input.host.write_answer(event, &answer),
             Err(failure) => known.undecided(&told(&failure)),
         }
     }

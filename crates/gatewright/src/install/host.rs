@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use hosts::worker::{Program, Version};
+use hosts::{Program, Version};
 
 use super::program;
 use crate::environment::Environment;

@@ -12,7 +12,7 @@ mod stages;
 mod steps;
 
 use engine::{AgentName, Next, NextDuty, Rule, StageName, Work};
-use hosts::worker::Program;
+use hosts::Program;
 
 use super::exchange::{Exchange, Expected};
 use super::heard::Heard;

@@ -5,7 +5,7 @@ use engine::{
     Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId, Work,
     WorkerSettings,
 };
-use hosts::worker::Program;
+use hosts::Program;
 
 use crate::failure::Failure;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
-use hosts::worker::{Counting, Program};
+use hosts::{Counting, Program};
 use store::Backend as _;
 
 use crate::failure::Failure;

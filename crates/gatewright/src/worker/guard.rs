@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use engine::RunId;
 use evidence::Project;
-use hosts::worker::{Ground, Guard, Guarding, Own, OwnPlace, Program};
+use hosts::Program;
+use hosts::agent_process::{Ground, Guard, Guarding, Own, OwnPlace};
 
 use super::saved_env::Variables;
 use crate::failure::Failure;
@@ -49,9 +50,11 @@ pub fn prepare(
     // It lives as long as its run: a program may keep its conversations there.
     let folder = workspace.state.folder().join("guards").join(run.as_str());
     let folder = folder.join(program.word());
-    let own = program.own().and_then(|place| own(&place, variables));
+    let own = program
+        .own_settings()
+        .and_then(|place| own(&place, variables));
     let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
-    let theirs = program.own().and_then(|own| {
+    let theirs = program.own_settings().and_then(|own| {
         let file = place.folder.join(own.below_home).join(own.file);
         Some((file.clone(), fs::read_to_string(file).ok()?))
     });

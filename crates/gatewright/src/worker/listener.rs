@@ -2,7 +2,7 @@
 
 use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who, WorkEvent};
 use evidence::check::Tail;
-use hosts::worker::Account;
+use hosts::agent_process::Account;
 use store::Backend as _;
 
 use super::choice::Runner;
@@ -185,7 +185,7 @@ impl Reader for Listener<'_, '_> {
             }
             Runner::Program(program) => {
                 let before = (self.account.used, self.account.doing.clone());
-                program.read(line, &mut self.account);
+                program.read_line(line, &mut self.account);
                 self.tell_news(before);
                 if self.account.worked && !self.has_arrived() {
                     self.unguarded = true;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use engine::{Definition, Driver, Run, RunId, Work};
-use hosts::worker::Program;
+use hosts::Program;
 
 use crate::failure::Failure;
 use crate::state::{self, State};
@@ -69,7 +69,9 @@ pub fn settings(state: &State, run: &RunId, now: &Variables) -> Variables {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    let programs = Program::ALL.into_iter().flat_map(Program::settings);
+    let programs = Program::ALL
+        .into_iter()
+        .flat_map(Program::settings_variables);
     EVERYBODY.into_iter().chain(programs.copied())
 }
 

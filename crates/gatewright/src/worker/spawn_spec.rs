@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use engine::{Seconds, Source};
 use evidence::check::{self, Search, Surroundings};
-use hosts::worker::{Guarding, May, Program};
+use hosts::Program;
+use hosts::agent_process::{Guarding, May};
 use store::{Backend as _, Files};
 
 use super::choice::{Choice, Runner};
@@ -284,7 +285,7 @@ fn variables(
     };
     let mut variables = check::variables(&surroundings, search)?;
     let secrets = match choice.runner {
-        Runner::Program(program) => program.secrets(),
+        Runner::Program(program) => program.login_variables(),
         Runner::Command | Runner::StandIn => &[],
     };
     let passed = NETWORK.iter().chain(secrets);

@@ -1,7 +1,7 @@
 //! What the end of a process says of the work: an exit code alone says nothing.
 
 use engine::{Ending, Fault};
-use hosts::worker::End;
+use hosts::agent_process::End;
 
 use super::choice::Runner;
 use super::listener::Heard;
@@ -97,7 +97,8 @@ fn failed(who: &str, how: &str, heard: &Heard) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hosts::worker::{Account, Program};
+    use hosts::Program;
+    use hosts::agent_process::Account;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hosts::worker::{Familiarity, Program, Version};
+use hosts::{Familiarity, Program, Version};
 use views::progress::short;
 
 use super::choice::Runner;

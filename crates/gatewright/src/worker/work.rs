@@ -9,7 +9,8 @@ use engine::{
     Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkEvent, WorkRef,
     WorkResult,
 };
-use hosts::worker::{Counting, Start, Talk};
+use hosts::Counting;
+use hosts::agent_process::{Start, Talk};
 
 use super::choice::Runner;
 use super::claim::Claim;
@@ -376,12 +377,12 @@ impl Work<'_, '_> {
         let Runner::Program(program) = self.order.runner else {
             return;
         };
-        let counts = program.counts();
+        let counting = program.counting();
         let Meter { used: sum, before } = meter;
         sum.turns += used.turns;
-        sum.tokens = counted(counts.tokens, (sum.tokens, used.tokens), before.tokens);
+        sum.tokens = counted(counting, (sum.tokens, used.tokens), before.tokens);
         sum.cost_cents = counted(
-            counts.cost,
+            counting,
             (sum.cost_cents, used.cost_cents),
             before.cost_cents,
         );

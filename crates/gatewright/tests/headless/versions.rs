@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hosts::worker::Program;
+use hosts::Program;
 
 use super::fixture::{ONE, World, says};
 

@@ -11,7 +11,7 @@ mod wire;
 use std::fmt;
 
 pub use faults::Fault;
-pub use hooks::{Call, DEADLINE_SECONDS, Hook, Line, OnFailure, REGISTERED, Registered};
+pub use hooks::{Call, Hook, Line, OnFailure, REGISTERED, Registered};
 
 use edit::Text;
 use layout::Json;

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use super::wire::{self, Trusted, TrustedHook};
+use crate::agent_process::{Guard, Guarding, OwnPlace, Unguardable};
 use crate::shell::shell_word;
-use crate::worker::{Guard, Guarding, OwnPlace};
 
 /// Where it would note that a person trusts a folder.
 pub const OWN: OwnPlace = OwnPlace {
@@ -35,7 +35,7 @@ const EVENTS: [(&str, &str, u64); 5] = [
 /// What is typed into a running command reaches no hook, so there are no such commands.
 const SWITCHES: [&str; 4] = ["--enable", "hooks", "--disable", "unified_exec_tty"];
 
-pub fn guarding(guard: &Guard<'_>) -> Guarding {
+pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
     let mut arguments = Vec::new();
     let mut trust = Vec::new();
     for (event, word, seconds) in EVENTS {
@@ -52,10 +52,10 @@ pub fn guarding(guard: &Guard<'_>) -> Guarding {
     arguments.push(format!("hooks.state={{{}}}", trust.join(",")));
     arguments.extend(trusted_folders(guard));
     arguments.extend(SWITCHES.map(str::to_owned));
-    Guarding {
+    Ok(Guarding {
         arguments,
         ..Guarding::default()
-    }
+    })
 }
 
 /// A folder of which its settings say nothing it would note there as trusted, for ever. Said on the

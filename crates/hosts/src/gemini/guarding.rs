@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::wire;
+use crate::agent_process::{Guard, Guarding, Own, OwnPlace, Unguardable};
 use crate::shell::shell_word;
-use crate::worker::{Guard, Guarding, Own, OwnPlace, Unguardable};
 
 pub const OWN: OwnPlace = OwnPlace {
     variable: "GEMINI_CLI_HOME",

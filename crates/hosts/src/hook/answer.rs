@@ -44,6 +44,18 @@ pub struct Bytes {
     pub unheard: u8,
 }
 
+impl Bytes {
+    /// Neither words nor an objection, which means the same to every host.
+    pub fn nothing() -> Self {
+        Self {
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            code: 0,
+            unheard: 0,
+        }
+    }
+}
+
 /// What depends on a call that could not be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {

@@ -5,7 +5,7 @@
 
 use super::answer::{Answer, Bytes, Stake, Verdict};
 use super::event::Event;
-use super::output::{blocked, context, joined, nothing, remarked};
+use super::output::{blocked, context, joined, remarked};
 
 /// The answer to an event, which the host knows by this word.
 pub fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
@@ -33,7 +33,7 @@ pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
 fn told(event: Event, word: &'static str, words: Option<&str>) -> Bytes {
     match words.filter(|_| carries_context(event)) {
         Some(words) => context(word, words),
-        None => nothing(),
+        None => Bytes::nothing(),
     }
 }
 

@@ -9,21 +9,11 @@ use super::wire::{Output, Specific};
 const LONGEST: usize = 9_500;
 const CUT: &str = "\n[cut here: too long for the host]";
 
-/// Neither words nor an objection.
-pub fn nothing() -> Bytes {
-    Bytes {
-        stdout: Vec::new(),
-        stderr: Vec::new(),
-        code: 0,
-        unheard: 0,
-    }
-}
-
 /// A line that people can read. The host goes on.
 pub fn remarked(reason: &str) -> Bytes {
     Bytes {
         stderr: line(given(reason)),
-        ..nothing()
+        ..Bytes::nothing()
     }
 }
 
@@ -33,7 +23,7 @@ pub fn blocked(reason: &str) -> Bytes {
         stderr: line(given(reason)),
         code: 2,
         unheard: 2,
-        ..nothing()
+        ..Bytes::nothing()
     }
 }
 
@@ -69,12 +59,12 @@ pub fn object(output: &Output<'_>) -> Bytes {
         || output.system_message.is_some()
         || output.hook_specific_output.is_some();
     if !says_something {
-        return nothing();
+        return Bytes::nothing();
     }
     match serde_json::to_vec(output) {
         Ok(stdout) => Bytes {
             stdout,
-            ..nothing()
+            ..Bytes::nothing()
         },
         // Texts always become JSON. Should they not, a refusal must not become an allow.
         Err(_) => blocked("gatewright could not write its answer"),

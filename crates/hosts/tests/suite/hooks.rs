@@ -13,12 +13,12 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use hosts::{Answer, Bytes, Event, Host, Stake, Verdict, What};
+use hosts::{Answer, Bytes, Event, Program, Stake, Verdict, What};
 
-const COPIES: [Host; 2] = [Host::Codex, Host::Gemini];
+const COPIES: [Program; 2] = [Program::Codex, Program::Gemini];
 
 /// The captured payloads of a host, by name.
-fn captured(host: Host) -> Vec<(String, Vec<u8>)> {
+fn captured(host: Program) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(format!("{}-hooks", host.word()));
@@ -36,7 +36,7 @@ fn every_captured_payload_is_read() {
     let mut table = String::new();
     for host in COPIES {
         for (name, bytes) in captured(host) {
-            let (event, payload) = host.read(None, &bytes).unwrap();
+            let (event, payload) = host.read_hook(None, &bytes).unwrap();
             let _ = writeln!(
                 table,
                 "{} {name}\n  {event:?} {:?}",
@@ -44,7 +44,7 @@ fn every_captured_payload_is_read() {
                 payload.what
             );
             assert_eq!(payload.cwd.as_deref(), Some("/home/dev/project"), "{name}");
-            assert_eq!(payload.session, host.session_of(&bytes), "{name}");
+            assert_eq!(payload.session, hosts::hook::session_of(&bytes), "{name}");
             assert!(payload.session.is_some(), "{name}");
         }
     }
@@ -59,7 +59,7 @@ fn every_cut_of_a_payload_is_noticed() {
             for length in 0..whole.len() {
                 let named = Some(Event::PreToolUse);
                 assert!(
-                    host.read(named, &whole[..length]).is_err(),
+                    host.read_hook(named, &whole[..length]).is_err(),
                     "{name} {length}"
                 );
             }
@@ -83,16 +83,16 @@ fn every_bad_payload_says_in_one_line_why() {
                 "the hook's input has a wrong `tool_input`: an object is wanted",
             ),
         ] {
-            let read = host.read(Some(Event::PreToolUse), input.as_bytes());
+            let read = host.read_hook(Some(Event::PreToolUse), input.as_bytes());
             assert_eq!(read.unwrap_err().to_string(), line, "{host:?} {input}");
         }
     }
 }
 
-fn requested(host: Host, tool: &str, input: &str) -> (Vec<String>, Option<String>, String) {
+fn requested(host: Program, tool: &str, input: &str) -> (Vec<String>, Option<String>, String) {
     let payload = format!(r#"{{"cwd": "/p", "tool_name": "{tool}", "tool_input": {input}}}"#);
     let (_, payload) = host
-        .read(Some(Event::PreToolUse), payload.as_bytes())
+        .read_hook(Some(Event::PreToolUse), payload.as_bytes())
         .unwrap();
     let folder = payload.cwd.unwrap();
     match payload.what {
@@ -103,7 +103,7 @@ fn requested(host: Host, tool: &str, input: &str) -> (Vec<String>, Option<String
 
 /// A host, a tool with its input, and the paths, the command and the folder that are read from it.
 type Row = (
-    Host,
+    Program,
     &'static str,
     &'static str,
     &'static [&'static str],
@@ -113,7 +113,7 @@ type Row = (
 
 #[test]
 fn what_a_call_would_write_and_run_is_known() {
-    let (codex, gemini) = (Host::Codex, Host::Gemini);
+    let (codex, gemini) = (Program::Codex, Program::Gemini);
     let patch = r#"{"command": "*** Begin Patch\n*** Add File: a b\n+*** Add File: no\n*** Update File: c\n*** Move to: d\n*** Delete File: /e\n*** End Patch\n"}"#;
     let inside = r#"{"command": "apply_patch <<'X'\n*** Begin Patch\n*** Update File: c\n*** End Patch\nX"}"#;
     let rows: [Row; 9] = [
@@ -208,7 +208,7 @@ fn a_no_is_an_exit_code_with_a_reason() {
             (Event::PostToolUse, "late", "0"),
             (Event::SessionEnd, "late", "0"),
         ] {
-            let bytes = host.write(event, &refuse(reason));
+            let bytes = host.write_answer(event, &refuse(reason));
             assert_eq!(shown(&bytes), expected, "{host:?} {event:?}");
         }
         let undecided = |event, stake| shown(&host.undecided(event, stake, "broken"));
@@ -226,11 +226,11 @@ fn what_is_allowed_is_silent_and_a_context_reaches_the_model_where_it_can() {
         notice: None,
     };
     for host in COPIES {
-        let nothing = host.write(Event::PreToolUse, &Answer::nothing());
+        let nothing = host.write_answer(Event::PreToolUse, &Answer::nothing());
         assert_eq!(shown(&nothing), "0");
-        assert_eq!(shown(&host.write(Event::PreToolUse, &context)), "0");
+        assert_eq!(shown(&host.write_answer(Event::PreToolUse, &context)), "0");
         assert_eq!(
-            shown(&host.write(Event::SessionStart, &context)),
+            shown(&host.write_answer(Event::SessionStart, &context)),
             r#"0 {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"THE STAGE"}}"#
         );
     }
@@ -239,21 +239,21 @@ fn what_is_allowed_is_silent_and_a_context_reaches_the_model_where_it_can() {
 #[test]
 fn a_host_and_its_events_are_known_by_their_words() {
     for (word, host) in [
-        ("claude", Some(Host::Claude)),
-        ("codex", Some(Host::Codex)),
-        ("gemini", Some(Host::Gemini)),
+        ("claude", Some(Program::Claude)),
+        ("codex", Some(Program::Codex)),
+        ("gemini", Some(Program::Gemini)),
         ("Claude", None),
         ("", None),
     ] {
-        assert_eq!(Host::parse(word), host, "{word}");
+        assert_eq!(Program::parse(word), host, "{word}");
     }
     for (host, word, event) in [
-        (Host::Claude, "PreToolUse", Event::PreToolUse),
-        (Host::Codex, "PreToolUse", Event::PreToolUse),
-        (Host::Gemini, "BeforeTool", Event::PreToolUse),
-        (Host::Gemini, "AfterAgent", Event::Stop),
-        (Host::Gemini, "PreToolUse", Event::Other),
-        (Host::Codex, "BeforeTool", Event::Other),
+        (Program::Claude, "PreToolUse", Event::PreToolUse),
+        (Program::Codex, "PreToolUse", Event::PreToolUse),
+        (Program::Gemini, "BeforeTool", Event::PreToolUse),
+        (Program::Gemini, "AfterAgent", Event::Stop),
+        (Program::Gemini, "PreToolUse", Event::Other),
+        (Program::Codex, "BeforeTool", Event::Other),
     ] {
         assert_eq!(host.event(word), event, "{host:?} {word}");
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::{Commands, Pipeline, Run, Work};
 use evidence::Project;
 use evidence::check::{self, Search, Surroundings};
-use hosts::worker::Program;
+use hosts::Program;
 use views::Outside;
 use views::plan::{NeededProgram, ProgramState};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::{Beginning, Driver, Hash, Pipeline, PipelineName, RunId, Who};
-use hosts::worker::Program;
+use hosts::Program;
 use language::{SourceFile, Sources};
 use serde_json::{Value, json};
 use store::StoredRun;

@@ -4,7 +4,7 @@ use engine::{
     Actor, CallId, Dispatch, Door, Happening, Reply, Rule, ToolEvent, Touch, Who, WorkEvent,
     WorkerId,
 };
-use hosts::{Answer, Event, Host, Payload, Verdict, What};
+use hosts::{Answer, Event, Payload, Program, Verdict, What};
 use store::Key;
 
 use super::super::input::Input;
@@ -262,7 +262,7 @@ impl<'a> Wanted<'a> {
 /// Who acts: the conversation, by its program's word for it. A script of the definition has none, and
 /// whatever it starts is its work.
 fn id(record: &Record, call: &CallId, asked: &Asked<'_>) -> Option<WorkerId> {
-    let (program, id) = match Host::parse(&record.runner) {
+    let (program, id) = match Program::parse(&record.runner) {
         Some(_) => {
             let session = asked.payload.session.as_ref()?;
             (asked.input.host.word(), session.as_str())

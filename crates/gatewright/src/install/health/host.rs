@@ -35,7 +35,7 @@ pub fn finding(host: Option<&Host>) -> Finding {
 mod tests {
     use super::super::Level;
     use super::*;
-    use hosts::worker::Version;
+    use hosts::Version;
 
     #[test]
     fn a_host_that_lets_calls_through_is_red() {

@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hosts::claude::install::{DEADLINE_SECONDS, Line};
+use hosts::claude::install::Line;
+use hosts::hook::DEADLINE_SECONDS;
 use serde_json::json;
 
 use super::hooks::found;

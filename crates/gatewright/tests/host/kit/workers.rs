@@ -2,8 +2,8 @@
 
 mod crew;
 
-use hosts::Host;
-use hosts::worker::{End, May, Program, Talk};
+use hosts::Program;
+use hosts::agent_process::{End, May, Talk};
 use serde_json::{Value, json};
 use testkit::model::{Actor, bash, fail, say, write};
 
@@ -58,21 +58,24 @@ fn our_hooks_hear_of_the_session_and_its_tools_and_the_program_is_read_as_it_is(
         assert_eq!(crew.read("made"), "one\n");
         let began = ran.account.began.clone().unwrap();
         assert!(began == ID || !program.takes_an_id(), "{began}");
-        let host = program.host();
         let heard: Vec<String> = crew
             .notes()
             .iter()
             .map(|(event, _)| event.clone())
             .collect();
-        let wanted = match host {
-            Host::Claude | Host::Codex => ["SessionStart", "PreToolUse", "PostToolUse", "Stop"],
-            Host::Gemini => ["SessionStart", "BeforeTool", "AfterTool", "AfterAgent"],
+        let wanted = match program {
+            Program::Claude | Program::Codex => {
+                ["SessionStart", "PreToolUse", "PostToolUse", "Stop"]
+            }
+            Program::Gemini => ["SessionStart", "BeforeTool", "AfterTool", "AfterAgent"],
         };
         assert_eq!(heard[..4], wanted, "{program:?}");
         for (word, payload) in crew.notes() {
             assert_eq!(word, event(&payload), "the argument names the event");
             let bytes = payload.to_string().into_bytes();
-            let (_, read) = host.read(Some(host.event(&word)), &bytes).unwrap();
+            let (_, read) = program
+                .read_hook(Some(program.event(&word)), &bytes)
+                .unwrap();
             assert_eq!(read.session.unwrap().as_str(), began, "{payload}");
         }
     }
@@ -91,8 +94,8 @@ fn a_conversation_goes_on_under_its_id_and_is_counted_as_the_program_counts() {
         let (before, after) = (first.account.used, second.account.used);
         assert_eq!(before.tokens, 30, "{first}");
         let expected = match program.counting() {
-            hosts::worker::Counting::Process => 30,
-            hosts::worker::Counting::Conversation => 60,
+            hosts::Counting::Process => 30,
+            hosts::Counting::Conversation => 60,
         };
         assert_eq!(after.tokens, expected, "{program:?}\n{second}");
         let tells_cost = program.abilities().reports_cost;

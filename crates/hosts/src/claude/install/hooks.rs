@@ -27,9 +27,6 @@ pub enum OnFailure {
     GoOn,
 }
 
-/// After how many seconds a hook has answered by itself, whatever keeps it.
-pub const DEADLINE_SECONDS: u64 = 8;
-
 /// A hook that hangs keeps the session waiting no longer than this.
 const MOST_SECONDS: f64 = 60.0;
 
@@ -205,7 +202,7 @@ fn calls(line: &str, program: &str, command: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::Event;
+    use crate::hook::{DEADLINE_SECONDS, Event};
 
     #[test]
     fn a_hook_is_ours_when_it_calls_our_program() {

@@ -1,8 +1,9 @@
 //! Inputs that are no payload: each has its answer, and none is taken for another.
 
-use hosts::claude::read;
 use hosts::hook::{LARGEST_INPUT, session_of};
 use hosts::{Event, Unreadable, What};
+
+use super::read;
 
 const WHOLE: &str = r#"{"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "/a"}}"#;
 

@@ -7,3 +7,17 @@
 mod bad;
 mod payloads;
 mod written;
+
+use hosts::{Answer, Bytes, Event, Payload, Program, Stake, Unreadable};
+
+fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
+    Program::Claude.read_hook(named, stdin)
+}
+
+fn write(event: Event, answer: &Answer) -> Bytes {
+    Program::Claude.write_answer(event, answer)
+}
+
+fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
+    Program::Claude.undecided(event, stake, reason)
+}

@@ -8,9 +8,11 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
-use hosts::claude::{read, statusline};
+use hosts::claude::statusline;
 use hosts::hook::session_of;
 use hosts::{Ended, Event, Payload, Source, What};
+
+use super::read;
 
 fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claude-code")

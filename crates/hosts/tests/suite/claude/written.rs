@@ -1,8 +1,9 @@
 //! Every event with every verdict, and the bytes that the host gets.
 
 use expect_test::expect_file;
-use hosts::claude::{undecided, write};
 use hosts::{Answer, Bytes, Event, Stake, Verdict};
+
+use super::{undecided, write};
 
 fn all_events() -> impl Iterator<Item = Event> {
     Event::KNOWN.into_iter().chain([Event::Other])

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use hosts::worker::{Ground, Guard, Guarding, Own, Program, Unguardable};
+use hosts::Program;
+use hosts::agent_process::{Ground, Guard, Guarding, Own, Unguardable};
 use serde_json::json;
 
 fn guarding(program: Program, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {

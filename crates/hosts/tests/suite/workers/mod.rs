@@ -17,7 +17,8 @@ use std::path::Path;
 
 use engine::RunnerName;
 use expect_test::expect_file;
-use hosts::worker::{Account, End, May, Program, Start, Talk};
+use hosts::Program;
+use hosts::agent_process::{Account, End, May, Start, Talk};
 
 /// The captured outputs of a program, by name.
 fn captured(program: Program) -> Vec<(String, Vec<u8>)> {
@@ -39,7 +40,7 @@ fn captured(program: Program) -> Vec<(String, Vec<u8>)> {
 fn account(program: Program, output: &[u8]) -> Account {
     let mut account = Account::default();
     for line in output.split(|byte| *byte == b'\n') {
-        program.read(line, &mut account);
+        program.read_line(line, &mut account);
     }
     account
 }
@@ -83,7 +84,7 @@ fn a_cut_output_has_no_end() {
             let before = account(program, &last[..begins]);
             for cut in begins..last.len() {
                 let mut told = before.clone();
-                program.read(&last[begins..cut], &mut told);
+                program.read_line(&last[begins..cut], &mut told);
                 // These have ended before: they hold two turns.
                 let ends = !["codex resume.jsonl", "claude background-agent.jsonl"]
                     .contains(&format!("{} {name}", program.word()).as_str());

@@ -1,7 +1,7 @@
 //! The words by which programs are stored and compared.
 
 use engine::HostName;
-use hosts::worker::Program;
+use hosts::Program;
 
 #[test]
 fn every_program_has_a_word_that_is_a_name() {

@@ -7,7 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hosts::worker::{Account, Ground, Guard, Guarding, May, Own, Program, Start, Talk};
+use hosts::Program;
+use hosts::agent_process::{Account, Ground, Guard, Guarding, May, Own, Start, Talk};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::model::{Actor, Model};
@@ -140,7 +141,7 @@ impl Crew {
     fn guarding(&self, program: Program) -> Guarding {
         let (ours, folder) = (self.our_program(), self.ours.path().join("run"));
         let own = program
-            .own()
+            .own_settings()
             .map(|own| (self.project.home().join(own.below_home), own.file));
         let settings = own.as_ref().map(|(folder, file)| folder.join(file));
         let settings = settings.and_then(|file| fs::read_to_string(file).ok());
@@ -194,7 +195,7 @@ fn ended(program: Program, mut command: Command) -> Ended {
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
     let mut account = Account::default();
     for line in stdout.lines() {
-        program.read(line.as_bytes(), &mut account);
+        program.read_line(line.as_bytes(), &mut account);
     }
     let code = output.status.code();
     let last_words = stderr.lines().next_back().unwrap_or_default();

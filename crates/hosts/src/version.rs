@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::Program;
-
 /// Three numbers, the most important one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub [u32; 3]);
@@ -43,47 +41,6 @@ impl fmt::Display for Version {
     }
 }
 
-impl Program {
-    /// The version with which our tests are run.
-    pub const fn tested(self) -> Version {
-        match self {
-            Self::Claude => Version([2, 1, 325]),
-            Self::Codex => Version([0, 166, 0]),
-            Self::Gemini => Version([0, 61, 0]),
-        }
-    }
-
-    /// The first version that has all that we need.
-    pub const fn oldest(self) -> Version {
-        match self {
-            // Before, a tool call went through when a hook crashed.
-            Self::Claude => Version([2, 1, 295]),
-            // Several versions before did not call the hooks of `codex exec`.
-            Self::Codex => Version([0, 140, 0]),
-            // Before, the id of a conversation could not be chosen.
-            Self::Gemini => Version([0, 37, 0]),
-        }
-    }
-
-    pub fn familiarity(self, version: Version) -> Familiarity {
-        match version {
-            version if version == self.tested() => Familiarity::Tested,
-            version if version < self.oldest() => Familiarity::TooOld,
-            _ => Familiarity::Untested,
-        }
-    }
-
-    /// What to type where it is missing or too old.
-    pub fn installed_by(self) -> String {
-        let package = match self {
-            Self::Claude => "@anthropic-ai/claude-code",
-            Self::Codex => "@openai/codex",
-            Self::Gemini => "@google/gemini-cli",
-        };
-        format!("`npm install -g {package}` installs it")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,19 +62,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(Version::in_line(line), expected.map(Version), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_version_is_tested_untested_or_too_old() {
-        for program in Program::ALL {
-            let [major, minor, patch] = program.tested().0;
-            let newer = Version([major, minor, patch + 1]);
-            assert_eq!(program.familiarity(program.tested()), Familiarity::Tested);
-            assert_eq!(program.familiarity(newer), Familiarity::Untested);
-            assert_eq!(program.familiarity(program.oldest()), Familiarity::Untested);
-            let older = Version([0, 0, 9]);
-            assert_eq!(program.familiarity(older), Familiarity::TooOld);
         }
     }
 }

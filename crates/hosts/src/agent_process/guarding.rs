@@ -11,9 +11,7 @@ pub struct Guard<'a> {
     /// A folder that nobody else may write to. A program may keep its conversations there, so it
     /// must live as long as they may go on.
     pub folder: &'a Path,
-    /// What the person's own settings of the program say, where [`Program::own`] names any.
-    ///
-    /// [`Program::own`]: super::Program::own
+    /// What the person's own settings of the program say, where `Program::own_settings` names any.
     pub own: Option<Own<'a>>,
     /// Where it works.
     pub ground: Ground<'a>,

@@ -5,50 +5,11 @@
 
 mod wire;
 
-use crate::worker::trouble::{self, Trouble};
-use crate::worker::{Account, Guard, Guarding, May, Start, Talk};
+use crate::agent_process::trouble::{self, Trouble};
+use crate::agent_process::{Account, Guard, Guarding, May, Start, Talk, Unguardable};
 
 use super::install::{self, Call};
 use wire::{Block, Finish, Line, Message};
-
-/// Where it keeps its settings, and which service it calls.
-pub const SETTINGS: [&str; 22] = [
-    "CLAUDE_CONFIG_DIR",
-    "ANTHROPIC_BASE_URL",
-    "ANTHROPIC_BEDROCK_BASE_URL",
-    "ANTHROPIC_VERTEX_BASE_URL",
-    "ANTHROPIC_VERTEX_PROJECT_ID",
-    "ANTHROPIC_FOUNDRY_BASE_URL",
-    "ANTHROPIC_FOUNDRY_RESOURCE",
-    "ANTHROPIC_MODEL",
-    "ANTHROPIC_DEFAULT_OPUS_MODEL",
-    "ANTHROPIC_DEFAULT_SONNET_MODEL",
-    "ANTHROPIC_DEFAULT_HAIKU_MODEL",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-    "CLAUDE_CODE_USE_FOUNDRY",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "CLAUDE_CODE_MAX_RETRIES",
-    "AWS_REGION",
-    "AWS_PROFILE",
-    "CLOUD_ML_REGION",
-    "DISABLE_TELEMETRY",
-    "DISABLE_AUTOUPDATER",
-    "IS_SANDBOX",
-];
-
-pub const SECRETS: [&str; 10] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "ANTHROPIC_FOUNDRY_API_KEY",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "CLAUDE_CODE_CLIENT_KEY_PASSPHRASE",
-];
 
 /// What changes files.
 const WRITERS: [&str; 3] = ["Write", "Edit", "NotebookEdit"];
@@ -105,20 +66,20 @@ fn denied(start: &Start<'_>) -> String {
 /// Settings on the command line win over those in files. So the project's own settings are read, with
 /// what they tell the model, but cannot switch our hooks off. A worker's own agents work while it
 /// waits for them: its end is the end of everything.
-pub fn guarding(guard: &Guard<'_>) -> Guarding {
+pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
     let call = Call::Path(guard.program.to_owned());
     let settings = install::process_settings(&call, &EVENTS);
-    Guarding {
+    Ok(Guarding {
         arguments: vec!["--settings".to_owned(), settings],
         variables: vec![(
             "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned(),
             "1".to_owned(),
         )],
         ..Guarding::default()
-    }
+    })
 }
 
-pub fn read(line: &[u8], account: &mut Account) {
+pub fn read_line(line: &[u8], account: &mut Account) {
     let Some(line) = wire::parse(line) else {
         return;
     };

@@ -1,0 +1,101 @@
+//! What is different between agent programs, as data. Each program has one descriptor, in its own file.
+
+use crate::agent_process::{Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable};
+use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
+use crate::version::Version;
+
+/// One agent program.
+pub struct Descriptor {
+    /// Its name as a runner, as a host of sessions, and as a command.
+    pub word: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The npm package that brings it.
+    pub package: &'static str,
+    /// The version with which our tests are run.
+    pub tested: Version,
+    /// The first version that has all that we need.
+    pub oldest: Version,
+    pub abilities: Abilities,
+    pub process: ProcessDescriptor,
+    pub hooks: HookDescriptor,
+}
+
+/// What a program can do when we start it. A pipeline that needs more is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each answers a question of its own, and all are read by name"
+)]
+pub struct Abilities {
+    /// A hook for its process alone can refuse a tool call before it happens.
+    pub blocks_tools: bool,
+    /// A conversation goes on by its exact id, in another process.
+    pub resumes_exactly: bool,
+    /// It reports the tokens that it used.
+    pub reports_usage: bool,
+    /// It reports what that cost.
+    pub reports_cost: bool,
+}
+
+/// How a program is started, and what its output says.
+pub struct ProcessDescriptor {
+    /// Variables that say where it finds its settings and its service.
+    pub settings_variables: &'static [&'static str],
+    /// Variables with which it logs in.
+    pub login_variables: &'static [&'static str],
+    pub ids: ConversationIds,
+    pub counting: Counting,
+    /// Settings of the person that guarding must know: the program does not find them any more, or
+    /// would write to them.
+    pub own_settings: Option<OwnPlace>,
+    /// Its command line.
+    pub arguments: fn(&Start<'_>) -> Vec<String>,
+    /// What makes its hooks call us, in its process alone.
+    pub guarding: fn(&Guard<'_>) -> Result<Guarding, Unguardable>,
+    /// Reads one line of its output.
+    pub read_line: fn(&[u8], &mut Account),
+    /// What an exit code of its own means.
+    pub trouble_of_exit_code: fn(i32) -> Option<Trouble>,
+}
+
+/// Who chooses the id of a new conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConversationIds {
+    Ours,
+    Its,
+}
+
+/// Since when a program counts the tokens and the cost that it reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// From the beginning of the process.
+    Process,
+    /// From the beginning of the conversation, through all processes that went on with it.
+    Conversation,
+}
+
+/// Reads a payload; the event that it names wins over the given one.
+pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), Unreadable>;
+
+/// How a program talks to its hooks.
+pub struct HookDescriptor {
+    pub sessions: Sessions,
+    /// The names of the tool with which its agents start others.
+    pub agent_tools: &'static [&'static str],
+    /// The event that it calls so.
+    pub event: fn(&str) -> Event,
+    pub read: ReadHook,
+    pub write: fn(Event, &Answer) -> Bytes,
+    /// The answer when we could not judge.
+    pub undecided: fn(Event, Stake, &str) -> Bytes,
+}
+
+/// Whose tool calls we judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// Those of a person's sessions, which hold runs, and those of the workers that we start.
+    Guarded,
+    /// Those of the workers that we start. A person's session is none of our business.
+    WorkersOnly,
+}
