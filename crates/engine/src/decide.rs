@@ -117,9 +117,15 @@ fn judge_tool(draft: &mut Draft<'_>, event: &ToolEvent) -> Verdict {
         ToolEvent::Requested {
             tool,
             worker,
-            touches,
-            door,
-        } => guard::requested(draft, tool, worker.as_ref(), touches, door.as_ref()),
+            protected_paths,
+            bypass,
+        } => guard::requested(
+            draft,
+            tool,
+            worker.as_ref(),
+            protected_paths,
+            bypass.as_ref(),
+        ),
         ToolEvent::Used { worker } => guard::used(draft, worker.as_ref()),
     }
 }

@@ -117,9 +117,9 @@ pub enum ToolEvent {
         tool: String,
         worker: Option<Actor>,
         /// What of ours the call would plainly change.
-        touches: Vec<Touch>,
+        protected_paths: Vec<ProtectedPath>,
         /// Another way to start an agent, or to act as a person.
-        door: Option<Door>,
+        bypass: Option<BypassAttempt>,
     },
     /// A tool has worked. Where the stage restricts `writes`, the tree is compared.
     Used { worker: Option<Actor> },
@@ -260,7 +260,7 @@ pub struct Asker {
 
 /// Something that a tool call would change and that the run rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum ProtectedPath {
     /// Our state folder.
     State,
     /// The host's settings, in which our hooks stand.
@@ -280,7 +280,7 @@ pub enum Touch {
 
 /// A way around the admission of agents or of people.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Door {
+pub enum BypassAttempt {
     /// A script that starts agents by itself.
     Workflow,
     /// A command line that starts this agent program.

@@ -58,7 +58,7 @@ rules! {
     OwnFiles, "GW-R23", "what a run rests on is not the agent's to change";
     ArtifactOwner, "GW-R24", "an artifact is written by the agent that leaves it";
     HooksStay, "GW-R25", "a session stays guarded while it holds a run";
-    OtherDoor, "GW-R26", "agents begin one by one, where each can be admitted";
+    BypassAttempt, "GW-R26", "agents begin one by one, where each can be admitted";
     StillBeginning, "GW-R27", "of two kinds of work of one agent, one begins after the other";
     TodoAhead, "GW-R28", "a step is done when its work was checked, whatever a list says";
     MessageFree, "GW-R29", "a worker at work may be written to";

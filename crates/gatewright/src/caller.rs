@@ -3,9 +3,8 @@
 pub mod ancestors;
 pub mod refusal;
 
-use std::path::Path;
-
 use ancestors::Ancestor;
+use hosts::known_agents;
 
 /// All that is known of whoever typed a command.
 pub struct Signs<'a> {
@@ -44,69 +43,6 @@ pub fn judge(signs: &Signs<'_>) -> Caller {
         Terminal::Absent => Caller::Unattended,
     }
 }
-
-/// Variables that agent programs give to what they start. Those with which people set such a
-/// program up are not among them: they stand in shell profiles, and tell nothing.
-const VARIABLES: [(&str, &str); 28] = [
-    ("CLAUDECODE", "claude"),
-    ("CLAUDE_PID", "claude"),
-    ("CLAUDE_CODE_SESSION_ID", "claude"),
-    ("CLAUDE_CODE_ENTRYPOINT", "claude"),
-    ("CLAUDE_CODE_CHILD_SESSION", "claude"),
-    ("CLAUDE_ENV_FILE", "claude"),
-    ("CODEX_SANDBOX", "codex"),
-    ("CODEX_SANDBOX_NETWORK_DISABLED", "codex"),
-    ("CODEX_THREAD_ID", "codex"),
-    ("CODEX_SESSION_ID", "codex"),
-    ("CODEX_CI", "codex"),
-    ("CODEX_MANAGED_BY_NPM", "codex"),
-    ("GEMINI_CLI", "gemini"),
-    ("GEMINI_SESSION_ID", "gemini"),
-    ("QWEN_CODE", "qwen"),
-    ("GOOSE_TERMINAL", "goose"),
-    ("AGENT_SESSION_ID", "an agent"),
-    ("COPILOT_CLI", "copilot"),
-    ("COPILOT_AGENT", "copilot"),
-    ("COPILOT_AGENT_SESSION_ID", "copilot"),
-    ("CURSOR_AGENT", "cursor-agent"),
-    ("OPENCODE", "opencode"),
-    ("OPENCODE_PID", "opencode"),
-    ("CLINE_ACTIVE", "cline"),
-    ("AUGMENT_AGENT", "auggie"),
-    ("CRUSH", "crush"),
-    ("ANTIGRAVITY_AGENT", "antigravity"),
-    ("AI_AGENT", "an agent"),
-];
-
-/// The agent that gives this variable to what it starts.
-pub fn agent_of_variable(name: &str) -> Option<&'static str> {
-    let mut known = VARIABLES.into_iter();
-    known.find_map(|(variable, agent)| (variable == name).then_some(agent))
-}
-
-/// Agent programs, by the name under which they are started.
-const PROGRAMS: [&str; 10] = [
-    "claude",
-    "codex",
-    "gemini",
-    "qwen",
-    "goose",
-    "copilot",
-    "cursor-agent",
-    "opencode",
-    "aider",
-    "amp",
-];
-
-/// Folders from which an interpreter runs an agent program.
-const PACKAGES: [(&str, &str); 6] = [
-    ("claude-code", "claude"),
-    ("gemini-cli", "gemini"),
-    ("qwen-code", "qwen"),
-    ("opencode-ai", "opencode"),
-    ("cursor-agent", "cursor-agent"),
-    ("aider-chat", "aider"),
-];
 
 /// Programs that run another one, which they are given by its path, with the options after which
 /// code stands instead.
@@ -148,23 +84,15 @@ pub fn agent(ancestor: &Ancestor) -> Option<&'static str> {
     } = ancestor;
     let first = words.first().map_or("", String::as_str);
     let names = [name.as_str(), file_name(program), file_name(first)];
-    let by_name = names.into_iter().find_map(known);
+    let by_name = names.into_iter().find_map(known_agents::by_name);
     let by_script = || names.into_iter().find_map(|name| script(name, words));
-    by_name.or_else(|| installed(program)).or_else(by_script)
-}
-
-fn known(name: &str) -> Option<&'static str> {
-    PROGRAMS.into_iter().find(|program| *program == name)
+    by_name
+        .or_else(|| known_agents::by_installed_path(program))
+        .or_else(by_script)
 }
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Claude Code installs itself as `…/claude/versions/2.1.325`.
-fn installed(program: &str) -> Option<&'static str> {
-    let parent = Path::new(program).parent()?;
-    parent.ends_with("claude/versions").then_some("claude")
 }
 
 /// The agent program that an interpreter of this name runs.
@@ -173,8 +101,7 @@ fn script(name: &str, words: &[String]) -> Option<&'static str> {
     let stem = file_name(script).split('.').next().unwrap_or_default();
     // A script of a shell in a folder of that name is as likely to be a person's.
     let mut folders = script.split('/').filter(|_| !name.ends_with("sh"));
-    let package = |folder| PACKAGES.into_iter().find(|(name, _)| *name == folder);
-    known(stem).or_else(|| folders.find_map(package).map(|(_, agent)| agent))
+    known_agents::by_name(stem).or_else(|| folders.find_map(known_agents::by_package_folder))
 }
 
 /// The file that an interpreter of this name runs, from its command line: the first word that is
@@ -334,7 +261,7 @@ mod tests {
             ("GEMINI_API_KEY", None),
             ("CLAUDECODE_", None),
         ] {
-            assert_eq!(agent_of_variable(name), expected, "{name}");
+            assert_eq!(known_agents::by_variable(name), expected, "{name}");
         }
     }
 }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use engine::{CallId, SessionId};
 
-use crate::caller;
 
 /// What the environment says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl Environment {
     }
 
     fn take(&mut self, name: &OsStr, value: &OsStr) {
-        let agent = name.to_str().and_then(caller::agent_of_variable);
+        let agent = name.to_str().and_then(hosts::known_agents::by_variable);
         self.agents.extend(agent);
         match name.to_str() {
             Some("XDG_STATE_HOME") => self.state_home = absolute(value),

@@ -13,11 +13,11 @@ mod guarded;
 pub mod host;
 mod input;
 mod promise;
+mod protected_paths;
 mod question;
 mod resolve;
 mod skill;
 mod spool;
-mod touch;
 mod watch;
 mod worker;
 

@@ -2,7 +2,6 @@
 //!
 //! Measured with 2.1.325. `tests/claude-code` holds what it sends.
 
-pub mod doors;
 pub mod install;
 mod notification;
 pub mod plugin;
@@ -18,13 +17,41 @@ use crate::descriptor::{
     Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
 };
 use crate::hook::Event;
+use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
 /// What is different about it.
 pub const DESCRIPTOR: Descriptor = Descriptor {
-    word: "claude",
     title: "Claude Code",
-    package: "@anthropic-ai/claude-code",
+    recognition: Recognition {
+        name: "claude",
+        package: "@anthropic-ai/claude-code",
+        package_folder: Some("claude-code"),
+        versions_folder: Some("claude/versions"),
+        variables: &[
+            "CLAUDECODE",
+            "CLAUDE_PID",
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_CHILD_SESSION",
+            "CLAUDE_ENV_FILE",
+        ],
+        conversations: Conversations::AllBut(&[
+            "mcp",
+            "plugin",
+            "plugins",
+            "config",
+            "doctor",
+            "update",
+            "upgrade",
+            "install",
+            "auth",
+            "login",
+            "logout",
+            "setup-token",
+            "migrate-installer",
+        ]),
+    },
     tested: Version([2, 1, 325]),
     // Before, a tool call went through when a hook crashed.
     oldest: Version([2, 1, 295]),
@@ -51,6 +78,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         event: Event::parse,
         read: read::read,
         write: write::write,
+        imitates_host: notification::is_imitated,
         undecided: write::undecided,
     },
 };

@@ -11,13 +11,34 @@ use crate::descriptor::{
     Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
 };
 use crate::hook::{Event, exit_code};
+use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
 /// What is different about it.
 pub const DESCRIPTOR: Descriptor = Descriptor {
-    word: "codex",
     title: "Codex",
-    package: "@openai/codex",
+    recognition: Recognition {
+        name: "codex",
+        package: "@openai/codex",
+        package_folder: None,
+        versions_folder: None,
+        variables: &[
+            "CODEX_SANDBOX",
+            "CODEX_SANDBOX_NETWORK_DISABLED",
+            "CODEX_THREAD_ID",
+            "CODEX_SESSION_ID",
+            "CODEX_CI",
+            "CODEX_MANAGED_BY_NPM",
+        ],
+        conversations: Conversations::AllBut(&[
+            "login",
+            "logout",
+            "mcp",
+            "completion",
+            "features",
+            "update",
+        ]),
+    },
     tested: Version([0, 166, 0]),
     // Several versions before did not call the hooks of `codex exec`.
     oldest: Version([0, 140, 0]),
@@ -44,6 +65,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         event: Event::parse,
         read: hook::read,
         write: |event, answer| exit_code::write(event, event.word(), answer),
+        imitates_host: |_| false,
         undecided: exit_code::undecided,
     },
 };

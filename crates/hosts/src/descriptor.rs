@@ -2,16 +2,14 @@
 
 use crate::agent_process::{Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
+use crate::recognition::Recognition;
 use crate::version::Version;
 
 /// One agent program.
 pub struct Descriptor {
-    /// Its name as a runner, as a host of sessions, and as a command.
-    pub word: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// The npm package that brings it.
-    pub package: &'static str,
+    pub recognition: Recognition,
     /// The version with which our tests are run.
     pub tested: Version,
     /// The first version that has all that we need.
@@ -87,6 +85,8 @@ pub struct HookDescriptor {
     pub event: fn(&str) -> Event,
     pub read: ReadHook,
     pub write: fn(Event, &Answer) -> Bytes,
+    /// Would its session take this text, put to it as a prompt, for a message of its own?
+    pub imitates_host: fn(&str) -> bool,
     /// The answer when we could not judge.
     pub undecided: fn(Event, Stake, &str) -> Bytes,
 }

@@ -11,13 +11,26 @@ use crate::descriptor::{
     Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
 };
 use crate::hook::exit_code;
+use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
 /// What is different about it.
 pub const DESCRIPTOR: Descriptor = Descriptor {
-    word: "gemini",
     title: "Gemini CLI",
-    package: "@google/gemini-cli",
+    recognition: Recognition {
+        name: "gemini",
+        package: "@google/gemini-cli",
+        package_folder: Some("gemini-cli"),
+        versions_folder: None,
+        variables: &["GEMINI_CLI", "GEMINI_SESSION_ID"],
+        conversations: Conversations::AllBut(&[
+            "mcp",
+            "extensions",
+            "extension",
+            "skills",
+            "hooks",
+        ]),
+    },
     tested: Version([0, 61, 0]),
     // Before, the id of a conversation could not be chosen.
     oldest: Version([0, 37, 0]),
@@ -44,6 +57,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         event: hook::event,
         read: hook::read,
         write: |event, answer| exit_code::write(event, hook::word(event), answer),
+        imitates_host: |_| false,
         undecided: exit_code::undecided,
     },
 };

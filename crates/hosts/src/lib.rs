@@ -4,12 +4,15 @@
 //! host's `wire.rs` knows the shape of its JSON.
 
 pub mod agent_process;
+pub mod bypass_detection;
 pub mod claude;
 mod codex;
 mod descriptor;
 mod gemini;
 pub mod hook;
+pub mod known_agents;
 mod program;
+mod recognition;
 mod shell;
 mod version;
 

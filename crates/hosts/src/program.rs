@@ -7,6 +7,7 @@ use crate::agent_process::{
 };
 use crate::descriptor::{Abilities, ConversationIds, Counting, Descriptor, Sessions};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
+use crate::recognition::Recognition;
 use crate::version::{Familiarity, Version};
 use crate::{claude, codex, gemini};
 
@@ -43,7 +44,7 @@ impl Program {
 
     /// Its name as a runner, as a host of sessions, and as a command.
     pub const fn word(self) -> &'static str {
-        self.descriptor().word
+        self.descriptor().recognition.name
     }
 
     /// Its name for people.
@@ -53,6 +54,10 @@ impl Program {
 
     pub fn host_name(self) -> HostName {
         HostName::listed(self.word())
+    }
+
+    pub(crate) const fn recognition(self) -> &'static Recognition {
+        &self.descriptor().recognition
     }
 
     pub const fn abilities(self) -> Abilities {
@@ -82,7 +87,7 @@ impl Program {
 
     /// What to type where it is missing or too old.
     pub fn installed_by(self) -> String {
-        let package = self.descriptor().package;
+        let package = self.descriptor().recognition.package;
         format!("`npm install -g {package}` installs it")
     }
 }
@@ -167,6 +172,11 @@ impl Program {
 
     pub fn write_answer(self, event: Event, answer: &Answer) -> Bytes {
         (self.descriptor().hooks.write)(event, answer)
+    }
+
+    /// Would its session take this text, put to it as a prompt, for a message of its own?
+    pub(crate) fn imitates_host(self, prompt: &str) -> bool {
+        (self.descriptor().hooks.imitates_host)(prompt)
     }
 
     /// The answer when we could not judge.

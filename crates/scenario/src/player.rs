@@ -242,8 +242,8 @@ impl<'a> Player<'a> {
                 let requested = Happening::Tool(ToolEvent::Requested {
                     tool: tool.clone(),
                     worker: None,
-                    touches: Vec::new(),
-                    door: None,
+                    protected_paths: Vec::new(),
+                    bypass: None,
                 });
                 (self.host(), requested)
             }

@@ -10,7 +10,7 @@ use crate::assign::{SESSION, spelled};
 use crate::decision::Reply;
 use crate::duty::leaves_of;
 use crate::entry::Fact;
-use crate::event::{Actor, Door, Touch};
+use crate::event::{Actor, BypassAttempt, ProtectedPath};
 use crate::names::{ArtifactName, DispatchId, StepId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Standing};
@@ -21,8 +21,8 @@ pub(super) fn requested(
     draft: &mut Draft<'_>,
     tool: &str,
     worker: Option<&Actor>,
-    touches: &[Touch],
-    door: Option<&Door>,
+    paths: &[ProtectedPath],
+    bypass: Option<&BypassAttempt>,
 ) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
@@ -39,10 +39,10 @@ pub(super) fn requested(
         Some(Ok(dispatch)) => Some(dispatch),
         None => None,
     };
-    if let Some((rule, reason)) = door.and_then(|door| shut(draft, dispatch, door)) {
+    if let Some((rule, reason)) = bypass.and_then(|bypass| bypassing(draft, dispatch, bypass)) {
         return draft.refuse(rule, &what, reason);
     }
-    if let Some((rule, reason)) = touched(draft, dispatch, touches) {
+    if let Some((rule, reason)) = changing(draft, dispatch, paths) {
         return draft.refuse(rule, &what, reason);
     }
     if let Some(reason) = denied(draft, dispatch, tool) {
@@ -94,32 +94,38 @@ pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId
         .ok_or_else(|| format!("{}: end your turn", binding::stranger(actor)))
 }
 
-fn shut(draft: &Draft<'_>, dispatch: Option<DispatchId>, door: &Door) -> Option<(Rule, String)> {
-    Some(match door {
-        Door::Workflow => (
-            Rule::OtherDoor,
+fn bypassing(
+    draft: &Draft<'_>,
+    dispatch: Option<DispatchId>,
+    bypass: &BypassAttempt,
+) -> Option<(Rule, String)> {
+    Some(match bypass {
+        BypassAttempt::Workflow => (
+            Rule::BypassAttempt,
             String::from(
                 "a script would start agents that nobody admits: call each with the agent tool",
             ),
         ),
-        Door::AgentProgram(program) => (
-            Rule::OtherDoor,
+        BypassAttempt::AgentProgram(program) => (
+            Rule::BypassAttempt,
             format!("'{program}' would work outside this run: use the agent tool"),
         ),
-        Door::TooLong => (
-            Rule::OtherDoor,
+        BypassAttempt::TooLong => (
+            Rule::BypassAttempt,
             String::from("a command line as long as this is not read: write a file, and use that"),
         ),
-        Door::HookCall => (
+        BypassAttempt::HookCall => (
             Rule::OwnFiles,
             String::from("hooks are called by the host of a session, and by nobody else"),
         ),
-        Door::PersonsCommand(command) => (
+        BypassAttempt::PersonsCommand(command) => (
             Rule::PersonOnly,
             format!("`{command}` is for a person, not for an agent: ask them"),
         ),
-        Door::NoName(name) => (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name")),
-        Door::OwnAgent(agent) => {
+        BypassAttempt::NoName(name) => {
+            (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name"))
+        }
+        BypassAttempt::OwnAgent(agent) => {
             let (stage, work) = open_stage(draft, dispatch)?;
             let agent = spelled(draft.pipeline, &draft.run, agent);
             if draft
@@ -148,18 +154,20 @@ fn open_stage<'a>(
     }
 }
 
-fn touched(
+fn changing(
     draft: &Draft<'_>,
     dispatch: Option<DispatchId>,
-    touches: &[Touch],
+    paths: &[ProtectedPath],
 ) -> Option<(Rule, String)> {
-    touches.iter().find_map(|touch| match touch {
-        Touch::State => Some(own("the state of runs")),
-        Touch::Settings => Some(own("the settings with the hooks")),
-        Touch::Definition => Some(own("the pipeline")),
-        Touch::Program => Some(own("the program that guards this run")),
-        Touch::Stop => Some(own("the file whose removal stops the run")),
-        Touch::Artifact { artifact, step } => foreign(draft, dispatch, artifact, step.as_ref()),
+    paths.iter().find_map(|path| match path {
+        ProtectedPath::State => Some(own("the state of runs")),
+        ProtectedPath::Settings => Some(own("the settings with the hooks")),
+        ProtectedPath::Definition => Some(own("the pipeline")),
+        ProtectedPath::Program => Some(own("the program that guards this run")),
+        ProtectedPath::Stop => Some(own("the file whose removal stops the run")),
+        ProtectedPath::Artifact { artifact, step } => {
+            foreign(draft, dispatch, artifact, step.as_ref())
+        }
     })
 }
 

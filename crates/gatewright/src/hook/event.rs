@@ -1,13 +1,13 @@
 //! What each kind of payload means for the run, and what is said to it.
 
 use engine::{
-    Actor, AgentName, Asker, CallId, CommandName, Door, Ending, Fault, Happening, Reply,
+    Actor, AgentName, Asker, BypassAttempt, CallId, CommandName, Ending, Fault, Happening, Reply,
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
 use hosts::{Answer, Ended, Event, Payload, Program, Verdict, What};
 
 use super::guarded::{Guarded, was_abandoned};
-use super::{answer, arrival, briefing, command, question, skill, touch};
+use super::{answer, arrival, briefing, command, protected_paths, question, skill};
 use crate::failure::Failure;
 use crate::transact::Request;
 
@@ -73,7 +73,12 @@ fn agents(
             agent: Err(name),
             actor,
             ..
-        } => tool(guarded, "Agent", actor, Some(Door::NoName(name.clone()))),
+        } => tool(
+            guarded,
+            "Agent",
+            actor,
+            Some(BypassAttempt::NoName(name.clone())),
+        ),
         What::AgentRequested {
             agent: Ok(agent),
             step,
@@ -88,10 +93,12 @@ fn agents(
             Some(agent) => request(guarded, requested(&agent, None, call.as_ref(), actor)),
             None => tool(guarded, "Skill", actor, None),
         },
-        What::WorkflowRequested { actor } => tool(guarded, "Workflow", actor, Some(Door::Workflow)),
+        What::WorkflowRequested { actor } => {
+            tool(guarded, "Workflow", actor, Some(BypassAttempt::Workflow))
+        }
         What::MessageRequested { to, call, actor } => message(guarded, to, call, actor),
         What::ToolRequested { .. } => touching(guarded, payload, what),
-        What::ToolUsed { tool, actor } if touch::may_write(tool) => {
+        What::ToolUsed { tool, actor } if protected_paths::may_write(tool) => {
             let worker = actor.clone();
             said(guarded, Happening::Tool(ToolEvent::Used { worker }))
         }
@@ -162,12 +169,12 @@ fn touching(
     };
     let by = guarded.session_itself();
     let decided = guarded.tell_by(&by, &mut |workspace, opened, _| {
-        let looked = touch::look(workspace, opened, payload, paths, command.as_deref());
+        let looked = protected_paths::look(workspace, opened, payload, paths, command.as_deref());
         Ok(Request::from(Happening::Tool(ToolEvent::Requested {
             tool: tool.clone(),
             worker: actor.clone(),
-            touches: looked.touches,
-            door: looked.door,
+            protected_paths: looked.protected_paths,
+            bypass: looked.bypass,
         })))
     })?;
     Ok(answer::of(&decided))
@@ -301,15 +308,15 @@ fn tool(
     guarded: &mut Guarded<'_, '_>,
     tool: &str,
     actor: &Option<Actor>,
-    door: Option<Door>,
+    bypass: Option<BypassAttempt>,
 ) -> Result<Answer, Failure> {
     said(
         guarded,
         Happening::Tool(ToolEvent::Requested {
             tool: tool.to_owned(),
             worker: actor.clone(),
-            touches: Vec::new(),
-            door,
+            protected_paths: Vec::new(),
+            bypass,
         }),
     )
 }

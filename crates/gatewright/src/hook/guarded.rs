@@ -5,14 +5,16 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{BindingState, Door, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent};
-use hosts::claude::doors;
+use engine::{
+    BindingState, BypassAttempt, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent,
+};
+use hosts::bypass_detection;
 use hosts::{Answer, Event, Payload, Stake, Verdict, What};
 use store::{Backend as _, Key};
 
 use super::host::{self, Caller};
 use super::input::Input;
-use super::{answer, arrival, event, skill, spool, touch};
+use super::{answer, arrival, event, protected_paths, skill, spool};
 use crate::context::Context;
 use crate::enrolment::{self, Enrolled};
 use crate::environment::Environment;
@@ -214,7 +216,7 @@ pub fn stake(payload: &Payload, environment: &Environment) -> Stake {
         What::ConfigChanged { .. } => Stake::Gate,
         _ if starts_an_agent(payload, environment) => Stake::Gate,
         What::ToolRequested { paths, command, .. }
-            if touch::is_protected(environment, payload, paths, command.as_deref()) =>
+            if protected_paths::is_protected(environment, payload, paths, command.as_deref()) =>
         {
             Stake::Gate
         }
@@ -230,8 +232,11 @@ pub fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
         | What::MessageRequested { .. } => true,
         What::SkillRequested { skill, .. } => !skill::begins_nobody(environment, skill),
         What::ToolRequested { command, .. } => {
-            let door = command.as_deref().and_then(doors::of_command);
-            matches!(door, Some(Door::AgentProgram(_) | Door::TooLong))
+            let bypass = command.as_deref().and_then(bypass_detection::in_command);
+            matches!(
+                bypass,
+                Some(BypassAttempt::AgentProgram(_) | BypassAttempt::TooLong)
+            )
         }
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! The gates of a pipeline, each with cases that must be refused, must pass, and must be noticed.
 
 mod agents;
-mod doors;
+mod bypasses;
 mod files;
 mod payloads;
 mod people;
@@ -184,8 +184,8 @@ fn general(scene: &mut Scene, home: Option<Moment>) -> Result<Vec<Gate>, Failure
         return Ok(Vec::new());
     };
     let tries: [fn(Bench<'_>) -> Result<Gate, Failure>; 8] = [
-        doors::unadmitted,
-        doors::other_doors,
+        bypasses::unadmitted,
+        bypasses::other_ways,
         files::own_files,
         files::artifacts,
         people::commands,

@@ -7,7 +7,7 @@
 )]
 
 mod agents;
-mod doors;
+mod bypasses;
 mod failing;
 mod flow;
 mod install;

@@ -328,8 +328,8 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Uses { worker, agent } => Happening::Tool(ToolEvent::Requested {
             tool: "Read".into(),
             worker: Some(actor(worker, agent)),
-            touches: Vec::new(),
-            door: None,
+            protected_paths: Vec::new(),
+            bypass: None,
         }),
         Hosted::Pauses(_) => Happening::Work(WorkEvent::Ended {
             work: WorkRef::Agent {

@@ -1,14 +1,14 @@
 //! What a worker of ours wants to do with a tool, and has done, told to its run.
 
 use engine::{
-    Actor, CallId, Dispatch, Door, Happening, Reply, Rule, ToolEvent, Touch, Who, WorkEvent,
-    WorkerId,
+    Actor, BypassAttempt, CallId, Dispatch, Happening, ProtectedPath, Reply, Rule, ToolEvent, Who,
+    WorkEvent, WorkerId,
 };
 use hosts::{Answer, Event, Payload, Program, Verdict, What};
 use store::Key;
 
 use super::super::input::Input;
-use super::super::{guarded, skill, touch};
+use super::super::{guarded, protected_paths, skill};
 use super::{Worker, refused, tools};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -55,13 +55,14 @@ impl Worker {
         else {
             return Ok(Answer::nothing());
         };
-        let is_plain = touch::may_write(tools::usual(tool)) && paths.len() == 1;
+        let is_plain = protected_paths::may_write(tools::usual(tool)) && paths.len() == 1;
         if !is_plain || claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
         let seat = Seat::open(self, self.record()?, asked, context)?;
-        let looked = touch::look(&seat.workspace, &seat.opened, asked.payload, paths, None);
-        let owed = seat.owes(&self.call, &looked.touches);
+        let looked =
+            protected_paths::look(&seat.workspace, &seat.opened, asked.payload, paths, None);
+        let owed = seat.owes(&self.call, &looked.protected_paths);
         seat.workspace.leave();
         Ok(Answer {
             verdict: match owed {
@@ -77,7 +78,9 @@ impl Worker {
         let What::ToolUsed { tool, .. } = &asked.payload.what else {
             return Ok(Answer::nothing());
         };
-        if !touch::may_write(tools::usual(tool)) || claim::is_lost(&self.state, &self.call) {
+        if !protected_paths::may_write(tools::usual(tool))
+            || claim::is_lost(&self.state, &self.call)
+        {
             return Ok(Answer::nothing());
         }
         let mut seat = Seat::open(self, self.record()?, asked, context)?;
@@ -152,22 +155,24 @@ impl<'c> Seat<'c> {
     }
 
     /// Is all that is touched something that this work leaves, and nothing more?
-    fn owes(&self, call: &CallId, touches: &[Touch]) -> bool {
+    fn owes(&self, call: &CallId, paths: &[ProtectedPath]) -> bool {
         let Some(dispatch) = self.opened.run().work_of_call(call) else {
             return false;
         };
         let leaves = engine::leaves_of(&self.opened.pipeline, dispatch);
         let leaves = leaves.all();
         let own = dispatch.duty.step();
-        let is_owed = |touch: &Touch| match touch {
-            Touch::Artifact { artifact, step } => {
+        let is_owed = |path: &ProtectedPath| match path {
+            ProtectedPath::Artifact { artifact, step } => {
                 leaves.contains(&artifact) && step.as_ref().is_none_or(|step| Some(step) == own)
             }
-            Touch::State | Touch::Settings | Touch::Definition | Touch::Program | Touch::Stop => {
-                false
-            }
+            ProtectedPath::State
+            | ProtectedPath::Settings
+            | ProtectedPath::Definition
+            | ProtectedPath::Program
+            | ProtectedPath::Stop => false,
         };
-        !touches.is_empty() && touches.iter().all(is_owed)
+        !paths.is_empty() && paths.iter().all(is_owed)
     }
 
     /// What the call would touch is looked at anew whenever the run has changed.
@@ -182,7 +187,7 @@ impl<'c> Seat<'c> {
                 Some(stage) => tools::named(stage, wanted.tool),
                 None => wanted.tool.into(),
             };
-            let looked = touch::look(
+            let looked = protected_paths::look(
                 workspace,
                 opened,
                 asked.payload,
@@ -192,8 +197,8 @@ impl<'c> Seat<'c> {
             Ok(Request::from(Happening::Tool(ToolEvent::Requested {
                 tool: tool.into_owned(),
                 worker: Some(actor.clone()),
-                touches: looked.touches,
-                door: wanted.door.or(looked.door),
+                protected_paths: looked.protected_paths,
+                bypass: wanted.bypass.or(looked.bypass),
             })))
         })
     }
@@ -211,16 +216,16 @@ struct Wanted<'a> {
     tool: &'a str,
     paths: &'a [String],
     command: Option<&'a str>,
-    door: Option<Door>,
+    bypass: Option<BypassAttempt>,
 }
 
 impl<'a> Wanted<'a> {
     fn of(workspace: &Workspace<'_>, opened: &OpenRun, payload: &'a Payload) -> Self {
-        let plain = |tool: &'a str, door: Option<Door>| Wanted {
+        let plain = |tool: &'a str, bypass: Option<BypassAttempt>| Wanted {
             tool,
             paths: &[],
             command: None,
-            door,
+            bypass,
         };
         match &payload.what {
             What::ToolRequested {
@@ -232,13 +237,13 @@ impl<'a> Wanted<'a> {
                 tool,
                 paths,
                 command: command.as_deref(),
-                door: None,
+                bypass: None,
             },
             What::AgentRequested { agent, .. } => plain(
                 "Agent",
                 Some(match agent {
-                    Ok(agent) => Door::OwnAgent(agent.clone()),
-                    Err(name) => Door::NoName(name.clone()),
+                    Ok(agent) => BypassAttempt::OwnAgent(agent.clone()),
+                    Err(name) => BypassAttempt::NoName(name.clone()),
                 }),
             ),
             What::SkillRequested { skill, .. } => {
@@ -248,9 +253,9 @@ impl<'a> Wanted<'a> {
                     .unwrap_or(&opened.stored.worktree);
                 let environment = &workspace.context.environment;
                 let forked = skill::forked_in(folder.as_ref(), environment, skill);
-                plain("Skill", forked.map(Door::OwnAgent))
+                plain("Skill", forked.map(BypassAttempt::OwnAgent))
             }
-            What::WorkflowRequested { .. } => plain("Workflow", Some(Door::Workflow)),
+            What::WorkflowRequested { .. } => plain("Workflow", Some(BypassAttempt::Workflow)),
             What::MessageRequested { .. } => plain("SendMessage", None),
             What::TodosMarked { .. } => plain("TodoWrite", None),
             // No other payload asks for a tool; whatever comes is judged as one without a name.

@@ -1,9 +1,10 @@
 //! The words of a story: a line says who did what, as a host, a person or a program would tell it.
 
 use engine::{
-    Actor, AgentName, Answer, ArtifactName, Asker, CallId, CheckpointName, Disturbance, Door,
-    Ending, EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, Removed, SessionEvent,
-    StepId, Time, ToolEvent, Touch, Usage, View, ViewFormat, Who, WorkEvent, WorkRef, WorkerId,
+    Actor, AgentName, Answer, ArtifactName, Asker, BypassAttempt, CallId, CheckpointName,
+    Disturbance, Ending, EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, ProtectedPath,
+    Removed, SessionEvent, StepId, Time, ToolEvent, Usage, View, ViewFormat, Who, WorkEvent,
+    WorkRef, WorkerId,
 };
 
 use crate::guarded::world::{World, process, session};
@@ -188,28 +189,28 @@ fn own_session(by: &Who) -> engine::SessionId {
 
 fn tool(words: &mut Words<'_>) -> Happening {
     let worker = words.actor();
-    let touches = touch(words).into_iter().collect();
-    let door = words.marked("door").map(door);
+    let protected_paths = protected(words).into_iter().collect();
+    let bypass = words.marked("door").map(bypass);
     Happening::Tool(ToolEvent::Requested {
         tool: words.next().to_owned(),
         worker,
-        touches,
-        door,
+        protected_paths,
+        bypass,
     })
 }
 
-fn touch(words: &mut Words<'_>) -> Option<Touch> {
+fn protected(words: &mut Words<'_>) -> Option<ProtectedPath> {
     Some(match words.marked("touches")? {
-        "state" => Touch::State,
-        "settings" => Touch::Settings,
-        "definition" => Touch::Definition,
-        "program" => Touch::Program,
+        "state" => ProtectedPath::State,
+        "settings" => ProtectedPath::Settings,
+        "definition" => ProtectedPath::Definition,
+        "program" => ProtectedPath::Program,
         artifact => {
             let (name, step) = match artifact.split_once('@') {
                 Some((name, step)) => (name, Some(StepId::parse(step).unwrap())),
                 None => (artifact, None),
             };
-            Touch::Artifact {
+            ProtectedPath::Artifact {
                 artifact: ArtifactName::parse(name).unwrap(),
                 step,
             }
@@ -217,16 +218,16 @@ fn touch(words: &mut Words<'_>) -> Option<Touch> {
     })
 }
 
-fn door(word: &str) -> Door {
+fn bypass(word: &str) -> BypassAttempt {
     match word {
-        "workflow" => Door::Workflow,
-        "claude" => Door::AgentProgram("claude -p".into()),
-        "hook" => Door::HookCall,
-        "long" => Door::TooLong,
-        "reset" => Door::PersonsCommand("gatewright reset".into()),
+        "workflow" => BypassAttempt::Workflow,
+        "claude" => BypassAttempt::AgentProgram("claude -p".into()),
+        "hook" => BypassAttempt::HookCall,
+        "long" => BypassAttempt::TooLong,
+        "reset" => BypassAttempt::PersonsCommand("gatewright reset".into()),
         name => match name.strip_prefix("own:") {
-            Some(own) => Door::OwnAgent(agent(own)),
-            None => Door::NoName(name.into()),
+            Some(own) => BypassAttempt::OwnAgent(agent(own)),
+            None => BypassAttempt::NoName(name.into()),
         },
     }
 }

@@ -5,10 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{Artifact, ArtifactName, CommandName, Door, Removed, Source, StepId, Touch};
+use engine::{
+    Artifact, ArtifactName, BypassAttempt, CommandName, ProtectedPath, Removed, Source, StepId,
+};
 use evidence::artifact_path;
 use hosts::Payload;
-use hosts::claude::doors;
+use hosts::bypass_detection;
 
 use super::resolve::Resolver;
 use crate::environment::Environment;
@@ -17,8 +19,8 @@ use crate::workspace::{OpenRun, Workspace};
 
 /// What was found in a call.
 pub struct Looked {
-    pub touches: Vec<Touch>,
-    pub door: Option<Door>,
+    pub protected_paths: Vec<ProtectedPath>,
+    pub bypass: Option<BypassAttempt>,
 }
 
 /// Can this tool change a file?
@@ -53,28 +55,28 @@ pub fn look(
     };
     let artifacts = artifacts(&resolver, opened, &grounds);
     let folder = folder_of(&resolver, payload, grounds.first().copied());
-    let mut touches: Vec<Touch> = Vec::new();
+    let mut protected: Vec<ProtectedPath> = Vec::new();
     for path in paths {
         let path = resolver.resolved(&folder.join(path));
-        touches.extend(places.touched(&path));
-        touches.extend(
+        protected.extend(places.touched(&path));
+        protected.extend(
             artifacts
                 .iter()
                 .filter(|(own, _)| *own == path)
-                .map(|(_, touch)| touch.clone()),
+                .map(|(_, protected)| protected.clone()),
         );
     }
     if let Some(command) = command {
-        touches.extend(places.named_in(&folder, command));
+        protected.extend(places.named_in(&folder, command));
         let named = artifacts
             .iter()
             .filter(|(own, _)| names(&folder, command, own));
-        touches.extend(named.map(|(_, touch)| touch.clone()));
+        protected.extend(named.map(|(_, protected)| protected.clone()));
     }
     Looked {
-        touches,
-        door: command
-            .and_then(doors::of_command)
+        protected_paths: protected,
+        bypass: command
+            .and_then(bypass_detection::in_command)
             .or_else(|| planted(opened, payload)),
     }
 }
@@ -89,10 +91,10 @@ fn grounds<'a>(workspace: &'a Workspace<'_>, opened: &'a OpenRun) -> Vec<&'a Pat
 }
 
 /// A prompt that a tool of the session would submit later is not a person's, whatever it looks like.
-fn planted(opened: &OpenRun, payload: &Payload) -> Option<Door> {
+fn planted(opened: &OpenRun, payload: &Payload) -> Option<BypassAttempt> {
     let commands = opened.pipeline.definition().commands.keys();
     let commands: Vec<&str> = commands.map(CommandName::as_str).collect();
-    doors::of_prompt(payload.planted.as_deref()?, &commands)
+    bypass_detection::in_prompt(payload.planted.as_deref()?, &commands)
 }
 
 /// The same for our own files alone, without a store: what must be refused even when nothing else
@@ -143,11 +145,11 @@ fn stops(opened: &OpenRun) -> Vec<PathBuf> {
 /// Where our own files lie.
 #[derive(Default)]
 struct Places {
-    places: Vec<(PathBuf, Touch)>,
+    places: Vec<(PathBuf, ProtectedPath)>,
     /// The folder of a worker's own. It may lie in a place of ours, and is none of it.
     own: Option<PathBuf>,
     /// All that lies around that folder in places of ours.
-    around: Vec<(PathBuf, Touch)>,
+    around: Vec<(PathBuf, ProtectedPath)>,
 }
 
 impl Places {
@@ -163,29 +165,31 @@ impl Places {
         worktrees: &[&Path],
     ) -> Self {
         let mut places = Vec::new();
-        let mut add = |path: PathBuf, touch: Touch| places.push((resolver.resolved(&path), touch));
+        let mut add = |path: PathBuf, protected: ProtectedPath| {
+            places.push((resolver.resolved(&path), protected))
+        };
         if let Some(state) = state {
-            add(state.folder().to_owned(), Touch::State);
+            add(state.folder().to_owned(), ProtectedPath::State);
         }
         let roots = worktrees.iter().copied();
         let roots = roots.chain(environment.project.as_deref());
         let own = roots.map(|root| Some(root.join(".claude")));
         let settings = own.chain([environment.claude_folder()]);
         for folder in settings.flatten() {
-            add(folder.join("settings.json"), Touch::Settings);
-            add(folder.join("settings.local.json"), Touch::Settings);
+            add(folder.join("settings.json"), ProtectedPath::Settings);
+            add(folder.join("settings.local.json"), ProtectedPath::Settings);
             // What stands here is submitted later as if a person had typed it.
-            add(folder.join("scheduled_tasks.json"), Touch::Settings);
+            add(folder.join("scheduled_tasks.json"), ProtectedPath::Settings);
         }
         for worktree in worktrees {
-            add(worktree.join(".gatewright"), Touch::Definition);
+            add(worktree.join(".gatewright"), ProtectedPath::Definition);
             let others = SETTINGS_OF_OTHERS.iter();
             for file in others.filter(|_| environment.call.is_some()) {
-                add(worktree.join(file), Touch::Settings);
+                add(worktree.join(file), ProtectedPath::Settings);
             }
         }
         if let Ok(program) = std::env::current_exe() {
-            add(program, Touch::Program);
+            add(program, ProtectedPath::Program);
         }
         Self {
             places,
@@ -205,11 +209,11 @@ impl Places {
         let given = opened.pipeline.definition().gives.iter();
         let given = given.flat_map(|file| grounds.iter().map(move |root| (root, file)));
         let given = given.map(|(root, file)| root.join(".claude").join(file));
-        let given = given.map(|path| (resolver.resolved(&path), Touch::Definition));
+        let given = given.map(|path| (resolver.resolved(&path), ProtectedPath::Definition));
         places.places.extend(given);
         let stops = stops(opened).into_iter();
         let stops = stops.flat_map(|path| grounds.iter().map(move |root| root.join(&path)));
-        let stops = stops.map(|path| (resolver.resolved(&path), Touch::Stop));
+        let stops = stops.map(|path| (resolver.resolved(&path), ProtectedPath::Stop));
         places.places.extend(stops);
         match &workspace.step_folder {
             Some(own) => places.without(resolver.resolved(Path::new(own))),
@@ -224,7 +228,7 @@ impl Places {
             .iter()
             .filter(|(place, _)| own.starts_with(place));
         self.around = around
-            .flat_map(|(place, touch)| beside(place, &own).map(|path| (path, touch.clone())))
+            .flat_map(|(place, kind)| beside(place, &own).map(|path| (path, kind.clone())))
             .collect();
         self.own = Some(own);
         self
@@ -236,28 +240,28 @@ impl Places {
 
     /// What this path belongs to. A folder above one of ours is ours as well: to move it is to
     /// move what it holds.
-    fn touched(&self, path: &Path) -> Option<Touch> {
+    fn touched(&self, path: &Path) -> Option<ProtectedPath> {
         let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
         let mut places = self.places.iter();
         let found = places
             .find(|(place, _)| path.starts_with(place) && !(is_own && self.is_around_own(place)));
-        found.map(|(_, touch)| touch.clone())
+        found.map(|(_, protected)| protected.clone())
     }
 
     /// Reading a shell's text takes time, so it is read for all places at once; only a text that
     /// names one is read again.
-    fn named_in(&self, folder: &Path, command: &str) -> Option<Touch> {
+    fn named_in(&self, folder: &Path, command: &str) -> Option<ProtectedPath> {
         let mut named = self.for_a_shell();
         let all = self.for_a_shell().map(|(place, _)| place.as_path());
         if !names_any(folder, command, all) {
             return None;
         }
         let found = named.find(|(place, _)| names(folder, command, place));
-        found.map(|(_, touch)| touch.clone())
+        found.map(|(_, protected)| protected.clone())
     }
 
     /// A shell that works in its own folder changes whatever lies around that as well.
-    fn for_a_shell(&self) -> impl Iterator<Item = &(PathBuf, Touch)> {
+    fn for_a_shell(&self) -> impl Iterator<Item = &(PathBuf, ProtectedPath)> {
         let places = self.places.iter();
         let places = places.filter(|(place, _)| !self.is_around_own(place));
         self.around.iter().chain(places)
@@ -279,7 +283,11 @@ fn beside(folder: &Path, other: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The paths of every artifact that is a file, as they are in this run.
-fn artifacts(resolver: &Resolver, opened: &OpenRun, grounds: &[&Path]) -> Vec<(PathBuf, Touch)> {
+fn artifacts(
+    resolver: &Resolver,
+    opened: &OpenRun,
+    grounds: &[&Path],
+) -> Vec<(PathBuf, ProtectedPath)> {
     let artifacts = &opened.pipeline.definition().artifacts;
     let files = grounds
         .iter()
@@ -294,19 +302,19 @@ fn paths_of(
     (opened, worktree): (&OpenRun, &Path),
     name: &ArtifactName,
     artifact: &Artifact,
-) -> Vec<(PathBuf, Touch)> {
+) -> Vec<(PathBuf, ProtectedPath)> {
     let Source::File(template) = &artifact.source else {
         return Vec::new();
     };
     let path = |step: Option<&StepId>| {
         let definition = opened.pipeline.definition();
         let path = evidence::artifact_path(template, definition, opened.run(), step).ok()?;
-        let touch = Touch::Artifact {
+        let protected = ProtectedPath::Artifact {
             artifact: name.clone(),
             step: step.cloned(),
         };
         let path = worktree.join(path.as_str());
-        Some((resolver.resolved(&path), touch))
+        Some((resolver.resolved(&path), protected))
     };
     match template.contains("{step}") {
         false => path(None).into_iter().collect(),
@@ -329,7 +337,7 @@ fn names_any<'p>(folder: &Path, command: &str, paths: impl IntoIterator<Item = &
     let paths: Vec<&str> = paths.into_iter().filter_map(Path::to_str).collect();
     folder
         .to_str()
-        .is_some_and(|folder| doors::mentions_from(folder, command, &paths))
+        .is_some_and(|folder| bypass_detection::changes_any(folder, command, &paths))
 }
 
 #[cfg(test)]
@@ -349,11 +357,20 @@ mod tests {
         let (resolver, environment) = (Resolver::default(), Environment::default());
         let places = Places::new(&resolver, &environment, Some(&state), &[&project]);
         for (path, expected) in [
-            ("state/store.db", Some(Touch::State)),
-            ("project/.claude/settings.json", Some(Touch::Settings)),
-            ("project/other/settings.local.json", Some(Touch::Settings)),
+            ("state/store.db", Some(ProtectedPath::State)),
+            (
+                "project/.claude/settings.json",
+                Some(ProtectedPath::Settings),
+            ),
+            (
+                "project/other/settings.local.json",
+                Some(ProtectedPath::Settings),
+            ),
             ("project/.claude/agents/x.md", None),
-            ("project/.gatewright/mine.toml", Some(Touch::Definition)),
+            (
+                "project/.gatewright/mine.toml",
+                Some(ProtectedPath::Definition),
+            ),
             ("project/src/main.rs", None),
         ] {
             assert_eq!(
@@ -378,11 +395,11 @@ mod tests {
         let places = places.without(own.clone());
         for (path, expected) in [
             ("src/main.rs", None),
-            (".gatewright/mine.toml", Some(Touch::Definition)),
-            (".claude/settings.json", Some(Touch::Settings)),
-            ("../b/main.rs", Some(Touch::State)),
-            ("../../../heads/r-1", Some(Touch::State)),
-            ("../../../working/new", Some(Touch::State)),
+            (".gatewright/mine.toml", Some(ProtectedPath::Definition)),
+            (".claude/settings.json", Some(ProtectedPath::Settings)),
+            ("../b/main.rs", Some(ProtectedPath::State)),
+            ("../../../heads/r-1", Some(ProtectedPath::State)),
+            ("../../../working/new", Some(ProtectedPath::State)),
         ] {
             let found = places.touched(&resolver.resolved(&own.join(path)));
             assert_eq!(found, expected, "{path}");
@@ -390,10 +407,10 @@ mod tests {
         for (command, expected) in [
             ("echo x > main.rs", None),
             ("rm -r src", None),
-            ("rm .gatewright/mine.toml", Some(Touch::Definition)),
-            ("echo x > ../b/main.rs", Some(Touch::State)),
-            ("rm -r ../../../heads", Some(Touch::State)),
-            ("rm -r ../../..", Some(Touch::State)),
+            ("rm .gatewright/mine.toml", Some(ProtectedPath::Definition)),
+            ("echo x > ../b/main.rs", Some(ProtectedPath::State)),
+            ("rm -r ../../../heads", Some(ProtectedPath::State)),
+            ("rm -r ../../..", Some(ProtectedPath::State)),
             ("ls ../../../heads", None),
         ] {
             assert_eq!(places.named_in(&own, command), expected, "{command}");

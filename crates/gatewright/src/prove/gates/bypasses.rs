@@ -44,8 +44,8 @@ pub fn unadmitted(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     Ok(bench.gate("admission", "tools of agents that nobody admitted"))
 }
 
-pub fn other_doors(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    let rules = &[Rule::OtherDoor];
+pub fn other_ways(mut bench: Bench<'_>) -> Result<Gate, Failure> {
+    let rules = &[Rule::BypassAttempt];
     bench.refuses("a workflow would start agents", rules, |scene| {
         let input = json!({ "script": "return await agent('do it')" });
         scene.pen.tool(None, "Workflow", &input)

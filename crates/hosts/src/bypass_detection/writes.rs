@@ -75,7 +75,7 @@ struct Look<'p> {
     folder: Path,
 }
 
-pub fn mentions(folder: &str, command: &str, protected: &[&str]) -> bool {
+pub fn changes_any(folder: &str, command: &str, protected: &[&str]) -> bool {
     let protected: Vec<_> = protected.iter().map(|path| Path::parse(path)).collect();
     let mut look = Look {
         protected: &protected,

@@ -3,9 +3,9 @@
 use super::*;
 
 fn shown(command: &str) -> String {
-    match of_command(command) {
-        Some(Door::AgentProgram(agent)) => format!("agent {agent}"),
-        Some(Door::PersonsCommand(word)) => format!("person {word}"),
+    match in_command(command) {
+        Some(BypassAttempt::AgentProgram(agent)) => format!("agent {agent}"),
+        Some(BypassAttempt::PersonsCommand(word)) => format!("person {word}"),
         Some(other) => format!("{other:?}"),
         None => String::from("-"),
     }
@@ -198,8 +198,8 @@ fn a_persons_commands_are_found_and_an_agents_are_not() {
 #[test]
 fn a_planted_prompt_cannot_act_as_a_person() {
     let check = |prompt: &str, expected: Option<&str>| {
-        let door = of_prompt(prompt, &["cancel-loop", "answer"]);
-        let expected = expected.map(|word| Door::PersonsCommand(word.to_owned()));
+        let door = in_prompt(prompt, &["cancel-loop", "answer"]);
+        let expected = expected.map(|word| BypassAttempt::PersonsCommand(word.to_owned()));
         assert_eq!(door, expected, "{prompt}");
     };
     check("/cancel-loop", Some("/cancel-loop"));
@@ -227,15 +227,15 @@ const PROTECTED: [&str; 5] = [
     "out/report.md",
 ];
 
-fn check_mentions(expected: bool, commands: &[&str]) {
+fn check_changes(expected: bool, commands: &[&str]) {
     for command in commands {
-        assert_eq!(mentions(command, &PROTECTED), expected, "{command}");
+        assert_eq!(changes_any("", command, &PROTECTED), expected, "{command}");
     }
 }
 
 #[test]
 fn a_plain_change_of_a_protected_path_is_found() {
-    check_mentions(
+    check_changes(
         true,
         &[
             "echo '{}' > .claude/settings.local.json",
@@ -320,7 +320,7 @@ fn a_plain_change_of_a_protected_path_is_found() {
 
 #[test]
 fn reading_and_the_files_of_others_stay_free() {
-    check_mentions(
+    check_changes(
         false,
         &[
             "cat .claude/settings.local.json",
@@ -368,7 +368,7 @@ fn reading_and_the_files_of_others_stay_free() {
 fn a_known_folder_tells_apart_what_ends_alike() {
     let check = |folder: &str, command: &str, expected: bool| {
         assert_eq!(
-            mentions_from(folder, command, &PROTECTED),
+            changes_any(folder, command, &PROTECTED),
             expected,
             "{folder}: {command}"
         );
@@ -411,8 +411,8 @@ fn long_and_broken_texts_end() {
         "xargs ",
     ] {
         let text = piece.repeat(64 * 1024 / piece.len());
-        of_command(&text);
-        mentions(&text, &PROTECTED);
+        in_command(&text);
+        changes_any("", &text, &PROTECTED);
     }
 }
 
@@ -420,7 +420,7 @@ fn long_and_broken_texts_end() {
 fn the_folder_in_which_one_works_is_free() {
     let protected = ["/home/dev/project/.claude/settings.json"];
     let check = |command: &str, expected: bool| {
-        let found = mentions_from("/home/dev/project", command, &protected);
+        let found = changes_any("/home/dev/project", command, &protected);
         assert_eq!(found, expected, "{command}");
     };
     for command in [

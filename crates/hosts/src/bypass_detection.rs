@@ -1,51 +1,48 @@
 //! What a Bash call plainly gets around: the admission of agents, of people, and protected files.
 //!
 //! A speed bump, not a boundary. It reads what is written down, word by word; a name put together at
-//! run time, a script written first and run later, or a copy of a program under another name pass. What
-//! does not pass here is caught in the open: by the hooks of the agent's own session, by the looks at
-//! the tree and the artifacts, and by the chain of the journal.
+//! run time, a script written first and run later, or a copy of a program under another name pass.
+//! Those are noticed elsewhere: by the hooks of the agent's own session, by the checks of the tree and
+//! of the artifacts, and by the chain of the journal.
 
-mod agents;
 mod paths;
 mod writes;
 
-use engine::Door;
+use engine::BypassAttempt;
 
-use super::notification;
+use crate::known_agents;
+use crate::program::Program;
 use crate::shell::{self, LONGEST_COMMAND, Runs};
 
 /// Code in code in code is read this far.
 const DEEPEST: usize = 6;
 
-/// The first door that a text for a shell plainly opens: an agent program that it runs, or a command of
-/// ours that is a person's.
-pub fn of_command(command: &str) -> Option<Door> {
-    match command.len() >= LONGEST_COMMAND - 3 {
-        true => Some(Door::TooLong),
-        false => door(command, DEEPEST),
+/// The first bypass that a text for a shell plainly attempts: an agent program that it runs, or a
+/// command of ours that is for people.
+pub fn in_command(command: &str) -> Option<BypassAttempt> {
+    if command.len() >= LONGEST_COMMAND - 3 {
+        return Some(BypassAttempt::TooLong);
     }
+    bypass(command, DEEPEST)
 }
 
-/// Does a text for a shell plainly change one of these paths, something beneath it, or the folder that
-/// holds it? Reading stays free.
+/// Does a text for a shell that runs in this folder plainly change one of these paths, something
+/// beneath it, or the folder that holds it? Reading stays free.
 ///
 /// A path may be absolute, or relative to the project; a text may name it either way, with `~` or a
-/// variable in front, after a `cd`, or by a glob.
-pub fn mentions(command: &str, protected: &[&str]) -> bool {
-    writes::mentions("", command, protected)
-}
-
-/// The same where the folder is known in which the text would run: then a relative name is not taken
-/// for one of the same ending elsewhere.
-pub fn mentions_from(folder: &str, command: &str, protected: &[&str]) -> bool {
-    writes::mentions(folder, command, protected)
+/// variable in front, after a `cd`, or by a glob. Where the folder is unknown, and so empty, a relative
+/// name counts as one of the same ending elsewhere.
+pub fn changes_any(folder: &str, command: &str, protected: &[&str]) -> bool {
+    writes::changes_any(folder, command, protected)
 }
 
 /// Does a prompt that a call plants for later act as a person, or as the host? `commands` are those of
 /// the pipeline, without slash; a plugin's name may stand before them, and other words around them.
-pub fn of_prompt(prompt: &str, commands: &[&str]) -> Option<Door> {
-    if notification::is_imitated(prompt) {
-        return Some(Door::PersonsCommand(String::from("a message of the host")));
+pub fn in_prompt(prompt: &str, commands: &[&str]) -> Option<BypassAttempt> {
+    let mut programs = Program::ALL.into_iter();
+    if programs.any(|program| program.imitates_host(prompt)) {
+        let message = String::from("a message of the host");
+        return Some(BypassAttempt::PersonsCommand(message));
     }
     let mut words = prompt
         .split_whitespace()
@@ -54,10 +51,10 @@ pub fn of_prompt(prompt: &str, commands: &[&str]) -> Option<Door> {
         let name = word.rsplit(':').next().unwrap_or(word);
         commands.contains(&name)
     });
-    named.map(|word| Door::PersonsCommand(format!("/{word}")))
+    named.map(|word| BypassAttempt::PersonsCommand(format!("/{word}")))
 }
 
-fn door(text: &str, depth: usize) -> Option<Door> {
+fn bypass(text: &str, depth: usize) -> Option<BypassAttempt> {
     let all = shell::commands(text);
     all.iter()
         .find_map(|command| match shell::runs(command, &all) {
@@ -69,11 +66,11 @@ fn door(text: &str, depth: usize) -> Option<Door> {
         })
 }
 
-fn deeper(code: &str, depth: usize) -> Option<Door> {
-    door(code, depth.checked_sub(1)?)
+fn deeper(code: &str, depth: usize) -> Option<BypassAttempt> {
+    bypass(code, depth.checked_sub(1)?)
 }
 
-fn of_program(name: &str, arguments: &[String], depth: usize) -> Option<Door> {
+fn of_program(name: &str, arguments: &[String], depth: usize) -> Option<BypassAttempt> {
     if name == "gatewright" {
         return persons_command(arguments);
     }
@@ -88,7 +85,8 @@ fn of_program(name: &str, arguments: &[String], depth: usize) -> Option<Door> {
             .collect();
         return deeper(&run.join(" "), depth);
     }
-    agents::conversation(name, arguments).map(|agent| Door::AgentProgram(agent.to_owned()))
+    known_agents::conversation(name, arguments)
+        .map(|agent| BypassAttempt::AgentProgram(agent.to_owned()))
 }
 
 fn quoted(word: &str) -> String {
@@ -121,7 +119,7 @@ const FOR_AGENTS: [&str; 21] = [
     "exit-codes",
 ];
 
-fn persons_command(arguments: &[String]) -> Option<Door> {
+fn persons_command(arguments: &[String]) -> Option<BypassAttempt> {
     let mut words = arguments
         .iter()
         .map(String::as_str)
@@ -137,9 +135,9 @@ fn persons_command(arguments: &[String]) -> Option<Door> {
         }
     };
     if word == "hook" {
-        return Some(Door::HookCall);
+        return Some(BypassAttempt::HookCall);
     }
-    (!FOR_AGENTS.contains(&word)).then(|| Door::PersonsCommand(word.to_owned()))
+    (!FOR_AGENTS.contains(&word)).then(|| BypassAttempt::PersonsCommand(word.to_owned()))
 }
 
 #[cfg(test)]
