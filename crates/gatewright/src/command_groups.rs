@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory as _};
 
-use crate::arguments::Arguments;
+use crate::command_line::Arguments;
 
 /// Each heading of `gatewright --help` with its commands, in the order in which they are listed.
 pub const GROUPS: [(&str, &[&str]); 6] = [

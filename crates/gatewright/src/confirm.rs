@@ -6,8 +6,8 @@ use std::path::Path;
 
 use engine::Who;
 
-use crate::context::Context;
-use crate::failure::Failure;
+use runtime::context::Context;
+use runtime::failure::Failure;
 
 /// The longest answer that is read: whatever is longer is not the word.
 const LONGEST: u64 = 512;

@@ -13,12 +13,12 @@ use views::{Paint, Style};
 
 use self::papers::Verdict;
 use self::scene::Scene;
-use crate::commands::verify;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::workspace::Workspace;
+use crate::verification;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
 
 const OPENING: &str = "\
 The built-in pipeline 'multi-ai', played in a folder of its own. No agent, model or network:
@@ -224,7 +224,7 @@ fn approve(
 }
 
 fn verified(scene: &Scene<'_>, run: &RunId, teller: &mut Teller<'_>) -> Result<bool, Failure> {
-    let findings = verify::verify(&scene.workspace, &[run.to_string()])?;
+    let findings = verification::verify(&scene.workspace, &[run.to_string()])?;
     let (text, intact) = (findings.text(Paint::Plain), findings.is_intact());
     let style = if intact { Style::Good } else { Style::Bad };
     teller.act("verify", style, text.trim_end())?;

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use runtime::failure::{Failure, FailureKind};
+
 /// How a command ended. The numbers never change their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -77,6 +79,19 @@ impl Exit {
             let _ = writeln!(table, "  {:>3}  {}", exit.code(), exit.meaning());
         }
         table
+    }
+}
+
+impl From<&Failure> for Exit {
+    fn from(failure: &Failure) -> Self {
+        match failure.kind {
+            FailureKind::Usage => Self::Usage,
+            FailureKind::Refused | FailureKind::Settings => Self::No,
+            FailureKind::NotFound => Self::NotFound,
+            FailureKind::Environment => Self::Outside,
+            FailureKind::Store => Self::Store,
+            FailureKind::Bug => Self::Bug,
+        }
     }
 }
 

@@ -4,13 +4,12 @@
 //! Where nothing was promised it says nothing; where a gate was promised and cannot be judged, the
 //! answer follows from the event alone (`Program::undecided`).
 
+mod agent_began;
 mod answer;
 mod arrival;
-pub mod briefing;
 mod command;
 mod event;
 mod guarded;
-pub mod host;
 mod input;
 mod promise;
 mod protected_paths;
@@ -32,12 +31,12 @@ use std::time::{Duration, Instant};
 use engine::{Rule, SessionId};
 use hosts::{Bytes, Event, Payload, Program, Stake, Unreadable};
 
-use crate::context::Context;
-use crate::enrolment;
-use crate::environment::Environment;
-use crate::failure::Failure;
-use crate::state::State;
 use input::Input;
+use runtime::context::Context;
+use runtime::enrolment;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
+use runtime::state::State;
 use watch::Voice;
 
 /// After this we answer whatever has been found out. The host's own limit is longer, and what follows

@@ -22,12 +22,6 @@ use evidence::Project;
 
 pub use gone::hooks_gone;
 
-use crate::context::Context;
-use crate::definition::Trouble;
-use crate::enrolment::{self, Installed};
-use crate::environment::Environment;
-use crate::failure::Failure;
-use crate::state::State;
 use additions::Additions;
 use disk::Base;
 use hooks::Wanted;
@@ -35,6 +29,12 @@ use perform::Performing;
 use plan::Plan;
 use program::Program;
 use record::{Record, Shelf};
+use runtime::context::Context;
+use runtime::definition::Trouble;
+use runtime::enrolment::{self, Installed};
+use runtime::environment::Environment;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 /// What is to be installed.
 pub struct Wish {

@@ -1,52 +1,24 @@
 //! The `gatewright` command: arguments, settings and wiring. It decides nothing itself.
 
 mod arguments;
-mod backup;
-mod caller;
-mod clock;
 mod command_groups;
+mod command_line;
 mod commands;
 mod confirm;
-mod context;
-mod current_exe;
-mod definition;
 mod demo;
-mod duration;
-mod enrolment;
-mod environment;
+mod drive_and_show;
+mod drive_arguments;
 mod exit;
-mod failure;
-mod file_lock;
-mod find_run;
-mod group_members;
-mod headless;
 mod hook;
-mod idempotency;
-mod ids;
 mod install;
-mod lint_paths;
 mod output;
-mod params;
-mod path_collision;
+mod progress_view;
 mod prove;
 mod reference;
 mod report;
 mod run_command;
-mod run_step;
-mod runners;
-mod running;
-mod start_run;
-mod state;
-mod subprocess;
 mod task;
-mod task_graph_file;
-mod transact;
-mod trust;
-mod view_files;
-mod who;
-mod worker;
-mod workspace;
-mod worktree;
+mod verification;
 
 use std::ffi::OsString;
 use std::panic::{self, UnwindSafe};
@@ -55,12 +27,12 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 
-use crate::arguments::{Arguments, Command};
-use crate::context::Context;
-use crate::environment::Environment;
+use crate::command_line::{Arguments, Command};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Color, Format, Output};
+use runtime::context::Context;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 /// Runs the command of these arguments, the first of which is the program's own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -101,7 +73,7 @@ fn explain(error: &clap::Error) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match output.text(&text) {
             Ok(()) => Exit::Success,
-            Err(failure) => failure.exit,
+            Err(failure) => Exit::from(&failure),
         },
         _ => {
             output.mutter(&text);
@@ -122,7 +94,7 @@ fn run_parsed(arguments: &Arguments) -> Exit {
         .and_then(|context| dispatch(&arguments.command, &context, &mut output));
     result.unwrap_or_else(|failure| {
         output.failure(&failure);
-        failure.exit
+        Exit::from(&failure)
     })
 }
 
@@ -169,9 +141,9 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Export(command) => command.run(context, output),
         Command::Gc(command) => command.run(context, output),
         Command::Statusline(command) => command.run(context, output),
-        Command::Completions(command) => command.run(output),
-        Command::Man(command) => command.run(output),
-        Command::Help(command) => command.run(output),
+        Command::Completions(command) => command.run(command_groups::command(), output),
+        Command::Man(command) => command.run(command_groups::command(), output),
+        Command::Help(command) => command.run(command_groups::command(), output),
         Command::ExitCodes(command) => command.run(output),
         Command::Watchdog(command) => Ok(command.run()),
     }

@@ -2,13 +2,12 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
-use rustix::fs::FileType;
 use serde_json::Value;
 use views::progress::Room;
 use views::{Paint, Style};
 
-use crate::environment::Environment;
-use crate::failure::Failure;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 /// How facts are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +57,6 @@ pub fn reply(bytes: &hosts::Bytes) -> u8 {
         Ok(()) => bytes.code,
         Err(_) => bytes.unheard,
     }
-}
-
-/// Does what we print go into a file?
-pub fn is_a_file() -> bool {
-    let stdout = rustix::fs::fstat(io::stdout());
-    let kind = stdout.map(|stdout| FileType::from_raw_mode(stdout.st_mode));
-    kind == Ok(FileType::RegularFile)
 }
 
 impl Output {

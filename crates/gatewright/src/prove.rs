@@ -24,13 +24,13 @@ use std::time::Instant;
 
 use evidence::Project;
 
-use crate::context::Context;
-use crate::definition::Trouble;
-use crate::enrolment;
-use crate::failure::Failure;
 use gates::{CaseResult, Gate};
 use lines::Lines;
 pub use report::{Detail, json, text};
+use runtime::context::Context;
+use runtime::definition::Trouble;
+use runtime::enrolment;
+use runtime::failure::Failure;
 
 /// What was shown of one pipeline.
 pub struct Proof {

@@ -6,7 +6,7 @@ use clap::{Arg, Command};
 use clap_mangen::Man;
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// The command with everything that `clap` adds when it parses.
 pub fn complete(mut command: Command) -> Command {

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use views::history::HistoryLine;
 use views::{Paint, Style};
 
-use crate::clock;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::transact::Decided;
-use crate::workspace::{OpenRun, as_of};
+use runtime::clock;
+use runtime::failure::Failure;
+use runtime::transact::Decided;
+use runtime::workspace::{OpenRun, as_of};
 
 /// Tells it, and says with which exit code.
 pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {

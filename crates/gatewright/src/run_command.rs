@@ -5,14 +5,15 @@ use store::{Key, StoredRun};
 
 use crate::arguments::Writing;
 use crate::confirm::{self, Question};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::transact::{self, Request};
-use crate::workspace::{OpenRun, Workspace};
-use crate::{find_run, report};
+use crate::report;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::idempotency::{self, Command};
+use runtime::transact::{self, Request};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Does a deed that means the same wherever the run is.
 pub fn act(
@@ -25,7 +26,7 @@ pub fn act(
 ) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
-    let key = idempotency::of_run(&workspace, &stored, writing, command)?;
+    let key = idempotency::of_run(&workspace, &stored, writing.key.as_ref(), command)?;
     do_it(&mut workspace, output, stored, &key, make)
 }
 
@@ -44,8 +45,8 @@ pub fn act_confirmed(
 ) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
-    let key = idempotency::of_run(&workspace, &stored, writing, command)?;
-    if let Some(decided) = transact::repeated(&mut workspace, &stored, &key)? {
+    let key = idempotency::of_run(&workspace, &stored, writing.key.as_ref(), command)?;
+    if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
         return report::tell(&decided, output);
     }
     let opened = workspace.opened(stored.clone())?;
@@ -80,8 +81,11 @@ fn do_it(
     key: &Key,
     make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
-    let decided = transact::drive(workspace, stored, key, &mut |workspace, opened, _| {
-        make(workspace, opened)
-    })?;
+    let decided = transact::command(
+        workspace,
+        &stored.run.id,
+        key,
+        &mut |workspace, opened, _| make(workspace, opened),
+    )?;
     report::tell(&decided, output)
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 const MOST_BYTES: usize = 1024 * 1024;
 

@@ -1,27 +1,23 @@
 //! `gatewright answer`: a person answers a question, a worker's questions, or lets a run go on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use engine::{
-    Answer as Given, Happening, Held, Needs, Outcome, PersonEvent, Question, Reply, Rule, Standing,
-    Time,
-};
+use engine::{Held, Question, Reply, Rule, Time};
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
 use crate::arguments::Writing;
-use crate::caller::refusal;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::transact::{self, Request};
-use crate::workspace::{OpenRun, Workspace};
-use crate::{find_run, report};
-
-/// The word with which a person lets a stale, abandoned or over-budget run go on.
-const CONTINUE: &str = "continue";
+use crate::report;
+use runtime::answers::{answered, chosen, questions};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::idempotency::{self, Command};
+use runtime::person_only;
+use runtime::transact::{self};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Answer a run's question, or let a stopped run continue
 ///
@@ -99,12 +95,12 @@ impl Answer {
         let command = Command::new("answer")
             .with_all("choice", choice.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
-        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
+        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
             Some(choice) => chosen(opened, choice, at),
             None => answered(workspace, opened, &self.answers),
         };
-        let mut decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        let mut decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         if let Reply::Refuse(refusal) = &mut decided.reply
             && refusal.rule == Rule::NothingAsked
             && let Some(questions) = questions(&workspace, &decided.opened)?
@@ -128,27 +124,6 @@ impl Answer {
     }
 }
 
-/// `continue` may be a choice of the present question; a run that was stopped is let go on first.
-pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failure> {
-    let stopped = match opened.run().standing {
-        Standing::Stale
-        | Standing::Abandoned
-        | Standing::OverBudget { .. }
-        | Standing::Halted { .. } => true,
-        Standing::Queued
-        | Standing::Going
-        | Standing::Stuck { .. }
-        | Standing::Cancelled { .. } => false,
-    };
-    let stale = engine::is_stale(&opened.pipeline, opened.run(), at);
-    if choice == CONTINUE && (stopped || stale || !is_choice(opened, choice)) {
-        return Ok(Happening::Person(PersonEvent::Answered(Given::Continue)).into());
-    }
-    let choice = Outcome::parse(choice)
-        .map_err(|problem| Failure::usage(format!("'{choice}' is no choice: {problem}")))?;
-    Ok(Happening::Person(PersonEvent::Answered(Given::Choice(choice))).into())
-}
-
 /// A worker's questions have no choice: each wants a text.
 fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     let (run, stage) = (&opened.run().id, &opened.run().position.stage);
@@ -160,59 +135,10 @@ fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     )
 }
 
-fn is_choice(opened: &OpenRun, word: &str) -> bool {
-    let stage = opened.pipeline.stage(&opened.run().position.stage);
-    stage.is_some_and(|stage| stage.on.keys().any(|outcome| outcome.as_str() == word))
-}
-
-/// Answers to a worker's questions: their text becomes an artifact.
-pub fn answered(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    answers: &[(String, String)],
-) -> Result<Request, Failure> {
-    let given: BTreeMap<String, String> = answers.iter().cloned().collect();
-    let questions = questions(workspace, opened)?.unwrap_or_default();
-    let secrets = &workspace.context.environment.secrets;
-    let content = evidence::questions::answers_content(&questions, &given, secrets);
-    let what = Happening::Person(PersonEvent::Answered(Given::Answers {
-        given,
-        content: content.hash,
-    }));
-    Ok(Request {
-        what,
-        given: BTreeMap::new(),
-        contents: vec![content],
-        reply: None,
-    })
-}
-
-/// The questions that a worker has asked in the present stage, if it is one for them.
-pub fn questions(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-) -> Result<Option<Vec<Question>>, Failure> {
-    let Some(asked) = engine::asked(&opened.pipeline, opened.run()) else {
-        return Ok(None);
-    };
-    let needs = Needs {
-        questions: Some(asked),
-        ..Needs::default()
-    };
-    let looked = workspace.look(opened, &needs, &BTreeMap::new(), None)?;
-    match looked.evidence.questions {
-        Some(Ok(questions)) => Ok(Some(questions)),
-        Some(Err(reason)) => Err(Failure::no(format!(
-            "the questions cannot be read: {reason}"
-        ))),
-        None => Ok(None),
-    }
-}
-
 fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_reading(context)?;
     let stored = find_run::find(&workspace, run)?;
-    refusal::persons(context, "answer", Held::Nobody)?;
+    person_only::persons(context, "answer", Held::Nobody)?;
     let opened = workspace.opened(stored)?;
     let questions = questions(&workspace, &opened)?.unwrap_or_default();
     let json = || {

@@ -4,15 +4,15 @@ use engine::{Happening, PersonEvent, Seconds, Time};
 
 use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
-use crate::clock;
-use crate::context::Context;
-use crate::duration;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::{act, act_confirmed};
-use crate::workspace::{OpenRun, Workspace};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::duration;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// A shorter one would be over before anything could be done in it; a longer one is no exception.
 const SHORTEST: Seconds = Seconds(30);

@@ -1,28 +1,18 @@
 //! `gatewright check`: the commands of the present check stage are run, and what they did is recorded.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use engine::{Commands, EngineEvent, Happening, Refusal, Reply, Rule, StageName, Status};
-use evidence::check::{Ran, Surroundings};
-use store::{Backend, Key};
+use engine::Commands;
 use views::Style;
 
 use crate::arguments::{OfRun, Writing};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::transact::{self, Decided};
-use crate::trust::scripts;
-use crate::worker::{MARK, START, Watchdog, end_started};
-use crate::workspace::{OpenRun, Workspace};
-use crate::{clock, find_run, ids, report};
-
-/// How many changed files a message names.
-const MOST_NAMED: usize = 5;
+use crate::report;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::idempotency::{self, Command};
+use runtime::run_check::{Watch, check};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Run the commands of the current check stage and record the result
 ///
@@ -42,7 +32,7 @@ impl Check {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let command = Command::new("check");
-        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
+        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         let opened = workspace.opened(stored)?;
         if output.is_talking_to_a_person()
             && let Some(line) = running(&opened)
@@ -68,170 +58,4 @@ fn running(opened: &OpenRun) -> Option<String> {
             format!("running the commands of {} …", artifacts.join(" and "))
         }
     })
-}
-
-/// How commands are held while they run.
-pub struct Watch {
-    /// Set from outside to end them.
-    pub stop: Arc<AtomicBool>,
-    /// By which all of their processes are known.
-    pub call: String,
-}
-
-impl Watch {
-    /// By this process, until a signal comes.
-    pub fn by_us(opened: &OpenRun) -> Result<Self, Failure> {
-        Ok(Self {
-            stop: stop_on_signals()?,
-            call: format!("check-{}-{}", opened.run().id, std::process::id()),
-        })
-    }
-}
-
-/// Runs the commands of the present stage and tells the engine what they did.
-pub fn check(
-    workspace: &mut Workspace<'_>,
-    opened: OpenRun,
-    (key, watch): (&Key, &Watch),
-) -> Result<Decided, Failure> {
-    if let Some(decided) = transact::repeated(workspace, &opened.stored, key)? {
-        return Ok(decided);
-    }
-    let is_git = workspace.project_of(&opened)?.is_git();
-    let taken = transact::as_taken_up(&opened, &workspace.context.who(), clock::now());
-    if engine::is_stale(&taken.pipeline, taken.run(), clock::now()) {
-        return happened(
-            workspace,
-            opened,
-            key,
-            Happening::Engine(EngineEvent::TimePassed),
-        );
-    }
-    if let Err(refusal) = engine::may_check(&taken.pipeline, taken.run()) {
-        let refusal = explained(&opened, refusal);
-        return Ok(Decided::refused(opened, refusal));
-    }
-    let opened = transact::take_up(workspace, opened)?;
-    let (stage, visit) = (
-        opened.run().position.stage.clone(),
-        opened.run().position.visit,
-    );
-    let Ran {
-        results,
-        tree,
-        changed,
-    } = run_commands(workspace, &opened, (&stage, watch))?;
-    let mut decided = happened(
-        workspace,
-        opened,
-        key,
-        Happening::Engine(EngineEvent::ChecksRan {
-            stage,
-            visit,
-            results,
-            tree,
-        }),
-    )?;
-    if let Reply::Refuse(refusal) = &mut decided.reply
-        && refusal.rule == Rule::CheckVoid
-        && !changed.is_empty()
-    {
-        let advice = match is_git {
-            true => "add what the check writes to .gitignore",
-            false => "have the check write outside the project",
-        };
-        refusal.reason = format!(
-            "{} changed while the check ran: {advice}, and let it run again",
-            some(&changed)
-        );
-    }
-    Ok(decided)
-}
-
-/// The first paths of a list, and how many more there are.
-fn some(paths: &[String]) -> String {
-    let named = paths.iter().take(MOST_NAMED).cloned();
-    let named = named.collect::<Vec<_>>().join(", ");
-    match paths.len().saturating_sub(MOST_NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
-}
-
-/// Says what the run waits for, where the engine only says that it waits.
-fn explained(opened: &OpenRun, refusal: Refusal) -> Refusal {
-    match engine::status(&opened.pipeline, opened.run()) {
-        Status::Waiting(why) if refusal.rule == Rule::RunWaits => Refusal {
-            reason: format!("the run waits for a person: {why}"),
-            ..refusal
-        },
-        Status::Completed | Status::Failed | Status::Cancelled => Refusal {
-            rule: Rule::RunIsOver,
-            reason: "the run is over".to_owned(),
-            ..refusal
-        },
-        Status::Waiting(_) | Status::Queued | Status::Running => refusal,
-    }
-}
-
-fn happened(
-    workspace: &mut Workspace<'_>,
-    opened: OpenRun,
-    key: &Key,
-    what: Happening,
-) -> Result<Decided, Failure> {
-    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(what.clone().into());
-    transact::drive(workspace, opened.stored, key, &mut make)
-}
-
-fn run_commands(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    (stage, watch): (&StageName, &Watch),
-) -> Result<Ran, Failure> {
-    let started = ids::key()?;
-    let surroundings = surroundings(workspace, opened, (watch, started.as_str()))?;
-    // Whoever kills us must not leave them behind: they would change what the next check looks at.
-    let _leash = Watchdog::on(started.as_str(), None)
-        .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
-    let ran = workspace.looking(opened, &BTreeMap::new(), |looking| {
-        evidence::check::run(stage, looking, &surroundings)
-    });
-    end_started(started.as_str());
-    ran
-}
-
-fn surroundings(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    (watch, started): (&Watch, &str),
-) -> Result<Surroundings, Failure> {
-    let search = workspace
-        .state
-        .search_path(&opened.run().id)
-        .unwrap_or_default();
-    let files = workspace.store.definition(opened.run().definition)?;
-    Ok(Surroundings {
-        scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
-        variables: std::env::vars_os().collect(),
-        search: std::env::split_paths(&search).collect(),
-        stop: Some(Arc::clone(&watch.stop)),
-        own: BTreeMap::from([
-            (MARK.into(), watch.call.clone().into()),
-            (START.into(), started.into()),
-        ]),
-        ..Surroundings::default()
-    })
-}
-
-/// The commands have a process group of their own, so a person's Ctrl-C reaches only us: we end them.
-pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|cause| {
-            Failure::outside(format!("cannot wait for signals ({cause})")).hint("do it again")
-        })?;
-    }
-    Ok(stop)
 }

@@ -3,12 +3,12 @@
 use engine::{CheckpointName, Happening, PersonEvent};
 
 use crate::arguments::Writing;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
 
 /// Name the current point of a run, for `restore`
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,9 @@
 
 use clap_complete::Shell;
 
-use crate::command_groups;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use runtime::failure::Failure;
 
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]
@@ -16,10 +15,9 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+    pub fn run(&self, mut program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
         let mut script = Vec::new();
-        let mut command = command_groups::command();
-        clap_complete::generate(self.shell, &mut command, "gatewright", &mut script);
+        clap_complete::generate(self.shell, &mut program, "gatewright", &mut script);
         output.bytes(&script)?;
         Ok(Exit::Success)
     }

@@ -2,12 +2,12 @@
 
 use engine::Held;
 
-use crate::caller::refusal;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::install::health::{Level, Patient, Trial};
 use crate::output::Output;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::person_only;
 
 /// Check whether this project is guarded and whether the guard works
 ///
@@ -25,7 +25,7 @@ pub struct Doctor {
 
 impl Doctor {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "doctor", Held::Nobody)?;
+        person_only::persons(context, "doctor", Held::Nobody)?;
         let trial = match self.live {
             true => Trial::WithHost,
             false => Trial::Without,

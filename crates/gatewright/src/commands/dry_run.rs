@@ -11,17 +11,18 @@ use language::Sources;
 use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use views::{Outside, refusal};
 
-use crate::context::Context;
-use crate::definition::{self, Place, Trouble};
+use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::headless::flags::Driving;
 use crate::install::additions::Additions;
 use crate::install::disk::Base;
 use crate::output::Output;
-use crate::runners::{self, Member};
-use crate::workspace::Workspace;
-use crate::{clock, ids, params, path_collision, start_run, task, task_graph_file, trust};
+use crate::task;
+use runtime::context::Context;
+use runtime::definition::{self, Place, Trouble};
+use runtime::failure::Failure;
+use runtime::runners::{self, Member};
+use runtime::workspace::Workspace;
+use runtime::{clock, ids, params, path_collision, start_run, task_graph_file, trust};
 
 /// Show what a headless run would do and need, without starting it
 ///
@@ -43,7 +44,7 @@ pub struct DryRun {
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
     #[command(flatten)]
-    driving: Driving,
+    driving: DriveArguments,
 }
 
 impl DryRun {
@@ -59,6 +60,7 @@ impl DryRun {
     }
 
     fn planned(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+        let drive = self.driving.request();
         let mut workspace = Workspace::if_there(context)?;
         let project = match &workspace {
             Some(workspace) => workspace.project()?.clone(),
@@ -66,7 +68,7 @@ impl DryRun {
         };
         let word = &start_run::meant(context, &project, &self.pipeline)?;
         let sources = start_run::sources(context, &project, word)?;
-        let compiled = definition::compile_for(&sources, self.driving.usual_runner())?;
+        let compiled = definition::compile_for(&sources, drive.usual_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
@@ -75,12 +77,12 @@ impl DryRun {
         if let Trust::Untrusted(why) = &trust {
             missing.push(why.raw().to_owned());
         }
-        let members = runners::members(pipeline.definition(), self.driving.usual_runner());
+        let members = runners::members(pipeline.definition(), drive.usual_runner());
         let wanted = programs::Wanted {
             pipeline,
             run: run.as_ref(),
             members: &members,
-            driving: &self.driving,
+            drive: &drive,
         };
         let programs = programs::needed(context, &project, &wanted)?;
         missing.extend(programs.iter().filter_map(absent));
@@ -117,7 +119,7 @@ impl DryRun {
         (pipeline, run): (&Pipeline, Option<&Run>),
     ) -> Result<Vec<String>, Failure> {
         let definition = pipeline.definition();
-        let decided = self.driving.settings(context, definition).err();
+        let decided = self.driving.request().settings(context, definition).err();
         let taken = match (workspace, run) {
             (Some(workspace), Some(run)) => {
                 let worktree = workspace.worktree()?;
@@ -132,7 +134,7 @@ impl DryRun {
     fn worker(&self, member: &Member<'_>) -> PlannedWorker {
         let settings = member.settings;
         let model = settings.and_then(|settings| settings.model.as_ref());
-        let runner = match self.driving.stand_in {
+        let runner = match self.driving.request().stand_in {
             Some(_) => "its stand-in",
             None => member.runner,
         };

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use runtime::failure::Failure;
 
 /// Show what the exit codes mean
 #[derive(Debug, clap::Args)]

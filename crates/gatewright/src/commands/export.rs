@@ -11,14 +11,14 @@ use views::Surroundings;
 
 use super::history::numbered;
 use super::list::freshness;
-use crate::caller::refusal;
-use crate::clock;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
 use crate::output::{Format as Printed, Output};
-use crate::workspace::{OpenRun, Workspace};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::person_only;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]
@@ -53,7 +53,7 @@ fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
 
 impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "export", Held::Nobody)?;
+        person_only::persons(context, "export", Held::Nobody)?;
         if self.format == Some(Format::Md) && output.format() == Printed::Json {
             return Err(Failure::usage("--format md is no JSON").hint("leave --json out"));
         }

@@ -6,14 +6,14 @@ use store::{Backend, Key, NewRun};
 use super::restore::find_point;
 use super::start::{parse_id, tell_begun};
 use crate::arguments::Writing;
-use crate::caller::refusal;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::workspace::{OpenRun, Workspace};
-use crate::{clock, find_run, ids, view_files, worker};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::{self, Command};
+use runtime::person_only;
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, find_run, ids, saved_env, view_files};
 
 /// Start a new run from an earlier point of another run
 ///
@@ -38,13 +38,14 @@ impl Fork {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
-        refusal::persons(context, "fork", engine::held(&stored.run))?;
+        person_only::persons(context, "fork", engine::held(&stored.run))?;
         let opened = workspace.opened(stored)?;
         let command = Command::new("fork")
             .with("run", &opened.run().id)
             .with("at", &self.at)
             .with_all("id", self.id.iter().map(ToString::to_string));
-        let (key, earlier) = idempotency::of_beginning(&workspace, &self.writing, &command)?;
+        let (key, earlier) =
+            idempotency::of_beginning(&workspace, self.writing.key.as_ref(), &command)?;
         if let Some(earlier) = earlier {
             output.say("this key was there before: nothing was done again");
             // The power may have gone right after the run was stored.
@@ -95,7 +96,7 @@ impl Fork {
 
 /// The checks of a fork look for programs where those of its origin do.
 fn search_alike(workspace: &Workspace<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
-    worker::keep_alike(&workspace.state, origin, fork)?;
+    saved_env::keep_alike(&workspace.state, origin, fork)?;
     match workspace.state.search_path(origin) {
         Some(search) => workspace.state.keep_search_path(fork, &search),
         None => Ok(()),

@@ -4,15 +4,15 @@ use engine::{Held, Seconds, Time};
 use serde_json::json;
 use store::{Backend, Collect, RunSummary};
 
-use crate::caller::refusal;
 use crate::confirm::{self, Question};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::Workspace;
-use crate::worktree::Worktrees;
-use crate::{clock, duration, enrolment, find_run};
+use runner::worktree::Worktrees;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::person_only;
+use runtime::workspace::Workspace;
+use runtime::{clock, duration, enrolment, find_run};
 
 /// Delete old finished runs with their backups, and contents that no run refers to
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ impl Gc {
         let age = self.older_than.0.saturating_mul(1_000);
         let before = Time(clock::now().0.saturating_sub(age));
         let (going, held) = going(context, before)?;
-        refusal::persons(context, "gc", held)?;
+        person_only::persons(context, "gc", held)?;
         match self.dry_run {
             true => show(output, &going),
             false => {

@@ -6,13 +6,13 @@ use engine::{Pipeline, Run};
 use serde_json::json;
 use views::diagram;
 
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::Workspace;
-use crate::{find_run, start_run};
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
+use runtime::{find_run, start_run};
 
 /// Draw a pipeline as text, Mermaid, DOT, or a self-contained web page
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::command_groups;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use runtime::failure::Failure;
 
 /// Print the help of a command, or a page of the documentation
 #[derive(Debug, clap::Args)]
@@ -106,18 +105,18 @@ const TOPICS: [Topic; 16] = [
 ];
 
 impl Help {
-    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+    pub fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
         let text = match &self.word {
-            None => overview(),
-            Some(word) => page(word)?,
+            None => overview(program),
+            Some(word) => page(program, word)?,
         };
         output.text(&text)?;
         Ok(Exit::Success)
     }
 }
 
-fn overview() -> String {
-    let mut text = command_groups::command().render_long_help().to_string();
+fn overview(mut program: clap::Command) -> String {
+    let mut text = program.render_long_help().to_string();
     text.push_str("\nTopics (`gatewright help TOPIC`):\n");
     for topic in TOPICS {
         let _ = writeln!(text, "  {:<12}  {}", topic.name, topic.about);
@@ -126,10 +125,9 @@ fn overview() -> String {
 }
 
 /// The help of the command with this name, then the page with this name.
-fn page(word: &str) -> Result<String, Failure> {
-    let mut command = command_groups::command();
-    command.build();
-    let command = command.find_subcommand_mut(word);
+fn page(mut program: clap::Command, word: &str) -> Result<String, Failure> {
+    program.build();
+    let command = program.find_subcommand_mut(word);
     let help = command.map(|command| command.render_long_help().to_string());
     let topic = TOPICS.iter().find(|topic| topic.name == word);
     let parts: Vec<String> = help

@@ -5,12 +5,12 @@ use serde_json::json;
 use store::{Backend, StoredEntry};
 
 use crate::arguments::OfRun;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
 use crate::output::Output;
-use crate::workspace::Workspace;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 
 /// Show a run's journal
 #[derive(Debug, clap::Args)]

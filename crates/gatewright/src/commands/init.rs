@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use engine::{Held, Who};
 use serde_json::json;
 
-use crate::caller::refusal;
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::file_lock::FileLock;
 use crate::install::hooks::Wanted;
 use crate::install::plan::Plan;
 use crate::install::record::Record;
 use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
 use crate::output::{Format, Output};
-use crate::state::State;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::file_lock::FileLock;
+use runtime::person_only;
+use runtime::state::State;
 
 /// Guard this project: install a pipeline and the hooks for Claude Code
 ///
@@ -162,9 +162,9 @@ fn refuse_agents(context: &Context, wish: &Wish) -> Result<(), Failure> {
         true => {
             let held = match wish.wanted {
                 Wanted::User => Held::Nobody,
-                Wanted::Local | Wanted::Shared => refusal::held_here(context)?,
+                Wanted::Local | Wanted::Shared => person_only::held_here(context)?,
             };
-            refusal::persons(context, "init", held)
+            person_only::persons(context, "init", held)
         }
     }
 }

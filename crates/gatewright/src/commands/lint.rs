@@ -4,13 +4,13 @@ use engine::Severity;
 use language::Diagnostic;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::group_members;
 use crate::output::{Format, Output};
-use crate::start_run;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::group_members;
+use runtime::start_run;
 
 /// Check pipeline definitions. `start` accepts exactly what `lint` accepts
 ///
@@ -58,7 +58,7 @@ impl Lint {
                     found.push(json_of(&linted));
                 }
                 Err(failure) => {
-                    exit = exit.or_worse(failure.exit);
+                    exit = exit.or_worse(Exit::from(&failure));
                     output.failure(&failure);
                 }
             }

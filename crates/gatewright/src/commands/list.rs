@@ -9,13 +9,13 @@ use store::{Backend, RunSummary};
 use views::list::{Condition, Row};
 use views::{Freshness, Outside, Surroundings};
 
-use crate::clock;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
 use crate::output::{Format, Output};
-use crate::workspace::{Workspace, as_of};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::find_run;
+use runtime::workspace::{Workspace, as_of};
 
 /// List the active runs of this project
 #[derive(Debug, clap::Args)]
@@ -50,9 +50,7 @@ impl List {
         unreadable
             .iter()
             .for_each(|failure| output.failure(failure));
-        Ok(unreadable
-            .first()
-            .map_or(Exit::Success, |failure| failure.exit))
+        Ok(unreadable.first().map_or(Exit::Success, Exit::from))
     }
 
     fn summaries(&self, workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
@@ -73,7 +71,7 @@ fn rows(
     for summary in summaries {
         match row(workspace, &mut pipelines, summary) {
             Ok(row) => rows.extend(row),
-            Err(failure) if failure.exit == Exit::Store => {
+            Err(failure) if failure.kind == FailureKind::Store => {
                 unreadable.push(failure);
                 rows.push(damaged(summary));
             }

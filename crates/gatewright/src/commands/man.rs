@@ -4,11 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::export::save;
-use crate::command_groups;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
 use crate::reference;
+use runtime::failure::Failure;
 
 /// Print the manual as a man page
 #[derive(Debug, clap::Args)]
@@ -22,8 +21,8 @@ pub struct Man {
 }
 
 impl Man {
-    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
-        let command = reference::complete(command_groups::command());
+    pub fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
+        let command = reference::complete(program);
         match &self.out {
             Some(folder) => {
                 fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;

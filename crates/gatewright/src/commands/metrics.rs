@@ -9,13 +9,13 @@ use store::{Backend, RunSummary};
 use views::metrics::{Journey, Metrics as Figures};
 use views::time::rfc3339;
 
-use crate::clock;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::workspace::Workspace;
-use crate::{duration, find_run};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::workspace::Workspace;
+use runtime::{duration, find_run};
 
 /// Show figures over many runs: results, working times, checks, waiting times
 ///
@@ -47,7 +47,7 @@ impl Metrics {
             for summary in self.summaries(&workspace, since)? {
                 match of_run(&mut workspace, &mut pipelines, &summary, now) {
                     Ok(one) => figures.add(one),
-                    Err(failure) if failure.exit == Exit::Store => unreadable.push(failure),
+                    Err(failure) if failure.kind == FailureKind::Store => unreadable.push(failure),
                     Err(failure) => return Err(failure),
                 }
             }
@@ -57,7 +57,7 @@ impl Metrics {
             .iter()
             .for_each(|failure| output.failure(failure));
         let worst = unreadable.first();
-        Ok(worst.map_or(Exit::Success, |failure| failure.exit))
+        Ok(worst.map_or(Exit::Success, Exit::from))
     }
 
     fn summaries(

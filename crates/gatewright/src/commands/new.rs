@@ -8,13 +8,14 @@ use language::{Sources, builtin, template};
 use serde_json::json;
 use views::{Paint, Style};
 
-use crate::context::Context;
-use crate::definition::{self, ENDINGS, PROJECT_FOLDER, Place, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::install::disk::Base;
 use crate::output::Output;
-use crate::start_run;
+use runtime::context::Context;
+use runtime::definition::{self, ENDINGS, Place, Trouble};
+use runtime::failure::Failure;
+use runtime::project_files::PROJECT_FOLDER;
+use runtime::start_run;
 
 /// Create a pipeline from a template or from another pipeline
 ///

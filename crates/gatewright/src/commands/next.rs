@@ -1,12 +1,13 @@
 //! `gatewright next`: what may legally happen now, and who does it.
 
 use crate::arguments::OfRun;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{OpenRun, Workspace};
-use crate::{find_run, report, run_step, transact};
+use crate::report;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{find_run, lost_work, transact};
 
 /// Show what may happen next, who does it, and the command to type
 #[derive(Debug, clap::Args)]
@@ -30,7 +31,7 @@ impl Next {
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let planned = engine::pending(&opened.pipeline, opened.run()).is_none();
-        if planned && !run_step::has_lost_work(&workspace, &opened) {
+        if planned && !lost_work::has_lost_work(&workspace, &opened) {
             return Ok(opened);
         }
         let mut workspace = Workspace::for_writing(context)?;

@@ -8,12 +8,12 @@ use language::Sources;
 use serde_json::json;
 use views::{Paint, Style};
 
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::start_run;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::start_run;
 
 /// List the pipelines you can start by name, or print the definition of one
 #[derive(Debug, clap::Args)]

@@ -2,13 +2,13 @@
 
 use engine::Held;
 
-use crate::caller::refusal;
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
 use crate::prove::{self, Detail, Proof};
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::person_only;
 
 /// Test every gate of a pipeline: one refusal, one pass and one fault for each
 ///
@@ -27,7 +27,7 @@ pub struct ProveGuards {
 
 impl ProveGuards {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "prove-guards", Held::Nobody)?;
+        person_only::persons(context, "prove-guards", Held::Nobody)?;
         let words = self.words(context)?;
         let mut proofs = Vec::new();
         for word in &words {

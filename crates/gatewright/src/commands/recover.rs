@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use store::Backend as _;
 
 use crate::arguments::OfRun;
-use crate::caller::refusal;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
-use crate::headless::lease;
-use crate::headless::recovery::{self, Left};
 use crate::output::Output;
-use crate::workspace::{OpenRun, Workspace};
+use runner::lease;
+use runner::recovery::{self, Left};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::person_only;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Show headless runs that no process drives any more, and what `resume` would do
 ///
@@ -33,7 +33,7 @@ struct Found {
 
 impl Recover {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "recover", Held::Nobody)?;
+        person_only::persons(context, "recover", Held::Nobody)?;
         let mut workspace = Workspace::for_reading(context)?;
         let runs = match &self.of.run {
             Some(word) => vec![find_run::find(&workspace, Some(word))?.run.id],

@@ -11,14 +11,15 @@ use evidence::Given;
 
 use super::skip::parse_outcome;
 use crate::arguments::{OfRun, Writing};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
-use crate::transact::{self, Decided, Request};
-use crate::workspace::{OpenRun, Workspace};
-use crate::{find_run, report};
+use crate::report;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::idempotency::{self, Command};
+use runtime::transact::{self, Decided, Request};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Report that an agent has finished, in a run driven by hand
 ///
@@ -65,7 +66,12 @@ impl Report {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
-        let key = idempotency::of_run(&workspace, &stored, &self.writing, &self.command())?;
+        let key = idempotency::of_run(
+            &workspace,
+            &stored,
+            self.writing.key.as_ref(),
+            &self.command(),
+        )?;
         let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| {
             self.known(opened)?;
             self.there(context)?;
@@ -76,7 +82,7 @@ impl Report {
                 reply: None,
             })
         };
-        let mut decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        let mut decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         if self.tells_a_fault() && has_ended(&decided) {
             // That the work failed is what was reported, and the report was taken.
             decided.reply = Reply::Done;

@@ -6,14 +6,15 @@ use engine::{CheckpointName, Happening, PersonEvent, Run};
 use store::{Key, StoredRun};
 
 use crate::arguments::{OfRun, Writing};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::{self, Command};
 use crate::output::Output;
+use crate::report;
 use crate::run_command::confirmed;
-use crate::workspace::{OpenRun, Workspace};
-use crate::{backup, find_run, report, transact};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::{self, Command};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{backup, find_run, transact};
 
 /// Restart a run from its first stage; keeps its history and writes a backup first
 #[derive(Debug, clap::Args)]
@@ -33,8 +34,8 @@ impl Reset {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let command = Command::new("reset").with("reason", &self.reason);
-        let key = idempotency::of_run(&workspace, &stored, &self.writing, &command)?;
-        if let Some(decided) = transact::repeated(&mut workspace, &stored, &key)? {
+        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
+        if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
             return report::tell(&decided, output);
         }
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
@@ -45,14 +46,14 @@ impl Reset {
         };
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
             // The engine refuses and records it. For that no backup is made.
-            let decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+            let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
             return report::tell(&decided, output);
         }
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
         let (name, stored) = mark(&mut workspace, stored, &key)?;
         let run = stored.run.id.clone();
         let backup = backup::keep(&workspace, &run, &name)?;
-        let decided = transact::drive(&mut workspace, stored, &key, &mut make)?;
+        let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         let exit = report::tell(&decided, output)?;
         if exit == Exit::Success {
             output.say(&format!(
@@ -100,7 +101,7 @@ fn mark(
     let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
         Ok(Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() }).into())
     };
-    let decided = transact::drive(workspace, stored, &derived, &mut make)?;
+    let decided = transact::command(workspace, &stored.run.id, &derived, &mut make)?;
     let made = decided
         .entries
         .iter()

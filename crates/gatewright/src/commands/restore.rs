@@ -4,13 +4,13 @@ use engine::{CheckpointName, Happening, PersonEvent, RunId, StageName};
 use store::Backend;
 
 use crate::arguments::Writing;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act_confirmed;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Return a run to an earlier point; keeps its whole history
 ///

@@ -3,15 +3,15 @@
 use engine::Held;
 
 use crate::arguments::OfRun;
-use crate::caller::refusal;
-use crate::context::Context;
+use crate::drive_and_show;
+use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
-use crate::headless::drive_run;
-use crate::headless::flags::Sitting;
 use crate::output::Output;
-use crate::workspace::Workspace;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::person_only;
+use runtime::workspace::Workspace;
 
 /// Continue a headless run after Ctrl-C, a kill, a reboot or an answer
 ///
@@ -22,16 +22,16 @@ pub struct Resume {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
-    sitting: Sitting,
+    sitting: OrchestratorArguments,
 }
 
 impl Resume {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "resume", Held::Nobody)?;
+        person_only::persons(context, "resume", Held::Nobody)?;
         let workspace = Workspace::for_reading(context)?;
         let run = find_run::find(&workspace, self.of.run.as_deref())?.run.id;
         drop(workspace);
         let options = self.sitting.options()?;
-        drive_run::sit(context, output, &run, &options)
+        drive_and_show::drive(context, output, &run, &options)
     }
 }

@@ -3,12 +3,12 @@
 use engine::{Happening, PersonEvent};
 
 use crate::arguments::{OfRun, Writing};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
 
 /// Retry failed work
 #[derive(Debug, clap::Args)]

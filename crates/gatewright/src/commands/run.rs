@@ -1,23 +1,19 @@
 //! `gatewright run`: takes a task through a pipeline to its end, and starts the agents itself.
 
-use std::path::PathBuf;
-
-use engine::{Held, ParamName, RunId};
+use engine::{Held, RunId};
 use views::Style;
 
-use super::start::{Start, parse_id};
-use crate::arguments::Writing;
-use crate::caller::refusal;
-use crate::context::Context;
-use crate::definition::{self, Trouble};
+use super::start::NewRunArguments;
+use crate::drive_and_show;
+use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::headless::drive_run;
-use crate::headless::flags::{Driving, Sitting};
 use crate::output::Output;
-use crate::params;
-use crate::start_run::{Begun, Holder};
-use crate::workspace::Workspace;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::person_only;
+use runtime::start_run::{Begun, Holder};
+use runtime::workspace::Workspace;
 
 /// Run a task through a pipeline to its end; starts the agents itself
 ///
@@ -26,34 +22,19 @@ use crate::workspace::Workspace;
 /// another, each in its own run.
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
-    #[arg(value_name = "PIPELINE")]
-    pipeline: String,
+    #[command(flatten)]
+    new: NewRunArguments,
     /// The task; `-` reads it from stdin. Repeat the option to run several tasks, one after another
     #[arg(long = "task", value_name = "TEXT", required = true)]
     tasks: Vec<String>,
-    /// Set a parameter
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
-    params: Vec<(ParamName, String)>,
-    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
-    /// one title per line
-    #[arg(long, value_name = "FILE")]
-    steps: Option<PathBuf>,
-    /// The run's id, starting with `r-` [default: a new id]
-    #[arg(long, value_name = "RUN", value_parser = parse_id)]
-    id: Option<RunId>,
     #[command(flatten)]
-    driving: Driving,
-    #[command(flatten)]
-    sitting: Sitting,
-    #[command(flatten)]
-    writing: Writing,
+    sitting: OrchestratorArguments,
 }
 
 impl Run {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "run", Held::Nobody)?;
-        if self.tasks.len() > 1 && (self.id.is_some() || self.writing.key.is_some()) {
+        person_only::persons(context, "run", Held::Nobody)?;
+        if self.tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
             return Err(Failure::usage("several tasks are several runs")
                 .hint("give --id and --key with one task"));
         }
@@ -62,7 +43,7 @@ impl Run {
             let Some(run) = self.begin(context, output, task)? else {
                 return Ok(Exit::No);
             };
-            let exit = drive_run::sit(context, output, &run, &options)?;
+            let exit = drive_and_show::drive(context, output, &run, &options)?;
             if exit != Exit::Success {
                 self.tell_rest(output, number);
                 return Ok(exit);
@@ -101,19 +82,8 @@ impl Run {
     }
 
     fn begun(&self, context: &Context, task: &str) -> Result<Begun, Trouble> {
-        let start = Start {
-            pipeline: self.pipeline.clone(),
-            task: task.to_owned(),
-            by_hand: false,
-            params: self.params.clone(),
-            steps: self.steps.clone(),
-            id: self.id.clone(),
-            queue: false,
-            driving: self.driving.clone(),
-            writing: Writing {
-                key: self.writing.key.clone(),
-            },
-        };
-        start.start(&mut Workspace::for_writing(context)?, Holder::Headless)
+        let mut workspace = Workspace::for_writing(context)?;
+        self.new
+            .start(&mut workspace, task, (false, Holder::Headless))
     }
 }

@@ -1,8 +1,8 @@
 //! `gatewright schema`: the JSON Schema of definitions, for editors, and of views that have one.
 
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
+use runtime::failure::Failure;
 
 /// Print the JSON Schema of pipeline definitions (for editors), or of a view
 #[derive(Debug, clap::Args)]

@@ -3,13 +3,14 @@
 use engine::{Happening, Outcome, PersonEvent};
 
 use crate::arguments::{OfRun, Writing};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::idempotency::Command;
 use crate::output::Output;
 use crate::run_command::act_confirmed;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
+use runtime::no_way_back;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// Leave the current stage without its checks; the run stays marked as overridden
 #[derive(Debug, clap::Args)]
@@ -26,12 +27,6 @@ pub struct Skip {
     writing: Writing,
 }
 
-/// What a person cannot have back.
-pub fn lost(opened: &OpenRun) -> String {
-    let stage = &opened.run().position.stage;
-    format!("The run leaves {stage} unchecked, and every view of it says so for ever.")
-}
-
 pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
     Outcome::parse(text).map_err(|problem| problem.to_string())
 }
@@ -42,7 +37,7 @@ impl Skip {
         let command = Command::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(lost(opened));
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(no_way_back::by_skip(opened));
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::Person(PersonEvent::SkipAsked { outcome, reason }).into())

@@ -7,17 +7,18 @@ use evidence::{Project, process};
 use views::Style;
 
 use crate::arguments::Writing;
-use crate::context::Context;
-use crate::definition::{self, Trouble};
+use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::file_lock::PATIENCE;
-use crate::headless::flags::Driving;
-use crate::idempotency::{self, Command};
 use crate::output::{Format, Output};
-use crate::start_run::{self, Begun, Holder, StartRun};
-use crate::workspace::{OpenRun, Workspace};
-use crate::{params, report, running, task, task_graph_file};
+use crate::{report, task};
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::file_lock::PATIENCE;
+use runtime::idempotency::{self, Command};
+use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{params, session_run, task_graph_file};
 
 /// Start a run of a pipeline for a task
 ///
@@ -25,31 +26,38 @@ use crate::{params, report, running, task, task_graph_file};
 /// run.
 #[derive(Debug, clap::Args)]
 pub struct Start {
-    /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
-    #[arg(value_name = "PIPELINE")]
-    pub pipeline: String,
+    #[command(flatten)]
+    new: NewRunArguments,
     /// The task; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
-    pub task: String,
+    task: String,
     /// Drive the run by hand with `report`. The run is marked as unwitnessed
     #[arg(long)]
-    pub by_hand: bool,
-    /// Set a parameter
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
-    pub params: Vec<(ParamName, String)>,
-    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
-    /// one title per line
-    #[arg(long, value_name = "FILE")]
-    pub steps: Option<PathBuf>,
-    /// The run's id, starting with `r-` [default: a new id]
-    #[arg(long, value_name = "RUN", value_parser = parse_id)]
-    pub id: Option<RunId>,
+    by_hand: bool,
     /// Queue the run instead of starting it. `gatewright worker` starts it, or with --by-hand your
     /// first `report`
     #[arg(long)]
-    pub queue: bool,
+    queue: bool,
+}
+
+/// What every command takes that begins a run.
+#[derive(Debug, clap::Args)]
+pub struct NewRunArguments {
+    /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
+    #[arg(value_name = "PIPELINE")]
+    pub pipeline: String,
+    /// Set a parameter
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = params::parse)]
+    params: Vec<(ParamName, String)>,
+    /// A file with the steps, for a pipeline that takes them at the start: a task graph in JSON, or
+    /// one title per line
+    #[arg(long, value_name = "FILE")]
+    steps: Option<PathBuf>,
+    /// The run's id, starting with `r-` [default: a new id]
+    #[arg(long, value_name = "RUN", value_parser = parse_id)]
+    pub id: Option<RunId>,
     #[command(flatten)]
-    pub driving: Driving,
+    driving: DriveArguments,
     #[command(flatten)]
     pub writing: Writing,
 }
@@ -88,25 +96,27 @@ impl Start {
             (false, true) => Holder::Headless,
             (false, false) => self.session(context)?,
         };
-        if holder != Holder::Headless && !self.driving.is_empty() {
+        if holder != Holder::Headless && !self.new.driving.request().is_empty() {
             let failure = Failure::usage("how a run is driven is said of headless runs alone");
             return Err(failure.hint("use `gatewright run`, or add --queue").into());
         }
-        self.start(&mut Workspace::for_writing(context)?, holder)
+        let mut workspace = Workspace::for_writing(context)?;
+        self.new
+            .start(&mut workspace, &self.task, (self.queue, holder))
     }
 
     /// The session from inside which the command was typed. Nothing is made for what cannot be
     /// started, and what is wrong with the pipeline is told first.
     fn session(&self, context: &Context) -> Result<Holder, Trouble> {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
-        definition::compile(&start_run::sources(context, &project, &self.pipeline)?)?;
+        definition::compile(&start_run::sources(context, &project, &self.new.pipeline)?)?;
         let Some(session) = context.environment.session.clone() else {
             let failure = Failure::no("a guarded run belongs to a session, and this is none");
             return Err(failure
                 .hint("start it inside Claude Code, or add --by-hand")
                 .into());
         };
-        if let Some(run) = running::of_session(context, &session)? {
+        if let Some(run) = session_run::of_session(context, &session)? {
             let message = format!("this session holds {run}, and one session has one run");
             return Err(Failure::no(message)
                 .hint(format!("`gatewright next {run}` says what comes now"))
@@ -115,12 +125,22 @@ impl Start {
         let process = context.environment.host_process.and_then(process::find);
         Ok(Holder::Session { session, process })
     }
+}
 
+impl NewRunArguments {
     /// Starts the run, unless its key has started one before.
-    pub fn start(&self, workspace: &mut Workspace<'_>, holder: Holder) -> Result<Begun, Trouble> {
-        let task = task::read(&self.task)?;
-        let (key, earlier) =
-            idempotency::of_beginning(workspace, &self.writing, &self.command(&task))?;
+    pub fn start(
+        &self,
+        workspace: &mut Workspace<'_>,
+        task: &str,
+        (queued, holder): (bool, Holder),
+    ) -> Result<Begun, Trouble> {
+        let task = task::read(task)?;
+        let (key, earlier) = idempotency::of_beginning(
+            workspace,
+            self.writing.key.as_ref(),
+            &self.command(&task, queued),
+        )?;
         if let Some(earlier) = earlier {
             let OpenRun { stored, pipeline } = workspace.opened(earlier)?;
             return Ok(Begun::Earlier(start_run::settled(
@@ -128,21 +148,21 @@ impl Start {
             )?));
         }
         let starting = StartRun {
-            pipeline: &self.pipeline,
+            pipeline: self.pipeline.clone(),
             task,
-            params: &self.params,
+            params: self.params.clone(),
             steps: self.steps(workspace.context)?,
             id: self.id.clone(),
-            queued: self.queue,
+            queued,
             patience: PATIENCE,
             by: workspace.context.who(),
             holder,
-            driving: &self.driving,
+            drive: self.driving.request(),
         };
         start_run::start(workspace, starting, &key)
     }
 
-    fn command(&self, task: &str) -> Command<'static> {
+    fn command(&self, task: &str, queued: bool) -> Command<'static> {
         let params = self.params.iter();
         let steps = self.steps.iter();
         Command::new("start")
@@ -154,8 +174,8 @@ impl Start {
             )
             .with_all("steps", steps.map(|path| path.display().to_string()))
             .with_all("id", self.id.iter().map(ToString::to_string))
-            .with("queue", self.queue)
-            .with_all("driving", self.driving.words())
+            .with("queue", queued)
+            .with_all("driving", self.driving.request().words())
     }
 
     fn steps(&self, context: &Context) -> Result<Vec<Step>, Failure> {

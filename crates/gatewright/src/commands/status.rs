@@ -6,14 +6,14 @@ use views::{Paint, Surroundings};
 
 use super::list::freshness;
 use crate::arguments::OfRun;
-use crate::clock;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
-use crate::headless::lease;
 use crate::output::Output;
-use crate::workspace::{OpenRun, Workspace, as_of};
+use runner::lease;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::{OpenRun, Workspace, as_of};
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]

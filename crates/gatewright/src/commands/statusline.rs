@@ -8,13 +8,13 @@ use hosts::hook::LARGEST_INPUT;
 use views::Surroundings;
 
 use super::list::freshness;
-use crate::clock;
-use crate::context::Context;
-use crate::enrolment;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::{OpenRun, Workspace, as_of};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::enrolment;
+use runtime::failure::{Failure, FailureKind};
+use runtime::workspace::{OpenRun, Workspace, as_of};
 
 /// Print Claude Code's status line: the session's run, its stage and the next step
 ///
@@ -52,7 +52,7 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
     match workspace.read(&enrolled.run) {
         Ok(opened) => Ok(Some(told(&opened))),
         // The file of a session may outlive its run.
-        Err(failure) if failure.exit == Exit::NotFound => Ok(None),
+        Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
         Err(failure) => Err(failure),
     }
 }

@@ -4,12 +4,14 @@ use engine::StepId;
 use views::Style;
 
 use crate::arguments::OfRun;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::Workspace;
-use crate::{find_run, report, run_step};
+use crate::report;
+use runner::run_step;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 
 /// Run the next worker that the session cannot start itself: Codex, Gemini or a script
 ///

@@ -9,12 +9,12 @@ use hosts::Program;
 use language::{MOST_BYTES, Sources};
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::definition::{self, Trouble};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::{Format, Output};
-use crate::start_run;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::{project_files, start_run};
 use scenario::{File, Folder, Generated, NoFolder, Report};
 
 /// Test a pipeline with scenarios, without a model
@@ -68,7 +68,7 @@ fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, 
             Ok((file, Where::Program)) => report.add(&file, &NoFolder),
             Err(failure) => {
                 output.failure(&failure);
-                exit = exit.or_worse(failure.exit);
+                exit = exit.or_worse(Exit::from(&failure));
             }
         }
     }
@@ -113,7 +113,7 @@ fn own(word: &str, context: &Context) -> Result<Option<(PathBuf, String)>, Failu
         return Ok(None);
     }
     let project = evidence::Project::find(&context.folder)?;
-    let shown = format!("{}/{word}.md", definition::PROJECT_FOLDER);
+    let shown = format!("{}/{word}.md", project_files::PROJECT_FOLDER);
     let path = project.root.join(&shown);
     Ok(path.is_file().then_some((path, shown)))
 }

@@ -5,20 +5,20 @@ use std::path::Path;
 use engine::{Definition, Hash, Held, Who};
 use serde_json::{Value, json};
 
-use crate::caller::refusal;
-use crate::clock;
 use crate::confirm::{self, Question};
-use crate::context::Context;
-use crate::definition::{self, Place, Trouble};
-use crate::enrolment;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::group_members;
 use crate::output::{Format, Output};
-use crate::trust::record::{self, Record};
-use crate::trust::shown::Shown;
-use crate::trust::{self, Subject};
-use crate::workspace::Workspace;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::definition::{self, Place, Trouble};
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::group_members;
+use runtime::person_only;
+use runtime::trust::record::{self, Record};
+use runtime::trust::shown::Shown;
+use runtime::trust::{self, Subject};
+use runtime::workspace::Workspace;
 
 /// Review what a pipeline file may run, and trust it
 ///
@@ -77,9 +77,9 @@ impl Trust {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let held = match self.show || self.list {
             true => Held::Nobody,
-            false => refusal::held_here(context)?,
+            false => person_only::held_here(context)?,
         };
-        refusal::persons(context, "trust", held)?;
+        person_only::persons(context, "trust", held)?;
         match (&self.revoke, self.list) {
             (Some(word), _) => revoke(context, output, word),
             (None, true) => list(context, output),

@@ -3,15 +3,15 @@
 use engine::{Held, Who};
 use serde_json::json;
 
-use crate::caller::refusal;
 use crate::confirm::{self, Question};
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::file_lock::FileLock;
 use crate::install::hooks::Wanted;
 use crate::install::{self, Removal, perform};
 use crate::output::{Format, Output};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::file_lock::FileLock;
+use runtime::person_only;
 
 /// Remove what `init` installed in this project, and restore every file
 ///
@@ -31,9 +31,9 @@ impl Uninit {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let (wanted, held) = match self.user {
             true => (Wanted::User, Held::Nobody),
-            false => (Wanted::Local, refusal::held_here(context)?),
+            false => (Wanted::Local, person_only::held_here(context)?),
         };
-        refusal::persons(context, "uninit", held)?;
+        person_only::persons(context, "uninit", held)?;
         let state = context.state()?;
         let shown = install::prepare_removal(context, wanted)?;
         if shown.is_done() {

@@ -1,7 +1,7 @@
 //! `gatewright watchdog`: waits for the end of a `step`, and ends its worker if nobody else has.
 
 use crate::exit::Exit;
-use crate::worker;
+use runtime::watchdog;
 
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,7 @@ pub struct Watchdog {
 
 impl Watchdog {
     pub fn run(&self) -> Exit {
-        worker::hold(&self.start, self.group, &mut std::io::stdin());
+        watchdog::hold(&self.start, self.group, &mut std::io::stdin());
         Exit::Success
     }
 }

@@ -5,12 +5,12 @@ use store::{Backend, StoredEntry};
 use views::Cast;
 
 use super::history::numbered;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::find_run;
 use crate::output::Output;
-use crate::workspace::Workspace;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 
 /// How many entries before a decision are asked who its workers and reviewers are.
 const BEFORE: u64 = 1_000;

@@ -10,20 +10,21 @@ use engine::{Driver, Held, RunId, Status};
 use store::{Backend as _, Group, RunSummary};
 use views::Style;
 
-use crate::caller::refusal;
-use crate::context::{Context, Whereabouts};
+use crate::drive_arguments::LimitArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::headless::backoff::Backoff;
-use crate::headless::drive_run::{self, DriveOptions};
-use crate::headless::drop_sender::DropSender;
-use crate::headless::flags::AtOnce;
-use crate::headless::lease;
-use crate::headless::orchestrator::{LeftOff, Patience};
-use crate::headless::relay::Relay;
-use crate::headless::signals;
 use crate::output::Output;
-use crate::workspace::Workspace;
+use crate::progress_view::relay::Relay;
+use runner::backoff::Backoff;
+use runner::drive_options::DriveOptions;
+use runner::drive_options::{LeftOff, Patience};
+use runner::drive_run;
+use runner::drop_sender::DropSender;
+use runner::lease;
+use runtime::context::{Context, Whereabouts};
+use runtime::failure::Failure;
+use runtime::person_only;
+use runtime::signals;
+use runtime::workspace::Workspace;
 
 /// How often it is looked whether there is something to do.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -40,7 +41,7 @@ pub struct Worker {
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     #[command(flatten)]
-    at_once: AtOnce,
+    at_once: LimitArguments,
     /// Exit when no run is left to drive
     #[arg(long)]
     once: bool,
@@ -54,7 +55,7 @@ enum Heard {
 
 impl Worker {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        refusal::persons(context, "worker", Held::Nobody)?;
+        person_only::persons(context, "worker", Held::Nobody)?;
         let options = DriveOptions {
             patience: Patience::Leave,
             limits: self.at_once.limits(),

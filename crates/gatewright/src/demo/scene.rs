@@ -9,18 +9,17 @@ use engine::{
 use store::{Backend, StoredRun};
 
 use super::papers;
-use crate::arguments::Writing;
-use crate::commands::answer::{answered, questions};
-use crate::commands::check::{Watch, check};
-use crate::commands::start::Start;
-use crate::context::Context;
-use crate::definition::Trouble;
-use crate::failure::Failure;
-use crate::headless::flags::Driving;
-use crate::ids;
-use crate::start_run::{Begun, Holder};
-use crate::transact::{Decided, Request, drive};
-use crate::workspace::{OpenRun, Workspace};
+use runtime::answers::{answered, questions};
+use runtime::context::Context;
+use runtime::definition::Trouble;
+use runtime::drive_settings::DriveRequest;
+use runtime::failure::Failure;
+use runtime::file_lock::PATIENCE;
+use runtime::ids;
+use runtime::run_check::{Watch, check};
+use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::transact::{self, Decided, Request};
+use runtime::workspace::{OpenRun, Workspace};
 
 pub struct Scene<'a> {
     pub workspace: Workspace<'a>,
@@ -42,18 +41,19 @@ impl<'a> Scene<'a> {
                     .hint("set TMPDIR to a folder outside of it"),
             );
         }
-        let start = Start {
+        let start = StartRun {
             pipeline: "multi-ai".to_owned(),
             task: papers::TASK.to_owned(),
-            by_hand: true,
             params: Vec::new(),
-            steps: None,
+            steps: Vec::new(),
             id: None,
-            queue: false,
-            driving: Driving::default(),
-            writing: Writing { key: None },
+            queued: false,
+            patience: PATIENCE,
+            by: context.who(),
+            holder: Holder::Hand,
+            drive: DriveRequest::default(),
         };
-        match start.start(&mut workspace, Holder::Hand) {
+        match start_run::start(&mut workspace, start, &ids::key()?) {
             Ok(Begun::Run(opened)) => Ok(Self {
                 workspace,
                 context,
@@ -188,9 +188,9 @@ impl<'a> Scene<'a> {
         make: &dyn Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
     ) -> Result<Decided, Failure> {
         let (key, stored) = (ids::key()?, self.stored()?);
-        drive(
+        transact::command(
             &mut self.workspace,
-            stored,
+            &stored.run.id,
             &key,
             &mut |workspace, opened, _| make(workspace, opened),
         )

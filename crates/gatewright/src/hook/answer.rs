@@ -4,9 +4,9 @@ use engine::{Fact, Refusal, Reply, Status, WorkResult, WorkerId};
 use hosts::{Answer, Verdict};
 use store::Backend as _;
 
-use crate::failure::Failure;
-use crate::transact::Decided;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::failure::Failure;
+use runtime::transact::Decided;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// How many entries back the end of a piece of work is looked for.
 const LOOKED_BACK: u64 = 16;

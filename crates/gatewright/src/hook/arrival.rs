@@ -14,18 +14,21 @@ use super::Known;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
-use super::{answer, command, event, host};
-use crate::context::Context;
-use crate::definition::Trouble;
-use crate::enrolment::{self, Enrolled, Installed, InstalledPipeline};
-use crate::environment::Environment;
-use crate::failure::Failure;
-use crate::headless::flags::Driving;
-use crate::start_run::{self, Begun, Holder, StartRun};
-use crate::state::State;
-use crate::transact::Decided;
-use crate::workspace::Workspace;
-use crate::{find_run, ids, install};
+use super::{answer, command, event};
+use crate::install;
+use runtime::caller::host;
+use runtime::context::Context;
+use runtime::definition::Trouble;
+use runtime::drive_settings::DriveRequest;
+use runtime::enrolment::{self, Enrolled, Installed, InstalledPipeline};
+use runtime::environment::Environment;
+use runtime::failure::Failure;
+use runtime::session_host;
+use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::state::State;
+use runtime::transact::Decided;
+use runtime::workspace::Workspace;
+use runtime::{find_run, ids};
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -255,9 +258,9 @@ impl Arriving<'_> {
         let mut workspace = Workspace::for_writing(context)?;
         workspace.store.set_patience(PATIENCE);
         let starting = StartRun {
-            pipeline: &self.word(context, pipeline),
+            pipeline: self.word(context, pipeline),
             task,
-            params,
+            params: params.to_vec(),
             steps: Vec::new(),
             id: None,
             queued: false,
@@ -267,7 +270,7 @@ impl Arriving<'_> {
                 session: self.session.clone(),
                 process: host_process(context),
             },
-            driving: &Driving::default(),
+            drive: DriveRequest::default(),
         };
         let key = ids::key()?;
         let opened = match start_run::start(&mut workspace, starting, &key) {
@@ -395,7 +398,7 @@ pub fn bind(
     }
     if is_bound_anew(&decided) {
         let opened = guarded.opened.clone();
-        guarded.opened = host::mark_doubt(guarded.workspace, opened, process.as_ref())?;
+        guarded.opened = session_host::mark_doubt(guarded.workspace, opened, process.as_ref())?;
     }
     Ok(decided)
 }

@@ -9,12 +9,12 @@ use store::Backend as _;
 
 use super::guarded::Guarded;
 use super::{answer, skill};
-use crate::backup;
-use crate::commands::answer::chosen;
-use crate::context::Context;
-use crate::definition::{self, Trouble};
-use crate::failure::{Failure, Kind};
-use crate::transact::Request;
+use runtime::answers::chosen;
+use runtime::backup;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::transact::Request;
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
@@ -76,7 +76,7 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
                 ..answer::told(&decided)
             }
         }
-        Err(failure) if failure.kind == Kind::Yours => Answer {
+        Err(failure) if failure.kind.is_about_the_request() => Answer {
             context: Some(failure.to_string()),
             notice: Some(format!("gatewright: {failure}")),
             ..Answer::nothing()
@@ -238,7 +238,7 @@ mod tests {
     fn parameters_come_before_the_task() {
         let folder = tempfile::tempdir().unwrap();
         let context = Context::at(
-            crate::environment::Environment::default(),
+            runtime::environment::Environment::default(),
             folder.path().into(),
         );
         let read = |arguments: &str| {

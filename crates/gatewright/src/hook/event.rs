@@ -7,9 +7,9 @@ use engine::{
 use hosts::{Answer, Ended, Event, Payload, Program, Verdict, What};
 
 use super::guarded::{Guarded, was_abandoned};
-use super::{answer, arrival, briefing, command, protected_paths, question, skill};
-use crate::failure::Failure;
-use crate::transact::Request;
+use super::{agent_began, answer, arrival, command, protected_paths, question, skill};
+use runtime::failure::Failure;
+use runtime::transact::Request;
 
 pub fn answer(
     guarded: &mut Guarded<'_, '_>,
@@ -183,7 +183,7 @@ fn touching(
 /// What is seen of agents at work.
 fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failure> {
     match what {
-        What::AgentBegan { actor } => briefing::began(guarded, actor),
+        What::AgentBegan { actor } => agent_began::answer_to(guarded, actor),
         What::AgentLaunched { call, worker } => {
             let (call, worker) = (call.clone(), worker.clone());
             said(
@@ -272,7 +272,7 @@ fn over(
     ending: Ending,
     usage: Usage,
     reply: Option<&String>,
-) -> Result<crate::transact::Decided, Failure> {
+) -> Result<runtime::transact::Decided, Failure> {
     let deed = || Request {
         reply: reply.cloned(),
         ..Request::from(Happening::Work(WorkEvent::Ended {

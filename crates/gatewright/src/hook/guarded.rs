@@ -12,16 +12,16 @@ use hosts::bypass_detection;
 use hosts::{Answer, Event, Payload, Stake, Verdict, What};
 use store::{Backend as _, Key};
 
-use super::host::{self, Caller};
 use super::input::Input;
 use super::{answer, arrival, event, protected_paths, skill, spool};
-use crate::context::Context;
-use crate::enrolment::{self, Enrolled};
-use crate::environment::Environment;
-use crate::failure::Failure;
-use crate::state::State;
-use crate::transact::{self, Decided, MakeRequest, Request};
-use crate::workspace::{OpenRun, Workspace};
+use runtime::caller::host::{self, HookCaller};
+use runtime::context::Context;
+use runtime::enrolment::{self, Enrolled};
+use runtime::environment::Environment;
+use runtime::failure::Failure;
+use runtime::state::State;
+use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -121,11 +121,11 @@ fn unbound(
         What::SessionStarted { .. } | What::SessionEnded { .. }
     );
     match caller {
-        Some(Caller::Stranger) => return stranger(guarded, event).map(Some),
-        Some(Caller::Successor(process)) if !comes_or_goes => {
+        Some(HookCaller::Stranger) => return stranger(guarded, event).map(Some),
+        Some(HookCaller::Successor(process)) if !comes_or_goes => {
             arrival::bind(guarded, Some(process), None)?;
         }
-        Some(Caller::Host | Caller::Successor(_)) | None => {}
+        Some(HookCaller::Host | HookCaller::Successor(_)) | None => {}
     }
     let binding = guarded.opened.run().session.as_ref();
     let let_go = binding.is_some_and(|binding| {
@@ -265,7 +265,15 @@ impl Guarded<'_, '_> {
 
     pub fn tell_by(&mut self, by: &Who, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
         let opened = self.opened.clone();
-        let decided = transact::witness(self.workspace, opened, (by, self.key.as_ref()), make)?;
+        let decided = transact::transact(
+            self.workspace,
+            Target::Seen(Box::new(opened)),
+            Options {
+                by,
+                key: self.key.as_ref(),
+            },
+            make,
+        )?;
         self.opened = decided.opened.clone();
         self.notices.extend(decided.notices.iter().cloned());
         Ok(decided)

@@ -10,7 +10,7 @@ use hosts::{Event, Payload, Program, Unreadable};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-use crate::environment::Environment;
+use runtime::environment::Environment;
 
 pub struct Input {
     pub host: Program,

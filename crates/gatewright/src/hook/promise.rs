@@ -4,9 +4,9 @@ use engine::{Begins, Rule};
 use hosts::{Answer, Event, Payload, Stake, Verdict};
 
 use super::guarded;
-use crate::context::Context;
-use crate::enrolment::{Installed, InstalledPipeline};
-use crate::failure::Failure;
+use runtime::context::Context;
+use runtime::enrolment::{Installed, InstalledPipeline};
+use runtime::failure::Failure;
 
 /// What this event was promised in a session that holds no run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use hosts::Payload;
 use hosts::bypass_detection;
 
 use super::resolve::Resolver;
-use crate::environment::Environment;
-use crate::state::State;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::environment::Environment;
+use runtime::state::State;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// What was found in a call.
 pub struct Looked {

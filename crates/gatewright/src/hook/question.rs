@@ -7,9 +7,9 @@ use hosts::Answer;
 
 use super::answer;
 use super::guarded::Guarded;
-use crate::commands::answer as answers;
-use crate::failure::Failure;
-use crate::transact::Request;
+use runtime::answers;
+use runtime::failure::Failure;
+use runtime::transact::Request;
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::AgentName;
 
 use super::guarded::Guarded;
-use crate::environment::Environment;
+use runtime::environment::Environment;
 
 /// The front matter is at the beginning; no skill needs more.
 const MOST_BYTES: u64 = 16 * 1024;

@@ -8,10 +8,10 @@ use hosts::{Event, What};
 use serde_json::{Value, json};
 
 use super::guarded::Guarded;
-use crate::enrolment::{self, Record};
-use crate::failure::Failure;
-use crate::state::{self, State};
-use crate::{clock, ids};
+use runtime::enrolment::{self, Record};
+use runtime::failure::Failure;
+use runtime::state::{self, State};
+use runtime::{clock, ids};
 
 /// More than this is not kept: a store that fails for so long is a person's business.
 const MOST_KEPT: usize = 200;

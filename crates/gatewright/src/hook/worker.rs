@@ -16,12 +16,12 @@ use hosts::{Answer, Bytes, Event, Stake, Verdict};
 
 use super::input::Input;
 use super::{DEADLINE, Known, guarded, told, watch};
-use crate::context::Context;
-use crate::environment::Environment;
-use crate::failure::Failure;
-use crate::state::State;
-use crate::worker::claim;
-use crate::worker::record::Record;
+use runner::agent::record::Record;
+use runtime::claim;
+use runtime::context::Context;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 /// The work inside whose host this hook runs.
 pub struct Worker {

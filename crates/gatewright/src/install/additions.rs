@@ -10,7 +10,7 @@ use super::marked::{Marks, Owner, Unpaired};
 use super::places::LOCAL;
 use super::plan::{Change, Plan};
 use super::record::Kind;
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 const IGNORED: &str = ".gitignore";
 const MEMORY: &str = "CLAUDE.md";

@@ -10,9 +10,9 @@ use super::places::{LOCAL, SHARED, USER};
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::{self, Kept, Kind, Record, Shelf, hash};
-use crate::enrolment;
-use crate::failure::Failure;
-use crate::state::State;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 /// Plans to take out what was installed below this folder.
 pub fn plan(

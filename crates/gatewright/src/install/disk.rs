@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;

@@ -7,7 +7,7 @@ use hosts::claude::install::{Call, Hook, Line, REGISTERED};
 
 use super::places::{self, Place};
 use super::program::Program;
-use crate::environment::Environment;
+use runtime::environment::Environment;
 
 /// How our hooks are lost with the settings as they are now; nothing if they still hold.
 pub fn hooks_gone(

@@ -14,10 +14,10 @@ use views::{Paint, Style};
 
 use super::places::{self, Place};
 use super::program::Program;
-use crate::context::Context;
-use crate::enrolment::Installed;
-use crate::failure::Failure;
-use crate::state::State;
+use runtime::context::Context;
+use runtime::enrolment::Installed;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::places::{Found, LOCAL, Place, SHARED, Scope, USER};
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::Kind;
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// The name under which our plugin is known.
 pub const PLUGIN: &str = "gatewright";

@@ -6,8 +6,8 @@ use std::process::Command;
 use hosts::{Program, Version};
 
 use super::program;
-use crate::environment::Environment;
-use crate::worker::version;
+use runner::agent::version;
+use runtime::environment::Environment;
 
 /// The version with which we were tested, and the first one whose hooks block when they fail.
 pub const TESTED: Version = Program::Claude.tested();

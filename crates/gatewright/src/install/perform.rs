@@ -8,9 +8,9 @@ use hosts::claude::install::Settings;
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::{Kept, Kind, Record, Shelf, hash};
-use crate::enrolment::{self, Installed};
-use crate::failure::Failure;
-use crate::state::State;
+use runtime::enrolment::{self, Installed};
+use runtime::failure::Failure;
+use runtime::state::State;
 
 /// One thing that is done or not done.
 pub enum Step<'a> {

@@ -11,12 +11,13 @@ use super::additions::Additions;
 use super::disk::Base;
 use super::plan::{Change, Plan};
 use super::record::{Kind, Record};
-use crate::context::Context;
-use crate::definition::{self, PROJECT_FOLDER as OWN_FOLDER, Place, Trouble};
-use crate::enrolment::InstalledPipeline;
-use crate::failure::Failure;
-use crate::group_members;
-use crate::trust::{self, Subject};
+use runtime::context::Context;
+use runtime::definition::{self, Place, Trouble};
+use runtime::enrolment::InstalledPipeline;
+use runtime::failure::Failure;
+use runtime::group_members;
+use runtime::project_files::PROJECT_FOLDER as OWN_FOLDER;
+use runtime::trust::{self, Subject};
 
 /// What a new user gets who names none.
 pub const DEFAULT: &str = "context-first";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use evidence::Project;
 use hosts::claude::install::Settings;
 
-use crate::environment::Environment;
+use runtime::environment::Environment;
 
 /// Whose settings a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub enum Scope {
     Local,
 }
 
-pub const SHARED: &str = ".claude/settings.json";
-pub const LOCAL: &str = ".claude/settings.local.json";
+pub use runtime::project_files::{LOCAL_SETTINGS as LOCAL, SHARED_SETTINGS as SHARED};
+
 pub const USER: &str = "settings.json";
 
 #[cfg(target_os = "macos")]

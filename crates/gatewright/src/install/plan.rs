@@ -7,7 +7,7 @@ use views::{Paint, Style};
 
 use super::disk::Base;
 use super::record::Kind;
-use crate::trust::diff;
+use runtime::trust::diff;
 
 /// What will be done below one folder.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use super::hooks::PLUGIN;
 use super::pipeline::Chosen;
 use super::plan::{Change, Plan};
 use super::record::Kind;
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::environment::Environment;
-use crate::failure::Failure;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 /// The program that runs now.
 #[derive(Clone, Debug, PartialEq, Eq)]

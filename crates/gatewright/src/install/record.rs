@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::disk::Base;
 use super::marked::Marks;
-use crate::failure::Failure;
-use crate::state::State;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 const FOLDER: &str = "installs";
 const RECORD: &str = "record.json";

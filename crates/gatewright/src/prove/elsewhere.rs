@@ -13,8 +13,8 @@ use super::process::{Ended, Got};
 use super::scene::Scene;
 use super::trouble::{Tried, broken};
 use super::wire::{Sent, Worker};
-use crate::transact::{self, Decided, Request};
-use crate::workspace::{OpenRun, Workspace};
+use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
 
 impl Scene {
     /// Is this agent's present work done by another program than the host?
@@ -81,7 +81,12 @@ impl Scene {
                 ..Request::from(what.clone())
             })
         };
-        let decided = transact::witness(&mut workspace, opened, (by, None), &mut make)?;
+        let decided = transact::transact(
+            &mut workspace,
+            Target::Seen(Box::new(opened)),
+            Options { by, key: None },
+            &mut make,
+        )?;
         self.forget();
         Ok(decided)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use evidence::Project;
 use tempfile::TempDir;
 
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// Folders for one proof.
 pub struct Folder {

@@ -20,7 +20,7 @@ use super::scene::{Moment, Scene};
 use super::travel::{Moments, Plan};
 use super::trouble::{Tried, Trouble, broken};
 use super::wire::{Sent, Worker};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 use scenario::{Route, Routes, examples};
 
 /// One row of the proof.

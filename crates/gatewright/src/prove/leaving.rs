@@ -13,7 +13,7 @@ use super::scene::Scene;
 use super::trouble::{Tried, not_shown};
 use super::wire::Worker;
 use super::work::Verdict;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// What was left.
 pub struct Left {

@@ -6,10 +6,10 @@ use evidence::Project;
 use hosts::Event;
 use hosts::claude::install::{Call, Hook, Line, Settings, StatusLine};
 
-use crate::environment::Environment;
-use crate::failure::Failure;
 use crate::install::places::{self, Place, Scope};
 use crate::install::program::Program;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 /// Who is called at each event, and the settings that say so.
 pub struct Lines {

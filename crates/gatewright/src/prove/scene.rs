@@ -16,10 +16,10 @@ use super::lines::Lines;
 use super::process::{self, Ended, Got, Listener};
 use super::trouble::{Tried, broken};
 use super::wire::{Pen, Sent};
-use crate::context::Context;
-use crate::enrolment;
-use crate::failure::Failure;
-use crate::workspace::{OpenRun, Workspace};
+use runtime::context::Context;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 
 /// After so many hooks that did not answer in time none is asked any more.
 const MOST_UNANSWERED: u32 = 2;

@@ -9,13 +9,13 @@ use language::Sources;
 use super::folder::{self, Folder};
 use super::lines::{Lines, Owner};
 use super::scene::Scene;
-use crate::clock;
-use crate::context::Context;
-use crate::definition::{self, Place, Trouble};
-use crate::enrolment::{self, Installed, InstalledPipeline};
-use crate::failure::Failure;
-use crate::state::State;
-use crate::trust::{self, Subject, record};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::definition::{self, Place, Trouble};
+use runtime::enrolment::{self, Installed, InstalledPipeline};
+use runtime::failure::Failure;
+use runtime::state::State;
+use runtime::trust::{self, Subject, record};
 
 /// A pipeline that is to be proved.
 pub struct Chosen {

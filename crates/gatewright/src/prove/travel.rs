@@ -16,7 +16,7 @@ use super::scene::{Manner, Moment, Scene};
 use super::trouble::{Tried, broken, not_shown};
 use super::wire::Background;
 use super::work::{Done, Verdict};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
 use scenario::{Leg, Route};
 

@@ -1,6 +1,6 @@
 //! Why a case does not stand: the guard did not hold, it could not be shown, or we failed.
 
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 pub enum Trouble {
     /// The guard did not hold.

@@ -11,12 +11,12 @@ use hosts::Program;
 use views::Outside;
 use views::plan::{NeededProgram, ProgramState};
 
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::headless::flags::Driving;
-use crate::headless::notify::Target;
-use crate::runners::{self, Member};
-use crate::worker::version;
+use runner::agent::version;
+use runtime::context::Context;
+use runtime::drive_settings::DriveRequest;
+use runtime::failure::Failure;
+use runtime::notify_target::NotifyTarget;
+use runtime::runners::{self, Member};
 
 const COLUMNS: usize = 60;
 
@@ -25,7 +25,7 @@ pub struct Wanted<'a> {
     pub pipeline: &'a Pipeline,
     pub run: Option<&'a Run>,
     pub members: &'a [Member<'a>],
-    pub driving: &'a Driving,
+    pub drive: &'a DriveRequest,
 }
 
 /// The programs of the runners, which are asked for their versions, then those of the checks and of the
@@ -48,22 +48,22 @@ pub fn needed(
         search,
     };
     // In a rehearsal no agent program is started.
-    let agents = match wanted.driving.stand_in {
+    let agents = match wanted.drive.stand_in {
         Some(_) => BTreeMap::new(),
         None => of_runners(wanted.members),
     };
     let agents = agents.into_values();
     let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
     let tools = of_checks(wanted.pipeline, wanted.run).into_iter();
-    let tools = tools.chain(of_notices(wanted.driving));
+    let tools = tools.chain(of_notices(wanted.drive));
     let tools = tools.map(|(word, needed_for)| machine.tool(&word, needed_for));
     Ok(agents.chain(tools).collect())
 }
 
-fn of_notices(driving: &Driving) -> Option<(String, Vec<String>)> {
-    let word = match Target::parse(driving.notify.as_ref()?).ok()? {
-        Target::Address(_) => "curl".to_owned(),
-        Target::Command(words) => words.into_iter().next()?,
+fn of_notices(drive: &DriveRequest) -> Option<(String, Vec<String>)> {
+    let word = match NotifyTarget::parse(drive.notify.as_ref()?).ok()? {
+        NotifyTarget::Address(_) => "curl".to_owned(),
+        NotifyTarget::Command(words) => words.into_iter().next()?,
     };
     Some((word, vec!["notices".to_owned()]))
 }

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use store::{Salvaged, Sqlite};
 
 use super::verify;
-use crate::clock;
-use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::output::Output;
-use crate::workspace::Workspace;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::workspace::Workspace;
 
 /// Repairs the store, if it needs it.
 pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
@@ -30,7 +30,7 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
     let workspace = match Workspace::if_there(context) {
         Ok(Some(workspace)) => workspace,
         Ok(None) => return Ok(true),
-        Err(failure) if failure.exit == Exit::Store => return Ok(false),
+        Err(failure) if failure.kind == FailureKind::Store => return Ok(false),
         Err(failure) => return Err(failure),
     };
     if workspace.store.look(Sqlite::damage)?.is_some() {
@@ -38,7 +38,7 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
     }
     match verify(&workspace, &[]) {
         Ok(findings) => Ok(findings.is_intact()),
-        Err(failure) if failure.exit == Exit::Store => Ok(false),
+        Err(failure) if failure.kind == FailureKind::Store => Ok(false),
         Err(failure) => Err(failure),
     }
 }

@@ -10,12 +10,12 @@ use store::Key;
 use super::super::input::Input;
 use super::super::{guarded, protected_paths, skill};
 use super::{Worker, refused, tools};
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::transact::{self, Decided, MakeRequest, Request};
-use crate::worker::claim;
-use crate::worker::record::Record;
-use crate::workspace::{OpenRun, Workspace};
+use runner::agent::record::Record;
+use runtime::claim;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
 
 /// One event of the worker's host.
 pub struct Asked<'a> {
@@ -205,7 +205,15 @@ impl<'c> Seat<'c> {
 
     fn tell(&mut self, key: Option<&Key>, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
         let opened = self.opened.clone();
-        let decided = transact::witness(&mut self.workspace, opened, (&Who::Engine, key), make)?;
+        let decided = transact::transact(
+            &mut self.workspace,
+            Target::Seen(Box::new(opened)),
+            Options {
+                by: &Who::Engine,
+                key,
+            },
+            make,
+        )?;
         self.opened = decided.opened.clone();
         Ok(decided)
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use engine::{Begins, PipelineName};
 
 use super::{Finding, Patient, Topic};
-use crate::enrolment::{self, Installed, InstalledPipeline};
 use crate::install::host::Host;
 use crate::install::pipeline;
-use crate::state::State;
-use crate::subprocess;
+use runtime::enrolment::{self, Installed, InstalledPipeline};
+use runtime::state::State;
+use runtime::subprocess;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -44,7 +44,7 @@ pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
 fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
     let home =
-        crate::environment::Environment::new([("XDG_STATE_HOME".into(), folder.path().into())]);
+        runtime::environment::Environment::new([("XDG_STATE_HOME".into(), folder.path().into())]);
     let state = State::find(&home).map_err(|failure| failure.to_string())?;
     let name = PipelineName::parse(pipeline::DEFAULT).map_err(|problem| problem.to_string())?;
     let always_on = Installed {

@@ -7,11 +7,11 @@ use std::path::Path;
 use store::{Backend as _, Sqlite};
 
 use super::{Finding, Patient, Topic};
-use crate::enrolment;
-use crate::failure::Failure;
-use crate::find_run;
 use crate::install::record;
-use crate::workspace::Workspace;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 
 /// How much we promise: see `assurance`.
 pub const LEVEL: &str = "L0";

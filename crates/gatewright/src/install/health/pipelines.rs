@@ -3,13 +3,13 @@
 use engine::Begins;
 
 use super::{Finding, Patient, Topic};
-use crate::definition::{self, Trouble};
-use crate::enrolment::InstalledPipeline;
-use crate::failure::Failure;
-use crate::group_members;
 use crate::install::additions::Additions;
 use crate::install::disk::Base;
-use crate::trust::{self, Subject};
+use runtime::definition::{self, Trouble};
+use runtime::enrolment::InstalledPipeline;
+use runtime::failure::Failure;
+use runtime::group_members;
+use runtime::trust::{self, Subject};
 
 pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
     let installed = match &patient.installed {

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::hooks::found;
 use super::{Finding, Patient, Topic};
-use crate::ids;
-use crate::subprocess::{self, Ended};
+use runtime::ids;
+use runtime::subprocess::{self, Ended};
 
 const EVENT: &str = "PreToolUse";
 

@@ -8,7 +8,7 @@ use super::super::wire::Background;
 use super::super::work::{Done, Verdict};
 use super::stages::not_done;
 use super::{Bench, Column, There};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// By which rules a worker is sent back.
 pub const UNFIT: &[Rule] = &[

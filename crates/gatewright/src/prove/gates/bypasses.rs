@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::super::exchange::Expected;
 use super::{Bench, Column, Gate};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// Agents of the host that no pipeline of ours names.
 const STRANGER: &str = "Explore";

@@ -9,7 +9,7 @@ use super::super::exchange::Expected;
 use super::super::scene::Scene;
 use super::super::wire::{Sent, Worker};
 use super::{Bench, Column, Gate};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 const OWN: &[Rule] = &[Rule::OwnFiles];
 const FOREIGN: &[Rule] = &[Rule::ArtifactOwner];

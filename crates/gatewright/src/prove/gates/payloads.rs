@@ -8,7 +8,7 @@ use super::super::scene::Manner;
 use super::super::wire::Pen;
 use super::sessions::OTHER;
 use super::{Bench, Column, Gate};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let own = bench.fresh()?.pen.session.clone();

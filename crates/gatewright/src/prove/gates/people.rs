@@ -10,7 +10,7 @@ use super::super::scene::Scene;
 use super::super::trouble::{Tried, insist};
 use super::super::wire::Sent;
 use super::{Bench, Column, Gate};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     for line in [

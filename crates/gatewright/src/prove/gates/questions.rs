@@ -11,7 +11,7 @@ use super::super::travel::Check;
 use super::super::trouble::{insist, not_shown};
 use super::agents::onward;
 use super::{Bench, Column, There};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 use scenario::step::{Act, CheckHow, Step};
 
 pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {

@@ -10,7 +10,7 @@ use super::super::trouble::{Tried, insist, not_shown};
 use super::super::work::Verdict;
 use super::agents::{endings, onward, played};
 use super::{Bench, Column, There};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 pub fn review(
     bench: &mut Bench<'_>,

@@ -8,7 +8,7 @@ use super::super::trouble::{Tried, insist};
 use super::super::wire::{Background, Pen};
 use super::super::work::Verdict;
 use super::{Bench, Column, Gate};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// A session that holds no run.
 pub const OTHER: &str = "00000000-another";

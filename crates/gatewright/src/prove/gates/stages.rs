@@ -14,7 +14,7 @@ use super::super::travel::{Moments, Plan, STRAY};
 use super::super::trouble::{Tried, insist, not_shown};
 use super::super::wire::Background;
 use super::{Bench, Column, Gate, There, agents, questions, reach, reviews, steps, unreached};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 
 /// Tries the gate of a stage. The first stage in which an agent may work is where the guards of all
 /// stages are tried later.

@@ -10,7 +10,7 @@ use super::super::trouble::{Tried, broken, insist, not_shown};
 use super::super::work::{Done, Verdict};
 use super::agents::UNFIT;
 use super::{Bench, Column, There};
-use crate::failure::Failure;
+use runtime::failure::Failure;
 use scenario::step as scenario;
 
 /// A plan of our own where the steps are not fixed: two that can begin at once, and one after both.

@@ -1,0 +1,98 @@
+//! Drives a run at the terminal: shows how it goes, and says at the end how it stands.
+
+use engine::{Driver, RunId, Status};
+use store::Backend as _;
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
+use crate::progress_view;
+use runner::drive_options::DriveOptions;
+use runner::drive_options::LeftOff;
+use runner::drive_run;
+use runner::progress;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+
+/// Drives a run, shows how it goes, and says at the end how it stands.
+pub fn drive(
+    context: &Context,
+    output: &mut Output,
+    run: &RunId,
+    options: &DriveOptions,
+) -> Result<Exit, Failure> {
+    let mut workspace = Workspace::for_writing(context)?;
+    let opened = workspace.read(run)?;
+    is_headless(&opened)?;
+    // What was told of its end is not told again.
+    let over = engine::is_over(&opened.pipeline, opened.run());
+    if over && opened.run().dispatches.is_empty() {
+        let left = LeftOff::Over(engine::status(&opened.pipeline, opened.run()));
+        tell(output, &opened, &left)?;
+        return Ok(exit(&left));
+    }
+    let visited = visited(&workspace, &opened)?;
+    let left = {
+        let mut watcher = progress_view::watcher(output, &context.environment, visited);
+        drive_run::drive(&mut workspace, run, options, watcher.as_mut())?
+    };
+    let opened = workspace.read(run)?;
+    tell(output, &opened, &left)?;
+    Ok(exit(&left))
+}
+
+fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let how = match opened.run().driver {
+        Driver::Headless => return Ok(()),
+        Driver::ByHand => "by hand: have the agents work, then tell with `gatewright report`",
+        Driver::Guarded => "by its session: go on there",
+    };
+    Err(Failure::no(format!("{run} is driven {how}"))
+        .hint(format!("`gatewright next {run}` says what comes now")))
+}
+
+/// The stages that the run has been in.
+fn visited(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<engine::StageName>, Failure> {
+    let mut entries = Vec::new();
+    workspace
+        .store
+        .walk(&opened.run().id, u64::MAX, &mut |stored| {
+            entries.push(stored.entry.clone());
+            Ok(())
+        })?;
+    Ok(progress::visited(&entries))
+}
+
+fn tell(output: &mut Output, opened: &OpenRun, left: &LeftOff) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let (line, hint) = match left {
+        LeftOff::Over(status) => (format!("{run} {}", status.word()), None),
+        LeftOff::Waiting(why) => (
+            format!("{run} waits for a person: {}", views::line(why)),
+            Some(format!(
+                "`gatewright next {run}` says what can be done; then `gatewright resume {run}`"
+            )),
+        ),
+        LeftOff::Stopped => (
+            format!("{run} stopped"),
+            Some(format!("`gatewright resume {run}` goes on where it was")),
+        ),
+    };
+    if output.format() == Format::Text {
+        output.text(&format!("{line}\n"))?;
+        if let Some(hint) = hint {
+            output.say(&hint);
+        }
+    }
+    Ok(())
+}
+
+pub fn exit(left: &LeftOff) -> Exit {
+    match left {
+        LeftOff::Over(Status::Completed) => Exit::Success,
+        LeftOff::Over(_) => Exit::No,
+        LeftOff::Waiting(_) => Exit::Waiting,
+        LeftOff::Stopped => Exit::Interrupted,
+    }
+}

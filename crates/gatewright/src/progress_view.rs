@@ -1,0 +1,34 @@
+//! How a headless run is shown while it goes on: a live picture, a line an event, or JSON.
+
+mod lines;
+mod live;
+mod plain;
+pub mod relay;
+#[cfg(test)]
+mod tests;
+
+use engine::StageName;
+
+use crate::output::{Format, Output};
+use lines::Lines;
+use live::Live;
+use plain::{Plain, Teller};
+use runner::progress::Watcher;
+use runtime::environment::Environment;
+
+/// Who is told of a run, by what listens: lines of JSON where they were asked for, a live view at a
+/// terminal, else a line an event. `visited` are the stages that the run has been in before.
+pub fn watcher<'a>(
+    output: &'a mut Output,
+    environment: &Environment,
+    visited: Vec<StageName>,
+) -> Box<dyn Watcher + 'a> {
+    let teller = Teller::new(&environment.secrets);
+    match output.format() {
+        Format::Json => Box::new(Lines::new(output, &environment.secrets)),
+        Format::Text if output.is_talking_to_a_person() && !environment.has_dumb_terminal() => {
+            Box::new(Live::new(output, teller, visited))
+        }
+        Format::Text => Box::new(Plain::new(output, teller)),
+    }
+}

@@ -1,0 +1,157 @@
+//! Every event as one line of JSON, for programs that read what a run does.
+//!
+//! The names of the fields are documented in `docs/headless.md` and never change their meaning.
+
+use engine::Usage;
+use serde_json::{Value, json};
+use views::time;
+
+use crate::output::Output;
+use runner::progress::{Glance, Progress, Watcher, Worker};
+
+pub struct Lines<'a> {
+    output: &'a mut Output,
+    secrets: Vec<String>,
+    /// The output cannot be written to; that was said once, and the run goes on.
+    is_broken: bool,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(output: &'a mut Output, secrets: &[String]) -> Self {
+        Self {
+            output,
+            secrets: secrets.to_vec(),
+            is_broken: false,
+        }
+    }
+}
+
+impl Watcher for Lines<'_> {
+    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+        if self.is_broken {
+            return;
+        }
+        let mut line = head(at);
+        line["event"] = Value::from(word(what));
+        if let (Some(line), Value::Object(facts)) = (line.as_object_mut(), facts(at, what)) {
+            line.extend(facts);
+        }
+        redact(&mut line, &self.secrets);
+        if let Err(failure) = self.output.json_line(&line) {
+            self.is_broken = true;
+            self.output.failure(&failure);
+        }
+    }
+
+    fn tick(&mut self, _: &Glance<'_>) {}
+
+    fn pause_drawing(&mut self) {}
+
+    fn remark(&mut self, text: &str) {
+        self.output.say(text);
+    }
+}
+
+/// What every line says.
+fn head(at: &Glance<'_>) -> Value {
+    let run = at.opened.run();
+    let status = engine::status(&at.opened.pipeline, run);
+    json!({
+        "at": time::rfc3339(at.now),
+        "run": run.id.as_str(),
+        "stage": run.position.stage.as_str(),
+        "status": status.word(),
+    })
+}
+
+/// The name of an event.
+fn word(what: &Progress) -> &'static str {
+    match what {
+        Progress::Driving { .. } => "driving",
+        Progress::Moved { .. } => "moved",
+        Progress::WorkerBegan { .. } => "worker_began",
+        Progress::WorkerActed { .. } => "worker_acted",
+        Progress::WorkerUsed { .. } => "worker_used",
+        Progress::WorkerSentBack { .. } => "worker_sent_back",
+        Progress::WorkerEnded { .. } => "worker_ended",
+        Progress::CheckBegan { .. } => "check_began",
+        Progress::CheckEnded { .. } => "check_ended",
+        Progress::Asked { .. } => "asked",
+        Progress::Answered { .. } => "answered",
+        Progress::Pausing { .. } => "pausing",
+        Progress::Remark { .. } => "remark",
+        Progress::Left { .. } => "left",
+    }
+}
+
+/// What it says beside that. A field of this name takes the place of the one that every line has.
+fn facts(at: &Glance<'_>, what: &Progress) -> Value {
+    match what {
+        Progress::Driving { again } => {
+            let pipeline = at.opened.pipeline.definition().name.as_str();
+            json!({ "again": again, "pipeline": pipeline, "task": at.opened.run().task })
+        }
+        Progress::Moved { from, to } => json!({ "from": from.as_str(), "to": to.as_str() }),
+        Progress::WorkerBegan { worker } => began(worker),
+        Progress::WorkerActed { dispatch, action } => {
+            json!({ "dispatch": dispatch.to_string(), "action": action })
+        }
+        Progress::WorkerUsed { dispatch, usage } => {
+            json!({ "dispatch": dispatch.to_string(), "usage": used(usage) })
+        }
+        Progress::WorkerSentBack { dispatch, reason } => {
+            json!({ "dispatch": dispatch.to_string(), "reason": reason })
+        }
+        Progress::WorkerEnded {
+            dispatch,
+            result,
+            is_fault,
+        } => json!({ "dispatch": dispatch.to_string(), "result": result, "fault": is_fault }),
+        Progress::CheckBegan { stage } => json!({ "check": stage.as_str() }),
+        Progress::CheckEnded {
+            stage,
+            passed,
+            tail,
+        } => json!({ "check": stage.as_str(), "passed": passed, "tail": tail }),
+        Progress::Asked { question, choices } => {
+            json!({ "question": question, "choices": choices })
+        }
+        Progress::Answered { by, answer } => json!({ "by": by, "answer": answer }),
+        Progress::Pausing { until, why } => {
+            json!({ "until": time::rfc3339(*until), "reason": why })
+        }
+        Progress::Remark { text } => json!({ "text": text }),
+        Progress::Left { status, reason } => {
+            let decided = at.elapsed.as_secs();
+            json!({ "status": status, "reason": reason, "driven_seconds": decided })
+        }
+    }
+}
+
+fn began(worker: &Worker) -> Value {
+    json!({
+        "dispatch": worker.dispatch.to_string(),
+        "agent": worker.agent.as_str(),
+        "step": worker.step.as_ref().map(engine::StepId::as_str),
+        "runner": worker.runner,
+        "model": worker.model,
+        "attempt": worker.attempt,
+    })
+}
+
+fn used(usage: &Usage) -> Value {
+    json!({ "turns": usage.turns, "tokens": usage.tokens, "cost_cents": usage.cost_cents })
+}
+
+/// Takes the secrets out of every text.
+fn redact(value: &mut Value, secrets: &[String]) {
+    match value {
+        Value::String(text) => *text = engine::redact(text, secrets).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, secrets)),
+        Value::Object(members) => {
+            let values = members.iter_mut().map(|(_, value)| value);
+            values.for_each(|value| redact(value, secrets));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,179 @@
+//! A line an event, for whoever reads what a run does without a terminal.
+
+use std::collections::BTreeMap;
+
+use engine::{AgentName, DispatchId};
+use views::progress::short;
+use views::{Style, time};
+
+use crate::output::Output;
+use runner::progress::{Glance, Progress, Watcher, Worker};
+
+/// A longer line is cut: what an agent says may have no end.
+const COLUMNS: usize = 200;
+
+/// Puts what happened into one line.
+pub struct Teller {
+    names: BTreeMap<DispatchId, AgentName>,
+    secrets: Vec<String>,
+}
+
+impl Teller {
+    pub fn new(secrets: &[String]) -> Self {
+        Self {
+            names: BTreeMap::new(),
+            secrets: secrets.to_vec(),
+        }
+    }
+
+    /// The line, and what its colour would say; none for what only a picture shows.
+    pub fn line(&mut self, at: &Glance<'_>, what: &Progress) -> Option<(Style, String)> {
+        if let Progress::WorkerBegan { worker } = what {
+            self.names.insert(worker.dispatch, worker.agent.clone());
+        }
+        let (style, text) = self.sentence(at, what)?;
+        Some((style, short(&self.clean(&text), COLUMNS)))
+    }
+
+    /// The text without secrets.
+    pub fn clean(&self, text: &str) -> String {
+        engine::redact(text, &self.secrets).into_owned()
+    }
+
+    fn sentence(&self, at: &Glance<'_>, what: &Progress) -> Option<(Style, String)> {
+        let told = match what {
+            Progress::Driving { again } => (Style::Strong, beginning(at, *again)),
+            Progress::Moved { from, to } => (Style::Strong, format!("{from} → {to}")),
+            Progress::WorkerBegan { worker } => (Style::Normal, began(worker)),
+            Progress::WorkerActed { dispatch, action } => {
+                (Style::Dim, format!("{}: {action}", self.name(*dispatch)))
+            }
+            Progress::WorkerUsed { .. } => return None,
+            Progress::WorkerSentBack { dispatch, reason } => (
+                Style::Wait,
+                format!("{} is sent back: {reason}", self.name(*dispatch)),
+            ),
+            Progress::WorkerEnded {
+                dispatch,
+                result,
+                is_fault,
+            } => (
+                if *is_fault { Style::Bad } else { Style::Good },
+                format!("{} ended: {result}", self.name(*dispatch)),
+            ),
+            Progress::CheckBegan { stage } => {
+                (Style::Normal, format!("the commands of {stage} are run"))
+            }
+            Progress::CheckEnded {
+                stage,
+                passed,
+                tail,
+            } => checked(stage.as_str(), *passed, tail),
+            Progress::Asked { question, choices } => (Style::Wait, asked(question, choices)),
+            Progress::Answered { by, answer } => {
+                (Style::Normal, format!("{by} answered: {answer}"))
+            }
+            Progress::Pausing { until, why } => {
+                let wait = until.0.saturating_sub(at.now.0).div_ceil(1000);
+                let wait = time::span(engine::Seconds(wait));
+                (Style::Wait, format!("nothing is done for {wait}: {why}"))
+            }
+            Progress::Remark { text } => (Style::Wait, text.clone()),
+            Progress::Left { status, reason } => left(status, reason),
+        };
+        Some(told)
+    }
+
+    fn name(&self, dispatch: DispatchId) -> String {
+        match self.names.get(&dispatch) {
+            Some(agent) => format!("{dispatch} '{agent}'"),
+            None => dispatch.to_string(),
+        }
+    }
+}
+
+fn beginning(at: &Glance<'_>, again: bool) -> String {
+    let run = at.opened.run();
+    let pipeline = &at.opened.pipeline.definition().name;
+    match again {
+        false => format!("{} of {pipeline} begins: {}", run.id, run.task),
+        true => format!("{} of {pipeline} goes on in {}", run.id, run.position.stage),
+    }
+}
+
+fn began(worker: &Worker) -> String {
+    let Worker {
+        dispatch,
+        agent,
+        runner,
+        ..
+    } = worker;
+    let step = worker.step.as_ref().map(|step| format!(" for step {step}"));
+    let model = worker.model.as_ref().map(|model| format!(", {model}"));
+    let attempt = match worker.attempt {
+        0 | 1 => String::new(),
+        attempt => format!(", attempt {attempt}"),
+    };
+    format!(
+        "{dispatch} '{agent}' works{}: {runner}{}{attempt}",
+        step.unwrap_or_default(),
+        model.unwrap_or_default()
+    )
+}
+
+fn checked(stage: &str, passed: bool, tail: &str) -> (Style, String) {
+    let last = tail.lines().rev().find(|line| !line.trim().is_empty());
+    match (passed, last) {
+        (true, _) => (Style::Good, format!("{stage} passed")),
+        (false, Some(last)) => (Style::Bad, format!("{stage} failed: {last}")),
+        (false, None) => (Style::Bad, format!("{stage} failed")),
+    }
+}
+
+fn asked(question: &str, choices: &[String]) -> String {
+    match choices.is_empty() {
+        true => format!("a person is asked: {question}"),
+        false => format!("a person is asked: {question} ({})", choices.join(", ")),
+    }
+}
+
+fn left(status: &str, reason: &str) -> (Style, String) {
+    let style = match status {
+        "completed" => Style::Good,
+        "failed" | "cancelled" => Style::Bad,
+        _ => Style::Wait,
+    };
+    match reason.is_empty() {
+        true => (style, format!("the run is {status}")),
+        false => (style, format!("the run is {status}: {reason}")),
+    }
+}
+
+/// Tells each event in a line of talk, with the time at which it came.
+pub struct Plain<'a> {
+    output: &'a mut Output,
+    teller: Teller,
+}
+
+impl<'a> Plain<'a> {
+    pub fn new(output: &'a mut Output, teller: Teller) -> Self {
+        Self { output, teller }
+    }
+}
+
+impl Watcher for Plain<'_> {
+    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+        if let Some((style, text)) = self.teller.line(at, what) {
+            let line = format!("{} {text}", time::rfc3339(at.now));
+            self.output.say_in(style, &line);
+        }
+    }
+
+    fn tick(&mut self, _: &Glance<'_>) {}
+
+    fn pause_drawing(&mut self) {}
+
+    fn remark(&mut self, text: &str) {
+        self.output.say(text);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a second look at the journals finds: every hash chain is recomputed, and faults are located.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use engine::{Driver, RunId};
+use serde_json::{Value, json};
+use store::{Backend, Fault, Sqlite, Verification};
+use views::{Paint, Style};
+
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
+
+/// What was found about one run.
+pub struct Report {
+    run: RunId,
+    verification: Verification,
+    marks: Marks,
+}
+
+/// What a reader must not overlook, however whole the journal is.
+#[derive(Default)]
+struct Marks {
+    unwitnessed: bool,
+    /// How many events nobody judged.
+    unjudged: u32,
+    overrides: Vec<String>,
+}
+
+/// What was found about all of them.
+#[derive(Default)]
+pub struct Findings {
+    reports: Vec<Report>,
+    /// What the database itself complains about.
+    pages: Vec<String>,
+}
+
+/// Verifies these runs; or all that were ever recorded, and the database with them.
+pub fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
+    let recorded: BTreeSet<RunId> = workspace
+        .store
+        .look(Sqlite::recorded)?
+        .into_iter()
+        .collect();
+    if words.is_empty() {
+        let listed = workspace.store.runs(None)?.into_iter().map(|run| run.id);
+        let mut all: BTreeSet<RunId> = listed.collect();
+        let recorded = recorded.into_iter();
+        let vanished = recorded.filter(|run| !all.contains(run) && !never_began(workspace, run));
+        let vanished: Vec<RunId> = vanished.collect();
+        all.extend(vanished);
+        return Ok(Findings {
+            reports: reports(workspace, all)?,
+            pages: workspace.store.look(Sqlite::check_pages)?,
+        });
+    }
+    let named = words.iter().map(|word| match RunId::parse(word) {
+        // A run that has vanished from the journal is still in the record.
+        Ok(id) if recorded.contains(&id) => Ok(id),
+        Ok(_) | Err(_) => find_run::find(workspace, Some(word)).map(|stored| stored.run.id),
+    });
+    let named = named.collect::<Result<_, _>>()?;
+    Ok(Findings {
+        reports: reports(workspace, named)?,
+        pages: Vec::new(),
+    })
+}
+
+/// Did a run of this id never begin? Its head file is made before it is stored, so a power cut can
+/// leave one that vouches for nothing.
+fn never_began(workspace: &Workspace<'_>, run: &RunId) -> bool {
+    matches!(
+        workspace.store.verify(run),
+        Err(store::Error::UnknownRun { .. })
+    )
+}
+
+fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
+    runs.into_iter().map(|run| report(workspace, run)).collect()
+}
+
+fn report(workspace: &Workspace<'_>, run: RunId) -> Result<Report, Failure> {
+    let verification = workspace.store.verify(&run)?;
+    let marks = match workspace.store.run(&run) {
+        Ok(Some(stored)) => Marks {
+            unwitnessed: stored.run.driver == Driver::ByHand,
+            unjudged: stored.run.unjudged,
+            overrides: stored.run.overrides.iter().map(override_line).collect(),
+        },
+        // What cannot be read of it, the faults tell.
+        Ok(None) | Err(_) => Marks::default(),
+    };
+    Ok(Report {
+        run,
+        verification,
+        marks,
+    })
+}
+
+fn override_line(taken: &engine::Override) -> String {
+    let engine::Override {
+        stage,
+        outcome,
+        reason,
+        by,
+        ..
+    } = taken;
+    views::line(&format!(
+        "OVERRIDDEN: {stage} skipped as {outcome} by {by} because: {reason}"
+    ))
+}
+
+impl Findings {
+    pub fn is_intact(&self) -> bool {
+        self.pages.is_empty() && self.reports.iter().all(|report| report.verification.intact)
+    }
+
+    pub fn text(&self, paint: Paint) -> String {
+        if self.reports.is_empty() && self.pages.is_empty() {
+            return "there are no runs to verify\n".to_owned();
+        }
+        let pages = self.pages.iter().map(|page| {
+            let line = views::line(&format!("the database: {page}"));
+            format!("{}\n", paint.on(Style::Bad, &line))
+        });
+        self.reports
+            .iter()
+            .map(|report| report.text(paint))
+            .chain(pages)
+            .collect()
+    }
+
+    pub fn json(&self) -> Value {
+        let runs: Vec<Value> = self.reports.iter().map(Report::json).collect();
+        json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages })
+    }
+}
+
+impl Report {
+    fn text(&self, paint: Paint) -> String {
+        let Verification {
+            entries,
+            intact,
+            faults,
+            anchored,
+        } = &self.verification;
+        let (style, word) = match intact {
+            true => (Style::Good, "intact"),
+            false => (Style::Bad, "DAMAGED"),
+        };
+        let unwitnessed = if self.marks.unwitnessed {
+            ", unwitnessed"
+        } else {
+            ""
+        };
+        let noun = match entries {
+            1 => "entry",
+            _ => "entries",
+        };
+        let mut text = format!(
+            "{}  {}  {entries} {noun}, {anchored} anchored{unwitnessed}\n",
+            self.run,
+            paint.on(style, word)
+        );
+        if self.marks.unjudged > 0 {
+            let line = views::unjudged_words(self.marks.unjudged);
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
+        for taken in &self.marks.overrides {
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, taken));
+        }
+        for fault in faults {
+            let line = views::line(&fault_line(fault));
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let Verification {
+            entries,
+            intact,
+            faults,
+            anchored,
+        } = &self.verification;
+        let fault = |fault: &Fault| {
+            json!({
+                "entry": fault.number,
+                "kind": fault.kind.to_string(),
+                "detail": fault.detail,
+            })
+        };
+        json!({
+            "run": self.run.as_str(),
+            "intact": intact,
+            "entries": entries,
+            "anchored": anchored,
+            "witnessed": !self.marks.unwitnessed,
+            "unjudged": self.marks.unjudged,
+            "overrides": self.marks.overrides,
+            "faults": faults.iter().map(fault).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn fault_line(fault: &Fault) -> String {
+    let Fault {
+        number,
+        kind,
+        detail,
+    } = fault;
+    format!("entry {number}: {kind}: {detail}")
+}

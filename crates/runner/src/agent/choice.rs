@@ -1,0 +1,356 @@
+//! Which worker: the one whose turn it is and whom its host cannot start.
+
+use engine::{
+    AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, Next, NextDuty,
+    Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId, Work,
+    WorkerSettings,
+};
+use hosts::Program;
+
+use runtime::drive_settings::DriveSettings;
+use runtime::failure::Failure;
+
+/// A script of the definition.
+const COMMAND: &str = "command";
+
+/// A worker that we start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub stage: StageName,
+    pub agent: AgentName,
+    pub step: Option<StepId>,
+    pub runner: Runner,
+    pub settings: WorkerSettings,
+    pub leaves: Vec<ArtifactName>,
+}
+
+/// Who starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    Program(Program),
+    /// A script of the definition.
+    Command,
+    /// The program that stands in for every agent of a rehearsal.
+    StandIn,
+}
+
+impl Runner {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Program(program) => program.word(),
+            Self::Command => COMMAND,
+            Self::StandIn => "stand-in",
+        }
+    }
+
+    /// The runner of this name; `None` where there is none that we could start.
+    pub fn parse(word: &str) -> Option<Self> {
+        let programs = Program::ALL.into_iter().map(Self::Program);
+        let mut all = programs.chain([Self::Command]);
+        all.find(|runner| runner.word() == word)
+    }
+}
+
+/// Who starts agents that no session starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starter {
+    /// A session starts those of its host; we start the others.
+    Session,
+    /// We start all, and those without a runner so.
+    Headless { usual: Runner },
+    /// We start the same program for all.
+    Rehearsal,
+}
+
+impl Starter {
+    /// The starter of a headless run that is driven so.
+    pub fn of(settings: &DriveSettings) -> Result<Self, Failure> {
+        if settings.stand_in.is_some() {
+            return Ok(Self::Rehearsal);
+        }
+        match Runner::parse(&settings.runner) {
+            Some(usual) => Ok(Self::Headless { usual }),
+            None => Err(Failure::settings(format!(
+                "there is no runner '{}'",
+                settings.runner
+            ))),
+        }
+    }
+
+    /// Who starts this one; nothing where its session does.
+    fn runner(self, agent: &AgentName, named: Option<&str>) -> Result<Option<Runner>, Failure> {
+        match (self, named) {
+            (Self::Rehearsal, _) => Ok(Some(Runner::StandIn)),
+            (Self::Session, None) => Ok(None),
+            (Self::Headless { usual }, None) => Ok(Some(usual)),
+            (Self::Session | Self::Headless { .. }, Some(word)) => match Runner::parse(word) {
+                Some(runner) => Ok(Some(runner)),
+                None => Err(unknown_runner(agent, word)),
+            },
+        }
+    }
+}
+
+impl Choice {
+    /// Is the same started for both? Two steps of one graph differ in nothing else.
+    pub fn has_same_order(&self, other: &Self) -> bool {
+        let this = (&self.stage, &self.settings, &self.leaves);
+        this == (&other.stage, &other.settings, &other.leaves)
+    }
+}
+
+/// The worker whose turn it is, or why there is none that is started here.
+pub fn choose(
+    pipeline: &Pipeline,
+    run: &Run,
+    wanted: Option<&StepId>,
+) -> Result<Result<Choice, Refusal>, Failure> {
+    let Some(stage) = pipeline.stage(&run.position.stage) else {
+        return Ok(Err(refuse(
+            pipeline,
+            run,
+            Rule::AgentOutOfTurn,
+            String::new(),
+        )));
+    };
+    let candidates = match wanted {
+        Some(step) => named(run, stage, step),
+        None => due(pipeline, run, stage),
+    };
+    for candidate in candidates {
+        if run.session_starts(candidate.settings.runner.as_ref()) {
+            continue;
+        }
+        if let Some(choice) = candidate.choice(stage, Starter::Session)? {
+            return Ok(Ok(choice));
+        }
+    }
+    let (rule, reason) = why_nobody(pipeline, run, stage, wanted);
+    Ok(Err(refuse(pipeline, run, rule, reason)))
+}
+
+fn refuse(pipeline: &Pipeline, run: &Run, rule: Rule, reason: String) -> Refusal {
+    let next = engine::next(pipeline, run);
+    Refusal { rule, reason, next }
+}
+
+/// Somebody who may work, whoever starts them.
+struct Candidate<'a> {
+    agent: AgentName,
+    step: Option<StepId>,
+    settings: &'a WorkerSettings,
+    leaves: Vec<ArtifactName>,
+}
+
+impl Candidate<'_> {
+    /// Nothing where the host starts it.
+    fn choice(self, stage: &Stage, starter: Starter) -> Result<Option<Choice>, Failure> {
+        let named = self.settings.runner.as_ref().map(RunnerName::as_str);
+        let runner = starter.runner(&self.agent, named)?;
+        Ok(runner.map(|runner| Choice {
+            stage: stage.name.clone(),
+            agent: self.agent,
+            step: self.step,
+            runner,
+            settings: self.settings.clone(),
+            leaves: self.leaves,
+        }))
+    }
+}
+
+/// All who may begin now, in the order of the definition.
+pub fn all_due(pipeline: &Pipeline, run: &Run, starter: Starter) -> Result<Vec<Choice>, Failure> {
+    let Some(stage) = pipeline.stage(&run.position.stage) else {
+        return Ok(Vec::new());
+    };
+    let candidates = due(pipeline, run, stage).into_iter();
+    let choices = candidates.map(|candidate| candidate.choice(stage, starter));
+    choices.filter_map(Result::transpose).collect()
+}
+
+/// The one who does this work, which has begun.
+pub fn of_dispatch(
+    pipeline: &Pipeline,
+    dispatch: &Dispatch,
+    starter: Starter,
+) -> Result<Option<Choice>, Failure> {
+    let Some(stage) = pipeline.stage(&dispatch.stage) else {
+        return Ok(None);
+    };
+    let duty = match &dispatch.duty {
+        Duty::Work | Duty::Open => NextDuty::Work,
+        Duty::Review { reviewer } => NextDuty::Review {
+            reviewer: *reviewer,
+            round: 0,
+            rounds: 0,
+        },
+        Duty::Fix { .. } => NextDuty::Fix {
+            findings_of: dispatch.agent.clone(),
+        },
+        Duty::Step { step } => NextDuty::Step {
+            step: step.clone(),
+            title: String::new(),
+        },
+    };
+    let candidate = Candidate {
+        agent: dispatch.agent.clone(),
+        step: dispatch.duty.step().cloned(),
+        settings: settings(stage, &duty).unwrap_or(&NO_SETTINGS),
+        leaves: engine::leaves_of(pipeline, dispatch)
+            .all()
+            .into_iter()
+            .cloned()
+            .collect(),
+    };
+    candidate.choice(stage, starter)
+}
+
+/// Agents of an open stage have none.
+static NO_SETTINGS: WorkerSettings = WorkerSettings {
+    runner: None,
+    model: None,
+    prompt: None,
+    conversation: Conversation::Fresh,
+};
+
+fn unknown_runner(agent: &AgentName, runner: &str) -> Failure {
+    let known: Vec<&str> = Program::ALL.iter().map(|program| program.word()).collect();
+    Failure::settings(format!(
+        "the runner '{runner}' of '{agent}' cannot be started"
+    ))
+    .hint(format!("there are {} and {COMMAND}", known.join(", ")))
+}
+
+/// Those whose turn it is.
+fn due<'a>(pipeline: &Pipeline, run: &Run, stage: &'a Stage) -> Vec<Candidate<'a>> {
+    let next = engine::next(pipeline, run).into_iter();
+    let candidates = next.filter_map(|next| match next {
+        Next::Agent {
+            agent,
+            duty,
+            leaves,
+            ..
+        } => Some(Candidate {
+            agent,
+            settings: settings(stage, &duty)?,
+            step: match duty {
+                NextDuty::Step { step, .. } => Some(step),
+                NextDuty::Work | NextDuty::Review { .. } | NextDuty::Fix { .. } => None,
+            },
+            leaves,
+        }),
+        Next::Session { leaves, .. } => Some(Candidate {
+            agent: AgentName::parse(SESSION).ok()?,
+            settings: settings(stage, &NextDuty::Work)?,
+            step: None,
+            leaves,
+        }),
+        Next::AnyOf { agents } if run.driver == Driver::Headless => Some(Candidate {
+            agent: of_open_stage(stage, &agents)?,
+            settings: &NO_SETTINGS,
+            step: None,
+            leaves: Vec::new(),
+        }),
+        _ => None,
+    });
+    candidates.collect()
+}
+
+/// In an open stage nobody says who works: the first one that leads on does. Where nobody leads on,
+/// somebody who can do anything works, and a person says when it is done.
+fn of_open_stage(stage: &Stage, allowed: &[AgentPattern]) -> Option<AgentName> {
+    let name = |pattern: &AgentPattern| AgentName::parse(pattern.as_str()).ok();
+    let leading = stage.after().iter().find_map(|after| name(&after.agent));
+    let anything = || {
+        let all = allowed.iter().any(|pattern| pattern.covers(ANYTHING));
+        all.then(|| AgentName::parse(ANYTHING).ok()).flatten()
+    };
+    leading
+        .or_else(anything)
+        .or_else(|| allowed.iter().find_map(name))
+}
+
+/// The agent that every session has.
+const ANYTHING: &str = "general-purpose";
+
+/// The step of this name, whether its turn has come or not: the engine says why it has not.
+fn named<'a>(run: &Run, stage: &'a Stage, wanted: &StepId) -> Vec<Candidate<'a>> {
+    let (Work::Steps(work), Some(graph)) = (&stage.work, run.graphs.get(&stage.name)) else {
+        return Vec::new();
+    };
+    let members = graph.members.iter();
+    let members = members.filter(|member| member.step.id == *wanted);
+    let candidates = members.map(|member| Candidate {
+        agent: member.step.agent.clone(),
+        step: Some(wanted.clone()),
+        settings: &work.settings,
+        leaves: work.leaves.clone(),
+    });
+    candidates.collect()
+}
+
+fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
+    match (&stage.work, duty) {
+        (Work::Agent(work), _) => Some(&work.settings),
+        (Work::Steps(work), _) => Some(&work.settings),
+        (Work::Review(work), NextDuty::Review { reviewer, .. }) => {
+            let member = work.panel.get(*reviewer as usize)?;
+            Some(&member.settings)
+        }
+        (Work::Review(work), NextDuty::Fix { .. }) => Some(&work.owner_settings),
+        _ => None,
+    }
+}
+
+fn why_nobody(
+    pipeline: &Pipeline,
+    run: &Run,
+    stage: &Stage,
+    wanted: Option<&StepId>,
+) -> (Rule, String) {
+    match engine::status(pipeline, run) {
+        Status::Waiting(why) => {
+            return (Rule::RunWaits, format!("the run waits for a person: {why}"));
+        }
+        Status::Queued => return (Rule::RunWaits, "the run is queued".to_owned()),
+        Status::Completed | Status::Failed | Status::Cancelled => {
+            return (Rule::RunIsOver, "the run is over".to_owned());
+        }
+        Status::Running => {}
+    }
+    if let Some(step) = wanted {
+        return match named(run, stage, step).pop() {
+            Some(member) => (Rule::AgentOutOfTurn, of_the_host(run, &member.agent)),
+            None => (
+                Rule::StepNotReady,
+                format!("{} has no step '{step}'", stage.name),
+            ),
+        };
+    }
+    let next = engine::next(pipeline, run);
+    let host = next.iter().find_map(|next| match next {
+        Next::Agent { agent, .. } => Some((Rule::AgentOutOfTurn, of_the_host(run, agent))),
+        _ => None,
+    });
+    let busy = next.iter().find_map(|next| match next {
+        Next::Under { agent, .. } => {
+            let reason = format!("'{agent}' is already at work in {}", stage.name);
+            Some((Rule::AgentBusy, reason))
+        }
+        _ => None,
+    });
+    let nobody = || format!("{} has no worker that is started here", stage.name);
+    host.or(busy)
+        .unwrap_or_else(|| (Rule::AgentOutOfTurn, nobody()))
+}
+
+fn of_the_host(run: &Run, agent: &AgentName) -> String {
+    match run.driver {
+        Driver::ByHand => format!(
+            "'{agent}' is not started here: have it work, then tell with `gatewright report`"
+        ),
+        Driver::Guarded | Driver::Headless => {
+            format!("'{agent}' is an agent of the session: call it with the Agent tool")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Conversations: which one goes on, and what it had used before.
+
+use std::collections::BTreeSet;
+
+use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
+use hosts::{Counting, Program};
+use store::Backend as _;
+
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+
+/// The worker as the run knows it: an id alone could be one of another program.
+pub fn worker(program: Program, id: &str) -> Option<WorkerId> {
+    WorkerId::parse(&format!("{}:{id}", program.word())).ok()
+}
+
+fn id_of(program: Program, worker: &WorkerId) -> Option<&str> {
+    let (runner, id) = worker.as_str().split_once(':')?;
+    (runner == program.word()).then_some(id)
+}
+
+/// The exact conversation that goes on: the agent's latest one with this program. An attempt that
+/// follows a failed one begins anew, since the conversation may be what failed.
+pub fn earlier(opened: &OpenRun, dispatch: &Dispatch, program: Program) -> Option<String> {
+    if dispatch.conversation == Conversation::Fresh || dispatch.attempt > 1 {
+        return None;
+    }
+    let run = opened.run();
+    let known = run.workers.iter().filter(|(worker, known)| {
+        let idle = run.work_of(worker).is_none();
+        idle && known.agent.is_same(dispatch.agent.as_str())
+    });
+    let known = known.filter_map(|(worker, known)| Some((id_of(program, worker)?, known.dispatch)));
+    let latest = known.max_by_key(|(_, dispatch)| *dispatch);
+    latest.map(|(id, _)| id.to_owned())
+}
+
+/// What was counted for this conversation before, where its program counts them again.
+pub fn used_before(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    program: Program,
+    id: &str,
+) -> Result<Usage, Failure> {
+    let mut used = Usage::default();
+    if program.counting() == Counting::Process {
+        return Ok(used);
+    }
+    let worker = worker(program, id);
+    let mut theirs: BTreeSet<DispatchId> = BTreeSet::new();
+    workspace
+        .store
+        .walk(&opened.run().id, u64::MAX, &mut |stored| {
+            match &stored.entry.fact {
+                Fact::Began {
+                    dispatch,
+                    worker: who,
+                } if Some(who) == worker.as_ref() => {
+                    theirs.insert(*dispatch);
+                }
+                Fact::Ended {
+                    dispatch, usage, ..
+                } if theirs.contains(dispatch) => {
+                    used.tokens = used.tokens.saturating_add(usage.tokens);
+                    used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+    Ok(used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_belongs_to_its_program() {
+        let known = worker(Program::Codex, "01a1-2").unwrap();
+        assert_eq!(known.as_str(), "codex:01a1-2");
+        assert_eq!(id_of(Program::Codex, &known), Some("01a1-2"));
+        assert_eq!(id_of(Program::Gemini, &known), None);
+        let host = WorkerId::parse("a1b2c3").unwrap();
+        assert_eq!(id_of(Program::Codex, &host), None);
+    }
+}

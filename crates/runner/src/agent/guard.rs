@@ -1,0 +1,118 @@
+//! Our hooks in the program of a worker: made ready before it starts, for its process alone.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use engine::RunId;
+use evidence::Project;
+use hosts::Program;
+use hosts::agent_process::{Ground, Guard, Guarding, Own, OwnPlace};
+
+use runtime::failure::Failure;
+use runtime::saved_env::Variables;
+use runtime::workspace::Workspace;
+use runtime::{current_exe, state};
+
+/// Where a worker works.
+pub struct Place<'a> {
+    pub project: &'a Project,
+    pub folder: &'a Path,
+}
+
+impl Place<'_> {
+    /// All that a program may call the place of its work: a worktree is also known by the top of the
+    /// repository that it belongs to.
+    fn folders(&self) -> Vec<PathBuf> {
+        let repository = self.project.repository.as_ref();
+        let top = repository.and_then(|it| it.common_dir.parent());
+        let all = [Some(self.folder), Some(&self.project.root), top];
+        let mut folders: Vec<PathBuf> = all.into_iter().flatten().map(Path::to_owned).collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+}
+
+/// Writes what the hooks need, and hands back what is added to the start.
+pub fn prepare(
+    workspace: &Workspace<'_>,
+    run: &RunId,
+    program: Program,
+    (variables, place): (&Variables, &Place<'_>),
+) -> Result<Guarding, Failure> {
+    let ours = current_exe::program()
+        .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
+    let ours = ours.to_str().ok_or_else(|| {
+        Failure::outside("the path of our own program is no text").hint("install it elsewhere")
+    })?;
+    // It lives as long as its run: a program may keep its conversations there.
+    let folder = workspace.state.folder().join("guards").join(run.as_str());
+    let folder = folder.join(program.word());
+    let own = program
+        .own_settings()
+        .and_then(|place| own(&place, variables));
+    let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
+    let theirs = program.own_settings().and_then(|own| {
+        let file = place.folder.join(own.below_home).join(own.file);
+        Some((file.clone(), fs::read_to_string(file).ok()?))
+    });
+    let ground = Ground {
+        folders: &place.folders(),
+        settings: theirs
+            .as_ref()
+            .map(|(file, text)| (file.as_path(), text.as_str())),
+    };
+    let guard = Guard {
+        program: ours,
+        folder: &folder,
+        ground,
+        own: own.as_ref().map(|(folder, _)| Own { folder, settings }),
+    };
+    let guarding = program
+        .guarding(&guard)
+        .map_err(|cause| Failure::settings(cause.to_string()))?;
+    write(&folder, &guarding)?;
+    Ok(guarding)
+}
+
+/// The person's own settings: the folder, and the text of its file.
+fn own(place: &OwnPlace, variables: &Variables) -> Option<(PathBuf, Option<String>)> {
+    let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).map(PathBuf::from);
+    let folder = match variable(place.variable) {
+        Some(named) => named.join(place.below_variable),
+        None => variable("HOME")?.join(place.below_home),
+    };
+    let settings = fs::read_to_string(folder.join(place.file)).ok();
+    Some((folder, settings))
+}
+
+fn write(folder: &Path, guarding: &Guarding) -> Result<(), Failure> {
+    for path in guarding
+        .files
+        .iter()
+        .map(|(path, _)| path)
+        .chain(guarding.links.iter().map(|(path, _)| path))
+    {
+        let parent = path.parent().unwrap_or(folder);
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)
+            .map_err(Failure::file("write to", parent))?;
+    }
+    for (path, text) in &guarding.files {
+        state::write_durably(path, text).map_err(Failure::file("write to", path))?;
+    }
+    let there = guarding.links.iter().filter(|(_, target)| target.exists());
+    for (path, target) in there {
+        match symlink(target, path) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                return Err(Failure::file("write to", path)(cause));
+            }
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}

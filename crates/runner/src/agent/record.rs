@@ -1,0 +1,226 @@
+//! What is known of a worker that we started, beside the journal: enough to settle its work when we
+//! are gone. It lies beside the claim and goes with it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{AgentName, CallId, Dispatch, DispatchId, Ending, Fault, Process, RunId, Usage};
+use serde_json::{Value, json};
+
+use runtime::claim;
+use runtime::failure::Failure;
+use runtime::state::{self, State};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub run: RunId,
+    pub dispatch: DispatchId,
+    pub agent: AgentName,
+    /// The runner's word.
+    pub runner: String,
+    /// The leader of its group, once it was started.
+    pub process: Option<Process>,
+    /// The exact id of its conversation, once it has told it.
+    pub conversation: Option<String>,
+    /// The folder of its own in which it works, where it has one.
+    pub step_folder: Option<String>,
+    /// How often this work was begun anew because we were gone.
+    pub restarts: u32,
+    /// How its process ended, until the engine has judged it.
+    pub ended: Option<Ended>,
+}
+
+/// All that the judgement of its end takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub ending: Ending,
+    pub usage: Usage,
+    pub reply: Option<String>,
+}
+
+impl Record {
+    /// Of work that has been admitted, and has not begun.
+    pub fn new(run: &RunId, dispatch: &Dispatch, runner: &str) -> Self {
+        Self {
+            run: run.clone(),
+            dispatch: dispatch.id,
+            agent: dispatch.agent.clone(),
+            runner: runner.to_owned(),
+            process: None,
+            conversation: None,
+            step_folder: None,
+            restarts: 0,
+            ended: None,
+        }
+    }
+
+    /// Invariant: durable when this returns, since what follows rests on it.
+    pub fn write(&self, state: &State, call: &CallId) -> Result<(), Failure> {
+        let path = path(state, call);
+        state::write_durably(&path, &self.json().to_string())
+            .map_err(Failure::file("write to", &path))
+    }
+
+    /// What was written; nothing where there is none, or one that cannot be read.
+    pub fn read(state: &State, call: &CallId) -> Option<Self> {
+        let text = fs::read_to_string(path(state, call)).ok()?;
+        Self::parse(&serde_json::from_str(&text).ok()?)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "run": self.run.as_str(),
+            "dispatch": self.dispatch.to_string(),
+            "agent": self.agent.as_str(),
+            "runner": self.runner,
+            "process": self.process.map(|process| {
+                json!({ "id": process.id, "started": process.started })
+            }),
+            "conversation": self.conversation,
+            "workplace": self.step_folder,
+            "restarts": self.restarts,
+            "ended": self.ended.as_ref().map(Ended::json),
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Self> {
+        let text = |name: &str| value[name].as_str();
+        Some(Self {
+            run: RunId::parse(text("run")?).ok()?,
+            dispatch: parse_dispatch(text("dispatch")?)?,
+            agent: AgentName::parse(text("agent")?).ok()?,
+            runner: text("runner")?.to_owned(),
+            process: parse_process(&value["process"]),
+            conversation: text("conversation").map(str::to_owned),
+            step_folder: text("workplace").map(str::to_owned),
+            restarts: u32::try_from(value["restarts"].as_u64()?).ok()?,
+            ended: Ended::parse(&value["ended"]),
+        })
+    }
+}
+
+impl Ended {
+    fn json(&self) -> Value {
+        let ending = match &self.ending {
+            Ending::Stopping { worked } => json!({ "stopping": worked }),
+            Ending::Finished { worked } => json!({ "finished": worked }),
+            Ending::Fault { fault, reason } => json!({ "fault": fault.word(), "reason": reason }),
+        };
+        let Usage {
+            turns,
+            tokens,
+            cost_cents,
+        } = self.usage;
+        json!({
+            "ending": ending,
+            "usage": { "turns": turns, "tokens": tokens, "cost_cents": cost_cents },
+            "reply": self.reply,
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Self> {
+        let number = |name: &str| value["usage"][name].as_u64();
+        Some(Self {
+            ending: parse_ending(&value["ending"])?,
+            usage: Usage {
+                turns: number("turns")?,
+                tokens: number("tokens")?,
+                cost_cents: number("cost_cents")?,
+            },
+            reply: value["reply"].as_str().map(str::to_owned),
+        })
+    }
+}
+
+fn parse_ending(value: &Value) -> Option<Ending> {
+    if let Some(worked) = value["stopping"].as_bool() {
+        return Some(Ending::Stopping { worked });
+    }
+    if let Some(worked) = value["finished"].as_bool() {
+        return Some(Ending::Finished { worked });
+    }
+    Some(Ending::Fault {
+        fault: Fault::parse(value["fault"].as_str()?)?,
+        reason: value["reason"].as_str()?.to_owned(),
+    })
+}
+
+fn parse_process(value: &Value) -> Option<Process> {
+    Some(Process {
+        id: u32::try_from(value["id"].as_u64()?).ok()?,
+        started: value["started"].as_u64()?,
+    })
+}
+
+fn parse_dispatch(text: &str) -> Option<DispatchId> {
+    let number = text.strip_prefix('d')?.parse().ok()?;
+    Some(DispatchId(number))
+}
+
+fn path(state: &State, call: &CallId) -> PathBuf {
+    claim::beside(state, call, "json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let call = CallId::parse("step-1").unwrap();
+        let mut record = Record {
+            run: RunId::parse("r-1").unwrap(),
+            dispatch: DispatchId(3),
+            agent: AgentName::parse("writer").unwrap(),
+            runner: "codex".to_owned(),
+            process: None,
+            conversation: None,
+            step_folder: None,
+            restarts: 0,
+            ended: None,
+        };
+        let usage = Usage {
+            turns: 1,
+            tokens: 2,
+            cost_cents: 3,
+        };
+        let fault = Ending::Fault {
+            fault: Fault::Limited,
+            reason: "later".to_owned(),
+        };
+        let endings = [
+            Ending::Stopping { worked: true },
+            Ending::Finished { worked: false },
+            fault,
+        ];
+        assert_eq!(Record::read(&state, &call), None);
+        record.write(&state, &call).unwrap();
+        assert_eq!(Record::read(&state, &call), Some(record.clone()));
+        record.process = Some(Process { id: 7, started: 9 });
+        record.conversation = Some("c".to_owned());
+        record.step_folder = Some("/w".to_owned());
+        record.restarts = 2;
+        for ending in endings {
+            record.ended = Some(Ended {
+                ending,
+                usage,
+                reply: Some("said".to_owned()),
+            });
+            record.write(&state, &call).unwrap();
+            assert_eq!(Record::read(&state, &call), Some(record.clone()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_record_tells_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let call = CallId::parse("step-1").unwrap();
+        for text in ["", "{}", "[1]", "{\"run\":\"r-1\",\"dispatch\":\"7\"}"] {
+            state::write_durably(&path(&state, &call), text).unwrap();
+            assert_eq!(Record::read(&state, &call), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a killed orchestrator left on the disk: folders and records of work that nobody does any more.
+
+use std::fs;
+
+use engine::CallId;
+
+use super::step_folder;
+use crate::agent::record::Record;
+use crate::worktree::{Worktree, Worktrees};
+use runtime::claim;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+
+/// Clears them away, and brings a merge that had begun to its end.
+///
+/// Invariant: the run is ours and none of its workers is at work.
+pub fn clear(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    clear_worktrees(workspace, opened)?;
+    clear_records(workspace, opened);
+    Ok(())
+}
+
+fn clear_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    let root = workspace.project_of(opened)?.root;
+    let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
+    if !worktrees.are_there() {
+        return Ok(());
+    }
+    worktrees.prune()?;
+    let all = worktrees.list()?.into_iter();
+    let left = all.filter(|worktree| worktree.folder.is_dir());
+    for worktree in left.filter(|worktree| !is_of_open_work(opened, worktree)) {
+        // Its work was judged before it could be cleared, or was never admitted.
+        worktrees
+            .discard(&worktree)
+            .or_else(|_| worktrees.archive(&worktree))?;
+    }
+    Ok(())
+}
+
+fn is_of_open_work(opened: &OpenRun, worktree: &Worktree) -> bool {
+    let mut calls = open_calls(opened);
+    calls.any(|call| step_folder::is_of(worktree, call))
+}
+
+fn clear_records(workspace: &Workspace<'_>, opened: &OpenRun) {
+    let listed = fs::read_dir(claim::folder(&workspace.state))
+        .into_iter()
+        .flatten();
+    let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
+    for call in names.filter_map(|name| CallId::parse(&name).ok()) {
+        let record = Record::read(&workspace.state, &call);
+        let is_ours = record.is_some_and(|record| record.run == opened.run().id);
+        if is_ours && !open_calls(opened).any(|open| *open == call) {
+            claim::clear(&workspace.state, &call);
+        }
+    }
+}
+
+fn open_calls(opened: &OpenRun) -> impl Iterator<Item = &CallId> {
+    let open = opened.run().dispatches.values();
+    open.filter_map(|open| open.call.as_ref())
+}

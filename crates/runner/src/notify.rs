@@ -1,0 +1,161 @@
+//! Notices: a person who is not there is told that a run waits, failed or completed.
+//!
+//! A notice that cannot be sent is worth a line, and never a failure of the run.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use engine::Status;
+use evidence::check::{self, Search, Surroundings};
+use serde_json::{Value, json};
+
+use crate::agent::spawn_spec::NETWORK;
+use runtime::failure::Failure;
+use runtime::notify_target::NotifyTarget;
+use runtime::subprocess;
+use runtime::workspace::{OpenRun, Workspace};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Is this worth a notice?
+pub fn is_told(status: &Status) -> bool {
+    match status {
+        Status::Waiting(_) | Status::Failed | Status::Completed => true,
+        Status::Queued | Status::Running | Status::Cancelled => false,
+    }
+}
+
+/// Tells how the run is going. What went wrong is a line for people.
+pub fn send(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    target: &NotifyTarget,
+) -> Result<(), String> {
+    let sent = prepared(workspace, opened).map_err(|failure| failure.to_string());
+    sent.and_then(|sender| sender.send(target))
+        .map_err(|why| format!("{} was not told: {why}", target.shown()))
+}
+
+fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failure> {
+    let folder = workspace.project_of(opened)?.root;
+    let search = workspace
+        .state
+        .search_path(&opened.run().id)
+        .unwrap_or_default();
+    let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
+    let search = check::search(&search, &folder);
+    let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let surroundings = Surroundings {
+        variables: now.clone(),
+        ..Surroundings::default()
+    };
+    let mut variables = check::variables(&surroundings, &search)?;
+    let network = NETWORK.iter().filter_map(|name| {
+        let value = now.get(OsString::from(name).as_os_str())?;
+        Some((OsString::from(name), value.clone()))
+    });
+    variables.extend(network);
+    let status = engine::status(&opened.pipeline, opened.run());
+    for (name, value) in [
+        ("GATEWRIGHT_RUN", opened.run().id.as_str()),
+        ("GATEWRIGHT_STATUS", status.word()),
+    ] {
+        variables.insert(name.into(), value.into());
+    }
+    Ok(Sender {
+        body: body(opened, &status, &workspace.context.environment.secrets).to_string(),
+        variables,
+        search,
+        folder,
+    })
+}
+
+/// What is told.
+fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
+    let run = opened.run();
+    let clean = |text: &str| engine::redact(text, secrets).into_owned();
+    let reason = match status {
+        Status::Waiting(why) => Some(clean(why)),
+        _ => None,
+    };
+    json!({
+        "run": run.id.as_str(),
+        "pipeline": opened.pipeline.definition().name.as_str(),
+        "task": clean(run.task.lines().next().unwrap_or_default()),
+        "status": status.word(),
+        "stage": run.position.stage.as_str(),
+        "reason": reason,
+        "project": opened.stored.worktree,
+    })
+}
+
+struct Sender {
+    body: String,
+    variables: BTreeMap<OsString, OsString>,
+    search: Search,
+    folder: PathBuf,
+}
+
+impl Sender {
+    fn send(&self, target: &NotifyTarget) -> Result<(), String> {
+        match target {
+            NotifyTarget::Address(address) => self.post(address),
+            NotifyTarget::Command(words) => {
+                let (word, arguments) = words.split_first().ok_or("it names no program")?;
+                self.run(&self.program(word)?, arguments)
+            }
+        }
+    }
+
+    /// A person typed the command, so a path in it is theirs.
+    fn program(&self, word: &str) -> Result<PathBuf, String> {
+        match word.contains('/') {
+            true => Ok(self.folder.join(word)),
+            false => check::find(word, &self.search),
+        }
+    }
+
+    /// The address stands in a file that only we can read: a command line can be read by everybody.
+    fn post(&self, address: &str) -> Result<(), String> {
+        let curl = check::find("curl", &self.search)?;
+        let cannot = |cause: std::io::Error| format!("no file could be written ({cause})");
+        let mut settings = tempfile::NamedTempFile::new().map_err(cannot)?;
+        writeln!(settings, "url = \"{address}\"").map_err(cannot)?;
+        let fixed = [
+            "--disable",
+            "--silent",
+            "--show-error",
+            "--fail",
+            "--max-time",
+            "10",
+            "--proto",
+            "=http,https",
+            "--header",
+            "Content-Type: application/json",
+            "--data-binary",
+            "@-",
+            "--output",
+            "/dev/null",
+            "--config",
+        ];
+        let mut arguments: Vec<String> = fixed.map(str::to_owned).into();
+        arguments.push(settings.path().display().to_string());
+        self.run(&curl, &arguments)
+    }
+
+    fn run(&self, program: &Path, arguments: &[String]) -> Result<(), String> {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.folder);
+        command.env_clear().envs(&self.variables);
+        let ended = subprocess::run(&mut command, self.body.as_bytes(), PATIENCE);
+        let ended = ended.map_err(|trouble| trouble.to_string())?;
+        ended.well().map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests;

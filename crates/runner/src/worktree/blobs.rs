@@ -1,0 +1,83 @@
+//! Contents out of the repository's objects: one git for many of them, piece by piece.
+
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use super::git::{Scratch, not_started};
+use runtime::failure::Failure;
+
+/// A git that hands out contents. It ends when this goes.
+pub struct Blobs {
+    git: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// A content of known length, not yet read.
+pub type Content<'a> = io::Take<&'a mut BufReader<ChildStdout>>;
+
+impl Blobs {
+    pub fn open(scratch: &Scratch<'_>) -> Result<Self, Failure> {
+        let mut command = scratch.command();
+        command
+            .args(["cat-file", "--batch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut git = command.spawn().map_err(not_started)?;
+        let questions = git.stdin.take();
+        let answers = git.stdout.take();
+        let answers = answers.ok_or_else(|| Failure::bug("git was started without an output"))?;
+        Ok(Self {
+            git,
+            questions,
+            answers: BufReader::new(answers),
+        })
+    }
+
+    /// Gives a content to whoever takes it. What is not taken of it is passed over.
+    pub fn give<T>(
+        &mut self,
+        object: &str,
+        take: impl FnOnce(&mut Content<'_>) -> T,
+    ) -> Result<T, Failure> {
+        let length = self.ask(object).map_err(|cause| lost(object, &cause))?;
+        let mut content = (&mut self.answers).take(length);
+        let taken = take(&mut content);
+        let rest = io::copy(&mut content, &mut io::sink());
+        let end = rest.and_then(|_| self.answers.read_exact(&mut [0]));
+        end.map_err(|cause| lost(object, &cause))?;
+        Ok(taken)
+    }
+
+    /// Asks for an object; the answer begins with its length.
+    fn ask(&mut self, object: &str) -> io::Result<u64> {
+        let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        let questions = self.questions.as_mut().ok_or_else(gone)?;
+        writeln!(questions, "{object}")?;
+        questions.flush()?;
+        let mut head = String::new();
+        self.answers.read_line(&mut head)?;
+        let mut words = head.split_whitespace().skip(1);
+        let length = match (words.next(), words.next()) {
+            (Some("blob"), Some(length)) => length.parse().ok(),
+            _ => None,
+        };
+        length.ok_or_else(|| io::Error::other(head.trim().to_owned()))
+    }
+}
+
+impl Drop for Blobs {
+    fn drop(&mut self) {
+        // Without questions it ends by itself.
+        self.questions = None;
+        let _ = self.git.wait();
+    }
+}
+
+fn lost(object: &str, cause: &io::Error) -> Failure {
+    Failure::outside(format!(
+        "git does not give the content {object} back ({cause})"
+    ))
+    .hint("look at the repository with `git fsck`")
+}

@@ -1,0 +1,370 @@
+//! Files of a worktree, compared and changed one by one, never through a symbolic link.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use evidence::beneath::{self, Folder, Refused};
+use evidence::tree::escape;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::blobs::{Blobs, Content};
+use runtime::failure::Failure;
+
+/// What a file that is not yet in its place is called. No picture shows it.
+const BESIDE: &str = ".gatewright-new-";
+
+/// What a tree says of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub kind: Kind,
+    pub object: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    File,
+    Program,
+    Link,
+}
+
+/// A worktree's files and the contents that they may have.
+pub struct Disk {
+    top: PathBuf,
+    root: Folder,
+    blobs: Blobs,
+}
+
+/// Was it done, or did something else lie there than was expected?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Done,
+    Unexpected,
+}
+
+/// Is this a path of the project, and neither git's own nor a file of ours that is not in its place?
+pub fn is_ours(path: &[u8]) -> bool {
+    let mut parts = path.split(|byte| *byte == b'/');
+    parts.all(|part| {
+        !part.eq_ignore_ascii_case(b".git")
+            && !part.starts_with(BESIDE.as_bytes())
+            && !matches!(part, b"" | b"." | b"..")
+    })
+}
+
+impl Disk {
+    pub fn open(top: &Path, blobs: Blobs) -> Result<Self, Failure> {
+        let root = Folder::open(top).map_err(Failure::file("read", top))?;
+        let top = top.to_owned();
+        Ok(Self { top, root, blobs })
+    }
+
+    /// Does the path hold this, and nothing else?
+    pub fn holds(&mut self, path: &[u8], item: Option<&Item>) -> Result<bool, Failure> {
+        match self.compare(path, item) {
+            Ok(same) => same,
+            Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(item.is_none()),
+            Err(Refused::NotAFile(_)) => Ok(false),
+            Err(Refused::Io(cause)) => Err(self.failure("read", path)(cause)),
+        }
+    }
+
+    /// Is there a folder at this path?
+    pub fn is_folder(&self, path: &[u8]) -> bool {
+        self.root.descend_path(path).is_ok()
+    }
+
+    /// Puts an item where nothing is. For a worktree that nobody works in yet.
+    pub fn fill(&mut self, path: &[u8], item: &Item) -> Result<(), Failure> {
+        let (folder, name) = self.make_folder(path)?;
+        self.write(&folder, name, item, Sync::Later)
+            .map_err(self.failure("write to", path))
+    }
+
+    /// Puts `new` in the place of `old`, if that is still what lies there.
+    pub fn change(
+        &mut self,
+        path: &[u8],
+        old: Option<&Item>,
+        new: Option<&Item>,
+    ) -> Result<Change, Failure> {
+        match new {
+            Some(new) => self.put(path, old, new),
+            None => self.remove(path, old),
+        }
+    }
+
+    fn put(&mut self, path: &[u8], old: Option<&Item>, new: &Item) -> Result<Change, Failure> {
+        let (above, name) = split(path);
+        let folder = match self.descend_or_make(above) {
+            Ok(folder) => folder,
+            Err(Refused::Io(cause)) => return Err(self.failure("write to", path)(cause)),
+            Err(_) => return Ok(Change::Unexpected),
+        };
+        let beside = beside(path);
+        let written = self.write(&folder, &beside, new, Sync::Now);
+        written.map_err(self.failure("write to", path))?;
+        keep_permissions(&folder, name, &beside, new);
+        // An empty folder is in the way of a file, but it holds nothing that could be lost.
+        if old.is_none() {
+            let _ = rustix::fs::unlinkat(folder.descriptor(), name_of(name), AtFlags::REMOVEDIR);
+        }
+        // Invariant: nothing comes between this look and the move.
+        if !self.holds(path, old)? {
+            let _ = unlink(&folder, &beside);
+            return Ok(Change::Unexpected);
+        }
+        let from = name_of(&beside);
+        rustix::fs::renameat(
+            folder.descriptor(),
+            from,
+            folder.descriptor(),
+            name_of(name),
+        )
+        .and_then(|()| sync(&folder))
+        .map_err(|error| self.failure("write to", path)(error.into()))?;
+        Ok(Change::Done)
+    }
+
+    fn remove(&mut self, path: &[u8], old: Option<&Item>) -> Result<Change, Failure> {
+        if !self.holds(path, old)? {
+            return Ok(Change::Unexpected);
+        }
+        let (above, name) = split(path);
+        let Ok(folder) = self.root.descend_path(above) else {
+            return Ok(Change::Done);
+        };
+        match unlink(&folder, name).and_then(|()| sync(&folder)) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(self.failure("remove", path)(error.into())),
+        }
+        self.remove_empty(above);
+        Ok(Change::Done)
+    }
+
+    /// Removes the folders that have become empty, from the inside out: git knows no empty folders.
+    fn remove_empty(&self, path: &[u8]) {
+        let mut path = path;
+        while !path.is_empty() {
+            let (above, name) = split(path);
+            let Ok(folder) = self.root.descend_path(above) else {
+                return;
+            };
+            let removed =
+                rustix::fs::unlinkat(folder.descriptor(), name_of(name), AtFlags::REMOVEDIR);
+            if removed.is_err() {
+                return;
+            }
+            path = above;
+        }
+    }
+
+    /// Takes away what a killed writer left beside a path.
+    pub fn sweep(&self, path: &[u8]) {
+        let (above, _) = split(path);
+        if let Ok(folder) = self.root.descend_path(above) {
+            let _ = unlink(&folder, &beside(path));
+        }
+    }
+
+    /// Waits until all of it is on the disk.
+    pub fn sync(&self) -> Result<(), Failure> {
+        #[cfg(target_os = "linux")]
+        let synced = rustix::fs::syncfs(self.root.descriptor());
+        #[cfg(not(target_os = "linux"))]
+        let synced = rustix::fs::fsync(self.root.descriptor());
+        synced.map_err(|error| Failure::file("write to", &self.top)(error.into()))
+    }
+
+    fn compare(
+        &mut self,
+        path: &[u8],
+        item: Option<&Item>,
+    ) -> Result<Result<bool, Failure>, Refused> {
+        let (above, name) = split(path);
+        let folder = self.root.descend_path(above)?;
+        let stat = folder.stat(name)?;
+        let Some(item) = item else {
+            return Ok(Ok(false));
+        };
+        if beneath::kind(&stat) == FileType::Symlink {
+            let target = folder.link(name).map_err(Refused::Io)?;
+            let is_same = |content: &mut Content<'_>| same(&mut target.as_slice(), content);
+            return match item.kind {
+                Kind::Link => self.compared(item, is_same),
+                Kind::File | Kind::Program => Ok(Ok(false)),
+            };
+        }
+        let (mut file, stat) = folder.file(name)?;
+        let kind = match stat.st_mode & 0o100 {
+            0 => Kind::File,
+            _ => Kind::Program,
+        };
+        let length = u64::try_from(stat.st_size).unwrap_or_default();
+        match kind == item.kind {
+            false => Ok(Ok(false)),
+            true => self.compared(item, |content| match content.limit() == length {
+                true => same(&mut file, content),
+                false => Ok(false),
+            }),
+        }
+    }
+
+    fn compared(
+        &mut self,
+        item: &Item,
+        is_same: impl FnOnce(&mut Content<'_>) -> io::Result<bool>,
+    ) -> Result<Result<bool, Failure>, Refused> {
+        match self.blobs.give(&item.object, is_same) {
+            Ok(same) => same.map(Ok).map_err(Refused::Io),
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    /// Writes an item under a name that is free, or that a killed writer of ours has left.
+    fn write(&mut self, folder: &Folder, name: &[u8], item: &Item, when: Sync) -> io::Result<()> {
+        match unlink(folder, name) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let given = self.blobs.give(&item.object, |content| match item.kind {
+            Kind::Link => write_link(folder, name, content),
+            Kind::File => write_file(folder, name, content, 0o666, when),
+            Kind::Program => write_file(folder, name, content, 0o777, when),
+        });
+        given.unwrap_or_else(|failure| Err(io::Error::other(failure.to_string())))
+    }
+
+    fn make_folder<'a>(&self, path: &'a [u8]) -> Result<(Folder, &'a [u8]), Failure> {
+        let (above, name) = split(path);
+        let folder = self.descend_or_make(above).map_err(|refused| {
+            let cause = match refused {
+                Refused::Io(cause) => cause,
+                _ => io::Error::from(io::ErrorKind::NotADirectory),
+            };
+            self.failure("write to", path)(cause)
+        })?;
+        Ok((folder, name))
+    }
+
+    fn descend_or_make(&self, path: &[u8]) -> Result<Folder, Refused> {
+        let parts = path.split(|byte| *byte == b'/');
+        let here = self.root.descend_path(b"")?;
+        let parts = parts.filter(|part| !part.is_empty());
+        parts.into_iter().try_fold(here, |folder, part| {
+            let mode = Mode::from_raw_mode(0o777);
+            match rustix::fs::mkdirat(folder.descriptor(), name_of(part), mode) {
+                Ok(()) | Err(Errno::EXIST) => folder.descend(part),
+                Err(error) => Err(Refused::Io(error.into())),
+            }
+        })
+    }
+
+    fn failure(&self, doing: &'static str, path: &[u8]) -> impl FnOnce(io::Error) -> Failure {
+        let path = self.top.join(escape(path));
+        move |cause| Failure::file(doing, &path)(cause)
+    }
+}
+
+/// When must a written file be on the disk?
+#[derive(Clone, Copy)]
+enum Sync {
+    Now,
+    Later,
+}
+
+fn write_file(
+    folder: &Folder,
+    name: &[u8],
+    content: &mut Content<'_>,
+    mode: u32,
+    when: Sync,
+) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(mode);
+    let file = rustix::fs::openat(folder.descriptor(), name_of(name), flags, mode)?;
+    let mut file = File::from(file);
+    io::copy(content, &mut file)?;
+    match when {
+        Sync::Now => file.sync_all(),
+        Sync::Later => Ok(()),
+    }
+}
+
+fn write_link(folder: &Folder, name: &[u8], content: &mut Content<'_>) -> io::Result<()> {
+    let mut target = Vec::new();
+    content.read_to_end(&mut target)?;
+    Ok(rustix::fs::symlinkat(
+        name_of(&target),
+        folder.descriptor(),
+        name_of(name),
+    )?)
+}
+
+/// A file that takes the place of another keeps who may read and write it. If that cannot be had,
+/// it has what a new file has.
+fn keep_permissions(folder: &Folder, old: &[u8], new: &[u8], item: &Item) {
+    let (Ok((_, stat)), Ok((file, _))) = (folder.file(old), folder.file(new)) else {
+        return;
+    };
+    let readable = stat.st_mode & 0o666;
+    let mode = match item.kind {
+        Kind::Program => readable | ((readable & 0o444) >> 2),
+        Kind::File | Kind::Link => readable,
+    };
+    let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+}
+
+/// Are these the same bytes to the end?
+fn same(left: &mut dyn Read, right: &mut dyn Read) -> io::Result<bool> {
+    let (mut ours, mut theirs) = (vec![0; 32 * 1024], vec![0; 32 * 1024]);
+    loop {
+        let (length, other) = (fill(left, &mut ours)?, fill(right, &mut theirs)?);
+        if ours[..length] != theirs[..other] {
+            return Ok(false);
+        }
+        if length == 0 {
+            return Ok(true);
+        }
+    }
+}
+
+/// Reads until the piece is full or there is no more.
+fn fill(from: &mut dyn Read, piece: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < piece.len() {
+        match from.read(&mut piece[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(filled)
+}
+
+/// The same path has the same name beside it, so that what a killed writer left is found again.
+pub fn beside(path: &[u8]) -> Vec<u8> {
+    format!("{BESIDE}{:.16}", evidence::hash(path).to_string()).into_bytes()
+}
+
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&path[..0], path),
+    }
+}
+
+fn name_of(name: &[u8]) -> &std::ffi::OsStr {
+    std::os::unix::ffi::OsStrExt::from_bytes(name)
+}
+
+fn unlink(folder: &Folder, name: &[u8]) -> Result<(), Errno> {
+    rustix::fs::unlinkat(folder.descriptor(), name_of(name), AtFlags::empty())
+}
+
+fn sync(folder: &Folder) -> Result<(), Errno> {
+    rustix::fs::fsync(folder.descriptor())
+}

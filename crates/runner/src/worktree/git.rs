@@ -1,0 +1,351 @@
+//! Git for worktrees: the person's repository for refs and worktrees, and objects apart from it.
+//!
+//! A repository's settings and attributes can name programs: filters, merge drivers, hooks. An agent
+//! can write them. So everything that would look at contents works in a git folder of our own
+//! without any settings, which shares nothing but the objects.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use evidence::Project;
+use evidence::git::Git;
+use tempfile::TempDir;
+
+use runtime::failure::Failure;
+
+/// The first git that can merge without a worktree.
+const OLDEST: (u32, u32) = (2, 38);
+
+/// What a ref or a commit of ours must not bring along in the person's repository.
+const QUIET: [&str; 6] = [
+    "-c",
+    "core.logAllRefUpdates=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "core.fsync=all",
+];
+
+/// Settings of the git folder of our own. What is kept must survive a power cut.
+const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = all\n\
+                        \tfsyncMethod = batch\n\tlogAllRefUpdates = false\n\tcompression = 1\n";
+
+/// Who our commits are by; nobody's own name is needed.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", NAME),
+    ("GIT_AUTHOR_EMAIL", EMAIL),
+    ("GIT_COMMITTER_NAME", NAME),
+    ("GIT_COMMITTER_EMAIL", EMAIL),
+];
+pub const NAME: &str = "Gatewright";
+pub const EMAIL: &str = "gatewright@localhost";
+
+/// The repository that a run works in.
+pub struct Repository {
+    git: Git,
+    project: Project,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    object_format: String,
+}
+
+/// Why there can be no worktrees here, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoGit {
+    pub reason: String,
+}
+
+/// A worktree by its folders: the run's own, or one of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub root: PathBuf,
+    pub git_dir: PathBuf,
+}
+
+impl Repository {
+    /// The repository of a folder, or why worktrees cannot be had from it.
+    pub fn find(folder: &Path) -> Result<Result<Self, NoGit>, Failure> {
+        let project = Project::find(folder)?;
+        let no_git = |reason: String| Ok(Err(NoGit { reason }));
+        let Some(found) = project.repository.clone() else {
+            return no_git(String::from("this project is not a git repository"));
+        };
+        let Ok(git) = Git::find() else {
+            return no_git(String::from("git is not installed"));
+        };
+        let mut repository = Self {
+            git,
+            project,
+            git_dir: found.git_dir,
+            common_dir: found.common_dir,
+            object_format: String::new(),
+        };
+        let version = repository.text(&["version"])?;
+        if !is_new_enough(&version) {
+            return no_git(format!(
+                "{version} is too old for worktrees of steps, which need git {}.{}",
+                OLDEST.0, OLDEST.1
+            ));
+        }
+        repository.object_format = repository.text(&["rev-parse", "--show-object-format"])?;
+        Ok(Ok(repository))
+    }
+
+    /// The run's worktree.
+    pub fn here(&self) -> Place {
+        Place {
+            root: self.project.root.clone(),
+            git_dir: self.git_dir.clone(),
+        }
+    }
+
+    /// One of our worktrees. Its own `.git` is not asked: whoever worked there can have changed it.
+    pub fn linked(&self, root: &Path, id: &str) -> Place {
+        Place {
+            root: root.to_owned(),
+            git_dir: self.common_dir.join("worktrees").join(id),
+        }
+    }
+
+    /// Tracked and unignored files, and those of repositories inside.
+    pub fn files(&self, place: &Place) -> Result<Vec<Vec<u8>>, Failure> {
+        let project = Project {
+            root: place.root.clone(),
+            key: self.project.key.clone(),
+            repository: Some(evidence::Repository {
+                git_dir: place.git_dir.clone(),
+                common_dir: self.common_dir.clone(),
+                linked_back: true,
+            }),
+        };
+        Ok(evidence::tree::files(&project)?)
+    }
+
+    /// The commit that a worktree is at, if it is there.
+    pub fn head(&self, place: &Place) -> Result<Option<String>, Failure> {
+        self.commit_of(place, "HEAD")
+    }
+
+    /// The commit that a ref leads to.
+    pub fn kept(&self, name: &str) -> Result<Option<String>, Failure> {
+        self.commit_of(&self.here(), name)
+    }
+
+    fn commit_of(&self, place: &Place, name: &str) -> Result<Option<String>, Failure> {
+        let commit = format!("{name}^{{commit}}");
+        let mut command = self.command(place);
+        command.args(["rev-parse", "--verify", "--quiet", &commit]);
+        let output = start(&mut command)?;
+        Ok(output.status.success().then(|| line(&output.stdout)))
+    }
+
+    pub fn keep(&self, name: &str, commit: &str) -> Result<(), Failure> {
+        self.text(&["update-ref", "--no-deref", name, commit])
+            .map(drop)
+    }
+
+    pub fn forget(&self, name: &str) -> Result<(), Failure> {
+        self.text(&["update-ref", "--no-deref", "-d", name])
+            .map(drop)
+    }
+
+    /// Every ref that begins so.
+    pub fn refs(&self, beginning: &str) -> Result<Vec<String>, Failure> {
+        let listed = self.text(&["for-each-ref", "--format=%(refname)", beginning])?;
+        Ok(listed.lines().map(str::to_owned).collect())
+    }
+
+    /// Makes a worktree at a commit with no files in it, and says by which id git knows it.
+    pub fn add_worktree(&self, root: &Path, commit: &str) -> Result<String, Failure> {
+        let mut command = self.command(&self.here());
+        command
+            .args(["worktree", "add", "--quiet", "--detach", "--no-checkout"])
+            .arg(root)
+            .arg(commit);
+        succeed(&mut command)?;
+        let made = Project::find(root)?.repository;
+        let made = made.filter(|made| made.linked_back && made.common_dir == self.common_dir);
+        let id = made.and_then(|made| Some(made.git_dir.file_name()?.to_str()?.to_owned()));
+        id.ok_or_else(|| {
+            Failure::outside(format!("git made no worktree at {}", root.display()))
+                .hint("make sure that `git worktree add` works in this repository")
+        })
+    }
+
+    /// Lets git forget a worktree whose folder is gone. One that git does not know is no trouble.
+    pub fn forget_worktree(&self, root: &Path) -> Result<(), Failure> {
+        let mut command = self.command(&self.here());
+        command.args(["worktree", "remove", "--force"]).arg(root);
+        start(&mut command).map(drop)
+    }
+
+    /// Sets the index of a worktree to what a commit holds. No file is touched.
+    pub fn index(&self, place: &Place, commit: &str) -> Result<(), Failure> {
+        succeed(self.command(place).args(["read-tree", commit])).map(drop)
+    }
+
+    /// What the attributes say of how these paths may be merged, in their order.
+    pub fn merge_attributes(&self, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut command = self.command(&self.here());
+        command.args(["check-attr", "-z", "--stdin", "merge"]);
+        let told = with_input(&mut command, &paths.join(&0))?;
+        let words: Vec<&[u8]> = told.split(|byte| *byte == 0).collect();
+        Ok(words
+            .chunks_exact(3)
+            .map(|triple| triple[2].to_vec())
+            .collect())
+    }
+
+    /// A git folder of our own inside this folder, with the repository's objects.
+    pub fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
+        let made = make_scratch(folder, &self.object_format);
+        Ok(Scratch {
+            folder: made.map_err(Failure::file("write to", folder))?,
+            repository: self,
+        })
+    }
+
+    fn text(&self, words: &[&str]) -> Result<String, Failure> {
+        let output = succeed(self.command(&self.here()).args(words))?;
+        Ok(line(&output))
+    }
+
+    fn command(&self, place: &Place) -> Command {
+        let mut command = self.git.command(&place.root, &place.git_dir);
+        command.args(QUIET);
+        command
+    }
+}
+
+/// A git folder of our own. It goes when this goes.
+pub struct Scratch<'a> {
+    repository: &'a Repository,
+    folder: TempDir,
+}
+
+impl Scratch<'_> {
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn command(&self) -> Command {
+        let folder = self.folder.path();
+        let mut command = self.repository.git.command(folder, folder);
+        let objects = self.repository.common_dir.join("objects");
+        command
+            .env("GIT_OBJECT_DIRECTORY", objects)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .envs(IDENTITY);
+        command
+    }
+
+    /// What git answers to this.
+    pub fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+        succeed(self.command().args(words))
+    }
+
+    /// What git answers to this, and whether it says yes or no.
+    pub fn judge(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
+        let mut command = self.command();
+        command.args(words);
+        let output = start(&mut command)?;
+        match output.status.code() {
+            Some(0) => Ok((true, output.stdout)),
+            Some(1) => Ok((false, output.stdout)),
+            _ => Err(failed(&output)),
+        }
+    }
+
+    /// Makes a commit of a tree.
+    pub fn commit(&self, tree: &str, parents: &[&str], about: &str) -> Result<String, Failure> {
+        let mut command = self.command();
+        command.args(["commit-tree", tree, "-m", about]);
+        for parent in parents {
+            command.args(["-p", parent]);
+        }
+        Ok(line(&succeed(&mut command)?))
+    }
+
+    /// The tree of a commit.
+    pub fn tree(&self, commit: &str) -> Result<String, Failure> {
+        let tree = format!("{commit}^{{tree}}");
+        Ok(line(&self.ask(&["rev-parse", "--verify", &tree])?))
+    }
+}
+
+/// Starts git, waits for its end and insists that it succeeded.
+pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
+    let output = start(command)?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(failed(&output)),
+    }
+}
+
+/// StartRun failed, which says nothing of the repository.
+pub fn not_started(cause: std::io::Error) -> Failure {
+    Failure::from(evidence::Error::GitStart(cause))
+}
+
+/// The failure of a git that has said why.
+pub fn failed(output: &Output) -> Failure {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let complaint = evidence::text::line(complaint.trim(), 300);
+    Failure::outside(format!("git could not do its part ({complaint})"))
+        .hint("repair the repository and do it again")
+}
+
+fn start(command: &mut Command) -> Result<Output, Failure> {
+    command.output().map_err(not_started)
+}
+
+/// The input is small and goes in before anything is read: git answers only as it reads.
+fn with_input(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut file = tempfile::tempfile().map_err(not_started)?;
+    file.write_all(input).map_err(not_started)?;
+    std::io::Seek::rewind(&mut file).map_err(not_started)?;
+    succeed(command.stdin(Stdio::from(file)))
+}
+
+fn make_scratch(folder: &Path, object_format: &str) -> std::io::Result<TempDir> {
+    let scratch = TempDir::new_in(folder)?;
+    for name in ["refs", "objects"] {
+        fs::create_dir(scratch.path().join(name))?;
+    }
+    fs::write(scratch.path().join("HEAD"), "ref: refs/heads/none\n")?;
+    let settings = format!("{SETTINGS}[extensions]\n\tobjectFormat = {object_format}\n");
+    fs::write(scratch.path().join("config"), settings)?;
+    Ok(scratch)
+}
+
+fn line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+fn is_new_enough(version: &str) -> bool {
+    let number = version.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let mut parts = number.split(|c: char| !c.is_ascii_digit());
+    let mut part = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+    (part(), part()) >= OLDEST
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_git_is_told_by_its_version() {
+        let check = |version, expected| assert_eq!(is_new_enough(version), expected, "{version}");
+        check("git version 2.47.3", true);
+        check("git version 2.38.0", true);
+        check("git version 2.39.5 (Apple Git-154)", true);
+        check("git version 3.0.rc1", true);
+        check("git version 2.37.9", false);
+        check("git version 1.99.1", false);
+        check("git", false);
+    }
+}

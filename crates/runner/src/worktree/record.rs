@@ -1,0 +1,208 @@
+//! What is remembered of a worktree and of its merge, in small files beside its folder.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::name::Name;
+use runtime::failure::Failure;
+use runtime::state::write_durably;
+
+/// A worktree that was prepared. It is written when the worktree is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// As the caller calls it.
+    pub called: String,
+    /// The commit that holds what the worker began with.
+    pub base: String,
+    /// By which id git knows the worktree.
+    pub id: String,
+    /// Where the run works inside the worktree; empty at its top.
+    pub inside: String,
+    /// Paths that are carried though git may ignore them, from the worktree's top.
+    pub carried: Vec<String>,
+}
+
+/// A merge that has begun. All that it writes can be told from its two commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merging {
+    /// The commit that is merged.
+    pub commit: String,
+    /// What the run's worktree held.
+    pub before: String,
+    /// What it is to hold.
+    pub after: String,
+    pub progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Writing,
+    /// Somebody changed a file meanwhile: what was written is taken back.
+    Undoing,
+    Merged,
+}
+
+/// The folder with the worktrees of one run, and what is remembered of them.
+#[derive(Clone, Debug)]
+pub struct Records {
+    folder: PathBuf,
+}
+
+impl Records {
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a worktree lies.
+    pub fn worktree(&self, name: &Name) -> PathBuf {
+        self.folder.join(name.as_str())
+    }
+
+    pub fn beginning(&self, name: &Name) -> Result<Option<Beginning>, Failure> {
+        let path = self.file(name, "json");
+        read(&path)?
+            .map(|value| beginning(&value).ok_or_else(|| damaged(&path)))
+            .transpose()
+    }
+
+    pub fn keep_beginning(&self, name: &Name, beginning: &Beginning) -> Result<(), Failure> {
+        let value = json!({
+            "called": beginning.called,
+            "base": beginning.base,
+            "id": beginning.id,
+            "inside": beginning.inside,
+            "carried": beginning.carried,
+        });
+        write(&self.file(name, "json"), &value)
+    }
+
+    pub fn merging(&self, name: &Name) -> Result<Option<Merging>, Failure> {
+        let path = self.file(name, "merge.json");
+        read(&path)?
+            .map(|value| merging(&value).ok_or_else(|| damaged(&path)))
+            .transpose()
+    }
+
+    pub fn keep_merging(&self, name: &Name, merging: &Merging) -> Result<(), Failure> {
+        let value = json!({
+            "commit": merging.commit,
+            "before": merging.before,
+            "after": merging.after,
+            "progress": merging.progress.word(),
+        });
+        write(&self.file(name, "merge.json"), &value)
+    }
+
+    pub fn forget_merging(&self, name: &Name) -> Result<(), Failure> {
+        remove(&self.file(name, "merge.json"))
+    }
+
+    /// Forgets all of a worktree. The record of the worktree itself goes last.
+    pub fn forget(&self, name: &Name) -> Result<(), Failure> {
+        self.forget_merging(name)?;
+        remove(&self.file(name, "json"))
+    }
+
+    /// Every worktree of which there is a record, in the order of their names.
+    pub fn names(&self) -> Result<Vec<Name>, Failure> {
+        let names = self.entries()?.into_iter().filter_map(|entry| {
+            let stem = entry.strip_suffix(".json")?;
+            (!stem.contains('.')).then(|| Name::of(stem))
+        });
+        Ok(names.collect())
+    }
+
+    /// The names of everything in the folder, sorted.
+    pub fn entries(&self) -> Result<Vec<String>, Failure> {
+        let listed = match fs::read_dir(&self.folder) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            listed => listed.map_err(Failure::file("read", &self.folder))?,
+        };
+        let names = listed
+            .filter_map(Result::ok)
+            .filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn file(&self, name: &Name, kind: &str) -> PathBuf {
+        self.folder.join(format!("{}.{kind}", name.as_str()))
+    }
+}
+
+impl Progress {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Writing => "writing",
+            Self::Undoing => "undoing",
+            Self::Merged => "merged",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Writing, Self::Undoing, Self::Merged];
+        all.into_iter().find(|progress| progress.word() == word)
+    }
+}
+
+fn beginning(value: &Value) -> Option<Beginning> {
+    let carried = value["carried"].as_array()?.iter();
+    Some(Beginning {
+        called: text(value, "called")?,
+        base: text(value, "base")?,
+        id: text(value, "id")?,
+        inside: text(value, "inside")?,
+        carried: carried
+            .map(|path| path.as_str().map(str::to_owned))
+            .collect::<Option<_>>()?,
+    })
+}
+
+fn merging(value: &Value) -> Option<Merging> {
+    Some(Merging {
+        commit: text(value, "commit")?,
+        before: text(value, "before")?,
+        after: text(value, "after")?,
+        progress: Progress::parse(value["progress"].as_str()?)?,
+    })
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value[key].as_str().map(str::to_owned)
+}
+
+fn read(path: &Path) -> Result<Option<Value>, Failure> {
+    match fs::read(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Failure::file("read", path)(cause)),
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|_| damaged(path)),
+    }
+}
+
+fn write(path: &Path, value: &Value) -> Result<(), Failure> {
+    write_durably(path, &value.to_string()).map_err(Failure::file("write to", path))
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(Failure::file("remove", path)(cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn damaged(path: &Path) -> Failure {
+    Failure::store(format!("{} cannot be read", path.display()))
+        .hint("the work is kept under refs/gatewright; `git for-each-ref refs/gatewright` lists it")
+}

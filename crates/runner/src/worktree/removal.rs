@@ -1,0 +1,153 @@
+//! Taking worktrees away: never one whose work is neither merged nor kept by a ref.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use engine::RunId;
+
+use super::git::Repository;
+use super::name::{Name, refs_of};
+use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
+use runtime::failure::Failure;
+use runtime::state::State;
+
+impl Worktrees {
+    /// Removes the folder of a worktree. What lies in it is kept by the worktree's ref before, so it
+    /// can still be merged.
+    pub fn archive(&self, worktree: &Worktree) -> Result<(), Failure> {
+        if worktree.root.is_dir() {
+            self.finish(worktree)?;
+        }
+        let repository = self.repository()?;
+        remove_worktree(&repository, &worktree.root)
+    }
+
+    /// Removes a worktree and its refs, if all that lies in it has been merged.
+    pub fn discard(&self, worktree: &Worktree) -> Result<(), Failure> {
+        let repository = self.repository()?;
+        let name = Name::of(&worktree.name);
+        let left = match worktree.root.is_dir() {
+            true => Some(self.finish(worktree)?),
+            false => self.left(worktree)?,
+        };
+        if let Some(snapshot) = left
+            && !self.is_settled(&repository, &name, &snapshot)?
+        {
+            let message = format!("what {} left has not been merged", worktree.name);
+            return Err(Failure::no(message).hint("merge it, or archive it"));
+        }
+        remove_worktree(&repository, &worktree.root)?;
+        for kept in [name.merge(&self.run), name.kept(&self.run)] {
+            repository.forget(&kept)?;
+        }
+        self.records.forget(&name)
+    }
+
+    /// Has it been merged, or is there nothing to merge?
+    fn is_settled(
+        &self,
+        repository: &Repository,
+        name: &Name,
+        snapshot: &Snapshot,
+    ) -> Result<bool, Failure> {
+        let began = self.merger(repository).began(name, snapshot)?;
+        let scratch = repository.scratch(self.records.folder())?;
+        Ok(scratch.tree(&began)? == scratch.tree(&snapshot.commit)?)
+    }
+
+    /// After a kill, before anybody works: brings a begun merge to its end, and takes away what was
+    /// never prepared to the end.
+    pub fn prune(&self) -> Result<(), Failure> {
+        let Ok(repository) = Repository::find(&self.root)? else {
+            return Ok(());
+        };
+        let _turn = self.turn(&repository)?;
+        self.merger(&repository).settle()?;
+        let prepared = self.records.names()?;
+        for entry in self.records.entries()? {
+            let path = self.records.folder().join(&entry);
+            let is_prepared = prepared.iter().any(|name| name.as_str() == entry);
+            if path.is_dir() && !is_prepared {
+                remove_worktree(&repository, &path)?;
+            }
+        }
+        for worktree in self.list()? {
+            if !worktree.root.is_dir() {
+                repository.forget_worktree(&worktree.root)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all worktrees of the run with their refs, merged or not. For a run that is gone.
+    pub fn remove_all(&self) -> Result<(), Failure> {
+        // The project may be gone, too: then only the folders are left.
+        if let Ok(Ok(repository)) = Repository::find(&self.root) {
+            for entry in self.records.entries()? {
+                let path = self.records.folder().join(&entry);
+                if path.is_dir() || entry.ends_with(".json") {
+                    remove_worktree(&repository, &path.with_extension(""))?;
+                }
+            }
+            for kept in repository.refs(&refs_of(&self.run))? {
+                repository.forget(&kept)?;
+            }
+        }
+        remove_folder(self.records.folder())
+    }
+
+    /// Removes the worktrees of all runs that are gone.
+    pub fn forget_runs(state: &State, is_there: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        let folder = state.folder().join(FOLDER);
+        let listed = fs::read_dir(&folder).into_iter().flatten();
+        for entry in listed.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let run = name.to_str().and_then(|name| RunId::parse(name).ok());
+            let Some(run) = run.filter(|run| !is_there(run.as_str())) else {
+                continue;
+            };
+            let root = fs::read_to_string(entry.path().join(ROOT)).map(PathBuf::from);
+            match root {
+                Ok(root) => Self::new(state, &root, &run).remove_all()?,
+                Err(_) => remove_folder(&entry.path())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> {
+    remove_folder(root)?;
+    repository.forget_worktree(root)
+}
+
+/// Removes a folder and all in it, also what was made read-only, as caches are. No link is followed.
+pub fn remove_folder(folder: &Path) -> Result<(), Failure> {
+    let removed = match fs::remove_dir_all(folder) {
+        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
+            unlock(folder);
+            fs::remove_dir_all(folder)
+        }
+        removed => removed,
+    };
+    match removed {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(Failure::file("remove", folder)(cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Makes every folder below writable, as far as that can be had.
+fn unlock(folder: &Path) {
+    let mut coming = vec![folder.to_owned()];
+    while let Some(folder) = coming.pop() {
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        let inside = fs::read_dir(&folder).into_iter().flatten();
+        let inside = inside.filter_map(Result::ok);
+        let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        coming.extend(folders.map(|entry| entry.path()));
+    }
+}

@@ -1,0 +1,96 @@
+//! What an agent is told when it begins: its work, what to read, and what to leave.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use engine::{Dispatch, Entry, Hash, Input, Needs};
+use store::Backend as _;
+use views::Handed;
+
+use crate::failure::Failure;
+use crate::state;
+use crate::workspace::{OpenRun, Workspace};
+
+/// How many entries back the reason is looked for why an earlier attempt did not count.
+const LOOKED_BACK: u64 = 100;
+
+/// Digits of a content's hash in the name of its copy.
+const NAME_DIGITS: usize = 16;
+
+/// The briefing for a piece of work that has been admitted.
+pub fn text(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: &Dispatch,
+) -> Result<String, Failure> {
+    let (pipeline, run) = (&opened.pipeline, opened.run());
+    let altered = altered(workspace, opened, dispatch)?;
+    let wanted = views::handed_on(pipeline, run, dispatch, &altered);
+    let room = views::least_share(run, wanted.len());
+    let mut contents: BTreeMap<Hash, String> = BTreeMap::new();
+    let mut copies: BTreeMap<Hash, String> = BTreeMap::new();
+    for hash in wanted {
+        let Some(bytes) = workspace.store.content(hash)? else {
+            continue;
+        };
+        let content = String::from_utf8_lossy(&bytes).into_owned();
+        if content.chars().count() > room {
+            copies.extend(copy(workspace, opened, hash, &content).map(|path| (hash, path)));
+        }
+        contents.insert(hash, content);
+    }
+    let journal = recent(workspace, opened)?;
+    let earlier = views::earlier_fault(journal.iter(), dispatch);
+    let handed = Handed {
+        contents: &contents,
+        altered: &altered,
+        copies: &copies,
+        earlier: earlier.as_deref(),
+    };
+    let text = views::briefing(pipeline, run, dispatch, &handed);
+    // An agent may work in a folder of its own.
+    let worktree = views::line(
+        workspace
+            .step_folder
+            .as_ref()
+            .unwrap_or(&opened.stored.worktree),
+    );
+    Ok(format!("{text}\n\nPaths are meant from {worktree}."))
+}
+
+/// Files that the worker would read, and that are not what was captured any more.
+fn altered(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: &Dispatch,
+) -> Result<Vec<Input>, Failure> {
+    let needs = Needs {
+        inputs: engine::file_inputs(&opened.pipeline, opened.run(), &dispatch.duty),
+        ..Needs::default()
+    };
+    let looked = workspace.look(opened, &needs, &BTreeMap::new(), None)?;
+    Ok(looked.evidence.altered)
+}
+
+/// A copy of what is too long to be quoted, where no agent has business to write. Without one the
+/// worker has the beginning.
+fn copy(workspace: &Workspace<'_>, opened: &OpenRun, hash: Hash, content: &str) -> Option<String> {
+    let mut digits = hash.to_string();
+    digits.truncate(NAME_DIGITS);
+    let path = workspace.state.copy_of(&opened.run().id, &digits);
+    let is_there = fs::read(&path).is_ok_and(|bytes| bytes == content.as_bytes());
+    if !is_there {
+        state::write_durably(&path, content).ok()?;
+    }
+    path.to_str().map(str::to_owned)
+}
+
+/// The end of the journal. Only a second attempt has a reason to look for.
+fn recent(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<Entry>, Failure> {
+    let version = opened.stored.version;
+    let from = version.saturating_sub(LOOKED_BACK) + 1;
+    let journal = workspace
+        .store
+        .journal(&opened.run().id, from, LOOKED_BACK)?;
+    Ok(journal.into_iter().map(|stored| stored.entry).collect())
+}

@@ -1,0 +1,93 @@
+//! Did the host call us, or somebody who plays it?
+//!
+//! A host starts its hooks itself, and talks to them through a socket of its own. Between a session's
+//! shell and us there is that shell; one that gives its place to us with `exec` has no such socket.
+
+use std::fs;
+
+use engine::{Life, Process};
+use evidence::process;
+
+use super::ancestors;
+
+/// Who called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookCaller {
+    /// The process that holds the session.
+    Host,
+    /// Another process; the one that held the session is gone.
+    Successor(Process),
+    /// Another process, while the holder lives.
+    Stranger,
+}
+
+/// Who calls, in a session that this process holds.
+pub fn caller(holder: &Process) -> HookCaller {
+    if is_called_by(holder) {
+        return HookCaller::Host;
+    }
+    match parent() {
+        Some(parent) if process::life(holder) == Life::Gone && is_called_by(&parent) => {
+            HookCaller::Successor(parent)
+        }
+        Some(_) | None => HookCaller::Stranger,
+    }
+}
+
+/// Did this very process call us?
+pub fn is_called_by(holder: &Process) -> bool {
+    parent() == Some(*holder) && is_heard_by(holder)
+}
+
+/// Why it is not known that a host saw what this session does, if there is a reason. Whoever plays
+/// the host of a session of its own drives a run of its own, and the run says so.
+pub fn doubt(holder: Option<&Process>) -> Option<String> {
+    let Some(holder) = holder else {
+        return Some("the session's host does not tell its process".to_owned());
+    };
+    let process = ancestors::process(holder.id)?;
+    match super::agent(&process) {
+        Some("claude") => None,
+        Some(_) | None => {
+            let path = process.words.into_iter().find(|word| !word.is_empty());
+            let name = path.unwrap_or(process.program);
+            let name = views::line(name.rsplit('/').next().unwrap_or_default());
+            Some(format!(
+                "the session's host is '{name}' (process {}), and not Claude Code",
+                holder.id
+            ))
+        }
+    }
+}
+
+fn parent() -> Option<Process> {
+    let parent = rustix::process::getppid()?;
+    process::find(parent.as_raw_pid().unsigned_abs())
+}
+
+/// Does this process talk with us? Claude Code does so through a socket; of other programs we know
+/// only that they listen, and write nothing into a file.
+fn is_heard_by(holder: &Process) -> bool {
+    let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
+    match name.is_ok_and(|name| name.trim_end() == "claude") {
+        true => peer() == Some(holder.id),
+        false => !prints_to_a_file(),
+    }
+}
+
+/// The process at the other end of our input.
+#[cfg(target_os = "linux")]
+fn peer() -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(std::io::stdin()).ok()?;
+    Some(peer.pid.as_raw_pid().unsigned_abs())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn peer() -> Option<u32> {
+    None
+}
+
+/// Does what we print go into a file?
+fn prints_to_a_file() -> bool {
+    fs::metadata("/dev/fd/1").is_ok_and(|printed| printed.is_file())
+}

@@ -1,0 +1,70 @@
+//! Who types the command: a person at a terminal, an agent, or something under a person's account.
+
+use std::fs::File;
+use std::io::IsTerminal as _;
+
+use engine::Who;
+
+use super::ancestors::ancestors;
+use super::{Caller, Signs, Terminal, judge};
+use crate::environment::Environment;
+
+/// What we know, not what was claimed: without a terminal nobody is called a person.
+pub fn who(environment: &Environment) -> Who {
+    // The environment is at hand already. What costs more is asked only when it tells nothing.
+    let ancestors = match environment.agents.is_empty() {
+        true => ancestors(),
+        false => Vec::new(),
+    };
+    let signs = Signs {
+        environment: &environment.agents,
+        ancestors: &ancestors,
+        terminal: terminal(),
+    };
+    match judge(&signs) {
+        Caller::Agent(sign) => Who::Agent(sign),
+        Caller::Person => Who::Person(user(environment)),
+        Caller::Unattended => Who::Unattended(user(environment)),
+    }
+}
+
+/// Somebody can be asked where the process belongs to a terminal and is typed at.
+fn terminal() -> Terminal {
+    let typed = std::io::stdin().is_terminal();
+    match typed && File::open("/dev/tty").is_ok() {
+        true => Terminal::Here,
+        false => Terminal::Absent,
+    }
+}
+
+/// The account's name. The password file is asked first, since a variable is easily set.
+pub fn user(environment: &Environment) -> String {
+    let id = rustix::process::getuid().as_raw();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    account(&accounts, id)
+        .map(str::to_owned)
+        .or_else(|| environment.user.clone())
+        .unwrap_or_else(|| format!("user {id}"))
+}
+
+fn account(accounts: &str, id: u32) -> Option<&str> {
+    let id = id.to_string();
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)? == id).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_account_is_found_by_its_number() {
+        let accounts = "# local\nroot:x:0:0::/r:/bin/sh\n:x:5:\nada:x:1000:1000:Ada:/h:/bin/sh\n";
+        for (id, expected) in [(0, Some("root")), (1000, Some("ada")), (5, None), (7, None)] {
+            assert_eq!(account(accounts, id), expected);
+        }
+    }
+}

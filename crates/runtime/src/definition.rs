@@ -1,0 +1,365 @@
+//! Definitions: found by name or path, read within limits, and compiled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use engine::{PipelineName, Severity};
+use language::builtin::Builtin;
+use language::{Colour, Compiled, Diagnostic, LanguageRule, MOST_BYTES, SourceFile, Sources};
+use store::Files;
+use views::Paint;
+
+use crate::failure::Failure;
+use crate::project_files::PROJECT_FOLDER;
+use crate::{lint_paths, runners};
+
+/// What a definition and all that it refers to may have together.
+const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
+
+pub const ENDINGS: [&str; 2] = ["toml", "json"];
+
+/// Why there is no pipeline.
+pub enum Trouble {
+    /// It was read, and is not one.
+    Rejected {
+        text: String,
+        problems: Vec<Diagnostic>,
+    },
+    /// It was not read.
+    Failed(Failure),
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Where a definition is.
+pub enum Place {
+    Builtin(&'static Builtin),
+    File {
+        path: PathBuf,
+        /// What people call it.
+        shown: String,
+    },
+}
+
+/// Finds the definition of this name or path. The program's own come first: a file of the project
+/// cannot take the place of one of them unless a person writes its path.
+pub fn place(word: &str, folder: &Path, root: &Path) -> Result<Place, Failure> {
+    let typed = || Place::File {
+        path: folder.join(word),
+        shown: word.to_owned(),
+    };
+    if is_path(word) {
+        return Ok(typed());
+    }
+    if let Some(builtin) = language::builtin::find(word) {
+        return Ok(Place::Builtin(builtin));
+    }
+    if let Some(own) = own(word, root) {
+        return Ok(own);
+    }
+    match folder.join(word).is_file() {
+        true => Ok(typed()),
+        false => Err(unknown(word, root)),
+    }
+}
+
+/// The project's own definition of this name, also where one comes with the program.
+pub fn own(word: &str, root: &Path) -> Option<Place> {
+    let path = in_project(word, root)?;
+    let shown = format!("{PROJECT_FOLDER}/{}", file_name(&path));
+    Some(Place::File { path, shown })
+}
+
+/// Reads the definition of this name or path.
+pub fn find(word: &str, folder: &Path, root: &Path) -> Result<Sources, Trouble> {
+    match place(word, folder, root)? {
+        Place::Builtin(builtin) => Ok(builtin.sources()),
+        Place::File { path, shown } => read(&path, &shown),
+    }
+}
+
+fn is_path(word: &str) -> bool {
+    let ending = Path::new(word)
+        .extension()
+        .and_then(|ending| ending.to_str());
+    word.contains('/') || ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+/// The project's own definition of this name. A name has no slash and no dot, so it stays there.
+fn in_project(word: &str, root: &Path) -> Option<PathBuf> {
+    let name = PipelineName::parse(word).ok()?;
+    let path = |ending| root.join(PROJECT_FOLDER).join(format!("{name}.{ending}"));
+    ENDINGS.into_iter().map(path).find(|path| path.is_file())
+}
+
+/// The names of all definitions that can be had here: the program's own, then the project's.
+pub fn names(root: &Path) -> Vec<String> {
+    let builtin = language::builtin::all()
+        .iter()
+        .map(|builtin| builtin.name.to_owned());
+    builtin.chain(project_names(root)).collect()
+}
+
+/// The names of the project's own definitions.
+pub fn project_names(root: &Path) -> BTreeSet<String> {
+    let listed = fs::read_dir(root.join(PROJECT_FOLDER))
+        .into_iter()
+        .flatten();
+    let paths = listed.filter_map(Result::ok).map(|entry| entry.path());
+    let named = paths.filter_map(|path| {
+        let ending = path.extension()?.to_str()?;
+        let name = path.file_stem()?.to_str()?;
+        let known = ENDINGS.contains(&ending) && PipelineName::parse(name).is_ok();
+        known.then(|| name.to_owned())
+    });
+    named.collect()
+}
+
+fn unknown(word: &str, root: &Path) -> Failure {
+    let names = names(root);
+    let failure = Failure::not_found(format!("there is no pipeline '{word}'"));
+    let near = engine::nearest(word, names.iter().map(String::as_str));
+    match near {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure.hint(format!(
+            "there are {}, or write the path of a file",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Reads a definition file and the files that it refers to. `shown` is what people call it.
+pub fn read(path: &Path, shown: &str) -> Result<Sources, Trouble> {
+    let file = open(path, shown)?;
+    let size = file
+        .metadata()
+        .map_err(Failure::file("look at", path))?
+        .len();
+    if size > MOST_BYTES as u64 {
+        return Err(too_large(shown, &format!("{size} bytes")));
+    }
+    let bytes = take(file).map_err(Failure::file("read", path))?;
+    let beside = path.parent().unwrap_or(Path::new("."));
+    with_references(bytes, shown, beside)
+}
+
+/// Reads a definition from the input; what it refers to lies in this folder.
+pub fn read_input(input: impl Read, folder: &Path) -> Result<Sources, Trouble> {
+    let shown = "<stdin>";
+    let bytes = take(input)
+        .map_err(|cause| Failure::outside(format!("cannot read the input ({cause})")))?;
+    with_references(bytes, shown, folder)
+}
+
+/// Only a regular file is opened: a pipe would keep us waiting for ever.
+fn open(path: &Path, shown: &str) -> Result<File, Failure> {
+    let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Failure::not_found(format!("there is no file {shown}"))
+                .hint("`gatewright pipelines` lists what can be started by name")
+        }
+        _ => Failure::file("look at", path)(cause),
+    })?;
+    if !metadata.is_file() {
+        return Err(Failure::not_found(format!("{shown} is not a file")).hint("name a file"));
+    }
+    File::open(path).map_err(Failure::file("open", path))
+}
+
+/// One byte more than allowed, so that what is too long is seen to be.
+fn take(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn too_large(shown: &str, size: &str) -> Trouble {
+    let problem = Diagnostic {
+        code: LanguageRule::TooLarge.code(),
+        severity: Severity::Error,
+        file: shown.to_owned(),
+        span: None,
+        message: format!("the file has {size}, and {MOST_BYTES} are allowed"),
+        hint: "keep long texts in files of their own and refer to them".to_owned(),
+    };
+    Trouble::Rejected {
+        text: String::new(),
+        problems: vec![problem],
+    }
+}
+
+fn with_references(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources, Trouble> {
+    let main = SourceFile {
+        name: shown.to_owned(),
+        bytes,
+    };
+    let mut files = BTreeMap::new();
+    let mut together = 0;
+    for reference in language::references(&main) {
+        if let Some(bytes) = read_reference(&reference, beside)? {
+            together += bytes.len() as u64;
+            files.insert(reference, bytes);
+        }
+        if together > MOST_BYTES_TOGETHER {
+            let size = format!("over {MOST_BYTES_TOGETHER} bytes with what it refers to");
+            return Err(too_large(shown, &size));
+        }
+    }
+    Ok(Sources { main, files })
+}
+
+/// A file that the definition refers to; `None` if it is not there, which `compile` then says.
+fn read_reference(reference: &str, beside: &Path) -> Result<Option<Vec<u8>>, Trouble> {
+    let path = beside.join(reference);
+    let (Ok(real), Ok(below)) = (path.canonicalize(), beside_itself(beside).canonicalize()) else {
+        return Ok(None);
+    };
+    if !real.starts_with(&below) {
+        let failure = Failure::no(format!("{reference} leads out of the definition's folder"));
+        return Err(failure.hint("put the file itself there").into());
+    }
+    let file = open(&real, reference)?;
+    let size = file
+        .metadata()
+        .map_err(Failure::file("look at", &real))?
+        .len();
+    if size > MOST_BYTES as u64 {
+        return Err(too_large(reference, &format!("{size} bytes")));
+    }
+    Ok(Some(take(file).map_err(Failure::file("read", &real))?))
+}
+
+/// The parent of a bare file name is written as nothing.
+fn beside_itself(folder: &Path) -> &Path {
+    match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    }
+}
+
+/// Checks a definition.
+pub fn compile(sources: &Sources) -> Result<Compiled, Trouble> {
+    compile_for(sources, runners::DEFAULT)
+}
+
+/// Checks a definition for runs in which this runner starts whom the definition gives none.
+pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble> {
+    let mut compiled = compile_pinned(sources)?;
+    let definition = compiled.pipeline.definition();
+    let mut found = runners::problems(definition, &sources.files, runner);
+    found.extend(lint_paths::problems(definition));
+    let problems = language::located(sources, found);
+    compiled.warnings.extend(problems);
+    let mut problems = compiled.warnings.iter();
+    let is_refused = problems.any(|problem| problem.severity == Severity::Error);
+    compiled
+        .warnings
+        .sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
+    match is_refused {
+        true => Err(rejected(sources, compiled.warnings)),
+        false => Ok(compiled),
+    }
+}
+
+/// Checks a definition to which a run is pinned. What its runners cannot do was told at the start.
+pub fn compile_pinned(sources: &Sources) -> Result<Compiled, Trouble> {
+    language::compile(sources).map_err(|problems| rejected(sources, problems))
+}
+
+fn rejected(sources: &Sources, problems: Vec<Diagnostic>) -> Trouble {
+    let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
+    Trouble::Rejected { text, problems }
+}
+
+/// The bytes to which a run is pinned. Where the file lay does not count, only what it is called.
+pub fn pinned(sources: &Sources) -> Result<Files, Failure> {
+    let main = file_name(Path::new(&sources.main.name));
+    let mut files = sources.files.clone();
+    files.insert(main.clone(), sources.main.bytes.clone());
+    Files::new(&main, files).map_err(Failure::from)
+}
+
+/// The way back from the bytes of a run to what `compile` takes.
+pub fn unpinned(files: &Files) -> Sources {
+    let main = files.main();
+    let bytes = files.get(main).unwrap_or_default().to_vec();
+    let others = files.iter().filter(|(path, _)| *path != main);
+    Sources {
+        main: SourceFile {
+            name: main.to_owned(),
+            bytes,
+        },
+        files: others
+            .map(|(path, bytes)| (path.to_owned(), bytes.to_vec()))
+            .collect(),
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// The problems as people read them.
+pub fn rendered(problems: &[Diagnostic], text: &str, paint: Paint) -> String {
+    let colour = match paint {
+        Paint::Plain => Colour::Plain,
+        Paint::Ansi => Colour::Ansi,
+    };
+    let drawn = problems.iter().map(|problem| problem.render(text, colour));
+    // The file's own escapes are gone by now: those that are left are our colours.
+    let is_shown = |found: &char| *found == '\u{1b}' || !views::is_forbidden(*found);
+    drawn
+        .collect::<Vec<_>>()
+        .join("\n")
+        .chars()
+        .filter(is_shown)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_with_a_slash_or_an_ending_is_a_path() {
+        for (word, expected) in [
+            ("ansible", false),
+            ("multi-ai", false),
+            ("a/b", true),
+            ("./ansible", true),
+            ("p.toml", true),
+            ("p.json", true),
+            ("p.md", false),
+        ] {
+            assert_eq!(is_path(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn pinned_bytes_lead_back_to_the_same_sources() {
+        let sources = Sources {
+            main: SourceFile {
+                name: "p.toml".to_owned(),
+                bytes: b"name = 'p'".to_vec(),
+            },
+            files: BTreeMap::from([("a.md".to_owned(), b"x".to_vec())]),
+        };
+        let elsewhere = Sources {
+            main: SourceFile {
+                name: "../x/p.toml".to_owned(),
+                ..sources.main.clone()
+            },
+            ..sources.clone()
+        };
+        let pinned_here = pinned(&sources).unwrap();
+        assert_eq!(unpinned(&pinned_here), sources);
+        assert_eq!(pinned(&elsewhere).unwrap().hash(), pinned_here.hash());
+    }
+}

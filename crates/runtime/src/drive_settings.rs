@@ -1,0 +1,254 @@
+//! How a headless run is decided, kept with the run so that whoever goes on with it does the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{Definition, RunId, StageName, Who};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::current_exe::is_executable;
+use crate::failure::Failure;
+use crate::runners;
+use crate::state::{self, State};
+
+/// How somebody wants a new run to be driven. What is absent is as usual.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DriveRequest {
+    /// The program that starts agents without a runner of their own.
+    pub runner: Option<String>,
+    /// A rehearsal: this program stands in for every agent.
+    pub stand_in: Option<PathBuf>,
+    /// A person's answers in advance, each used once.
+    pub answers: Vec<(StageName, String)>,
+    /// The address or command that is told when the run waits, fails or completes.
+    pub notify: Option<String>,
+}
+
+/// How a run is driven, as it is kept with the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriveSettings {
+    /// Who starts agents that have no runner.
+    pub runner: String,
+    /// The program that stands in for every agent.
+    pub stand_in: Option<PathBuf>,
+    /// A person's answers that were given at the start, by stage.
+    pub answers: BTreeMap<StageName, String>,
+    /// Who gave them.
+    pub given_by: String,
+    /// Who is told when the run waits, fails or completes: an address or a command line.
+    pub notify: Option<String>,
+}
+
+impl Default for DriveSettings {
+    fn default() -> Self {
+        Self {
+            runner: runners::DEFAULT.to_owned(),
+            stand_in: None,
+            answers: BTreeMap::new(),
+            given_by: String::new(),
+            notify: None,
+        }
+    }
+}
+
+impl DriveSettings {
+    /// Invariant: durable before the run begins, so no run is decided in another way than was asked.
+    pub fn keep(&self, state: &State, run: &RunId) -> Result<(), Failure> {
+        let path = path(state, run);
+        state::write_durably(&path, &self.json().to_string())
+            .map_err(Failure::file("write to", &path))
+    }
+
+    /// The settings of a run; the usual ones where none were kept.
+    pub fn of(state: &State, run: &RunId) -> Result<Self, Failure> {
+        let path = path(state, run);
+        let Ok(text) = fs::read_to_string(&path) else {
+            return Ok(Self::default());
+        };
+        let value: Option<Value> = serde_json::from_str(&text).ok();
+        value.as_ref().and_then(Self::parse).ok_or_else(|| {
+            Failure::store(format!("{} cannot be read", path.display()))
+                .hint("remove it to go on with the usual settings")
+        })
+    }
+
+    /// What differs from the usual way, for the history.
+    pub fn told(&self) -> Option<String> {
+        let runner = (self.runner != runners::DEFAULT).then(|| format!("runner {}", self.runner));
+        let stand_in = self.stand_in.iter();
+        let stand_in = stand_in.map(|path| format!("{} stands in for every agent", path.display()));
+        let answers = self.answers.iter();
+        let answers = answers.map(|(stage, choice)| {
+            format!(
+                "{} has answered {stage} with {choice} in advance",
+                self.given_by
+            )
+        });
+        let told: Vec<String> = runner.into_iter().chain(stand_in).chain(answers).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+
+    fn json(&self) -> Value {
+        let answers: BTreeMap<&str, &String> = self
+            .answers
+            .iter()
+            .map(|(stage, answer)| (stage.as_str(), answer))
+            .collect();
+        json!({
+            "runner": self.runner,
+            "stand_in": self.stand_in,
+            "answers": answers,
+            "given_by": self.given_by,
+            "notify": self.notify,
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Self> {
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        let mut answers = BTreeMap::new();
+        for (stage, answer) in value["answers"].as_object()? {
+            answers.insert(StageName::parse(stage).ok()?, answer.as_str()?.to_owned());
+        }
+        Some(Self {
+            runner: text("runner")?,
+            stand_in: text("stand_in").map(PathBuf::from),
+            answers,
+            given_by: text("given_by")?,
+            notify: text("notify"),
+        })
+    }
+}
+
+fn path(state: &State, run: &RunId) -> PathBuf {
+    state.folder().join("headless").join(format!("{run}.json"))
+}
+
+impl DriveRequest {
+    pub fn is_empty(&self) -> bool {
+        self.words().is_empty()
+    }
+
+    /// What was typed, in words: so the same command is known again, and so it stands in the history.
+    pub fn words(&self) -> Vec<String> {
+        let runner = self.runner.iter().map(|runner| format!("runner {runner}"));
+        let stand_in = self.stand_in.iter();
+        let stand_in = stand_in.map(|path| format!("{} stands in for every agent", path.display()));
+        let answers = self.answers.iter();
+        let answers = answers.map(|(stage, choice)| format!("{stage} is answered with {choice}"));
+        let notify = self.notify.iter().map(|_| "notices are sent".to_owned());
+        runner
+            .chain(stand_in)
+            .chain(answers)
+            .chain(notify)
+            .collect()
+    }
+
+    /// The runner for those who have none, as the definition is judged by it.
+    pub fn usual_runner(&self) -> &str {
+        self.runner.as_deref().unwrap_or(runners::DEFAULT)
+    }
+
+    /// What is kept with the run. Answers that no stage asks for are told at once.
+    pub fn settings(
+        &self,
+        context: &Context,
+        definition: &Definition,
+    ) -> Result<DriveSettings, Failure> {
+        let mut answers = BTreeMap::new();
+        for (stage, choice) in &self.answers {
+            may_be_answered(definition, stage, choice)?;
+            if answers.insert(stage.clone(), choice.clone()).is_some() {
+                let message = format!("--answer {stage} is there twice");
+                return Err(Failure::usage(message).hint("write it once"));
+            }
+        }
+        let given_by = match context.who() {
+            Who::Person(name) | Who::Unattended(name) => name,
+            other => other.name(),
+        };
+        Ok(DriveSettings {
+            runner: self.usual_runner().to_owned(),
+            stand_in: self.stand_in(context)?,
+            answers,
+            given_by,
+            notify: self.notify.clone(),
+        })
+    }
+
+    fn stand_in(&self, context: &Context) -> Result<Option<PathBuf>, Failure> {
+        let Some(path) = &self.stand_in else {
+            return Ok(None);
+        };
+        let path = context.folder.join(path);
+        let found = path.canonicalize().ok().filter(|path| path.is_file());
+        match found {
+            Some(path) if is_executable(&path) => Ok(Some(path)),
+            Some(path) => Err(
+                Failure::usage(format!("{} cannot be executed", path.display()))
+                    .hint("make it executable with `chmod +x`"),
+            ),
+            None => Err(
+                Failure::not_found(format!("there is no program {}", path.display()))
+                    .hint("name a program by its path"),
+            ),
+        }
+    }
+}
+
+fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> Result<(), Failure> {
+    let stage = definition.stages.iter().find(|stage| stage.name == *name);
+    let Some(stage) = stage else {
+        return Err(
+            Failure::usage(format!("there is no stage {name} to answer"))
+                .hint("`gatewright graph PIPELINE` shows the stages"),
+        );
+    };
+    let asks = match &stage.work {
+        engine::Work::Ask(ask) => ask.questions == engine::Questions::Choice,
+        engine::Work::Open(_) => choice == "finish",
+        _ => false,
+    };
+    let known = stage.on.keys().any(|outcome| outcome.as_str() == choice);
+    match asks && known {
+        true => Ok(()),
+        false => {
+            let choices: Vec<&str> = stage.on.keys().map(|outcome| outcome.as_str()).collect();
+            Err(
+                Failure::usage(format!("{name} cannot be answered with '{choice}'"))
+                    .hint(format!("its ways on are {}", choices.join(", "))),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_found_again_and_nothing_is_guessed() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let run = RunId::parse("r-1").unwrap();
+        assert_eq!(
+            DriveSettings::of(&state, &run).unwrap(),
+            DriveSettings::default()
+        );
+        let settings = DriveSettings {
+            runner: "codex".to_owned(),
+            stand_in: Some(PathBuf::from("/bin/agent")),
+            answers: BTreeMap::from([(
+                StageName::parse("approval").unwrap(),
+                "approve".to_owned(),
+            )]),
+            given_by: "ada".to_owned(),
+            notify: Some("say done".to_owned()),
+        };
+        settings.keep(&state, &run).unwrap();
+        assert_eq!(DriveSettings::of(&state, &run).unwrap(), settings);
+        fs::write(path(&state, &run), "{").unwrap();
+        assert!(DriveSettings::of(&state, &run).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! The environment: every variable that we read, taken once at the start.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use engine::{CallId, SessionId};
+
+/// What the environment says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    state_home: Option<PathBuf>,
+    home: Option<PathBuf>,
+    pub user: Option<String>,
+    pub search_path: Option<OsString>,
+    no_color: bool,
+    dumb_terminal: bool,
+    /// The agent programs whose variables are there: they give them to what they start.
+    pub agents: Vec<&'static str>,
+    /// The session of the host that started us, and its process.
+    pub session: Option<SessionId>,
+    pub host_process: Option<u32>,
+    /// The call of the worker of ours in which we run.
+    pub call: Option<CallId>,
+    /// The project, as the host tells it.
+    pub project: Option<PathBuf>,
+    /// The file from which the session's shell takes further variables.
+    pub env_file: Option<PathBuf>,
+    /// The hook that started us is a plugin's.
+    pub in_plugin: bool,
+    claude_folder: Option<PathBuf>,
+    /// Values that must not be stored, because of what their variables are called.
+    pub secrets: Vec<String>,
+}
+
+/// A shorter value is more likely to be a word of the text around it than a secret.
+const SHORTEST_SECRET: usize = 8;
+
+/// A variable with one of these in its name holds what nobody should find in a journal.
+const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+impl Environment {
+    pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut environment = Self::default();
+        for (name, value) in variables.into_iter().filter(|(_, value)| !value.is_empty()) {
+            environment.take(&name, &value);
+        }
+        environment
+    }
+
+    fn take(&mut self, name: &OsStr, value: &OsStr) {
+        let agent = name.to_str().and_then(hosts::known_agents::by_variable);
+        self.agents.extend(agent);
+        match name.to_str() {
+            Some("XDG_STATE_HOME") => self.state_home = absolute(value),
+            Some("HOME") => self.home = absolute(value),
+            Some("USER") => self.user = value.to_str().map(str::to_owned),
+            Some("PATH") => self.search_path = Some(value.to_owned()),
+            Some("CLAUDE_CODE_SESSION_ID") => {
+                self.session = value.to_str().and_then(|id| SessionId::parse(id).ok());
+            }
+            Some("CLAUDE_PID") => self.host_process = value.to_str().and_then(|id| id.parse().ok()),
+            Some("GATEWRIGHT_CALL") => {
+                self.call = value.to_str().and_then(|call| CallId::parse(call).ok());
+            }
+            Some("CLAUDE_PROJECT_DIR") => self.project = absolute(value),
+            Some("CLAUDE_ENV_FILE") => self.env_file = absolute(value),
+            Some("CLAUDE_PLUGIN_ROOT") => self.in_plugin = true,
+            Some("CLAUDE_CONFIG_DIR") => self.claude_folder = absolute(value),
+            Some("NO_COLOR") => self.no_color = true,
+            Some("TERM") => self.dumb_terminal = value == "dumb",
+            Some(name) if is_secret(name) => self.secrets.extend(secret(value)),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Where programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
+    pub fn state_home(&self) -> Option<PathBuf> {
+        let default = || self.home.as_ref().map(|home| home.join(".local/state"));
+        self.state_home.clone().or_else(default)
+    }
+
+    /// Where Claude Code keeps the user's own settings.
+    pub fn claude_folder(&self) -> Option<PathBuf> {
+        let default = || self.home.as_ref().map(|home| home.join(".claude"));
+        self.claude_folder.clone().or_else(default)
+    }
+
+    /// Can the terminal do nothing but print lines?
+    pub fn has_dumb_terminal(&self) -> bool {
+        self.dumb_terminal
+    }
+
+    /// Does the environment ask for texts without colour?
+    pub fn wants_no_color(&self) -> bool {
+        self.no_color || self.dumb_terminal
+    }
+}
+
+/// A relative path would mean another folder in every folder, so it counts as not given.
+fn absolute(value: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(value);
+    path.is_absolute().then(|| path.to_owned())
+}
+
+/// In small or capital letters. Every process looks through all its variables, so this is done in place.
+fn is_secret(name: &str) -> bool {
+    let name = name.as_bytes();
+    let begins = |at: usize, word: &&str| {
+        let part = name.get(at..at + word.len());
+        part.is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    (0..name.len()).any(|at| SECRET_WORDS.iter().any(|word| begins(at, word)))
+}
+
+fn secret(value: &OsStr) -> Option<String> {
+    value
+        .to_str()
+        .filter(|value| value.len() >= SHORTEST_SECRET)
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        Environment::new(
+            variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        )
+    }
+
+    #[test]
+    fn the_state_home_is_told_by_the_environment() {
+        for (variables, expected) in [
+            (
+                &[("XDG_STATE_HOME", "/state"), ("HOME", "/me")][..],
+                Some("/state"),
+            ),
+            (&[("HOME", "/me")], Some("/me/.local/state")),
+            (
+                &[("XDG_STATE_HOME", ""), ("HOME", "/me")],
+                Some("/me/.local/state"),
+            ),
+            (
+                &[("XDG_STATE_HOME", "relative"), ("HOME", "/me")],
+                Some("/me/.local/state"),
+            ),
+            (&[("HOME", "relative")], None),
+            (&[], None),
+        ] {
+            assert_eq!(
+                environment(variables).state_home(),
+                expected.map(PathBuf::from)
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_are_told_by_their_names_and_are_long_enough() {
+        let found = environment(&[
+            ("SERVICE_API_KEY", "0123456789"),
+            ("my_token", "abcdefgh"),
+            ("DB_PASSWORD", "short"),
+            ("PAGER", "less is more"),
+        ]);
+        assert_eq!(found.secrets, ["0123456789", "abcdefgh"]);
+    }
+
+    #[test]
+    fn the_variables_of_agents_are_noticed() {
+        let found = environment(&[("CLAUDECODE", "1"), ("CODEX_HOME", "/c"), ("CRUSH", "")]);
+        assert_eq!(found.agents, ["claude"]);
+    }
+
+    #[test]
+    fn the_session_and_its_process_are_taken_as_far_as_they_are_whole() {
+        for (session, process, expected) in [
+            ("0c6f-1", "42", (Some("0c6f-1"), Some(42))),
+            ("../x", "-1", (None, None)),
+            ("", "", (None, None)),
+        ] {
+            let found =
+                environment(&[("CLAUDE_CODE_SESSION_ID", session), ("CLAUDE_PID", process)]);
+            let session = found.session.as_ref().map(SessionId::as_str);
+            assert_eq!((session, found.host_process), expected);
+        }
+    }
+
+    #[test]
+    fn colour_can_be_forbidden() {
+        assert!(environment(&[("NO_COLOR", "1")]).wants_no_color());
+        assert!(environment(&[("TERM", "dumb")]).wants_no_color());
+        assert!(!environment(&[("NO_COLOR", ""), ("TERM", "xterm")]).wants_no_color());
+    }
+}

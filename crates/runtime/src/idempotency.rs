@@ -1,0 +1,163 @@
+//! Keys: each is bound to one command and its arguments, so that no other command hides behind it.
+
+use engine::RunId;
+use store::{Backend, Key, StoredRun};
+
+use crate::failure::Failure;
+use crate::workspace::Workspace;
+use crate::{find_run, ids};
+
+/// The longest key that can be typed; the rest of what the store takes is for the binding.
+pub const LONGEST: usize = 96;
+
+/// How many entries back another use of a key is looked for. Whoever sends a key again does it
+/// soon, and the cost of a command must not grow with the history.
+const LOOKED_BACK: u64 = 100;
+
+/// A command and those of its arguments that make a difference.
+pub struct Command<'a> {
+    pub name: &'a str,
+    pub arguments: Vec<(&'a str, String)>,
+}
+
+impl<'a> Command<'a> {
+    pub fn new(name: &'a str) -> Self {
+        Self {
+            name,
+            arguments: Vec::new(),
+        }
+    }
+
+    pub fn with(mut self, name: &'a str, value: impl ToString) -> Self {
+        self.arguments.push((name, value.to_string()));
+        self
+    }
+
+    pub fn with_all(mut self, name: &'a str, values: impl IntoIterator<Item = String>) -> Self {
+        self.arguments
+            .extend(values.into_iter().map(|value| (name, value)));
+        self
+    }
+}
+
+/// The key under which a command is stored in the journal of this run.
+pub fn of_run(
+    workspace: &Workspace<'_>,
+    stored: &StoredRun,
+    typed: Option<&Key>,
+    command: &Command<'_>,
+) -> Result<Key, Failure> {
+    let Some(typed) = typed else {
+        return ids::key();
+    };
+    let (run, bound) = (&stored.run.id, bind(typed, command)?);
+    if workspace.store.keyed(run, &bound)?.is_empty() {
+        let from = stored.version.saturating_sub(LOOKED_BACK) + 1;
+        let recent = workspace.store.journal(run, from, LOOKED_BACK)?;
+        let keys = recent.iter().filter_map(|entry| entry.key.as_ref());
+        refuse_another(typed, &bound, keys)?;
+    }
+    Ok(bound)
+}
+
+/// The key under which a run of this project is begun, and the run that it began before.
+pub fn of_beginning(
+    workspace: &Workspace<'_>,
+    typed: Option<&Key>,
+    command: &Command<'_>,
+) -> Result<(Key, Option<StoredRun>), Failure> {
+    let Some(typed) = typed else {
+        return Ok((ids::key()?, None));
+    };
+    let bound = bind(typed, command)?;
+    let mut others = Vec::new();
+    for summary in find_run::of_project(workspace)? {
+        match first_key(workspace, &summary.id)? {
+            Some(key) if key == bound => {
+                return Ok((bound, workspace.store.run(&summary.id)?));
+            }
+            Some(key) => others.push(key),
+            None => {}
+        }
+    }
+    refuse_another(typed, &bound, others.iter())?;
+    Ok((bound, None))
+}
+
+fn first_key(workspace: &Workspace<'_>, run: &RunId) -> Result<Option<Key>, Failure> {
+    let first = workspace.store.journal(run, 1, 1)?;
+    Ok(first.into_iter().find_map(|entry| entry.key))
+}
+
+/// `KEY~command~digest`: what was typed, and what it was typed for.
+fn bind(typed: &Key, command: &Command<'_>) -> Result<Key, Failure> {
+    let arguments = command.arguments.iter();
+    let told: Vec<String> = arguments
+        .map(|(name, value)| format!("{name}={}:{value}", value.len()))
+        .collect();
+    let digest = evidence::hash(told.join("\n").as_bytes()).to_string();
+    let bound = format!("{typed}~{}~{}", command.name, &digest[..16]);
+    Key::parse(&bound).map_err(|problem| Failure::bug(format!("a key cannot be bound ({problem})")))
+}
+
+fn refuse_another<'k>(
+    typed: &Key,
+    bound: &Key,
+    mut there: impl Iterator<Item = &'k Key>,
+) -> Result<(), Failure> {
+    match there.find_map(|key| command_of(typed, bound, key)) {
+        Some(command) => {
+            let message = format!("key {typed} was used for `{command} …`; nothing was done");
+            Err(Failure::no(message).hint("give another key"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The command for which the same key was typed, if that was another one.
+fn command_of<'k>(typed: &Key, bound: &Key, key: &'k Key) -> Option<&'k str> {
+    let mut parts = key.as_str().rsplitn(3, '~');
+    let (_digest, command, word) = (parts.next()?, parts.next()?, parts.next()?);
+    (word == typed.as_str() && key != bound).then_some(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(typed: &str, command: &Command<'_>) -> Key {
+        bind(&Key::parse(typed).unwrap(), command).unwrap()
+    }
+
+    #[test]
+    fn a_key_means_one_command_with_its_arguments() {
+        let here = Command::new("checkpoint").with("NAME", "here");
+        let typed = Key::parse("k~1").unwrap();
+        let first = bound("k~1", &here);
+        for (other, expected) in [
+            (bound("k~1", &here), None),
+            (bound("k", &here), None),
+            (
+                bound("k~1", &Command::new("checkpoint").with("NAME", "there")),
+                Some("checkpoint"),
+            ),
+            (bound("k~1", &Command::new("finish")), Some("finish")),
+            (typed.clone(), None),
+        ] {
+            assert_eq!(command_of(&typed, &first, &other), expected, "{other}");
+        }
+    }
+
+    #[test]
+    fn arguments_do_not_run_into_each_other() {
+        let one = Command::new("answer").with("a", "x").with("b", "y");
+        let other = Command::new("answer").with("a", "x\nb=1:y");
+        assert_ne!(bound("k", &one), bound("k", &other));
+    }
+
+    #[test]
+    fn the_longest_key_can_be_bound() {
+        let longest = "k".repeat(LONGEST);
+        bound(&longest, &Command::new("checkpoint"));
+    }
+}

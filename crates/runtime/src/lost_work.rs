@@ -1,0 +1,49 @@
+//! Work of ours whose process is gone: it has crashed, and the run goes on without it.
+
+use engine::{Dispatch, Ending, Fault, Happening, Usage, Who, WorkEvent, WorkRef};
+
+use crate::claim;
+use crate::commit;
+use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace};
+
+/// Is there work of ours whose process is gone?
+pub fn has_lost_work(workspace: &Workspace<'_>, opened: &OpenRun) -> bool {
+    lost(workspace, opened).next().is_some()
+}
+
+fn lost<'a>(
+    workspace: &'a Workspace<'_>,
+    opened: &'a OpenRun,
+) -> impl Iterator<Item = &'a Dispatch> {
+    let open = opened.run().dispatches.values();
+    open.filter(|open| open.session.is_none()).filter(|open| {
+        open.call
+            .as_ref()
+            .is_some_and(|call| claim::is_lost(&workspace.state, call))
+    })
+}
+
+/// Tells the engine of work of ours whose process is gone: it has crashed.
+pub fn settle_lost_work(
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
+) -> Result<OpenRun, Failure> {
+    let lost: Vec<Dispatch> = lost(workspace, &opened).cloned().collect();
+    for dispatch in lost {
+        let reason = format!("the process that ran {} is gone", dispatch.id);
+        let what = Happening::Work(WorkEvent::Ended {
+            work: WorkRef::Dispatch(dispatch.id),
+            ending: Ending::Fault {
+                fault: Fault::Crashed,
+                reason,
+            },
+            usage: Usage::default(),
+        });
+        opened = commit::alone(workspace, opened, &Who::Engine, what)?;
+        if let Some(call) = &dispatch.call {
+            claim::clear(&workspace.state, call);
+        }
+    }
+    Ok(opened)
+}

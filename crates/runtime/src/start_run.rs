@@ -1,0 +1,335 @@
+//! Starting a run, for a person's command and for a session alike.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use engine::{
+    Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
+    RunId, SessionId, Step, Who,
+};
+use evidence::Project;
+use hosts::Program;
+use language::Sources;
+use store::{Backend, Files, Key, NewRun, StoredRun};
+
+use crate::context::Context;
+use crate::definition::{self, Trouble};
+use crate::drive_settings::{DriveRequest, DriveSettings};
+use crate::enrolment::{self, Enrolled};
+use crate::failure::Failure;
+use crate::session_host;
+use crate::state::State;
+use crate::workspace::{OpenRun, Workspace};
+use crate::{
+    clock, group_members, ids, params, path_collision, saved_env, transact, trust, view_files,
+};
+
+/// How often another id is tried, when the one that chance gave is taken.
+const MOST_IDS: u32 = 8;
+
+/// What a run is to begin with.
+pub struct StartRun {
+    /// A built-in pipeline, one of the project's own, or a path.
+    pub pipeline: String,
+    pub task: String,
+    pub params: Vec<(ParamName, String)>,
+    pub steps: Vec<Step>,
+    pub id: Option<RunId>,
+    pub queued: bool,
+    /// How long others may keep us from beginning.
+    pub patience: Duration,
+    pub by: Who,
+    pub holder: Holder,
+    /// How a headless run is decided.
+    pub drive: DriveRequest,
+}
+
+/// Who will drive the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    Hand,
+    /// Our own orchestrator.
+    Headless,
+    Session {
+        session: SessionId,
+        process: Option<Process>,
+    },
+}
+
+impl Holder {
+    fn driver(&self) -> Driver {
+        match self {
+            Self::Hand => Driver::ByHand,
+            Self::Headless => Driver::Headless,
+            Self::Session { .. } => Driver::Guarded,
+        }
+    }
+
+    fn session(&self) -> (Option<SessionId>, Option<Process>) {
+        match self {
+            Self::Hand | Self::Headless => (None, None),
+            Self::Session { session, process } => (Some(session.clone()), *process),
+        }
+    }
+}
+
+pub enum Begun {
+    Run(OpenRun),
+    /// The key had begun this one before.
+    Earlier(OpenRun),
+    Refused(Refusal),
+}
+
+/// Starts the run.
+pub fn start(
+    workspace: &mut Workspace<'_>,
+    starting: StartRun,
+    key: &Key,
+) -> Result<Begun, Trouble> {
+    let project = workspace.project()?;
+    let word = &meant(workspace.context, project, &starting.pipeline)?;
+    let sources = sources(workspace.context, project, word)?;
+    let compiled = match starting.holder {
+        Holder::Headless => definition::compile_for(&sources, starting.drive.usual_runner())?,
+        Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,
+    };
+    is_new(workspace, starting.id.as_ref())?;
+    let definition = compiled.pipeline.definition();
+    let files = trust::pinned(workspace, word, &sources, definition)?;
+    let (free_id, patience) = (starting.id.is_none(), starting.patience);
+    let holder = starting.holder.clone();
+    let settings = match &holder {
+        Holder::Headless => Some(starting.drive.settings(workspace.context, definition)?),
+        Holder::Hand | Holder::Session { .. } => None,
+    };
+    let beginning = beginning(workspace, files.hash(), &compiled.pipeline, starting)?;
+    let beginner = Beginner {
+        key,
+        files: &files,
+        pipeline: &compiled.pipeline,
+        free_id,
+        patience,
+        holder,
+        settings,
+    };
+    Ok(beginner.begin(workspace, beginning)?)
+}
+
+/// What a run of this pipeline is started with, as `lint` and all others look at it: the file that is
+/// meant, with the members that the project's settings add.
+pub fn sources(context: &Context, project: &Project, word: &str) -> Result<Sources, Trouble> {
+    let word = meant(context, project, word)?;
+    let found = definition::find(&word, &context.folder, &project.root)?;
+    Ok(group_members::settled(found, &project.root)?)
+}
+
+/// The file that `init` made of the pipeline of this name, or the word itself. A person put the file
+/// there to be edited, so it goes before the program's own of the same name.
+pub fn meant(context: &Context, project: &Project, word: &str) -> Result<String, Failure> {
+    // Without a home nothing is installed.
+    let file = match context.state() {
+        Ok(state) => installed(&state, project, word)?,
+        Err(_) => None,
+    };
+    Ok(file.unwrap_or_else(|| word.to_owned()))
+}
+
+fn installed(state: &State, project: &Project, word: &str) -> Result<Option<String>, Failure> {
+    let installed = enrolment::of_project(state, &project.key)
+        .map_err(Failure::file("read from", state.folder()))?;
+    let pipelines = installed.into_iter().flat_map(|it| it.pipelines);
+    let mut files = pipelines
+        .filter(|it| it.name.as_str() == word)
+        .filter_map(|it| it.file);
+    let file = files.next().map(|file| project.root.join(file));
+    Ok(file
+        .filter(|file| file.is_file())
+        .map(|file| file.to_string_lossy().into_owned()))
+}
+
+/// That an id is taken is told before anything about the run that has it.
+fn is_new(workspace: &Workspace<'_>, id: Option<&RunId>) -> Result<(), Failure> {
+    match id {
+        Some(id) if workspace.store.run(id)?.is_some() => {
+            Err(store::Error::RunExists { run: id.clone() }.into())
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn beginning(
+    workspace: &Workspace<'_>,
+    hash: Hash,
+    pipeline: &Pipeline,
+    starting: StartRun,
+) -> Result<Beginning, Failure> {
+    let definition = pipeline.definition();
+    let params = params::gather(definition, &starting.params, &workspace.project()?.root)?;
+    params::refuse_empty(definition, &params)?;
+    let (session, process) = starting.holder.session();
+    Ok(Beginning {
+        at: clock::now(),
+        by: starting.by,
+        id: starting.id.map_or_else(ids::run_id, Ok)?,
+        definition: hash,
+        task: starting.task,
+        params,
+        driver: starting.holder.driver(),
+        host: Program::DEFAULT.host_name(),
+        session,
+        process,
+        steps: starting.steps,
+        before: BTreeMap::new(),
+        queued: starting.queued,
+    })
+}
+
+/// All that stays the same while a free id is looked for.
+struct Beginner<'a> {
+    key: &'a Key,
+    files: &'a Files,
+    pipeline: &'a Pipeline,
+    free_id: bool,
+    patience: Duration,
+    holder: Holder,
+    settings: Option<DriveSettings>,
+}
+
+impl Beginner<'_> {
+    /// Invariant: from the look for other runs to the begin nobody else begins one.
+    fn begin(
+        &self,
+        workspace: &mut Workspace<'_>,
+        mut beginning: Beginning,
+    ) -> Result<Begun, Failure> {
+        let home = Home {
+            project: workspace.project()?.key.clone(),
+            worktree: workspace.worktree()?,
+        };
+        let pipeline = self.pipeline;
+        let _turn = workspace.state.wait_to_start(self.patience)?;
+        for _ in 0..MOST_IDS {
+            let decision = engine::begin(pipeline, &beginning);
+            if let Reply::Refuse(refusal) = decision.reply {
+                let advice = params::advice(pipeline.definition(), &beginning);
+                return Ok(Begun::Refused(advised(refusal, advice)));
+            }
+            let run = begun(&decision.entries)?;
+            if !beginning.queued {
+                path_collision::refuse(workspace, pipeline.definition(), &run, &home.worktree)?;
+            }
+            beginning.before = workspace.lying_there(pipeline, &run, &home.worktree)?;
+            let decision = engine::begin(pipeline, &beginning);
+            self.enrol(workspace, &beginning.id)?;
+            match self.store(workspace, &home, &decision) {
+                Ok(stored) => {
+                    let opened = settled(workspace, stored, Rc::new(pipeline.clone()))?;
+                    return self.marked(workspace, opened).map(Begun::Run);
+                }
+                Err(store::Error::RunExists { .. }) if self.free_id => {
+                    beginning.id = ids::run_id()?;
+                }
+                Err(error) => return Err(self.give_up(workspace, error)),
+            }
+        }
+        Err(Failure::outside("no free id was found for the run").hint("give one with --id"))
+    }
+
+    /// Invariant: the session's file is there before the run is, so no moment is unguarded. A file
+    /// that names a run which is not there binds nobody. So with the settings of a headless run.
+    fn enrol(&self, workspace: &Workspace<'_>, run: &RunId) -> Result<(), Failure> {
+        if let Some(settings) = &self.settings {
+            settings.keep(&workspace.state, run)?;
+        }
+        let Holder::Session { session, process } = &self.holder else {
+            return Ok(());
+        };
+        let enrolled = Enrolled {
+            session: session.clone(),
+            run: run.clone(),
+            process: *process,
+        };
+        enrolment::enrol(&workspace.state, &enrolled)
+            .map_err(Failure::file("write to", workspace.state.folder()))
+    }
+
+    fn marked(&self, workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
+        match &self.holder {
+            Holder::Session { process, .. } => {
+                session_host::mark_doubt(workspace, opened, process.as_ref())
+            }
+            _ => Ok(opened),
+        }
+    }
+
+    fn give_up(&self, workspace: &Workspace<'_>, error: store::Error) -> Failure {
+        if let Holder::Session { session, .. } = &self.holder {
+            // What is left behind names a run that is not there, and binds nobody.
+            let _ = enrolment::withdraw(&workspace.state, session);
+        }
+        error.into()
+    }
+
+    fn store(
+        &self,
+        workspace: &mut Workspace<'_>,
+        home: &Home,
+        decision: &Decision,
+    ) -> Result<StoredRun, store::Error> {
+        let new = NewRun {
+            project: &home.project,
+            worktree: &home.worktree,
+            files: self.files,
+            compiled: self.pipeline.definition(),
+            key: Some(self.key),
+            contents: &[],
+            secrets: &workspace.context.environment.secrets,
+            status: &|run| engine::status(self.pipeline, run),
+        };
+        workspace.store.begin(&new, decision)
+    }
+}
+
+/// A refusal that ends with what to type.
+fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
+    match advice {
+        Some(advice) => Refusal {
+            reason: format!("{}; {advice}", refusal.reason),
+            ..refusal
+        },
+        None => refusal,
+    }
+}
+
+/// Where a run belongs, as the store keeps it.
+struct Home {
+    project: String,
+    worktree: String,
+}
+
+/// The run as its first entries tell it.
+fn begun(entries: &[Entry]) -> Result<Run, Failure> {
+    engine::replay(entries)
+        .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))
+}
+
+/// What goes with a run that has just been stored, or that was and then the power went.
+pub fn settled(
+    workspace: &mut Workspace<'_>,
+    stored: StoredRun,
+    pipeline: Rc<Pipeline>,
+) -> Result<OpenRun, Failure> {
+    let run = &stored.run.id;
+    if workspace.state.search_path(run).is_none()
+        && let Some(search) = &workspace.context.environment.search_path
+    {
+        saved_env::keep(workspace, &stored.run, pipeline.definition())?;
+        workspace.state.keep_search_path(run, search)?;
+    }
+    let opened = transact::prepare(workspace, OpenRun { stored, pipeline })?;
+    let opened = view_files::render(workspace, opened);
+    // A view that cannot be written now is told of by the next change, and the run has begun.
+    workspace.notices.clear();
+    Ok(opened)
+}

@@ -1,0 +1,389 @@
+//! The way through: read the run, look at what the engine needs, decide and store in one transaction.
+
+use std::time::Duration;
+
+use engine::{
+    Decision, Driver, EngineEvent, Entry, Event, Fact, Happening, PersonEvent, Refusal, Reply,
+    Rule, RunId, SessionEvent, Standing, Time, Who, WorkEvent, WorkResult,
+};
+use store::{Backend, Key, StoredEntry};
+
+use crate::commit::{self, Attempt, Signed};
+pub use crate::commit::{Decided, Request, alone};
+use crate::failure::Failure;
+use crate::file_lock::FileLock;
+use crate::workspace::{OpenRun, Workspace};
+use crate::{clock, lost_work, view_files};
+
+/// How often we look again because somebody else was faster.
+const MOST_LOOKS: u32 = 500;
+
+/// How many plans are read in a row; each leads into a stage that begins with another plan.
+const MOST_PLANS: u32 = 16;
+
+/// How long a hook waits for its turn, whose host waits for it.
+const SHORT_PATIENCE: Duration = Duration::from_secs(3);
+
+/// The run that a request is about.
+pub enum Target {
+    /// It is locked first and read under the lock, so of many commands that come at once none starves.
+    Locked(RunId),
+    /// As its caller has just read it. What leaves no entry is decided on that without a lock; one is
+    /// taken after somebody else was faster.
+    Seen(Box<OpenRun>),
+}
+
+/// Who asks, and how often it counts.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    pub by: &'a Who,
+    /// Requests with the same key count once.
+    pub key: Option<&'a Key>,
+}
+
+/// Makes the request for a run as it was looked at. It is made anew for every look, since what a word
+/// means may depend on where the run is.
+pub type MakeRequest<'a> =
+    dyn FnMut(&Workspace<'_>, &OpenRun, Time) -> Result<Request, Failure> + 'a;
+
+/// Puts through what somebody typed, signed with who typed it.
+pub fn command(
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    key: &Key,
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    let options = Options {
+        by: &workspace.context.who(),
+        key: Some(key),
+    };
+    transact(workspace, Target::Locked(run.clone()), options, make)
+}
+
+/// Tells the engine what happened, and stores what it decides.
+pub fn transact(
+    workspace: &mut Workspace<'_>,
+    target: Target,
+    options: Options<'_>,
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    let decided = match target {
+        Target::Seen(opened) => look_and_store(workspace, *opened, (options, None), make)?,
+        Target::Locked(run) => match repeated(workspace, &run, options.key)? {
+            Some(decided) => decided,
+            None => {
+                let lock = workspace.state.wait_to_change(&run);
+                let opened = workspace.read(&run)?;
+                look_and_store(workspace, opened, (options, lock), make)?
+            }
+        },
+    };
+    // What was noticed on the way goes along with what came of it.
+    let notices = std::mem::take(&mut workspace.notices);
+    Ok(Decided { notices, ..decided })
+}
+
+fn look_and_store(
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
+    (options, mut lock): (Options<'_>, Option<FileLock>),
+    make: &mut MakeRequest<'_>,
+) -> Result<Decided, Failure> {
+    let Options { by, key } = options;
+    let run = opened.run().id.clone();
+    for _ in 0..MOST_LOOKS {
+        opened = prepare(workspace, opened)?;
+        let at = clock::now();
+        let request = make(workspace, &opened, at)?;
+        opened = match before_storing(workspace, opened, (by, at), &request)? {
+            Ready::Decided(decided) => return Ok(*decided),
+            Ready::TakenUp(taken) => {
+                opened = taken;
+                continue;
+            }
+            Ready::Store(opened) => opened,
+        };
+        match commit::attempt(workspace, opened, Signed { by, at, key }, request)? {
+            Attempt::Done(decided) => return settle(workspace, *decided),
+            Attempt::Repeated(entries) => {
+                let opened = workspace.read(&run)?;
+                return Ok(told_again(opened, entries));
+            }
+            Attempt::Moved => {
+                workspace.context.expect_delay();
+                let state = &workspace.state;
+                lock = lock.or_else(|| state.wait_shortly_to_change(&run, SHORT_PATIENCE));
+                opened = workspace.read(&run)?;
+            }
+        }
+    }
+    let message = format!("run {run} changes faster than it can be read");
+    Err(Failure::outside(message).hint("retry"))
+}
+
+enum Ready {
+    /// There is nothing to store.
+    Decided(Box<Decided>),
+    /// A queued run was taken up first: look again.
+    TakenUp(OpenRun),
+    Store(OpenRun),
+}
+
+/// What is settled before anything is stored.
+fn before_storing(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    (by, at): (&Who, Time),
+    request: &Request,
+) -> Result<Ready, Failure> {
+    if moves(&request.what) {
+        workspace.project_of(&opened)?;
+    }
+    if is_queued(&opened) && is_work(&request.what) {
+        return match refused_anyway(workspace, &opened, (by, at), request)? {
+            Some(refusal) => Ok(Ready::Decided(Box::new(Decided::refused(opened, refusal)))),
+            None => alone(
+                workspace,
+                opened,
+                by,
+                Happening::Engine(EngineEvent::TakenUp),
+            )
+            .map(Ready::TakenUp),
+        };
+    }
+    if is_stored_anyway(&opened, (by, at), request) {
+        return Ok(Ready::Store(opened));
+    }
+    let decision = commit::preview(workspace, &opened, (by, at), request)?;
+    Ok(match decision.entries.is_empty() {
+        true => Ready::Decided(Box::new(unrecorded(opened, decision))),
+        false => Ready::Store(opened),
+    })
+}
+
+/// Does this usually leave an entry and need a look at files? Then a first look without storing would
+/// be a waste.
+fn is_stored_anyway(opened: &OpenRun, (by, at): (&Who, Time), request: &Request) -> bool {
+    let event = Event {
+        at,
+        by: by.clone(),
+        what: request.what.clone(),
+    };
+    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
+    needs != engine::Needs::default() && leaves_entries(&request.what)
+}
+
+fn unrecorded(opened: OpenRun, decision: Decision) -> Decided {
+    Decided {
+        opened,
+        reply: decision.reply,
+        rule: decision.rule,
+        entries: Vec::new(),
+        repeated: false,
+        notices: Vec::new(),
+    }
+}
+
+/// Leaves a line of ours in the history, which moves nothing; with a key, once.
+pub fn remark(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    key: Option<&Key>,
+    message: &str,
+) -> Result<Decided, Failure> {
+    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
+        let message = message.to_owned();
+        Ok(Request::from(Happening::Session(SessionEvent::Remarked {
+            message,
+        })))
+    };
+    let by = Who::Engine;
+    transact(
+        workspace,
+        Target::Seen(Box::new(opened)),
+        Options { by: &by, key },
+        &mut make,
+    )
+}
+
+/// Does this usually leave a mark, so that looking twice would be a waste?
+fn leaves_entries(what: &Happening) -> bool {
+    moves(what)
+        || matches!(
+            what,
+            Happening::Work(WorkEvent::Ended { .. }) | Happening::Work(WorkEvent::Requested { .. })
+        )
+}
+
+/// What our own side does before anything else can happen: workers of ours whose process is gone have
+/// crashed, a stop that somebody pulled counts, and the steps of a new task graph are read. The work of a headless run is settled by
+/// whoever drives it, who may go on with it.
+pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
+    if opened.run().driver != Driver::Headless
+        && lost_work::has_lost_work(workspace, &opened)
+        && opened.has_project()
+    {
+        opened = lost_work::settle_lost_work(workspace, opened)?;
+    }
+    if view_files::is_stopped(workspace, &opened) && opened.has_project() {
+        opened = view_files::render(workspace, opened);
+    }
+    for _ in 0..MOST_PLANS {
+        let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
+            return Ok(opened);
+        };
+        // A run whose project is gone can still be looked at and cancelled.
+        if !opened.has_project() {
+            return Ok(opened);
+        }
+        let before = opened.stored.version;
+        opened = alone(workspace, opened, &Who::Engine, what)?;
+        if opened.stored.version == before {
+            return Ok(opened);
+        }
+    }
+    Ok(opened)
+}
+
+/// A move may lead into a stage whose steps are still to be read.
+fn settle(workspace: &mut Workspace<'_>, decided: Decided) -> Result<Decided, Failure> {
+    let opened = prepare(workspace, decided.opened)?;
+    let opened = view_files::render(workspace, opened);
+    Ok(Decided { opened, ..decided })
+}
+
+fn is_queued(opened: &OpenRun) -> bool {
+    let run = opened.run();
+    run.standing == Standing::Queued && run.driver == Driver::ByHand
+}
+
+fn is_work(what: &Happening) -> bool {
+    matches!(
+        what,
+        Happening::Work(WorkEvent::Reported { .. })
+            | Happening::Person(PersonEvent::Answered(_))
+            | Happening::Person(PersonEvent::FinishAsked)
+    )
+}
+
+/// Could this move the run? Then its project must be there, since nothing else is evidence.
+fn moves(what: &Happening) -> bool {
+    is_work(what)
+        || matches!(
+            what,
+            Happening::Engine(EngineEvent::ChecksRan { .. })
+                | Happening::Person(PersonEvent::SkipAsked { .. })
+                | Happening::Person(PersonEvent::RetryAsked)
+        )
+}
+
+/// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
+fn refused_anyway(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    (by, at): (&Who, Time),
+    request: &Request,
+) -> Result<Option<Refusal>, Failure> {
+    let taken = as_taken_up(workspace, opened, (by, at))?;
+    if engine::pending(&taken.pipeline, taken.run()).is_some() {
+        return Ok(None);
+    }
+    let decision = commit::preview(workspace, &taken, (by, at), request)?;
+    let ended = |entry: &Entry| matches!(entry.fact, Fact::Ended { .. });
+    match decision.reply {
+        Reply::Refuse(refusal) if !decision.entries.iter().any(ended) => Ok(Some(refusal)),
+        _ => Ok(None),
+    }
+}
+
+/// The run as it will be when it is taken up; nothing is stored.
+pub fn as_taken_up(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    (by, at): (&Who, Time),
+) -> Result<OpenRun, Failure> {
+    let mut taken = opened.clone();
+    if !is_queued(opened) {
+        return Ok(taken);
+    }
+    let decision = commit::preview(
+        workspace,
+        opened,
+        (by, at),
+        &Happening::Engine(EngineEvent::TakenUp).into(),
+    )?;
+    for entry in &decision.entries {
+        if let Ok(run) = engine::apply(Some(taken.stored.run.clone()), entry) {
+            taken.stored.run = run;
+        }
+    }
+    Ok(taken)
+}
+
+/// Whoever drives a queued run by hand takes it up.
+pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
+    let by = workspace.context.who();
+    match is_queued(&opened) {
+        true => alone(
+            workspace,
+            opened,
+            &by,
+            Happening::Engine(EngineEvent::TakenUp),
+        ),
+        false => Ok(opened),
+    }
+}
+
+/// What came of the same key before, if it was there before.
+pub fn repeated(
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    key: Option<&Key>,
+) -> Result<Option<Decided>, Failure> {
+    let Some(key) = key else { return Ok(None) };
+    let entries = workspace.store.keyed(run, key)?;
+    if entries.is_empty() {
+        return Ok(None);
+    }
+    let opened = workspace.read(run)?;
+    Ok(Some(told_again(opened, entries)))
+}
+
+/// The reply of then, as far as the entries tell it.
+fn told_again(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
+    let entries: Vec<(u64, Entry)> = entries
+        .into_iter()
+        .map(|stored| (stored.number, stored.entry))
+        .collect();
+    let rule = entries.last().map_or(Rule::Quiet, |(_, entry)| entry.rule);
+    let reply = match entries.iter().rev().find_map(|(_, entry)| refused(entry)) {
+        Some((rule, reason)) => {
+            let next = engine::next(&opened.pipeline, opened.run());
+            Reply::Refuse(Refusal { rule, reason, next })
+        }
+        None => Reply::Done,
+    };
+    Decided {
+        opened,
+        reply,
+        rule,
+        entries,
+        repeated: true,
+        notices: Vec::new(),
+    }
+}
+
+/// Does this entry tell that the answer was no?
+fn refused(entry: &Entry) -> Option<(Rule, String)> {
+    match &entry.fact {
+        Fact::Refused { reason, .. }
+        | Fact::Retried { reason, .. }
+        | Fact::Stuck { reason, .. }
+        | Fact::Ended {
+            result: WorkResult::Fault { reason, .. },
+            ..
+        } => Some((entry.rule, reason.clone())),
+        // What else there is tells of something that was done.
+        _ => None,
+    }
+}
