@@ -16,9 +16,6 @@ use crate::stage::{
 };
 use crate::status::status;
 
-/// The name under which the main session itself works.
-pub const SESSION: &str = "session";
-
 /// A piece of work that may begin now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
@@ -106,7 +103,7 @@ pub(crate) fn assign(
         );
     };
     ready(pipeline, run, stage)?;
-    if agent.as_str() == SESSION && !session_works(pipeline, run) {
+    if agent.is_session() && !session_works(pipeline, run) {
         return out_of_turn(stage, agent);
     }
     match &stage.work {
@@ -171,11 +168,11 @@ fn one_agent(
     work: &AgentWork,
     agent: &AgentName,
 ) -> Result<Assignment, Obstacle> {
-    let named = match &work.worker {
-        Worker::Session => SESSION,
-        Worker::Agent(name) => name.as_str(),
+    let is_named = match &work.worker {
+        Worker::Session => agent.is_session(),
+        Worker::Agent(name) => agent == name,
     };
-    if agent.as_str() != named {
+    if !is_named {
         return out_of_turn(stage, agent);
     }
     unoccupied(run, stage)?;

@@ -9,9 +9,10 @@ use alloc::vec::Vec;
 
 use crate::amount::Amount;
 use crate::names::{
-    AgentName, ArtifactName, CommandName, CounterName, GroupName, Outcome, ParamName, PipelineName,
-    Seconds, StageName,
+    AgentName, ArtifactName, CommandName, CounterName, GroupName, ParamName, PipelineName, Seconds,
+    StageName,
 };
+use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
 use crate::stage::{Stage, Step, StepsSource, Work};
 use crate::view::View;

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 
 use crate::event::{CheckResult, TreeAround, Who};
 use crate::names::{
-    ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
-    RunId, SessionId, StageName, StepId, Time, WorkerId,
+    ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
+    SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Usage};
 use crate::stage::Step;

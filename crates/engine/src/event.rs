@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, HostName, Outcome,
-    ParamName, RunId, SessionId, StageName, StepId, Time, WorkerId,
+    AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, HostName, ParamName, RunId,
+    SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::run::{Driver, Process, Run, Usage};
 use crate::stage::Step;
 use crate::view::View;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::definition::{Artifact, Definition, OutcomeField};
 use crate::names::ArtifactName;
-use crate::outcome::{APPROVED, Fault};
+use crate::outcome::Outcome;
 use crate::stage::{Leaves, Stage, Work};
 
 impl Leaves {
@@ -29,23 +29,24 @@ impl Leaves {
 }
 
 impl Stage {
-    /// The artifacts whose writing is over when the stage is left with this word. A fault and a review
-    /// that goes on deliver nothing.
-    pub fn delivers(&self, word: &str) -> Vec<&ArtifactName> {
-        if Fault::parse(word).is_some() {
+    /// The artifacts whose writing is over when the stage is left with this outcome, or after an agent.
+    /// A fault and a review that goes on deliver nothing.
+    pub fn delivers(&self, outcome: Option<&Outcome>) -> Vec<&ArtifactName> {
+        if outcome.is_some_and(Outcome::is_fault) {
             return Vec::new();
         }
         match &self.work {
             Work::Agent(work) => {
-                let told = work.leaves.by_outcome.iter();
-                let told = told.filter(|(outcome, _)| outcome.as_str() == word);
-                let told = told.flat_map(|(_, names)| names);
+                let told = outcome.and_then(|outcome| work.leaves.by_outcome.get(outcome));
+                let told = told.into_iter().flatten();
                 work.leaves.always.iter().chain(told).collect()
             }
             Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
             Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
-            Work::Review(work) if word == APPROVED => work.fixes.iter().collect(),
-            Work::Steps(work) if word == "done" => work.leaves.iter().collect(),
+            Work::Review(work) if outcome == Some(&Outcome::Approved) => {
+                work.fixes.iter().collect()
+            }
+            Work::Steps(work) if outcome == Some(&Outcome::Done) => work.leaves.iter().collect(),
             Work::Review(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
         }
     }

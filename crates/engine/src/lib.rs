@@ -52,7 +52,7 @@ mod view;
 
 pub use amount::Amount;
 pub use apply::{Damage, apply, replay};
-pub use assign::{SESSION, session_works};
+pub use assign::session_works;
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
 pub use decide::{begin, decide, fork, may_check};
@@ -68,7 +68,7 @@ pub use names::*;
 pub use nearest::nearest;
 pub use needs::{asked, needs, needs_at_start};
 pub use next::{Choice, Next, NextDuty, next, pending};
-pub use outcome::Fault;
+pub use outcome::{CustomOutcome, Fault, Outcome};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
 pub use problem::{CheckRule, Place, Problem, Severity};

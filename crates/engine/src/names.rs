@@ -3,6 +3,9 @@
 use alloc::string::String;
 use core::fmt;
 
+/// The name under which the main session itself works.
+pub const SESSION: &str = "session";
+
 /// The longest name that is accepted.
 pub const LONGEST: usize = 64;
 
@@ -38,7 +41,8 @@ impl fmt::Display for NameError {
 
 impl core::error::Error for NameError {}
 
-fn parse(text: &str, extra: &[char]) -> Result<String, NameError> {
+/// Reads a name: letters, digits, dashes, underscores, and these further characters.
+pub(crate) fn parse(text: &str, extra: &[char]) -> Result<String, NameError> {
     let first = text.chars().next().ok_or(NameError::Empty)?;
     let length = text.chars().count();
     if length > LONGEST {
@@ -110,10 +114,6 @@ name!(
     ParamName, &[]
 );
 name!(
-    /// The word with which a stage ends.
-    Outcome, &[]
-);
-name!(
     /// One node of a task graph.
     StepId, &['.']
 );
@@ -159,6 +159,15 @@ name!(
 );
 
 impl AgentName {
+    /// The name under which the main session itself works.
+    pub(crate) fn session() -> Self {
+        Self(String::from(SESSION))
+    }
+
+    pub(crate) fn is_session(&self) -> bool {
+        self.0 == SESSION
+    }
+
     /// Do hosts take both for the same agent? They read names without case, dashes and underscores.
     pub fn is_same(&self, other: &str) -> bool {
         folded(&self.0).eq(folded(other))

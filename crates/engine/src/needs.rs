@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::assign::{SESSION, assign, spelled};
+use crate::assign::{assign, spelled};
 use crate::definition::Source;
 use crate::duty::leaves_of;
 use crate::event::{
@@ -226,7 +226,7 @@ fn stopping(pipeline: &Pipeline, run: &Run, by: &Who) -> Needs {
 /// The main session's work is admitted when it is done.
 fn session_ending(pipeline: &Pipeline, run: &Run, work: &WorkRef) -> Needs {
     match work {
-        WorkRef::Agent { agent, step } if agent.as_str() == SESSION => {
+        WorkRef::Agent { agent, step } if agent.is_session() => {
             reported(pipeline, run, Some(agent), step.as_ref())
         }
         WorkRef::Agent { .. } | WorkRef::Dispatch(_) | WorkRef::Host { .. } => Needs::default(),
@@ -258,7 +258,7 @@ fn reported(
 fn sole(pipeline: &Pipeline, run: &Run) -> Option<AgentName> {
     match next(pipeline, run).as_slice() {
         [Next::Agent { agent, .. }] => Some(agent.clone()),
-        [Next::Session { .. }] => AgentName::parse(SESSION).ok(),
+        [Next::Session { .. }] => Some(AgentName::session()),
         _ => None,
     }
 }

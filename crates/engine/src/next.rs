@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use crate::definition::Definition;
 use crate::event::{EngineEvent, Happening};
 use crate::limits::round_limit;
-use crate::names::{AgentName, ArtifactName, Outcome, StageName, StepId};
+use crate::names::{AgentName, ArtifactName, StageName, StepId};
+use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
 use crate::question::question_text;
@@ -196,7 +197,7 @@ fn any_of(definition: &Definition, agents: &[AgentPattern]) -> Next {
 
 fn open(definition: &Definition, stage: &Stage, work: &OpenWork) -> Vec<Next> {
     let mut next = vec![any_of(definition, &work.allow)];
-    if stage.on.keys().any(|outcome| outcome.as_str() == "finish") {
+    if stage.on.contains_key(&Outcome::Finish) {
         next.push(Next::Finish);
     }
     next

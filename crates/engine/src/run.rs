@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::names::{
-    AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, Outcome, ParamName,
-    RunId, RunnerName, SessionId, StageName, StepId, Time, WorkerId,
+    AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
+    RunnerName, SessionId, StageName, StepId, Time, WorkerId,
 };
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::stage::{Conversation, Stage, Step, Writes};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

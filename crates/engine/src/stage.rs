@@ -6,10 +6,9 @@ use alloc::vec::Vec;
 
 use crate::amount::Amount;
 use crate::names::{
-    AgentName, ArtifactName, CounterName, Outcome, ParamName, RunnerName, Seconds, StageName,
-    StepId,
+    AgentName, ArtifactName, CounterName, ParamName, RunnerName, Seconds, StageName, StepId,
 };
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::pattern::{AgentPattern, PathGlob};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,7 +306,7 @@ impl Stage {
     pub(crate) fn choices(&self) -> Vec<&Outcome> {
         self.on
             .keys()
-            .filter(|outcome| outcome.as_str() != Fault::Timeout.word())
+            .filter(|outcome| **outcome != Outcome::Fault(Fault::Timeout))
             .collect()
     }
 
@@ -315,7 +314,7 @@ impl Stage {
     pub(crate) fn own_outcomes(&self) -> Vec<&Outcome> {
         self.on
             .keys()
-            .filter(|outcome| Fault::parse(outcome.as_str()).is_none())
+            .filter(|outcome| !outcome.is_fault())
             .collect()
     }
 
@@ -389,16 +388,15 @@ impl Stage {
         let Way::Outcome(outcome) = way else {
             return true;
         };
-        let word = outcome.as_str();
-        let good = |word: &str| matches!(word, "done" | "passed" | "approved");
+        let is_good = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Done | Outcome::Passed | Outcome::Approved)
+        };
         match &self.work {
-            Work::Check(_) => word == "passed",
-            Work::Review(_) => word == "approved",
-            Work::Steps(_) => word == "done",
-            Work::Agent(_) if self.on.keys().any(|outcome| good(outcome.as_str())) => good(word),
-            Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
-                Fault::parse(word).is_none()
-            }
+            Work::Check(_) => **outcome == Outcome::Passed,
+            Work::Review(_) => **outcome == Outcome::Approved,
+            Work::Steps(_) => **outcome == Outcome::Done,
+            Work::Agent(_) if self.on.keys().any(is_good) => is_good(outcome),
+            Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => !outcome.is_fault(),
         }
     }
 
@@ -417,12 +415,12 @@ pub enum Way<'a> {
     After(&'a AgentPattern),
 }
 
-impl Way<'_> {
-    /// The outcome's word, or `after`.
-    pub fn word(&self) -> &str {
+impl<'a> Way<'a> {
+    /// The outcome, where the edge is taken with one.
+    pub fn outcome(&self) -> Option<&'a Outcome> {
         match self {
-            Self::Outcome(outcome) => outcome.as_str(),
-            Self::After(_) => "after",
+            Self::Outcome(outcome) => Some(outcome),
+            Self::After(_) => None,
         }
     }
 }

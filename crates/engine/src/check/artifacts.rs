@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use super::references::placeholders;
 use crate::definition::{ApprovedCommands, Artifact, Definition, Format, Source, Strictness};
 use crate::inside;
-use crate::names::{ArtifactName, Outcome, ParamName};
-use crate::outcome::{APPROVED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
+use crate::names::{ArtifactName, ParamName};
+use crate::outcome::Outcome;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{
@@ -235,7 +235,7 @@ impl Found<'_> {
             let other = field.and_then(|field| {
                 let mut words = field.values.values();
                 words
-                    .find(|word| !matches!(word.as_str(), "done" | "failed"))
+                    .find(|word| !matches!(word, Outcome::Done | Outcome::Failed))
                     .cloned()
             });
             if let Some(word) = other {
@@ -309,7 +309,7 @@ impl Found<'_> {
         for outcome in leaves.by_outcome.keys() {
             let known = match told {
                 Some(field) => field.values.values().any(|known| known == outcome),
-                None => outcome.as_str() == "done",
+                None => *outcome == Outcome::Done,
             };
             if !known {
                 let place = place!["stages", stage.name, "leaves", outcome];
@@ -373,14 +373,14 @@ impl Found<'_> {
             let words: Vec<&Outcome> = field
                 .map(|field| field.values.values().collect())
                 .unwrap_or_default();
-            let ours = |word: &&&Outcome| {
+            let ours = |word: &&Outcome| {
                 matches!(
-                    word.as_str(),
-                    APPROVED | NEEDS_CHANGES | NEEDS_CLARIFICATION
+                    word,
+                    Outcome::Approved | Outcome::NeedsChanges | Outcome::NeedsClarification
                 )
             };
-            let approves = words.iter().any(|word| word.as_str() == APPROVED);
-            if !approves || !words.iter().all(|word| ours(&word)) {
+            let approves = words.contains(&&Outcome::Approved);
+            if !approves || !words.iter().all(ours) {
                 let message = format!("`{}` of '{}' is no verdict", member.leaves, member.agent);
                 let hint = "map its words to approved, needs_changes or needs_clarification";
                 self.add(CheckRule::ReviewVerdict, place.clone(), message, hint);

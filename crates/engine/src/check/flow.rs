@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use super::graph::{Course, Graph, Link};
 use crate::definition::{Definition, Strictness};
-use crate::names::{ArtifactName, Outcome};
-use crate::outcome::Fault;
+use crate::names::ArtifactName;
+use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
@@ -147,7 +147,7 @@ fn approved_before<'g>(
         Work::Review(work) => work.of.as_ref() == Some(*name) || work.reads.needed.contains(name),
         _ => true,
     };
-    let delivered = stage.delivers(link.way.word()).into_iter();
+    let delivered = stage.delivers(link.way.outcome()).into_iter();
     delivered.filter(adds).filter(is_there).collect()
 }
 
@@ -177,13 +177,13 @@ fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g 
         (Work::Open(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
         (Work::End(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
         (Work::Ask(work), Way::Outcome(outcome)) => match &work.questions {
-            Questions::From { leaves, .. } if outcome.as_str() == "answered" => Vec::from([leaves]),
+            Questions::From { leaves, .. } if *outcome == Outcome::Answered => Vec::from([leaves]),
             Questions::From { .. } | Questions::Choice => Vec::new(),
         },
-        (Work::Review(work), Way::Outcome(outcome)) if outcome.as_str() == "approved" => {
+        (Work::Review(work), Way::Outcome(outcome)) if *outcome == Outcome::Approved => {
             work.panel.iter().map(|member| &member.leaves).collect()
         }
-        (Work::Steps(work), Way::Outcome(outcome)) if outcome.as_str() == "done" => {
+        (Work::Steps(work), Way::Outcome(outcome)) if *outcome == Outcome::Done => {
             work.leaves.iter().collect()
         }
         _ => Vec::new(),
@@ -217,7 +217,7 @@ fn left_by_all<'a>(
 }
 
 fn left_with<'a>(leaves: &'a Leaves, outcome: &Outcome) -> Vec<&'a ArtifactName> {
-    if Fault::parse(outcome.as_str()).is_some() {
+    if outcome.is_fault() {
         return Vec::new();
     }
     leaves

@@ -9,6 +9,7 @@ use super::references::way_place;
 use crate::amount::Amount;
 use crate::definition::Definition;
 use crate::names::StageName;
+use crate::outcome::Outcome;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::run::Resume;
@@ -170,7 +171,7 @@ impl<'a> Graph<'a> {
         let mut text = String::new();
         for link in path.iter().map(|link| &self.links[*link]) {
             let stage = self.nodes[link.from].stage;
-            let plain = matches!(link.way, Way::Outcome(word) if word.as_str() == "done");
+            let plain = link.way == Way::Outcome(&Outcome::Done);
             text.push_str(stage.name.as_str());
             if !plain {
                 text.push_str(&format!(" ({})", link.way));
@@ -215,7 +216,7 @@ fn arrivals(
     let declared = counter.and_then(|counter| definition.counters.get(counter));
     let always_full = declared.is_some_and(|counter| counter.max == Amount::Fixed(0));
     for to in targets(definition, edge, node.resume.as_ref()) {
-        for name in node.stage.delivers(way.word()) {
+        for name in node.stage.delivers(way.outcome()) {
             let declared = definition.artifacts.get(name);
             let approved = declared.and_then(|artifact| artifact.approved.as_ref());
             let barred = Resume {

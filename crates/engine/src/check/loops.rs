@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::graph::{Course, Graph, Link};
 use crate::names::CounterName;
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::stage::{Target, Way, Work};
@@ -36,8 +36,8 @@ pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
 /// A person takes this transition: it does not happen by itself for ever.
 fn by_person(graph: &Graph<'_>, link: &Link<'_>) -> bool {
     match (&graph.nodes[link.from].stage.work, link.way) {
-        (Work::Ask(_), Way::Outcome(word)) => word.as_str() != Fault::Timeout.word(),
-        (Work::Open(_), Way::Outcome(word)) => word.as_str() == "finish",
+        (Work::Ask(_), Way::Outcome(outcome)) => *outcome != Outcome::Fault(Fault::Timeout),
+        (Work::Open(_), Way::Outcome(outcome)) => *outcome == Outcome::Finish,
         // Each lap has ended; somebody begins the next one.
         (Work::End(_), _) => true,
         _ => false,

@@ -2,14 +2,13 @@
 
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::definition::Definition;
 use crate::leaves::verdict;
-use crate::names::Outcome;
 use crate::nearest::nearest;
-use crate::outcome::{APPROVED, EXCEEDED, Fault, NEEDS_CLARIFICATION};
+use crate::outcome::{Fault, Outcome};
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
@@ -18,9 +17,9 @@ use crate::stage::{Leaves, Questions, ReviewWork, Stage, Work};
 /// What a stage can end with.
 struct Outcomes {
     /// These happen in the ordinary way, and must be handled.
-    must: BTreeSet<String>,
+    must: BTreeSet<Outcome>,
     /// The engine handles these itself unless `on` does.
-    may: BTreeSet<String>,
+    may: BTreeSet<Outcome>,
 }
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
@@ -53,11 +52,7 @@ fn stage_outcomes(definition: &Definition, stage: &Stage) -> Vec<Problem> {
 
 /// `None`: the stage has no outcomes.
 fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
-    let faults: BTreeSet<String> = Fault::ALL
-        .iter()
-        .map(|fault| fault.word().to_string())
-        .collect();
-    let set = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+    let faults = BTreeSet::from(Fault::ALL.map(Outcome::Fault));
     let outcomes = match &stage.work {
         Work::Agent(work) => Outcomes {
             must: told(definition, &work.leaves),
@@ -65,36 +60,35 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
         },
         Work::Open(_) => Outcomes {
             must: BTreeSet::new(),
-            may: set(&["finish"]),
+            may: BTreeSet::from([Outcome::Finish]),
         },
         Work::Check(_) => Outcomes {
-            must: set(&["passed", "failed"]),
-            may: set(&["crashed", "strayed"]),
+            must: BTreeSet::from([Outcome::Passed, Outcome::Failed]),
+            may: BTreeSet::from([Fault::Crashed, Fault::Strayed].map(Outcome::Fault)),
         },
         Work::Ask(work) => match (&work.questions, stage.timeout) {
             (Questions::Choice, limit) => {
-                let chosen = stage.choices().into_iter().map(Outcome::to_string);
-                let late = limit.map(|_| Fault::Timeout.word().to_string());
+                let chosen = stage.choices().into_iter().cloned();
+                let late = limit.map(|_| Outcome::Fault(Fault::Timeout));
                 Outcomes {
                     must: chosen.chain(late).collect(),
                     may: BTreeSet::new(),
                 }
             }
-            (Questions::From { .. }, None) => Outcomes {
-                must: set(&["answered"]),
-                may: BTreeSet::new(),
-            },
-            (Questions::From { .. }, Some(_)) => Outcomes {
-                must: set(&["answered", "timeout"]),
-                may: BTreeSet::new(),
-            },
+            (Questions::From { .. }, limit) => {
+                let late = limit.map(|_| Outcome::Fault(Fault::Timeout));
+                Outcomes {
+                    must: [Outcome::Answered].into_iter().chain(late).collect(),
+                    may: BTreeSet::new(),
+                }
+            }
         },
         Work::Review(work) => Outcomes {
             must: reviewed(definition, work),
             may: faults,
         },
         Work::Steps(_) => Outcomes {
-            must: set(&["done", "failed"]),
+            must: BTreeSet::from([Outcome::Done, Outcome::Failed]),
             may: BTreeSet::new(),
         },
         Work::End(_) => return None,
@@ -103,27 +97,25 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
 }
 
 /// The outcomes that an agent's artifact can tell.
-fn told(definition: &Definition, leaves: &Leaves) -> BTreeSet<String> {
+fn told(definition: &Definition, leaves: &Leaves) -> BTreeSet<Outcome> {
     match verdict(definition, leaves) {
-        Some((_, field)) => field.values.values().map(Outcome::to_string).collect(),
-        None => BTreeSet::from(["done".to_string()]),
+        Some((_, field)) => field.values.values().cloned().collect(),
+        None => BTreeSet::from([Outcome::Done]),
     }
 }
 
-fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<String> {
+fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<Outcome> {
     let asks = work.panel.iter().any(|member| {
         let artifact = definition.artifacts.get(&member.leaves);
         let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
         field.is_some_and(|field| {
-            field
-                .values
-                .values()
-                .any(|outcome| outcome.as_str() == NEEDS_CLARIFICATION)
+            let mut outcomes = field.values.values();
+            outcomes.any(|outcome| *outcome == Outcome::NeedsClarification)
         })
     });
-    let mut must = BTreeSet::from([APPROVED.to_string(), EXCEEDED.to_string()]);
+    let mut must = BTreeSet::from([Outcome::Approved, Outcome::Exceeded]);
     if asks {
-        must.insert(NEEDS_CLARIFICATION.to_string());
+        must.insert(Outcome::NeedsClarification);
     }
     must
 }
@@ -140,11 +132,10 @@ fn no_choice(stage: &Stage) -> Option<Problem> {
 }
 
 fn unhandled(stage: &Stage, outcomes: &Outcomes) -> Vec<Problem> {
-    let handled: BTreeSet<&str> = stage.on.keys().map(Outcome::as_str).collect();
     let missing = outcomes
         .must
         .iter()
-        .filter(|word| !handled.contains(word.as_str()));
+        .filter(|outcome| !stage.on.contains_key(outcome));
     missing
         .map(|word| Problem {
             rule: CheckRule::UnhandledOutcome,
@@ -163,7 +154,7 @@ fn impossible(stage: &Stage, outcomes: &Outcomes) -> Vec<Problem> {
         .must
         .iter()
         .chain(&outcomes.may)
-        .map(String::as_str)
+        .map(Outcome::as_str)
         .collect();
     let never = stage
         .on

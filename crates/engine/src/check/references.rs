@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 use crate::amount::Amount;
 use crate::definition::{Act, Definition, Param};
-use crate::names::{ArtifactName, CounterName, Outcome, ParamName, StageName};
+use crate::names::{ArtifactName, CounterName, ParamName, StageName};
 use crate::nearest::nearest;
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{Commands, Edge, FailsOn, Questions, Stage, Target, Way, Work};
@@ -172,7 +172,7 @@ impl<'a> Names<'a> {
             .map(Outcome::as_str)
             .collect();
         // A person lets any run that was stopped go on with this word.
-        if known.contains(choice.as_str()) || choice.as_str() == "continue" {
+        if known.contains(choice.as_str()) || *choice == Outcome::Continue {
             return None;
         }
         let some: Vec<&str> = known.iter().take(12).copied().collect();
@@ -185,7 +185,7 @@ impl<'a> Names<'a> {
     }
 
     fn nothing_to_finish(&self) -> Option<(String, String)> {
-        let ends = |stage: &Stage| stage.on.keys().any(|word| word.as_str() == "finish");
+        let ends = |stage: &Stage| stage.on.contains_key(&Outcome::Finish);
         let none = !self.definition.stages.iter().any(ends);
         none.then(|| {
             let hint = "add `on.finish` to an open stage, or remove the command";
@@ -459,7 +459,7 @@ impl<'a> Names<'a> {
     /// Only a person's answer approves.
     fn approval(&mut self, stage: &Stage, way: &Way<'_>, edge: &Edge) {
         let answered = match (&stage.work, way) {
-            (Work::Ask(_), Way::Outcome(word)) => word.as_str() != Fault::Timeout.word(),
+            (Work::Ask(_), Way::Outcome(outcome)) => **outcome != Outcome::Fault(Fault::Timeout),
             _ => false,
         };
         if !edge.approves.is_empty() && !answered {

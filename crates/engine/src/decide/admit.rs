@@ -55,7 +55,7 @@ pub(super) fn requested(
     }
     // Where there is no session, a worker does what it would have done.
     let headless = draft.run.driver == Driver::Headless;
-    if guard::is_session(agent.as_str()) && !headless {
+    if agent.is_session() && !headless {
         let reason = String::from("the session itself is no agent that could be called");
         return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
     }

@@ -12,7 +12,7 @@ use crate::entry::{CheckVerdict, Fact};
 use crate::event::{CheckEnd, CheckResult, TreeAround};
 use crate::names::StageName;
 use crate::next::next;
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::{Gate, Run, Standing};
@@ -94,7 +94,7 @@ pub(super) fn ran(
         }
         Judgement::Failed => {
             checked(draft, Rule::CheckRan, CheckVerdict::Failed, results, tree);
-            leave(draft, "failed");
+            leave(draft, &Outcome::Failed);
             Verdict::done(Rule::CheckRan)
         }
         Judgement::Passed => {
@@ -107,7 +107,7 @@ pub(super) fn ran(
                     gate,
                 },
             );
-            leave(draft, "passed");
+            leave(draft, &Outcome::Passed);
             Verdict::done(Rule::CheckRan)
         }
     }

@@ -4,17 +4,20 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::moving::{edge, take};
+use super::moving::{Exit, take};
 use super::{Draft, Verdict, settle};
 use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::{Ending, Happening, PersonEvent, SessionEvent, Who, WorkEvent};
 use crate::names::DispatchId;
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
 use crate::run::{Standing, Usage};
 use crate::stage::Work;
 use crate::status::{is_over, is_stale};
+
+/// A question that nobody has answered in time ends with this.
+const TIMEOUT: Outcome = Outcome::Fault(Fault::Timeout);
 
 /// Settles what is overdue. Gives the verdict itself where the event can no longer be judged.
 pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
@@ -110,8 +113,8 @@ fn expire_question(draft: &mut Draft<'_>) {
     let asks = matches!(stage.work, Work::Ask(_)) && draft.run.standing == Standing::Going;
     if asks
         && stage.timeout.is_some_and(|limit| waited > limit)
-        && let Some(edge) = edge(stage, Fault::Timeout.word())
+        && let Some(edge) = stage.on.get(&TIMEOUT)
     {
-        take(draft, Fault::Timeout.word(), edge);
+        take(draft, Exit::Outcome(&TIMEOUT), edge);
     }
 }

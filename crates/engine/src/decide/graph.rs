@@ -10,7 +10,7 @@ use super::{Draft, Verdict};
 use crate::decision::Reply;
 use crate::entry::{Along, Fact};
 use crate::names::{AgentName, StageName, StepId};
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
 use crate::run::{MemberState, Run, Standing};
 use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
@@ -150,8 +150,8 @@ pub(super) fn join(draft: &mut Draft<'_>) {
         .iter()
         .any(|member| member.is_working() || graph.is_ready(member));
     if all_done {
-        leave(draft, "done");
+        leave(draft, &Outcome::Done);
     } else if !going_on {
-        leave(draft, "failed");
+        leave(draft, &Outcome::Failed);
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::moving::listed;
 use super::{Draft, Verdict, binding, work};
-use crate::assign::{SESSION, spelled};
+use crate::assign::spelled;
 use crate::decision::Reply;
 use crate::duty::leaves_of;
 use crate::entry::Fact;
@@ -279,9 +279,4 @@ pub(super) fn ahead(draft: &Draft<'_>, done: &[String]) -> Option<String> {
 fn names_step(text: &str, id: &str) -> bool {
     let first = text.trim_start().split([':', ' ']).next();
     first == Some(id)
-}
-
-/// Is this the name under which the session works?
-pub(super) fn is_session(agent: &str) -> bool {
-    agent == SESSION
 }

@@ -4,15 +4,16 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::{Draft, graph, panel};
 use crate::entry::{Along, Fact, Move};
 use crate::limits::counter_limit;
-use crate::names::{ArtifactName, CounterName, ParamName, StageName};
-use crate::outcome::Fault;
+use crate::names::{AgentName, ArtifactName, CounterName, ParamName, StageName};
+use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
 use crate::run::{Gate, Resume};
-use crate::stage::{Edge, End, Stage, Target, Work};
+use crate::stage::{Edge, End, Target, Work};
 use crate::transition::{resume_at, targets};
 
 /// How often the run goes back to a stale gate by itself before a person is asked.
@@ -26,15 +27,33 @@ enum Gates {
     Overridden,
 }
 
-/// Takes an edge.
-pub(super) fn take(draft: &mut Draft<'_>, outcome: &str, edge: &Edge) {
-    take_with(draft, outcome, edge, Gates::Compared);
+/// What ends a stage.
+#[derive(Clone, Copy)]
+pub(super) enum Exit<'a> {
+    Outcome(&'a Outcome),
+    /// This agent of an open stage has ended well.
+    After(&'a AgentName),
 }
 
-fn take_with(draft: &mut Draft<'_>, outcome: &str, edge: &Edge, gates: Gates) {
+/// As the journal tells it.
+impl fmt::Display for Exit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outcome(outcome) => write!(f, "{outcome}"),
+            Self::After(agent) => write!(f, "after {agent}"),
+        }
+    }
+}
+
+/// Takes an edge.
+pub(super) fn take(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge) {
+    take_with(draft, exit, edge, Gates::Compared);
+}
+
+fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
     approve(draft, edge);
     let Some(wanted) = wanted(draft, edge) else {
-        return lost(draft, outcome);
+        return lost(draft, exit);
     };
     let counted = match &edge.to {
         Target::Interrupted => draft
@@ -45,7 +64,7 @@ fn take_with(draft: &mut Draft<'_>, outcome: &str, edge: &Edge, gates: Gates) {
             .and_then(|r| r.count.clone()),
         Target::Stage(_) | Target::Param(_) => edge.count.clone(),
     };
-    let course = match unapproved(draft, outcome, &wanted) {
+    let course = match unapproved(draft, exit, &wanted) {
         Some((artifact, then)) => barred_by(artifact, then, wanted, counted),
         None => count(draft, edge, wanted, counted),
     };
@@ -54,9 +73,9 @@ fn take_with(draft: &mut Draft<'_>, outcome: &str, edge: &Edge, gates: Gates) {
         Gates::Overridden => None,
     };
     if let Some(gate) = stale {
-        return go_back(draft, outcome, gate);
+        return go_back(draft, exit, gate);
     }
-    go(draft, outcome, course, edge.reset.clone());
+    go(draft, exit, course, edge.reset.clone());
 }
 
 /// Only a person approves, whatever leads along this edge.
@@ -93,11 +112,8 @@ fn chosen(draft: &Draft<'_>, param: &ParamName) -> Option<StageName> {
 }
 
 /// The checker has made this impossible; if it happens all the same, a person is asked.
-fn lost(draft: &mut Draft<'_>, outcome: &str) {
-    let reason = format!(
-        "'{outcome}' leads nowhere from {}",
-        draft.run.position.stage
-    );
+fn lost(draft: &mut Draft<'_>, exit: Exit<'_>) {
+    let reason = format!("'{exit}' leads nowhere from {}", draft.run.position.stage);
     draft.record(
         Rule::WorkFault,
         Fact::Stuck {
@@ -118,10 +134,14 @@ struct Course {
 /// The artifact that was just left with commands which nobody has approved, and where that leads.
 fn unapproved(
     draft: &Draft<'_>,
-    outcome: &str,
+    exit: Exit<'_>,
     wanted: &StageName,
 ) -> Option<(ArtifactName, StageName)> {
     let artifacts = &draft.pipeline.definition().artifacts;
+    let outcome = match exit {
+        Exit::Outcome(outcome) => Some(outcome),
+        Exit::After(_) => None,
+    };
     draft
         .stage()?
         .delivers(outcome)
@@ -215,13 +235,13 @@ fn count(
     }
 }
 
-fn go(draft: &mut Draft<'_>, outcome: &str, course: Course, reset: Vec<CounterName>) {
+fn go(draft: &mut Draft<'_>, exit: Exit<'_>, course: Course, reset: Vec<CounterName>) {
     let from = draft.run.position.stage.clone();
     let stage = draft.pipeline.stage(&course.to);
     let resume = stage.and_then(|stage| resume_at(stage, &from, course.barred));
     let step = Move {
         from,
-        outcome: outcome.to_string(),
+        outcome: exit.to_string(),
         to: course.to,
         along: course.along.clone(),
         counted: course.counted,
@@ -285,7 +305,7 @@ fn holds(draft: &Draft<'_>, gate: &Gate) -> bool {
     }
 }
 
-fn go_back(draft: &mut Draft<'_>, outcome: &str, gate: StageName) {
+fn go_back(draft: &mut Draft<'_>, exit: Exit<'_>, gate: StageName) {
     if draft.run.stale_returns >= MOST_STALE_RETURNS {
         let reason = format!("something keeps changing after {gate} has passed");
         draft.record(
@@ -304,31 +324,24 @@ fn go_back(draft: &mut Draft<'_>, outcome: &str, gate: StageName) {
         counted: None,
         barred: None,
     };
-    go(draft, outcome, course, Vec::new());
-}
-
-/// The edge of an outcome, by its word.
-pub(super) fn edge<'a>(stage: &'a Stage, outcome: &str) -> Option<&'a Edge> {
-    stage
-        .on
-        .iter()
-        .find(|(name, _)| name.as_str() == outcome)
-        .map(|(_, edge)| edge)
+    go(draft, exit, course, Vec::new());
 }
 
 /// Ends the present stage with this outcome.
-pub(super) fn leave(draft: &mut Draft<'_>, outcome: &str) {
-    match draft.stage().and_then(|stage| edge(stage, outcome)) {
-        Some(edge) => take(draft, outcome, edge),
-        None => lost(draft, outcome),
-    }
+pub(super) fn leave(draft: &mut Draft<'_>, outcome: &Outcome) {
+    leave_with(draft, outcome, Gates::Compared);
 }
 
 /// Ends the present stage with this outcome because a person said so.
-pub(super) fn leave_anyway(draft: &mut Draft<'_>, outcome: &str) {
-    match draft.stage().and_then(|stage| edge(stage, outcome)) {
-        Some(edge) => take_with(draft, outcome, edge, Gates::Overridden),
-        None => lost(draft, outcome),
+pub(super) fn leave_anyway(draft: &mut Draft<'_>, outcome: &Outcome) {
+    leave_with(draft, outcome, Gates::Overridden);
+}
+
+fn leave_with(draft: &mut Draft<'_>, outcome: &Outcome, gates: Gates) {
+    let exit = Exit::Outcome(outcome);
+    match draft.stage().and_then(|stage| stage.on.get(outcome)) {
+        Some(edge) => take_with(draft, exit, edge, gates),
+        None => lost(draft, exit),
     }
 }
 

@@ -9,8 +9,8 @@ use super::{Draft, Verdict};
 use crate::decision::Reply;
 use crate::entry::{Along, Fact};
 use crate::limits::round_limit;
-use crate::names::{AgentName, Hash, Outcome};
-use crate::outcome::{APPROVED, EXCEEDED, NEEDS_CHANGES, NEEDS_CLARIFICATION};
+use crate::names::{AgentName, Hash};
+use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::run::{Gate, Run, Turn};
 use crate::stage::{ReviewWork, Stage, Work};
@@ -50,8 +50,8 @@ pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) 
         return Verdict::done(Rule::Quiet);
     };
     let name = stage.name.clone();
-    match outcome.as_str() {
-        APPROVED => match subject(draft, work) {
+    match outcome {
+        Outcome::Approved => match subject(draft, work) {
             Some(subject) => {
                 let fact = Fact::ReviewerApproved {
                     stage: name,
@@ -67,16 +67,24 @@ pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) 
                 draft.record(Rule::Reviewed, Fact::Noted { message });
             }
         },
-        NEEDS_CHANGES => draft.record(
+        Outcome::NeedsChanges => draft.record(
             Rule::Fixed,
             Fact::ReviewerFound {
                 stage: name,
                 reviewer,
             },
         ),
-        NEEDS_CLARIFICATION => leave(draft, NEEDS_CLARIFICATION),
-        other => {
-            let reason = format!("'{other}' is no verdict: {}", words(stage.on.keys()));
+        Outcome::NeedsClarification => leave(draft, outcome),
+        Outcome::Done
+        | Outcome::Passed
+        | Outcome::Failed
+        | Outcome::Exceeded
+        | Outcome::Answered
+        | Outcome::Finish
+        | Outcome::Continue
+        | Outcome::Fault(_)
+        | Outcome::Custom(_) => {
+            let reason = format!("'{outcome}' is no verdict: {}", words(stage.on.keys()));
             let refusal = draft.refusal(Rule::OutcomeUnknown, reason);
             return Verdict {
                 rule: Rule::OutcomeUnknown,
@@ -145,7 +153,7 @@ fn turn_over(draft: &mut Draft<'_>, work: &ReviewWork) {
                 None => Gate::Tree(subject),
             };
             draft.record(Rule::Reviewed, Fact::GatePassed { stage, gate });
-            leave(draft, APPROVED);
+            leave(draft, &Outcome::Approved);
         }
         None => next_round(draft, work),
     }
@@ -164,7 +172,7 @@ fn next_round(draft: &mut Draft<'_>, work: &ReviewWork) {
         );
     } else {
         draft.record(Rule::RoundsSpent, Fact::RoundsSpent { stage });
-        leave(draft, EXCEEDED);
+        leave(draft, &Outcome::Exceeded);
     }
 }
 

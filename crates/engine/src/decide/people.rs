@@ -6,13 +6,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::moving::{edge, leave, leave_anyway, take};
+use super::moving::{Exit, leave, leave_anyway, take};
 use super::settle::words;
 use super::{Draft, Verdict};
 use crate::entry::Fact;
 use crate::event::Answer;
 use crate::evidence::Question;
-use crate::names::{CheckpointName, Hash, Outcome, Time};
+use crate::names::{CheckpointName, Hash, Time};
+use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::run::{Run, Standing};
 use crate::stage::{Questions, Stage, Work};
@@ -83,7 +84,7 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
             given: BTreeMap::new(),
         },
     );
-    leave(draft, choice.as_str());
+    leave(draft, choice);
     Verdict::done(Rule::Answer)
 }
 
@@ -105,9 +106,6 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
     if let Err(reason) = complete(&draft.evidence.questions, given) {
         return draft.refuse(Rule::AnswersIncomplete, "answer", reason);
     }
-    let Ok(answer) = Outcome::parse("answered") else {
-        return nothing_asked(draft);
-    };
     let captured = Fact::Captured {
         artifact: leaves.clone(),
         content,
@@ -121,11 +119,11 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
         Rule::Answer,
         Fact::Answered {
             stage,
-            answer,
+            answer: Outcome::Answered,
             given,
         },
     );
-    leave(draft, "answered");
+    leave(draft, &Outcome::Answered);
     Verdict::done(Rule::Answer)
 }
 
@@ -169,10 +167,10 @@ pub(super) fn finish(draft: &mut Draft<'_>) -> Verdict {
     let going = matches!(draft.run.standing, Standing::Going | Standing::Abandoned);
     match stage
         .filter(|_| going)
-        .and_then(|stage| edge(stage, "finish"))
+        .and_then(|stage| stage.on.get(&Outcome::Finish))
     {
         Some(edge) => {
-            take(draft, "finish", edge);
+            take(draft, Exit::Outcome(&Outcome::Finish), edge);
             Verdict::done(Rule::Finish)
         }
         None => {
@@ -197,7 +195,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, outcome: Option<&Outcome>, reason: &st
                 reason: reason.to_string(),
             };
             draft.record(Rule::Skip, fact);
-            leave_anyway(draft, outcome.as_str());
+            leave_anyway(draft, &outcome);
             Verdict::done(Rule::Skip)
         }
         Err(reason) => draft.refuse(Rule::SkipNowhere, "skip", reason),

@@ -3,18 +3,18 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::moving::{edge, leave, listed, take};
+use super::moving::{Exit, leave, listed, take};
 use super::work::{Judged, judge};
-use super::{Draft, Verdict, admit, graph, guard, panel};
-use crate::assign::{SESSION, assign};
+use super::{Draft, Verdict, admit, graph, panel};
+use crate::assign::assign;
 use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
 use crate::event::{Ending, WorkRef};
 use crate::leaves::verdict;
 use crate::limits::amount;
-use crate::names::{AgentName, DispatchId, Outcome, StepId};
+use crate::names::{AgentName, DispatchId, StepId};
 use crate::needs::open_work;
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Gate, Reach, Run, Standing, Usage};
 use crate::stage::{Retry, Stage, Way, Work, Worker};
@@ -43,7 +43,7 @@ pub(super) fn ended(
         return conclude(draft, open, ending, usage);
     }
     if let WorkRef::Agent { agent, .. } = work
-        && guard::is_session(agent.as_str())
+        && agent.is_session()
         && let Some(verdict) = session_ended(draft, agent, ending, usage)
     {
         return verdict;
@@ -131,14 +131,14 @@ pub(super) fn reported(
         return verdict;
     }
     let told = verdict(draft.pipeline.definition(), &assignment.leaves).is_some();
-    let ending = match said.map(|word| (word, Fault::parse(word.as_str()))) {
-        None => Ending::Finished { worked: true },
-        Some((_, Some(fault))) => Ending::Fault {
-            fault,
+    let ending = match said {
+        None | Some(Outcome::Done) => Ending::Finished { worked: true },
+        Some(Outcome::Fault(fault)) => Ending::Fault {
+            fault: *fault,
             reason: String::from("reported by hand"),
         },
-        Some((word, None)) if told || word.as_str() == "done" => Ending::Finished { worked: true },
-        Some((word, None)) => {
+        Some(_) if told => Ending::Finished { worked: true },
+        Some(word) => {
             let reason = format!("'{word}' is no outcome of this work: it is done, or it failed");
             return draft.refuse(Rule::OutcomeUnknown, &what, reason);
         }
@@ -170,7 +170,7 @@ fn unfit(
             Some(draft.refuse(judged.rule, what, reason.clone()))
         }
         (Ending::Finished { .. }, WorkResult::Outcome(outcome), Some(said))
-            if outcome != said && said.as_str() != "done" =>
+            if outcome != said && *said != Outcome::Done =>
         {
             let reason = format!("the report says '{said}', and what was left says '{outcome}'");
             Some(draft.refuse(Rule::OutcomeUnknown, what, reason))
@@ -184,7 +184,7 @@ fn expected(draft: &Draft<'_>) -> Option<AgentName> {
     let stage = draft.stage()?;
     match &stage.work {
         Work::Agent(work) => match &work.worker {
-            Worker::Session => AgentName::parse(SESSION).ok(),
+            Worker::Session => Some(AgentName::session()),
             Worker::Agent(agent) => Some(agent.clone()),
         },
         Work::Review(work) => panel::expected(&draft.run, stage, work),
@@ -274,8 +274,7 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
 
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.
 fn own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
-    let says_failed =
-        matches!(&judged.result, WorkResult::Outcome(outcome) if outcome.as_str() == "failed");
+    let says_failed = judged.result == WorkResult::Outcome(Outcome::Failed);
     match dispatch.duty {
         Duty::Step { .. } | Duty::Fix { .. } | Duty::Open if says_failed => Judged {
             rule: Rule::WorkFault,
@@ -351,7 +350,7 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
     match &dispatch.duty {
         Duty::Work => {
             verdict_on_tree(draft, dispatch, outcome);
-            leave(draft, outcome.as_str());
+            leave(draft, outcome);
         }
         Duty::Open => after(draft, &dispatch.agent),
         Duty::Review { reviewer } => return panel::reviewed(draft, *reviewer, outcome),
@@ -382,7 +381,7 @@ fn after(draft: &mut Draft<'_>, agent: &AgentName) {
         .iter()
         .find(|after| definition.covers(&after.agent, agent.as_str()));
     if let Some(after) = taken {
-        take(draft, &format!("after {agent}"), &after.edge);
+        take(draft, Exit::After(agent), &after.edge);
     }
 }
 
@@ -409,7 +408,8 @@ fn fail(
 /// A fault is tried again with its reason, then goes where `on` says, then to a person.
 pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reason: &str) {
     let Some(stage) = draft.stage() else { return };
-    let handled = edge(stage, fault.word());
+    let outcome = Outcome::Fault(fault);
+    let handled = stage.on.get(&outcome);
     if draft.run.position.retries < retries(draft, stage, fault, handled.is_some()) {
         let stage = stage.name.clone();
         draft.record(
@@ -421,7 +421,7 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
             },
         );
     } else if let Some(edge) = handled {
-        take(draft, fault.word(), edge);
+        take(draft, Exit::Outcome(&outcome), edge);
     } else {
         draft.record(
             rule,

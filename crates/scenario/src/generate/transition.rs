@@ -113,10 +113,13 @@ fn asked_about<'d>(
     stage: &'d Stage,
     way: Way<'_>,
 ) -> impl Iterator<Item = (&'d ArtifactName, &'d StageName)> {
-    stage.delivers(way.word()).into_iter().filter_map(|name| {
-        let approved = definition.artifacts.get(name)?.approved.as_ref()?;
-        Some((name, &approved.then))
-    })
+    stage
+        .delivers(way.outcome())
+        .into_iter()
+        .filter_map(|name| {
+            let approved = definition.artifacts.get(name)?.approved.as_ref()?;
+            Some((name, &approved.then))
+        })
 }
 
 /// Where an edge leads by itself: to a stage, or to one for each choice of a parameter.

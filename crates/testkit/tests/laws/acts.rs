@@ -242,7 +242,10 @@ fn added(pipeline: &Pipeline, world: &World) -> Vec<How> {
         return Vec::new();
     };
     let words = words(pipeline, world).into_iter();
-    let telling = words.filter(|word| stage.delivers(word).iter().any(asks));
+    let telling = words.filter(|word| {
+        let outcome = Outcome::parse(word).ok();
+        stage.delivers(outcome.as_ref()).iter().any(asks)
+    });
     telling.map(How::Adds).collect()
 }
 
