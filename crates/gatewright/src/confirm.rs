@@ -48,13 +48,13 @@ pub fn ask(question: &Question<'_>) -> Result<(), Failure> {
     judge(&String::from_utf8_lossy(&answer), word)
 }
 
-/// Only the word itself counts: a «y» from a habit is none.
+/// Only the word itself counts: `y` does not.
 fn judge(answer: &str, word: &str) -> Result<(), Failure> {
     match answer.trim() == word {
         true => Ok(()),
         false => Err(
-            Failure::no(format!("nothing was done: the word was {word}"))
-                .hint("do it again if you mean it"),
+            Failure::no(format!("nothing was done, because you did not type {word}"))
+                .hint("retry if you mean it"),
         ),
     }
 }

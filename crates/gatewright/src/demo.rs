@@ -21,14 +21,14 @@ use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 
 const OPENING: &str = "\
-The built-in pipeline 'multi-ai', played in a folder of its own. No agent, model or network:
-the demo leaves what the agents would leave, and answers for you. All else is real.
+The built-in pipeline 'multi-ai' in a temporary folder, without agents, models or a network:
+the demo writes the agents' files and answers for you. Everything else is real.
 ";
 
 const CLOSING: &str = "\
-Nothing is left behind. Look closer:
-  gatewright graph multi-ai          the whole pipeline, drawn
-  gatewright pipelines multi-ai      its definition
+The folder is deleted. Look closer:
+  gatewright graph multi-ai          draws the whole pipeline
+  gatewright pipelines multi-ai      prints its definition
   gatewright start multi-ai --task 'greet people' --by-hand
 ";
 
@@ -51,7 +51,7 @@ impl Play {
             .tempdir();
         let folder = folder.map_err(|cause| {
             Failure::outside(format!("cannot make a temporary folder ({cause})"))
-                .hint("set TMPDIR to a folder that you can write to")
+                .hint("set TMPDIR to a writable folder")
         })?;
         let (project, state) = (folder.path().join("project"), folder.path().join("state"));
         std::fs::create_dir(&project).map_err(Failure::file("make", &project))?;
@@ -82,7 +82,7 @@ fn story(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<RunId, Failur
     teller.act(
         "start",
         Style::Strong,
-        "multi-ai, for the task «greet people by name»",
+        "multi-ai, for the task \"greet people by name\"",
     )?;
     requirements(scene, teller)?;
     plan(scene, teller)?;
@@ -96,7 +96,7 @@ fn requirements(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Fa
     teller.act(
         "REFUSED",
         Style::Bad,
-        &format!("'implementer' begins to code. {refused}"),
+        &format!("'implementer' starts to code. {refused}"),
     )?;
 
     scene.leaves(&[papers::SIGNAL_QUESTION], "requirements-gatherer")?;
@@ -117,7 +117,7 @@ fn requirements(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Fa
     teller.act(
         "answer",
         Style::Wait,
-        &format!("{question}: you say approve"),
+        &format!("{question}: you answer approve"),
     )
 }
 
@@ -127,7 +127,7 @@ fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
     teller.act(
         "left",
         Style::Normal,
-        "the planner leaves a draft, then the plan: both fit their schema",
+        "the planner writes a draft, then the plan: both match their schema",
     )?;
 
     let looks_good = Verdict {
@@ -141,7 +141,7 @@ fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
     teller.act(
         "REFUSED",
         Style::Bad,
-        &format!("a reviewer writes «LGTM». {refused}"),
+        &format!("a reviewer writes \"LGTM\". {refused}"),
     )?;
 
     let panel = [
@@ -153,7 +153,7 @@ fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
     teller.act(
         "review",
         Style::Good,
-        "three reviewers approve the plan, each on the same bytes",
+        "three reviewers approve the plan, all on the same bytes",
     )
 }
 
@@ -179,7 +179,7 @@ fn code(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
     teller.act(
         "left",
         Style::Normal,
-        "the implementer corrects greet.sh: the old approvals are void",
+        "the implementer fixes greet.sh: the old approvals no longer count",
     )?;
     review(scene, "now it greets by name")?;
     teller.act(

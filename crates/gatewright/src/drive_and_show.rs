@@ -49,7 +49,7 @@ fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
         Driver::Guarded => "by its session: go on there",
     };
     Err(Failure::no(format!("{run} is driven {how}"))
-        .hint(format!("`gatewright next {run}` says what comes now")))
+        .hint(format!("`gatewright next {run}` shows what comes next")))
 }
 
 /// The stages that the run has been in.

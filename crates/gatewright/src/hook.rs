@@ -44,7 +44,7 @@ use watch::Voice;
 const DEADLINE: Duration = Duration::from_secs(hosts::hook::DEADLINE_SECONDS);
 
 /// What is said of a panic.
-const FAULT: &str = "gatewright has a fault of its own";
+const FAULT: &str = "internal error in gatewright";
 
 /// Answers the host that started this process.
 pub fn run(arguments: &[OsString]) -> ExitCode {
@@ -197,7 +197,7 @@ fn unread(named: Option<Event>, input: &Input, environment: &Environment, why: &
 
 /// A failure in one line, with what a person can do about it.
 fn told(failure: &Failure) -> String {
-    format!("{failure}; `gatewright doctor` looks for the cause")
+    format!("{failure}; type `gatewright doctor` to find the cause")
 }
 
 #[cfg(test)]

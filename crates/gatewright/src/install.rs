@@ -101,7 +101,7 @@ fn for_user(context: &Context, state: State, program: Program) -> Result<Prepare
     let places = places::look(&context.environment, &project);
     let mut plan = Plan::new(&user_folder(&context.environment)?);
     hooks::plan(&mut plan, Wanted::User, &places, &program)?;
-    plan.note("type `gatewright init PIPELINE` in each project that is to be guarded");
+    plan.note("type `gatewright init PIPELINE` in each project that you want to guard");
     Ok(Prepared {
         plan,
         state,
@@ -184,7 +184,7 @@ pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Fail
 /// The folder of a person's own settings, whatever links lead to it.
 pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     let folder = environment.claude_folder().ok_or_else(|| {
-        Failure::outside("there is no place for your own settings")
+        Failure::outside("cannot find your user settings")
             .hint("set HOME or CLAUDE_CONFIG_DIR to an absolute path")
     })?;
     Ok(folder.canonicalize().unwrap_or(folder))

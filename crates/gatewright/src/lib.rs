@@ -48,7 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// A panic is a fault of ours: it is told in one line, with an exit code of its own.
 fn guarded(work: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     panic::set_hook(Box::new(|fault| {
-        let failure = Failure::bug(format!("this should not have happened ({fault})"));
+        let failure = Failure::bug(format!("internal error ({fault})"));
         plain_output().failure(&failure);
     }));
     panic::catch_unwind(work).unwrap_or(Exit::Bug)

@@ -165,8 +165,8 @@ impl Output {
 
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.data.write(bytes).map_err(|cause| {
-            Failure::outside(format!("cannot write to the output ({cause})"))
-                .hint("what was done stays done")
+            Failure::outside(format!("cannot write to stdout ({cause})"))
+                .hint("the command itself was done")
         })
     }
 

@@ -26,7 +26,7 @@ pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
         output.say_in(Style::Wait, line);
     }
     if decided.repeated && objection.is_none() {
-        output.say("this key was there before: nothing was done again");
+        output.say("a command with this key ran before: nothing was changed");
     }
     match objection {
         Some((line, exit)) => {
@@ -53,8 +53,9 @@ fn objection(decided: &Decided) -> Option<(String, Exit)> {
         }
         None if decided.rule == Rule::CheckElsewhere => {
             let line = format!(
-                "{} this check counts for nothing: the run had left it, because another `check` \
-                 was quicker or somebody moved the run; `gatewright next {}` says what comes now",
+                "{} the result of this check was dropped: the run left the stage meanwhile, because \
+                 another `check` finished first or a person moved the run; `gatewright next {}` \
+                 shows what comes next",
                 decided.rule.code(),
                 run.id
             );

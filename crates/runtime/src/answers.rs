@@ -27,8 +27,9 @@ pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failu
     if choice == CONTINUE && (stopped || stale || !is_choice(opened, choice)) {
         return Ok(Happening::Person(PersonEvent::Answered(Given::Continue)).into());
     }
-    let choice = Outcome::parse(choice)
-        .map_err(|problem| Failure::usage(format!("'{choice}' is no choice: {problem}")))?;
+    let choice = Outcome::parse(choice).map_err(|problem| {
+        Failure::usage(format!("'{choice}' is not a valid choice: {problem}"))
+    })?;
     Ok(Happening::Person(PersonEvent::Answered(Given::Choice(choice))).into())
 }
 
@@ -74,9 +75,7 @@ pub fn questions(
     let looked = workspace.look(opened, &needs, &BTreeMap::new(), None)?;
     match looked.evidence.questions {
         Some(Ok(questions)) => Ok(Some(questions)),
-        Some(Err(reason)) => Err(Failure::no(format!(
-            "the questions cannot be read: {reason}"
-        ))),
+        Some(Err(reason)) => Err(Failure::no(format!("cannot read the questions: {reason}"))),
         None => Ok(None),
     }
 }

@@ -55,7 +55,7 @@ pub fn text(
             .as_ref()
             .unwrap_or(&opened.stored.worktree),
     );
-    Ok(format!("{text}\n\nPaths are meant from {worktree}."))
+    Ok(format!("{text}\n\nPaths are relative to {worktree}."))
 }
 
 /// Files that the worker would read, and that are not what was captured any more.

@@ -69,7 +69,7 @@ impl DriveSettings {
         };
         let value: Option<Value> = serde_json::from_str(&text).ok();
         value.as_ref().and_then(Self::parse).ok_or_else(|| {
-            Failure::store(format!("{} cannot be read", path.display()))
+            Failure::store(format!("cannot read {}", path.display()))
                 .hint("remove it to go on with the usual settings")
         })
     }

@@ -81,7 +81,7 @@ impl Failure {
     }
 
     pub fn bug(message: impl Into<String>) -> Self {
-        Self::new(FailureKind::Bug, message).hint("please report this")
+        Self::new(FailureKind::Bug, message).hint("please report this bug")
     }
 
     /// A file could not be read, written, made: `doing` says which.
@@ -101,12 +101,12 @@ impl Failure {
 /// What a person can do about a failed call.
 fn hint_for(cause: &io::Error) -> &'static str {
     match cause.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some room and do it again",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space and retry",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "change its permissions, or choose another place"
+            "change its permissions, or choose another path"
         }
-        ErrorKind::NotFound | ErrorKind::NotADirectory => "correct the path",
-        _ => "do it again",
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "fix the path",
+        _ => "retry",
     }
 }
 

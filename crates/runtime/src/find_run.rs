@@ -47,8 +47,8 @@ fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
         [only] if !word.is_empty() => Ok(only),
         [] => Err(unknown(word, ids)),
         several => {
-            let failure = Failure::not_found(format!("'{word}' may be {}", listed(several)));
-            Err(failure.hint("write more of the id"))
+            let failure = Failure::not_found(format!("'{word}' is ambiguous: {}", listed(several)));
+            Err(failure.hint("type more of the id"))
         }
     }
 }
@@ -76,10 +76,10 @@ fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
     match active.as_slice() {
         [only] => Ok((*only).clone()),
         [] => Err(Failure::not_found("no run is active in this project")
-            .hint("`gatewright start` begins one, `gatewright list --all` shows all")),
+            .hint("`gatewright start` starts one, `gatewright list --all` shows all runs")),
         several => {
             let failure = Failure::not_found(format!("{} are active here", listed(several)));
-            Err(failure.hint("name the one that you mean"))
+            Err(failure.hint("add the id of one of them"))
         }
     }
 }
@@ -127,11 +127,11 @@ mod tests {
             ("r-abc111", "r-abc111"),
             (
                 "r-ab",
-                "'r-ab' may be r-abc111, r-abd222; write more of the id",
+                "'r-ab' is ambiguous: r-abc111, r-abd222; type more of the id",
             ),
             (
                 "",
-                "'' may be r-abc111, r-abd222, r-xyz333; write more of the id",
+                "'' is ambiguous: r-abc111, r-abd222, r-xyz333; type more of the id",
             ),
             (
                 "r-xyz334",

@@ -32,12 +32,12 @@ pub fn refuse(
         let taken = paths(pipeline.definition(), &stored.run)?;
         if let Some(path) = wanted.intersection(&taken).next() {
             let message = format!(
-                "run {} is active here and leaves {}",
+                "run {} is active here and writes {}",
                 other.id,
                 path.as_str()
             );
             return Err(Failure::no(message).hint(format!(
-                "end it first, work in another worktree, or put {{run}} into the path; \
+                "finish or cancel it, use another worktree, or put {{run}} into the path; \
                  `gatewright status {}` shows it",
                 other.id
             )));
@@ -59,7 +59,7 @@ fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Fai
     let views = views.map(|view| (format!("the view {}", view.format.word()), &view.path));
     let filled = artifacts.chain(views).map(|(what, template)| {
         artifact_path(template, definition, run, any_step.as_ref())
-            .map_err(|reason| Failure::no(format!("{what} has no usable path: {reason}")))
+            .map_err(|reason| Failure::no(format!("the path of {what} is not usable: {reason}")))
     });
     filled.collect()
 }

@@ -86,11 +86,11 @@ pub fn check(
         && !changed.is_empty()
     {
         let advice = match is_git {
-            true => "add what the check writes to .gitignore",
-            false => "have the check write outside the project",
+            true => "add the files that the check writes to .gitignore",
+            false => "make the check write outside the project",
         };
         refusal.reason = format!(
-            "{} changed while the check ran: {advice}, and let it run again",
+            "{} changed while the check ran: {advice}, then type `gatewright check`",
             some(&changed)
         );
     }

@@ -311,7 +311,7 @@ struct Home {
 /// The run as its first entries tell it.
 fn begun(entries: &[Entry]) -> Result<Run, Failure> {
     engine::replay(entries)
-        .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))
+        .map_err(|damage| Failure::bug(format!("the run cannot start ({damage})")))
 }
 
 /// What goes with a run that has just been stored, or that was and then the power went.

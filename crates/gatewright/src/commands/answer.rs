@@ -39,7 +39,7 @@ pub struct Answer {
 fn parse_answer(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((id, answer)) if !id.is_empty() => Ok((id.to_owned(), answer.to_owned())),
-        Some(_) | None => Err("write it as ID=TEXT".to_owned()),
+        Some(_) | None => Err("type it as ID=TEXT".to_owned()),
     }
 }
 
@@ -69,10 +69,8 @@ fn words(words: &[String]) -> Result<Words<'_>, Failure> {
             run: Some(run),
             choice: Some(choice),
         }),
-        [..] => {
-            Err(Failure::usage("an answer has one choice")
-                .hint("write `gatewright answer RUN CHOICE`"))
-        }
+        [..] => Err(Failure::usage("an answer takes one choice")
+            .hint("type `gatewright answer RUN CHOICE`")),
     }
 }
 
@@ -81,8 +79,7 @@ impl Answer {
         let Words { run, choice } = words(&self.words)?;
         if choice.is_some() && !self.answers.is_empty() {
             return Err(
-                Failure::usage("a choice and --answer are two kinds of answer")
-                    .hint("give one of them"),
+                Failure::usage("a choice and --answer cannot be combined").hint("use one of them")
             );
         }
         if choice.is_none() && self.answers.is_empty() {
@@ -130,7 +127,7 @@ fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     let ids = questions.iter().map(|question| &question.id);
     let answers: Vec<String> = ids.map(|id| format!(" --answer {id}=TEXT")).collect();
     format!(
-        "{stage} has no choices, a worker asks there: `gatewright answer {run}{}`",
+        "{stage} has no choices, because a worker asks there: type `gatewright answer {run}{}`",
         answers.concat()
     )
 }

@@ -44,7 +44,7 @@ fn parse_time(text: &str) -> Result<Seconds, String> {
     let time = duration::parse(text)?;
     match (SHORTEST..=LONGEST).contains(&time) {
         true => Ok(time),
-        false => Err("it lasts from 30s to 24h".to_owned()),
+        false => Err("a bypass lasts from 30s to 24h".to_owned()),
     }
 }
 
@@ -71,8 +71,8 @@ impl Bypass {
         let lost = |_: &Workspace<'_>, _: &OpenRun| {
             let until = views::time::rfc3339(later(time));
             Ok(format!(
-                "Until {until} nothing is refused or held in this run: no stage, no gate and no \
-                 agent is guarded. Every view of the run says so."
+                "Until {until} Gatewright refuses and holds nothing in this run: stages, gates and \
+                 agents are not guarded. Every view of the run shows this."
             ))
         };
         let make = |_: &Workspace<'_>, _: &OpenRun| {

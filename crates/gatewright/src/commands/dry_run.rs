@@ -187,7 +187,7 @@ impl DryRun {
             return Ok(Err(refusal(refused) + &advice.unwrap_or_default()));
         }
         let run = engine::replay(&decision.entries)
-            .map_err(|damage| Failure::bug(format!("the run cannot begin ({damage})")))?;
+            .map_err(|damage| Failure::bug(format!("the run cannot start ({damage})")))?;
         Ok(Ok(run))
     }
 }
@@ -227,7 +227,7 @@ fn lacking(
     let missing = additions.missing(&Base::new(project.root.clone()), project)?;
     let missing = missing.into_iter();
     Ok(missing
-        .map(|what| format!("{what}: `gatewright init` puts it back"))
+        .map(|what| format!("{what}: `gatewright init` restores it"))
         .collect())
 }
 

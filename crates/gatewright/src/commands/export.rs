@@ -55,7 +55,9 @@ impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::persons(context, "export", Held::Nobody)?;
         if self.format == Some(Format::Md) && output.format() == Printed::Json {
-            return Err(Failure::usage("--format md is no JSON").hint("leave --json out"));
+            return Err(
+                Failure::usage("--format md and --json cannot be combined").hint("remove --json")
+            );
         }
         let mut workspace = Workspace::for_reading(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
@@ -113,10 +115,13 @@ fn captured(
     let run = opened.run();
     let Some(captured) = run.artifacts.get(name) else {
         let known: Vec<&str> = run.artifacts.keys().map(ArtifactName::as_str).collect();
-        let failure = Failure::not_found(format!("run {} has no captured '{name}'", run.id));
+        let failure = Failure::not_found(format!(
+            "run {} has not captured an artifact '{name}'",
+            run.id
+        ));
         return Err(match known.is_empty() {
-            true => failure.hint("nothing has been captured yet"),
-            false => failure.hint(format!("there are {}", known.join(", "))),
+            true => failure.hint("it has not captured any artifact yet"),
+            false => failure.hint(format!("it has captured {}", known.join(", "))),
         });
     };
     let hash = captured.content;

@@ -47,7 +47,7 @@ impl Fork {
         let (key, earlier) =
             idempotency::of_beginning(&workspace, self.writing.key.as_ref(), &command)?;
         if let Some(earlier) = earlier {
-            output.say("this key was there before: nothing was done again");
+            output.say("a command with this key ran before: nothing was changed");
             // The power may have gone right after the run was stored.
             search_alike(&workspace, &opened.run().id, &earlier.run.id)?;
             return tell_begun(&workspace.opened(earlier)?, output);

@@ -65,7 +65,7 @@ fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
     let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
     let runs = count(ids.len() as u64, "run", "runs");
     let lost = format!(
-        "{runs} will be deleted for ever, with history, artifacts and backups:\n{}",
+        "{runs} will be deleted permanently, with history, artifacts and backups:\n{}",
         ids.join("\n")
     );
     let question = Question {
@@ -79,9 +79,9 @@ fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
 fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
     let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
     let text = match ids.as_slice() {
-        [] => "no run would go\n".to_owned(),
-        [only] => format!("1 run would go:\n{only}\n"),
-        ids => format!("{} runs would go:\n{}\n", ids.len(), ids.join("\n")),
+        [] => "no run is old enough to delete\n".to_owned(),
+        [only] => format!("would delete 1 run:\n{only}\n"),
+        ids => format!("would delete {} runs:\n{}\n", ids.len(), ids.join("\n")),
     };
     let entries: u64 = going.iter().map(|run| run.version).sum();
     // What the contents and definitions come to is known only when the runs are gone.

@@ -90,8 +90,8 @@ impl Init {
         // Somebody else may have been quicker while this one was read.
         let now = install::prepare(context, &wish)?;
         if !now.is_same(&shown) && !now.is_done() && !self.yes {
-            let failure = Failure::no("the files have changed while you were reading");
-            return Err(failure.hint("do it again").into());
+            let failure = Failure::no("the files changed while you were reading");
+            return Err(failure.hint("retry: `gatewright init`").into());
         }
         now.perform()?;
         Ok(tell_done(context, output, &shown)?)
@@ -126,8 +126,10 @@ impl Init {
         match (self.yes, context.who()) {
             (true, _) => Ok(()),
             (false, Who::Person(_)) => asked(output),
-            (false, _) => Err(Failure::no("nothing was written: nobody can be asked here")
-                .hint("add --yes to do it")),
+            (false, _) => Err(Failure::no(
+                "nothing was written, because there is no terminal to confirm at",
+            )
+            .hint("type `gatewright init --yes`")),
         }
     }
 
@@ -219,15 +221,15 @@ fn tell_done(context: &Context, output: &mut Output, done: &Prepared) -> Result<
             Ok(version) => format!("Claude Code {version} is {}", host.path.display()),
             Err(reason) => format!("Claude Code is {}, but {reason}", host.path.display()),
         },
-        None => "Claude Code is not on the PATH: the hooks wait for it".to_owned(),
+        None => "Claude Code is not on the PATH; the hooks work once it is installed".to_owned(),
     };
     output.say(&format!("note: {found}"));
     let pipelines = done.pipelines();
     let text = match pipelines.as_slice() {
-        [] => "installed in your own settings\n".to_owned(),
+        [] => "installed in your user settings\n".to_owned(),
         names => format!(
-            "installed: {}\nnext: `gatewright doctor` looks whether it holds, `claude` begins, \
-             `gatewright uninit` takes it out\n",
+            "installed: {}\nnext: `gatewright doctor` checks the guard, `claude` starts a session, \
+             `gatewright uninit` removes everything again\n",
             names.join(", ")
         ),
     };

@@ -41,8 +41,8 @@ impl List {
         };
         if rows.is_empty() && output.format() == Format::Text {
             output.say(match hidden {
-                0 => "no runs; begin one with `gatewright start PIPELINE`",
-                _ => "no active runs; `gatewright list --all` shows ended ones",
+                0 => "no runs; type `gatewright start PIPELINE --task TEXT` to start one",
+                _ => "no active runs; `gatewright list --all` shows finished runs",
             });
         }
         let view = views::list(rows);

@@ -84,7 +84,9 @@ impl Metrics {
         output: &mut Output,
     ) -> Result<(), Failure> {
         if figures.runs.total() == 0 && output.format() == Format::Text {
-            output.say("no runs to count; `gatewright metrics --all` counts those of all projects");
+            output.say(
+                "no runs to count; `gatewright metrics --all` counts the runs of all projects",
+            );
             return Ok(());
         }
         let json = || {

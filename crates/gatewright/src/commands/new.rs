@@ -85,13 +85,11 @@ impl New {
 /// A name that no other pipeline has here.
 fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
     let name = PipelineName::parse(word).map_err(|problem| {
-        Failure::usage(format!("'{word}' is no name for a pipeline ({problem})"))
+        Failure::usage(format!("'{word}' is not a valid pipeline name ({problem})"))
     })?;
     if builtin::find(word).is_some() {
         let failure = Failure::no(format!("{name} is a built-in pipeline"));
-        return Err(failure.hint(format!(
-            "choose another name: `gatewright new my-{name} --from {name}`"
-        )));
+        return Err(failure.hint(format!("type `gatewright new my-{name} --from {name}`")));
     }
     let paths = ENDINGS.map(|ending| format!("{PROJECT_FOLDER}/{name}.{ending}"));
     match paths
@@ -99,7 +97,7 @@ fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
         .find(|path| root.join(path).symlink_metadata().is_ok())
     {
         Some(taken) => {
-            let failure = Failure::no(format!("{taken} is there already"));
+            let failure = Failure::no(format!("{taken} already exists"));
             Err(failure.hint("choose another name, or edit that file"))
         }
         None => Ok(name),
@@ -132,9 +130,10 @@ fn copied(
     let place = definition::place(word, &context.folder, root)?;
     let original = definition::find(word, &context.folder, root)?;
     let sources = language::renamed(&original, name).ok_or_else(|| {
-        Failure::no(format!("{word} is not a definition with a name")).hint(format!(
-            "`gatewright lint {word}` says what is wrong with it"
+        Failure::no(format!(
+            "{word} is not a pipeline definition, or has no name"
         ))
+        .hint(format!("`gatewright lint {word}` shows what is wrong"))
     })?;
     let shipped = match place {
         Place::Builtin(builtin) => scenario::shipped_for(builtin.name, &sources.main.name),
@@ -187,8 +186,10 @@ fn missing<'a>(
             None => missing.push(file),
             Some(present) if present == file.1 => {}
             Some(_) => {
-                let failure = Failure::no(format!("{} is there with other content", file.0));
-                return Err(failure.hint("rename it, or choose another name; nothing was written"));
+                let failure = Failure::no(format!("{} already exists with other content", file.0));
+                return Err(
+                    failure.hint("nothing was written; rename the file, or choose another name")
+                );
             }
         }
     }
@@ -208,20 +209,20 @@ fn tell(
     for (command, does) in [
         (
             format!("gatewright lint {main}"),
-            "checks and proves it after you have changed it",
+            "checks it after you edit it",
         ),
-        (format!("gatewright test {name}"), "plays its scenarios"),
+        (format!("gatewright test {name}"), "runs its scenarios"),
         (
             format!("gatewright trust {name}"),
-            "shows what it may run, and lets it",
+            "shows what it may run, and trusts it",
         ),
         (
             format!("gatewright init {name}"),
-            "guards this project with it, in Claude Code",
+            "guards this project in Claude Code",
         ),
         (
             format!("gatewright run {name} --task …"),
-            "has the agents started for you instead",
+            "starts the agents for you instead",
         ),
     ] {
         output.say(&format!("next: `{command}` {does}"));

@@ -59,7 +59,7 @@ impl Pipelines {
 fn sources(name: &str, context: &Context, root: &Path) -> Result<Sources, Failure> {
     definition::find(name, &context.folder, root).map_err(|trouble| match trouble {
         Trouble::Failed(failure) => failure,
-        Trouble::Rejected { .. } => Failure::no(format!("{name} is too large to be a definition")),
+        Trouble::Rejected { .. } => Failure::no(format!("{name} is too large for a definition")),
     })
 }
 
@@ -78,7 +78,7 @@ fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> R
     all.insert(0, (&main, &sources.main.bytes));
     let taken = all.iter().map(|(path, _)| folder.join(path));
     if let Some(taken) = taken.into_iter().find(|path| path.exists()) {
-        let failure = Failure::no(format!("{} is there already", taken.display()));
+        let failure = Failure::no(format!("{} already exists", taken.display()));
         return Err(failure.hint("choose another folder"));
     }
     for (path, bytes) in &all {

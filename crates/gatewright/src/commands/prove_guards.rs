@@ -73,7 +73,7 @@ impl ProveGuards {
             false => Ok(installed),
             true => Err(
                 Failure::not_found("no pipeline is installed in this project")
-                    .hint("install one with `gatewright init`, or name one"),
+                    .hint("type `gatewright init`, or `gatewright prove-guards PIPELINE`"),
             ),
         }
     }

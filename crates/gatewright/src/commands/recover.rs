@@ -66,7 +66,7 @@ impl Recover {
 
 fn text(found: &[Found]) -> String {
     if found.is_empty() {
-        return "no headless run of this project is under way\n".to_owned();
+        return "this project has no active headless run\n".to_owned();
     }
     found.iter().map(Found::text).collect::<Vec<_>>().join("\n")
 }
@@ -82,7 +82,7 @@ impl Found {
         if self.left.is_empty() && engine::is_over(&self.opened.pipeline, run) {
             return format!("{head}: nothing to recover\n");
         }
-        let mut lines = vec![format!("{head}: nobody drives it")];
+        let mut lines = vec![format!("{head}: no process drives it")];
         lines.extend(self.left.iter().map(|left| {
             let Left {
                 dispatch,
@@ -94,7 +94,7 @@ impl Found {
                 [] => String::new(),
                 alive => {
                     let ids: Vec<String> = alive.iter().map(ToString::to_string).collect();
-                    format!("; still alive and to be ended: {}", ids.join(", "))
+                    format!("; `resume` will kill the processes {}", ids.join(", "))
                 }
             };
             format!(
@@ -106,7 +106,7 @@ impl Found {
         }));
         lines.push(match status {
             Status::Waiting(why) => format!("  it waits for a person: {}", views::line(&why)),
-            _ => format!("  `gatewright resume {}` goes on", run.id),
+            _ => format!("  `gatewright resume {}` continues it", run.id),
         });
         format!("{}\n", lines.join("\n"))
     }

@@ -54,10 +54,10 @@ fn parse_step(text: &str) -> Result<StepId, String> {
 }
 
 fn parse_artifact(text: &str) -> Result<(ArtifactName, PathBuf), String> {
-    let (name, file) = text.split_once('=').ok_or("write it as NAME=FILE")?;
+    let (name, file) = text.split_once('=').ok_or("type it as NAME=FILE")?;
     let name = ArtifactName::parse(name).map_err(|problem| problem.to_string())?;
     match file.is_empty() {
-        true => Err("write it as NAME=FILE".to_owned()),
+        true => Err("type it as NAME=FILE".to_owned()),
         false => Ok((name, PathBuf::from(file))),
     }
 }
@@ -128,7 +128,8 @@ impl Report {
         match files.find(|(_, file)| !context.folder.join(file).exists()) {
             Some((name, file)) => {
                 let message = format!("there is no file {}", file.display());
-                Err(Failure::outside(message).hint(format!("correct --artifact {name}=FILE")))
+                Err(Failure::outside(message)
+                    .hint(format!("fix the path in --artifact {name}=FILE")))
             }
             None => Ok(()),
         }
@@ -177,7 +178,7 @@ impl Report {
         match &paper.path {
             _ if is_given => None,
             Some(path) if is_missing => Some(format!(": write {}", path.line())),
-            Some(path) => Some(format!("; correct {}", path.line())),
+            Some(path) => Some(format!("; fix {}", path.line())),
             None => Some(format!("; add --artifact {name}=FILE")),
         }
     }
@@ -195,8 +196,12 @@ fn nobody_works(opened: &OpenRun) -> Option<String> {
     let stage = opened.pipeline.stage(&opened.run().position.stage)?;
     let name = &stage.name;
     match &stage.work {
-        Work::Check(_) => Some(format!("{name} is a check: no agent works in it")),
-        Work::Ask(_) => Some(format!("{name} is a question: no agent works in it")),
+        Work::Check(_) => Some(format!(
+            "{name} is a check stage, in which no agent works: type `gatewright check`"
+        )),
+        Work::Ask(_) => Some(format!(
+            "{name} is a question for a person, and no agent works in it"
+        )),
         Work::End(_) => Some("the run is over".to_owned()),
         Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) => None,
     }

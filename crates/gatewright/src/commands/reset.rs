@@ -56,12 +56,9 @@ impl Reset {
         let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         let exit = report::tell(&decided, output)?;
         if exit == Exit::Success {
+            output.say(&format!("the backup is in {}", backup.display()));
             output.say(&format!(
-                "the run as it was is kept in {}",
-                backup.display()
-            ));
-            output.say(&format!(
-                "to go back: gatewright restore {run} {name} --reason WHY"
+                "to undo: gatewright restore {run} {name} --reason WHY"
             ));
         } else {
             // The run was not changed, so there is nothing to go back from.
@@ -74,17 +71,15 @@ impl Reset {
 fn lost(run: &Run) -> String {
     let stage = &run.position.stage;
     format!(
-        "The run leaves {stage} and begins again: what was passed, counted and captured counts no \
-         longer. Its history stays, and a backup is made."
+        "The run leaves {stage} and restarts: its passed gates, counters and captured artifacts no \
+         longer count. Its history stays, and a backup is written."
     )
 }
 
-/// What a person does against the course of a run wants a reason that can be read later.
+/// A person who overrides the course of a run must give a reason, for the history.
 pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
     match reason.trim().is_empty() {
-        true => {
-            Err(Failure::no(format!("a {what} wants a reason")).hint("write it after --reason"))
-        }
+        true => Err(Failure::no(format!("a {what} needs a reason")).hint("add --reason TEXT")),
         false => Ok(()),
     }
 }

@@ -40,8 +40,8 @@ impl Restore {
             let entry = find_point(workspace, &opened.run().id, &self.point)?;
             let last = opened.stored.version;
             Ok(format!(
-                "The run goes back to its entry {entry}: what came after it, up to entry {last}, \
-                 counts no longer. Its history stays, and the files of the project are not touched."
+                "The run returns to its entry {entry}: the entries after it, up to {last}, no longer \
+                 count. Its history stays, and the files of the project do not change."
             ))
         };
         let make = |workspace: &Workspace<'_>, opened: &OpenRun| {

@@ -35,8 +35,8 @@ impl Run {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::persons(context, "run", Held::Nobody)?;
         if self.tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
-            return Err(Failure::usage("several tasks are several runs")
-                .hint("give --id and --key with one task"));
+            return Err(Failure::usage("several tasks start several runs")
+                .hint("use --id and --key with a single task"));
         }
         let options = self.sitting.options()?;
         for (number, task) in self.tasks.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Run {
     fn tell_rest(&self, output: &mut Output, number: usize) {
         let rest = self.tasks.len() - number - 1;
         if rest > 0 {
-            output.say(&format!("{rest} more of the tasks were not begun"));
+            output.say(&format!("{rest} more tasks were not started"));
         }
     }
 

@@ -75,7 +75,7 @@ impl Start {
         match self.started(context) {
             Ok(Begun::Run(opened)) => tell_begun(&opened, output),
             Ok(Begun::Earlier(opened)) => {
-                output.say("this key was there before: nothing was done again");
+                output.say("a command with this key ran before: nothing was changed");
                 tell_begun(&opened, output)
             }
             Ok(Begun::Refused(refusal)) => {
@@ -97,8 +97,9 @@ impl Start {
             (false, false) => self.session(context)?,
         };
         if holder != Holder::Headless && !self.new.driving.request().is_empty() {
-            let failure = Failure::usage("how a run is driven is said of headless runs alone");
-            return Err(failure.hint("use `gatewright run`, or add --queue").into());
+            let failure =
+                Failure::usage("--runner, --stand-in, --answer and --notify are for headless runs");
+            return Err(failure.hint("type `gatewright run`, or add --queue").into());
         }
         let mut workspace = Workspace::for_writing(context)?;
         self.new
@@ -111,15 +112,17 @@ impl Start {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
         definition::compile(&start_run::sources(context, &project, &self.new.pipeline)?)?;
         let Some(session) = context.environment.session.clone() else {
-            let failure = Failure::no("a guarded run belongs to a session, and this is none");
+            let failure =
+                Failure::no("a guarded run needs a session of Claude Code, and this is not one");
             return Err(failure
                 .hint("start it inside Claude Code, or add --by-hand")
                 .into());
         };
         if let Some(run) = session_run::of_session(context, &session)? {
-            let message = format!("this session holds {run}, and one session has one run");
+            let message =
+                format!("this session already holds {run}, and a session holds one run at a time");
             return Err(Failure::no(message)
-                .hint(format!("`gatewright next {run}` says what comes now"))
+                .hint(format!("`gatewright next {run}` shows what comes next"))
                 .into());
         }
         let process = context.environment.host_process.and_then(process::find);

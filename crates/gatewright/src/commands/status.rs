@@ -62,7 +62,7 @@ fn decided(opened: &OpenRun, driver: Option<&str>) -> String {
         _ if run.driver != Driver::Headless || !goes_on => String::new(),
         Some(driver) => format!("\ndriven by {driver}\n"),
         None => format!(
-            "\nnobody drives it: `gatewright resume {}` goes on\n",
+            "\nno process drives it: `gatewright resume {}` continues it\n",
             run.id
         ),
     }

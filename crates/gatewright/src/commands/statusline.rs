@@ -33,7 +33,7 @@ impl Statusline {
             Ok(Some(line)) => output.text(&format!("{line}\n"))?,
             Ok(None) => {}
             // A status line has one line: what is wrong is told where a person looks.
-            Err(_) => output.text("gatewright cannot read the run: `gatewright doctor`\n")?,
+            Err(_) => output.text("gatewright cannot read the run: type `gatewright doctor`\n")?,
         }
         Ok(Exit::Success)
     }
@@ -95,7 +95,7 @@ fn next_words(next: &Next) -> Option<String> {
         Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
         Next::Finish => "a person finishes it".to_owned(),
         Next::Decide { .. } => "a person decides".to_owned(),
-        Next::TakeUp => "it waits to be taken up".to_owned(),
+        Next::TakeUp => "queued".to_owned(),
         Next::Nothing => return None,
     })
 }

@@ -123,20 +123,22 @@ fn read(path: &Path, name: &str) -> Result<File, Failure> {
     let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             let names: Vec<&str> = builtin_names().collect();
-            let hint = format!("name a scenario file, or one of {}", names.join(", "));
+            let hint = format!("type a scenario file, or one of {}", names.join(", "));
             Failure::not_found(format!("there is no file {name}")).hint(hint)
         }
         _ => Failure::file("look at", path)(cause),
     })?;
     if !metadata.is_file() {
-        return Err(Failure::not_found(format!("{name} is not a file")).hint("name a file"));
+        return Err(
+            Failure::not_found(format!("{name} is not a file")).hint("type the path of a file")
+        );
     }
     if metadata.len() > MOST_BYTES as u64 {
         let size = metadata.len();
         let failure = Failure::no(format!(
-            "{name} has {size} bytes, and {MOST_BYTES} are allowed"
+            "{name} has {size} bytes, and the limit is {MOST_BYTES}"
         ));
-        return Err(failure.hint("cut it into several files"));
+        return Err(failure.hint("split it into several files"));
     }
     let bytes = fs::read(path).map_err(Failure::file("read", path))?;
     let text = String::from_utf8(bytes).map_err(|problem| {

@@ -46,7 +46,7 @@ pub struct Trust {
 }
 
 fn parse_hash(text: &str) -> Result<Hash, String> {
-    Hash::parse(text).ok_or_else(|| "write the 64 digits that --show prints".to_owned())
+    Hash::parse(text).ok_or_else(|| "type the 64 digits that --show prints".to_owned())
 }
 
 /// A definition that was read for this, with what was trusted in its place before.
@@ -95,7 +95,7 @@ impl Trust {
         };
         if words.is_empty() {
             let failure = Failure::not_found("this project has no pipeline of its own");
-            return Err(failure.hint("name one, or write the path of its file"));
+            return Err(failure.hint("type `gatewright trust FILE`"));
         }
         let mut found = Vec::new();
         for word in words {
@@ -137,9 +137,7 @@ impl Trust {
         candidate: Option<&Candidate>,
     ) -> Result<(), Failure> {
         let Some(candidate) = candidate else {
-            output.say(&format!(
-                "{word} comes with gatewright, and is trusted as shipped"
-            ));
+            output.say(&format!("{word} is built in and trusted as shipped"));
             return Ok(());
         };
         if let Format::Text = output.format() {
@@ -149,7 +147,7 @@ impl Trust {
             return Ok(());
         }
         if candidate.is_trusted() {
-            output.say(&format!("{word} is trusted already"));
+            output.say(&format!("{word} is already trusted"));
             return Ok(());
         }
         self.agreed(context, word, candidate)?;
@@ -165,8 +163,8 @@ impl Trust {
     fn agreed(&self, context: &Context, word: &str, candidate: &Candidate) -> Result<(), Failure> {
         let hash = candidate.subject.hash();
         if self.hash.is_some_and(|typed| typed != hash) {
-            let failure = Failure::no(format!("{word} does not have this hash"));
-            return Err(failure.hint("look at what has changed, as a person, before you trust it"));
+            let failure = Failure::no(format!("{word} has another hash"));
+            return Err(failure.hint("read the changes with --show before you trust it"));
         }
         match (context.who(), self.hash) {
             (Who::Person(_), _) => confirm::ask(&Question {
@@ -176,9 +174,9 @@ impl Trust {
             }),
             (_, Some(_)) => Ok(()),
             (_, None) => Err(Failure::no(
-                "trust is a person's, and there is no terminal to ask at",
+                "only a person at a terminal can trust a pipeline, and this is not a terminal",
             )
-            .hint("run it at one")),
+            .hint("type the command at a terminal, or use --hash")),
         }
     }
 }
@@ -256,7 +254,7 @@ fn list(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
             output.json(&json!({ "trusted": records.collect::<Vec<_>>() }))?;
         }
         Format::Text if records.is_empty() => {
-            output.text("nothing is trusted but what comes with gatewright\n")?;
+            output.text("only the built-in pipelines are trusted\n")?;
         }
         Format::Text => {
             let lines = records.iter().map(|record| {
@@ -276,19 +274,19 @@ fn revoke(context: &Context, output: &mut Output, word: &str) -> Result<Exit, Fa
     let path = match place(word, context, &root) {
         Ok(Place::File { path, .. }) => path.canonicalize().unwrap_or(path),
         Ok(Place::Builtin(_)) => {
-            let failure = Failure::no(format!("{word} comes with gatewright"));
-            return Err(failure.hint("name a pipeline of the project, or a path"));
+            let failure = Failure::no(format!("{word} is built in and always trusted"));
+            return Err(failure.hint("type a pipeline of the project, or a path"));
         }
         Err(failure) => return Err(failure),
     };
     let records = record::of_path(&state, &path);
     if records.is_empty() {
         let failure = Failure::not_found(format!("{word} is not trusted"));
-        return Err(failure.hint("`gatewright trust --list` shows what is"));
+        return Err(failure.hint("`gatewright trust --list` shows the trusted pipelines"));
     }
     for record in &records {
         record::forget(&state, record)?;
     }
-    output.say(&format!("{word} is not trusted any more"));
+    output.say(&format!("{word} is no longer trusted"));
     Ok(Exit::Success)
 }

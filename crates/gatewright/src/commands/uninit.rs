@@ -44,15 +44,15 @@ impl Uninit {
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         let now = install::prepare_removal(context, wanted)?;
         if now.plan.changes != shown.plan.changes && !self.yes {
-            let failure = Failure::no("the files have changed while you were reading");
-            return Err(failure.hint("do it again"));
+            let failure = Failure::no("the files changed while you were reading");
+            return Err(failure.hint("retry: `gatewright uninit`"));
         }
         now.perform()?;
         if held == Held::Session {
-            output.say("note: a session that runs now keeps its gates until it ends");
+            output.say("note: a running session stays guarded until it ends");
         }
         output.facts(
-            |_| "taken out: the files are as they were\n".to_owned(),
+            |_| "removed: all files are restored\n".to_owned(),
             || json!({ "done": true, "plan": now.plan.json() }),
         )?;
         Ok(Exit::Success)
@@ -71,12 +71,14 @@ impl Uninit {
         match (self.yes, context.who()) {
             (true, _) => Ok(()),
             (false, Who::Person(_)) => confirm::ask(&Question {
-                lost: "Nothing will be guarded here any more.",
+                lost: "Gatewright will no longer guard this project.",
                 word: "uninit",
-                deed: "take it out",
+                deed: "remove it",
             }),
-            (false, _) => Err(Failure::no("nothing was written: nobody can be asked here")
-                .hint("add --yes to do it")),
+            (false, _) => Err(Failure::no(
+                "nothing was written, because there is no terminal to confirm at",
+            )
+            .hint("type `gatewright uninit --yes`")),
         }
     }
 }
@@ -90,7 +92,7 @@ fn tell_notes(output: &mut Output, removal: &Removal) {
 fn nothing_to_do(output: &mut Output, removal: &Removal) -> Result<Exit, Failure> {
     tell_notes(output, removal);
     output.facts(
-        |_| "nothing to do: nothing of ours is installed here\n".to_owned(),
+        |_| "nothing to do: Gatewright is not installed here\n".to_owned(),
         || json!({ "done": false, "plan": removal.plan.json() }),
     )?;
     Ok(Exit::Success)

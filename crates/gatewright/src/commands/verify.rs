@@ -41,7 +41,8 @@ impl Verify {
         if findings.is_intact() {
             return Ok(Exit::Success);
         }
-        output.say("the store is read-only now; `gatewright verify --repair` keeps what is intact");
+        output
+            .say("the store is now read-only; `gatewright verify --repair` saves the intact part");
         Ok(Exit::No)
     }
 }

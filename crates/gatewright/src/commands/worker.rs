@@ -158,7 +158,7 @@ impl<'s> Shift<'s> {
 
 fn drive(whereabouts: &Whereabouts, run: &RunId, options: &DriveOptions, sender: &Sender<Heard>) {
     let left = |left| Heard::Left(run.clone(), left);
-    let fallen = Failure::bug("a thread fell in the middle of this run");
+    let fallen = Failure::bug("the thread of this run panicked");
     let last = DropSender::new(sender.clone(), left(Err(fallen)));
     let context = whereabouts.context();
     let mut tell = |line: String| drop(sender.send(Heard::Line(line)));

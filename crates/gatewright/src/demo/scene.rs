@@ -37,8 +37,8 @@ impl<'a> Scene<'a> {
             .is_ok_and(|folder| folder == *root)
         {
             return Err(
-                Failure::outside("the temporary folder lies in a git repository")
-                    .hint("set TMPDIR to a folder outside of it"),
+                Failure::outside("the temporary folder is inside a git repository")
+                    .hint("set TMPDIR to a folder outside it"),
             );
         }
         let start = StartRun {

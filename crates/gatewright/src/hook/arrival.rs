@@ -286,7 +286,7 @@ impl Arriving<'_> {
                     pipeline.name,
                     first.unwrap_or_default()
                 );
-                return Err(Failure::no(message).hint("`gatewright lint` shows all"));
+                return Err(Failure::no(message).hint("`gatewright lint` shows all problems"));
             }
         };
         let mut guarded = Guarded {
@@ -352,7 +352,7 @@ pub fn attach(
         let run = decided.opened.run();
         return Ok(Answer {
             notice: Some(format!(
-                "gatewright: {} another session is at work on run {}; this one is not guarded",
+                "gatewright: {} another session works on run {}; this session is not guarded",
                 decided.rule.code(),
                 run.id
             )),
@@ -412,7 +412,7 @@ fn begun(guarded: &Guarded<'_, '_>) -> Answer {
     let opened = &guarded.opened;
     let standing = views::standing(&opened.pipeline, opened.run());
     Answer {
-        context: Some(format!("run {} has begun\n{standing}", opened.run().id)),
+        context: Some(format!("run {} started\n{standing}", opened.run().id)),
         ..Answer::nothing()
     }
 }

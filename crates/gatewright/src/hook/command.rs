@@ -67,7 +67,7 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
             let notice = answer::objection(&decided).unwrap_or_else(stands);
             let kept = backup.map_or_else(String::new, |name| {
                 format!(
-                    "; to go back: gatewright restore {} {name} --reason WHY",
+                    "; to undo: gatewright restore {} {name} --reason WHY",
                     run.id
                 )
             });
@@ -108,7 +108,7 @@ fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, 
     Ok(Some(name))
 }
 
-const NO_CHOICE: &str = "say which choice behind the command; `gatewright next` tells them";
+const NO_CHOICE: &str = "type the choice after the command; `gatewright next` lists the choices";
 
 /// What a command stands for, with what follows it.
 #[derive(Debug, PartialEq, Eq)]

@@ -350,8 +350,8 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         let run = &decided.opened.run().id;
         return Ok(Answer {
             notice: Some(format!(
-                "gatewright: the session stopped before the work of run {run} was done; it waits \
-                 for you: `gatewright next {run}`"
+                "gatewright: the session stopped before run {run} was done; it waits for you: type \
+                 `gatewright next {run}`"
             )),
             ..Answer::nothing()
         });

@@ -43,31 +43,31 @@ impl Promise {
         }
     }
 
-    /// What is said when no run can begin. What would start an agent is refused; nothing is hidden,
-    /// and nobody is told at every tool.
+    /// The answer when no run can start. Refuses what would start an agent, tells the person once,
+    /// and stays silent at ordinary tools.
     pub fn broken(self, event: Event, failure: &Failure) -> Option<Answer> {
         let notice = |consequence: &str| Answer {
             notice: Some(format!("gatewright: {failure}; {consequence}")),
             ..Answer::nothing()
         };
         match self {
-            // Whoever typed the command is told, and so is the model that reads it.
+            // The person who typed the command reads the notice, and the model reads the context.
             Self::None if event == Event::UserPromptExpansion => Some(Answer {
                 context: Some(format!(
-                    "Gatewright began no run: {failure}. Do nothing of what this command asks for; \
-                     tell the person why."
+                    "Gatewright did not start a run: {failure}. Do not do what this command asks. \
+                     Tell the person why."
                 )),
                 ..notice("this session is not guarded")
             }),
             Self::None => Some(notice("this session is not guarded")),
             Self::Ordinary if event == Event::PreToolUse => None,
             Self::Ordinary => Some(notice(
-                "no agent begins in this session until a person has mended that",
+                "no agent can start in this session until a person fixes this",
             )),
             Self::Gate => Some(Answer {
                 verdict: Verdict::Refuse(format!(
-                    "{} not judged: agents work here in a run, and none can begin: {failure}; a \
-                     person mends that, and `gatewright doctor` looks for the cause",
+                    "{} not judged: agents here need a run, and no run can start: {failure}; ask a \
+                     person to fix it, and to type `gatewright doctor` for the cause",
                     Rule::Undecided.code()
                 )),
                 ..Answer::nothing()

@@ -94,13 +94,13 @@ impl Worker {
     fn record(&self) -> Result<Record, Failure> {
         Record::read(&self.state, &self.call).ok_or_else(|| {
             let path = claim::beside(&self.state, &self.call, "json");
-            Failure::store(format!("{} cannot be read", path.display()))
+            Failure::store(format!("cannot read {}", path.display()))
         })
     }
 }
 
 /// A worker goes on with the settings with which it was started.
-const SETTLED: &str = "the settings of a worker do not change while it works";
+const SETTLED: &str = "the settings of a worker cannot change while it works";
 
 /// A no in one line, without what others may do next: that is not for a worker.
 fn refused(rule: Rule, reason: &str) -> Answer {

@@ -102,7 +102,7 @@ pub fn plan_memory(plan: &mut Plan, all: &[Additions]) -> Result<(), Failure> {
     if plan.base.is_link(MEMORY) {
         if all.iter().any(|additions| additions.protocol.is_some()) {
             plan.note(format!(
-                "{MEMORY} is a symbolic link and stays as it is: sessions are not told the protocol"
+                "{MEMORY} is a symbolic link and was not changed: sessions do not get the protocol"
             ));
         }
         return Ok(());
@@ -135,8 +135,10 @@ fn push(plan: &mut Plan, path: &str, marks: Marks, before: Option<Vec<u8>>, afte
 /// Who took one of our marks away must say what is to become of the rest.
 pub fn unclear(path: &str, unpaired: &Unpaired) -> Failure {
     let mark = &unpaired.mark;
-    Failure::no(format!("in {path} the end of our part is missing: {mark}"))
-        .hint("remove that line and what is ours below it; nothing was written")
+    Failure::no(format!(
+        "in {path} the end mark of Gatewright's part is missing: {mark}"
+    ))
+    .hint("nothing was written; remove that line and Gatewright's lines below it")
 }
 
 /// Markdown reads what follows a comment at once as a part of it.

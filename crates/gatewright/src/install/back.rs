@@ -49,7 +49,7 @@ fn tell_shared(plan: &mut Plan, program: &Program) -> Result<(), Failure> {
     let settings = present.and_then(|bytes| Settings::parse(&bytes).ok());
     if settings.is_some_and(|settings| !settings.hooks(&program.path).is_empty()) {
         plan.note(format!(
-            "{SHARED} has our hooks for everybody, and stays: it was not written here"
+            "{SHARED} has Gatewright's hooks for everybody and stays: another machine wrote it"
         ));
     }
     Ok(())
@@ -95,15 +95,17 @@ fn changed_since(
             Some(left.map_err(|unpaired| unclear(path, &unpaired))?)
         }
         Kind::Made => {
-            plan.note(format!("{path} was changed since, and stays"));
+            plan.note(format!("{path} was edited after `init` and stays"));
             return Ok(());
         }
     };
     let Some(left) = left else {
-        let message = format!("{path} cannot be read any more");
-        return Err(Failure::settings(message).hint("mend it first; nothing was written"));
+        let message = format!("cannot read {path}");
+        return Err(Failure::settings(message).hint("nothing was written; fix the file first"));
     };
-    plan.note(format!("{path} was changed since: only our part goes"));
+    plan.note(format!(
+        "{path} was edited after `init`: only Gatewright's part is removed"
+    ));
     // A file that we made, and in which nothing but our part stands, goes whole.
     let is_ours = file.before.is_none() && left.is_empty();
     plan.push(Change {

@@ -57,8 +57,8 @@ impl Base {
         let metadata = file.metadata().map_err(self.failed("look at", path))?;
         if !metadata.is_file() || metadata.len() > MOST_BYTES {
             let shown = self.shown(path);
-            let failure = Failure::no(format!("{shown} is no file that we could read"));
-            return Err(failure.hint("put it away"));
+            let failure = Failure::no(format!("{shown} is not a readable file"));
+            return Err(failure.hint("move it away"));
         }
         let mut bytes = Vec::new();
         let mut file = file.take(MOST_BYTES);
@@ -188,15 +188,15 @@ impl Base {
 
     fn no_folder(&self, part: &str, path: &str) -> Failure {
         let message = format!(
-            "{} cannot be reached: {part} is a symbolic link or no folder",
+            "cannot reach {}: {part} is a symbolic link or not a folder",
             self.shown(path)
         );
-        Failure::no(message).hint("put a real folder there")
+        Failure::no(message).hint("replace it with a real folder")
     }
 
     fn link(&self, path: &str) -> Failure {
-        let message = format!("{} is a symbolic link or no file", self.shown(path));
-        Failure::no(message).hint("put a real file there")
+        let message = format!("{} is a symbolic link or not a file", self.shown(path));
+        Failure::no(message).hint("replace it with a real file")
     }
 
     fn shown(&self, path: &str) -> String {

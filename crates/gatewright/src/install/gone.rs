@@ -17,11 +17,11 @@ pub fn hooks_gone(
 ) -> Option<String> {
     let (Ok(project), Ok(program)) = (Project::find(worktree), Program::of_process(environment))
     else {
-        return Some("the settings cannot be looked at".to_owned());
+        return Some("cannot read the settings".to_owned());
     };
     let places = places::look(environment, &project);
     if let Some(place) = places.iter().find(|place| disables(place)) {
-        return Some(format!("{} switches all hooks off", place.path.display()));
+        return Some(format!("{} disables all hooks", place.path.display()));
     }
     // A plugin's hooks stand in none of these files, and a session keeps those that it has loaded.
     if environment.in_plugin {
@@ -29,8 +29,8 @@ pub fn hooks_gone(
     }
     let missing = missing(&places, &program)?;
     Some(match changed {
-        Some(file) => format!("{file} changed, and nobody calls us at {missing} any more"),
-        None => format!("nobody calls us at {missing} any more"),
+        Some(file) => format!("{file} changed, and no hook calls gatewright at {missing} any more"),
+        None => format!("no hook calls gatewright at {missing} any more"),
     })
 }
 

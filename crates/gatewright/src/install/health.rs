@@ -199,11 +199,11 @@ impl Report {
         let lines: String = self.findings.iter().map(|it| it.text(paint)).collect();
         let (red, warnings) = (self.count(Level::Red), self.count(Level::Warning));
         let verdict = match (red, warnings) {
-            (0, 0) => "everything holds".to_owned(),
-            (0, 1) => "it holds, with 1 warning".to_owned(),
-            (0, warnings) => format!("it holds, with {warnings} warnings"),
-            (1, _) => "it does not hold: 1 red line".to_owned(),
-            (red, _) => format!("it does not hold: {red} red lines"),
+            (0, 0) => "the guard works".to_owned(),
+            (0, 1) => "the guard works, with 1 warning".to_owned(),
+            (0, warnings) => format!("the guard works, with {warnings} warnings"),
+            (1, _) => "the guard does not work: 1 red line".to_owned(),
+            (red, _) => format!("the guard does not work: {red} red lines"),
         };
         let verdict = paint.on(self.worst().style(), &verdict);
         format!("{lines}\n{verdict}\n")

@@ -47,14 +47,11 @@ pub fn plan(
 fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Failure> {
     let elsewhere = || places.iter().filter(|place| place.scope != Scope::Local);
     if let Some(place) = elsewhere().find(|place| is_complete(place, program)) {
-        plan.note(format!(
-            "our hooks stand in {} already",
-            place.path.display()
-        ));
+        plan.note(format!("the hooks are already in {}", place.path.display()));
         return Ok(());
     }
     if elsewhere().any(has_plugin) {
-        plan.note("our hooks come with the plugin");
+        plan.note("the hooks come with the plugin");
         return Ok(());
     }
     let mut others = elsewhere().filter_map(Place::settings);
@@ -93,16 +90,13 @@ fn put(
     let before = plan.base.read(path)?;
     let settings = settings(plan, path, before.as_deref().unwrap_or_default())?;
     if let Some(fault) = settings.faults().first() {
-        let message = format!(
-            "Claude Code drops {} as a whole: {fault}",
-            shown(plan, path)
-        );
-        return Err(Failure::settings(message).hint("mend it first; nothing was written"));
+        let message = format!("Claude Code ignores {}: {fault}", shown(plan, path));
+        return Err(Failure::settings(message).hint("nothing was written; fix the file first"));
     }
     let after = settings.with_hooks(call, &program.path, status_line);
     let after = after.map_err(|unfit| unusable(plan, path, &unfit.to_string()))?;
     if settings.has_status_line() && !settings.has_our_status_line(&program.path) {
-        plan.note(format!("the status line in {path} stays yours"));
+        plan.note(format!("{path} keeps your status line"));
     }
     plan.push(changed(path, before, Some(after.into_bytes())));
     Ok(())
@@ -128,8 +122,8 @@ fn settings(plan: &Plan, path: &str, bytes: &[u8]) -> Result<Settings, Failure> 
 }
 
 fn unusable(plan: &Plan, path: &str, reason: &str) -> Failure {
-    Failure::settings(format!("{} cannot be changed: {reason}", shown(plan, path)))
-        .hint("mend it first; nothing was written")
+    Failure::settings(format!("cannot change {}: {reason}", shown(plan, path)))
+        .hint("nothing was written; fix the file first")
 }
 
 fn shown(plan: &Plan, path: &str) -> String {
@@ -151,11 +145,11 @@ fn tell_switches(plan: &mut Plan, places: &[Place]) {
         let path = place.path.display();
         match &place.found {
             Found::Settings(settings) if settings.disables_all_hooks() => plan.note(format!(
-                "{path} switches all hooks off: nothing is guarded until that is gone"
+                "{path} disables all hooks: nothing is guarded until you remove that"
             )),
             Found::Settings(_) | Found::Nothing => {}
             Found::Unfit(reason) => {
-                plan.note(format!("Claude Code does not read {path}: {reason}"));
+                plan.note(format!("Claude Code cannot read {path}: {reason}"));
             }
         }
     }

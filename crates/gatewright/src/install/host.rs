@@ -25,6 +25,6 @@ pub fn find(environment: &Environment) -> Option<Host> {
     let path = program::find(environment, Program::Claude.word())?;
     let version = version::read(Command::new(&path).arg("--version"));
     let version = version.map(|(_, version)| version);
-    let version = version.map_err(|reason| format!("it does not tell its version: {reason}"));
+    let version = version.map_err(|reason| format!("it does not print its version: {reason}"));
     Some(Host { path, version })
 }

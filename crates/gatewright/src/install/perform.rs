@@ -126,7 +126,7 @@ pub fn write(plan: &Plan, change: &Change) -> Result<(), Failure> {
 }
 
 fn moved(path: &str) -> Failure {
-    Failure::no(format!("{path} has changed in the meantime")).hint("do it again")
+    Failure::no(format!("{path} changed in the meantime")).hint("retry")
 }
 
 /// The folder of the state, made if need be, for whoever waits for a turn in it.

@@ -88,8 +88,9 @@ fn refuse_others(base: &Base, record: &Record, files: &[(String, Vec<u8>)]) -> R
         let present = base.read(path)?;
         let other = present.filter(|present| present != bytes);
         if other.is_some_and(|present| !record.has_unchanged(path, &present)) {
-            let message = format!("{path} is there with other content, and the pipeline needs it");
-            return Err(Failure::no(message).hint("rename it, and do it again"));
+            let message =
+                format!("{path} already exists with other content, and the pipeline needs it");
+            return Err(Failure::no(message).hint("rename it and retry"));
         }
     }
     Ok(())
@@ -120,7 +121,7 @@ fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
         .map_err(Failure::file("look at", path))?;
     let inside = real.strip_prefix(root).ok().and_then(Path::to_str);
     inside.map(str::to_owned).ok_or_else(|| {
-        Failure::no(format!("{} does not lie in this project", path.display()))
+        Failure::no(format!("{} is not in this project", path.display()))
             .hint(format!("copy it into {OWN_FOLDER}/"))
     })
 }
@@ -138,7 +139,7 @@ impl Chosen {
             let before = plan.base.read(&path)?;
             match before {
                 Some(present) if present != bytes && !record.has_unchanged(&path, &present) => {
-                    plan.note(format!("{path} is yours and stays as it is"));
+                    plan.note(format!("{path} is yours and was not changed"));
                 }
                 before => plan.push(made(&path, before, bytes)),
             }

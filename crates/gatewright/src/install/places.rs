@@ -60,7 +60,7 @@ impl Place {
                 Ok(settings) => Found::Settings(settings),
                 Err(unfit) => Found::Unfit(unfit.to_string()),
             },
-            Err(cause) => Found::Unfit(format!("it cannot be read ({cause})")),
+            Err(cause) => Found::Unfit(format!("cannot read it ({cause})")),
         };
         Self { scope, path, found }
     }
@@ -112,7 +112,7 @@ fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
         },
     };
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
-        return Err(std::io::Error::other("it is no file of that kind"));
+        return Err(std::io::Error::other("it is not a file of that kind"));
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;

@@ -53,8 +53,11 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     match listed.is_none() || manifest.get("name").is_some_and(|name| name == PLUGIN) {
         true => Ok(()),
         false => {
-            let message = format!("{} is not empty, and no plugin of ours", folder.display());
-            Err(Failure::no(message).hint("name a new folder"))
+            let message = format!(
+                "{} is not empty and not a plugin of Gatewright",
+                folder.display()
+            );
+            Err(Failure::no(message).hint("choose a new folder"))
         }
     }
 }

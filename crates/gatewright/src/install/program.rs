@@ -19,7 +19,7 @@ impl Program {
     pub fn of_process(environment: &Environment) -> Result<Self, Failure> {
         let real = std::env::current_exe().and_then(std::fs::canonicalize);
         let real = real.map_err(|cause| {
-            Failure::outside(format!("this program does not find itself ({cause})"))
+            Failure::outside(format!("cannot find the path of this program ({cause})"))
                 .hint("start it again by its path")
         })?;
         let found = on_path(environment, &real).unwrap_or_else(|| real.clone());
@@ -29,7 +29,7 @@ impl Program {
                 real,
             }),
             None => {
-                let message = format!("this program lies at {}, which is no text", real.display());
+                let message = format!("the path of this program is not UTF-8: {}", real.display());
                 Err(Failure::outside(message).hint("move it"))
             }
         }

@@ -153,7 +153,7 @@ pub fn all(state: &State) -> Vec<Record> {
 fn damaged(folder: &Path) -> Failure {
     let path: PathBuf = folder.join(RECORD);
     Failure::outside(format!("{} is damaged", path.display()))
-        .hint("remove it: our entries can still be taken out, files are not restored any more")
+        .hint("remove it; `uninit` can then remove the hooks, but not restore the files")
 }
 
 fn written(record: &Record) -> Value {

@@ -141,10 +141,7 @@ fn a_file_that_changed_while_it_was_shown_is_not_overwritten() {
     let shown = prepared(&place.context);
     fs::write(place.root.join(LOCAL), "{\"mine\": 1}").unwrap();
     let failure = shown.perform().unwrap_err();
-    assert!(
-        failure.message.ends_with("has changed in the meantime"),
-        "{failure}"
-    );
+    assert!(failure.message.contains("changed"), "{failure}");
     assert_eq!(
         fs::read_to_string(place.root.join(LOCAL)).unwrap(),
         "{\"mine\": 1}"
@@ -157,10 +154,7 @@ fn hooks_that_are_gone_are_noticed() {
     let place = place();
     let gone = || hooks_gone(&place.context.environment, &place.root, None);
     let local = place.root.join(LOCAL);
-    assert_eq!(
-        gone().as_deref(),
-        Some("nobody calls us at SessionStart any more")
-    );
+    assert!(gone().is_some_and(|how| how.contains("SessionStart")));
     prepared(&place.context).perform().unwrap();
     assert_eq!(gone(), None);
     let installed = fs::read_to_string(&local).unwrap();
@@ -175,11 +169,7 @@ fn hooks_that_are_gone_are_noticed() {
             "\"PostToolUse\": [{\"matcher\": \"Task\", ",
             "PostToolUse",
         ),
-        (
-            "{\n",
-            "{\n  \"disableAllHooks\": true,\n",
-            "switches all hooks off",
-        ),
+        ("{\n", "{\n  \"disableAllHooks\": true,\n", LOCAL),
         ("{\n", "{\n  // no JSON\n", "SessionStart"),
         (", \"onFailure\": \"block\"", "", "UserPromptExpansion"),
     ] {

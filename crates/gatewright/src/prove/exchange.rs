@@ -73,10 +73,10 @@ impl Expected {
         };
         match self {
             Self::Pass => "no objection".to_owned(),
-            Self::Silence => "no objection and no word".to_owned(),
+            Self::Silence => "no objection and no output".to_owned(),
             Self::Refusal(rules) => format!("a refusal{}", by(rules)),
             Self::GoOn(rules) => format!("«go on»{}", by(rules)),
-            Self::Told(rule) => format!("no objection, and word of {}", rule.code()),
+            Self::Told(rule) => format!("no objection, and a mention of {}", rule.code()),
             Self::Answer => "an answer".to_owned(),
         }
     }
@@ -85,11 +85,11 @@ impl Expected {
 impl Heard {
     pub fn told(&self) -> String {
         match self {
-            Self::Silence => "no objection and no word".to_owned(),
+            Self::Silence => "no objection and no output".to_owned(),
             Self::Pass(said) => format!("no objection ({})", views::line(said)),
             Self::Refusal(reason) => format!("a refusal ({})", views::line(reason)),
-            Self::GoOn(reason) => format!("«go on» ({})", views::line(reason)),
-            Self::Nothing(why) => format!("nothing that a host heeds: {}", views::line(why)),
+            Self::GoOn(reason) => format!("continue ({})", views::line(reason)),
+            Self::Nothing(why) => format!("an answer that a host ignores: {}", views::line(why)),
         }
     }
 }

@@ -29,7 +29,7 @@ impl Folder {
             .tempdir();
         let root = root.map_err(|cause| {
             Failure::outside(format!("cannot make a temporary folder ({cause})"))
-                .hint("set TMPDIR to a folder that you can write to")
+                .hint("set TMPDIR to a writable folder")
         })?;
         let folder = Self { root, kept: 0 };
         for made in [
@@ -44,8 +44,8 @@ impl Folder {
         match project.canonicalize().is_ok_and(|real| real == found.root) {
             true => Ok(folder),
             false => Err(
-                Failure::outside("the temporary folder lies in a git repository")
-                    .hint("set TMPDIR to a folder outside of it"),
+                Failure::outside("the temporary folder is inside a git repository")
+                    .hint("set TMPDIR to a folder outside it"),
             ),
         }
     }

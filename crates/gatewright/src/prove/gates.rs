@@ -214,7 +214,7 @@ fn unreached(
     let last = scene.exchanges.pop();
     let case = |column| Case {
         column,
-        what: "the run is brought there".to_owned(),
+        what: "the run reaches the stage".to_owned(),
         result: result.clone(),
         exchanges: last.clone().into_iter().collect(),
     };
@@ -272,9 +272,9 @@ impl Scene {
     /// Insists on a refusal that also says what comes next.
     pub fn refused(&mut self, sent: Sent, rules: &'static [Rule]) -> Tried<()> {
         match self.hook(sent, Expected::Refusal(rules))? {
-            Heard::Refusal(reason) if !reason.contains("next: ") => broken(format!(
-                "the refusal does not say what comes next: {reason}"
-            )),
+            Heard::Refusal(reason) if !reason.contains("next: ") => {
+                broken(format!("the refusal does not name the next step: {reason}"))
+            }
             _ => Ok(()),
         }
     }
@@ -304,6 +304,6 @@ fn reach(
     scene.exchanges.clear();
     match &there.route {
         Some(route) => scene.travel(moments, route, plan),
-        None => super::trouble::not_shown("no way that could be played leads there"),
+        None => super::trouble::not_shown("no path that can be simulated leads there"),
     }
 }

@@ -24,7 +24,7 @@ pub enum Heard {
 pub fn heard(event: Event, got: &Got) -> Heard {
     let code = match &got.ended {
         Ended::Code(code) => *code,
-        Ended::Signal(signal) => return Heard::Nothing(format!("it was ended by signal {signal}")),
+        Ended::Signal(signal) => return Heard::Nothing(format!("signal {signal} killed it")),
         Ended::TimedOut => return Heard::Nothing("it did not answer in time".to_owned()),
         Ended::NotStarted(reason) => return Heard::Nothing(reason.clone()),
     };
@@ -34,7 +34,7 @@ pub fn heard(event: Event, got: &Got) -> Heard {
         0 if got.stdout.is_empty() => Heard::Pass(first_line(&got.stderr)),
         0 => match serde_json::from_slice(&got.stdout) {
             Ok(Value::Object(answer)) => told(event, &answer),
-            Ok(_) | Err(_) => Heard::Nothing("it said something that is no JSON object".to_owned()),
+            Ok(_) | Err(_) => Heard::Nothing("its output is not a JSON object".to_owned()),
         },
         code => Heard::Nothing(format!("it ended with exit code {code}")),
     }
@@ -118,7 +118,7 @@ mod tests {
                 Event::Stop,
                 0,
                 "{",
-                nothing("it said something that is no JSON object"),
+                nothing("its output is not a JSON object"),
             ),
             (
                 Event::PreToolUse,

@@ -97,7 +97,7 @@ impl Scene {
             };
             made::artifact(definition, name, word, &contents, number)
         });
-        made.or_else(|why| not_shown(format!("no example of {name} can be made up: {why}")))
+        made.or_else(|why| not_shown(format!("cannot generate an example of {name}: {why}")))
     }
 
     /// Files of an earlier run lie at the paths of these artifacts.
@@ -153,7 +153,7 @@ impl Scene {
         let looked = workspace.look(opened, &needs, &Default::default(), Some(reply))?;
         for (name, seen) in &looked.evidence.artifacts {
             if let Seen::Invalid { reason, .. } = seen {
-                return not_shown(format!("no example of {name} can be made up: {reason}"));
+                return not_shown(format!("cannot generate an example of {name}: {reason}"));
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Scene {
         let leaves = self.leaves_of(run, agent);
         let told = self.verdict_of(&leaves);
         let (word, outcome) = match (&told, verdict) {
-            (None, Verdict::Word(_)) => return not_shown("nothing that it leaves has a verdict"),
+            (None, Verdict::Word(_)) => return not_shown("none of its artifacts has a verdict"),
             (None, Verdict::Well | Verdict::Outcome(_)) => (None, None),
             (Some((_, field)), verdict) => spoken(field, verdict)?,
         };
@@ -268,7 +268,7 @@ fn spoken(field: &OutcomeField, verdict: &Verdict) -> Tried<(Option<String>, Opt
     };
     match found {
         Some(found) => Ok(found),
-        None => not_shown(format!("`{}` has no word for this end", field.field)),
+        None => not_shown(format!("`{}` has no value for this outcome", field.field)),
     }
 }
 

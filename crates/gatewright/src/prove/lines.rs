@@ -41,10 +41,10 @@ impl Lines {
         let off = |place: &&Place| place.settings().is_some_and(Settings::disables_all_hooks);
         if let Some(place) = places.iter().find(off) {
             let message = format!(
-                "{} switches all hooks off: no guard holds",
+                "{} disables all hooks: no guard works",
                 place.path.display()
             );
-            return Err(Failure::no(message).hint("take `disableAllHooks` out of it"));
+            return Err(Failure::no(message).hint("remove `disableAllHooks` from it"));
         }
         let ours: Vec<(&Place, Vec<Hook>)> = places
             .iter()
@@ -75,7 +75,7 @@ impl Lines {
         }
         let mut here = self.hooks.iter().filter(|hook| hook.event == word);
         match here.next() {
-            None => Err(format!("the settings have no hook of ours at {word}")),
+            None => Err(format!("the settings have no Gatewright hook at {word}")),
             Some(hook) => match hook.limits.first() {
                 Some(limit) => Err(format!("the hook at {word} is limited: {limit}")),
                 None => Ok(hook.line.clone()),
@@ -105,7 +105,7 @@ fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
     let call = Call::Path(program.path.clone());
     let text = Settings::parse(b"{}\n")
         .and_then(|empty| empty.with_hooks(&call, &program.path, StatusLine::AsItIs))
-        .map_err(|unfit| Failure::bug(format!("our own settings are unfit: {unfit}")))?;
+        .map_err(|unfit| Failure::bug(format!("the generated settings are not usable: {unfit}")))?;
     Ok(SettingsFile {
         owner: Owner::Project,
         name: places::LOCAL,

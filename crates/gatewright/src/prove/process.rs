@@ -107,7 +107,7 @@ pub fn run(
 
 fn not_started(cause: &io::Error) -> Got {
     Got {
-        ended: Ended::NotStarted(format!("it could not be started ({cause})")),
+        ended: Ended::NotStarted(format!("it did not start ({cause})")),
         stdout: Vec::new(),
         stderr: Vec::new(),
     }

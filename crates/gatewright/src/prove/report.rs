@@ -24,8 +24,8 @@ const LONGEST_SHOWN: usize = 2_000;
 pub fn text(proof: &Proof, detail: Detail, paint: Paint) -> String {
     let mut text = format!(
         "The guards of {}, through {}.\n\
-         Each case was put to the hook as Claude Code puts it, in a copy that is gone again. There was no\n\
-         model, and no command of the pipeline was run: checks ran a stand-in of ours.\n\n",
+         Each case ran the hook as Claude Code runs it, in a temporary copy of the project, without a\n\
+         model. No command of the pipeline ran: a stand-in replaced the commands of check stages.\n\n",
         views::line(&proof.pipeline),
         views::line(&proof.through),
     );
@@ -85,8 +85,8 @@ fn cell(gate: &Gate, column: Column, paint: Paint) -> String {
 fn told_case(gate: &Gate, case: &Case, detail: Detail, paint: Paint) -> String {
     let (style, mark, why) = match &case.result {
         CaseResult::Held => (Style::Good, "✓", None),
-        CaseResult::Broken(why) => (Style::Bad, "✗", Some(("did not hold", why))),
-        CaseResult::NotShown(why) => (Style::Wait, "?", Some(("not shown", why))),
+        CaseResult::Broken(why) => (Style::Bad, "✗", Some(("failed", why))),
+        CaseResult::NotShown(why) => (Style::Wait, "?", Some(("not tested", why))),
     };
     let name = format!("{}, {}: {}", gate.name, case.column.word(), case.what);
     let mut text = format!("{} {}\n", paint.on(style, mark), views::line(&name));
@@ -165,16 +165,16 @@ fn summary(proof: &Proof, paint: Paint) -> String {
     let took = format!("{:.1} s", proof.seconds);
     match (broken, not_shown) {
         (0, 0) => {
-            let told = format!("Every guard held: {all} cases in {took}.");
+            let told = format!("Every guard works: {all} cases in {took}.");
             format!("{}\n", paint.on(Style::Good, &told))
         }
         (0, not_shown) => {
-            let told = format!("{not_shown} of {all} cases could not be shown ({took}).");
+            let told = format!("{not_shown} of {all} cases could not be tested ({took}).");
             format!("{}\n", paint.on(Style::Wait, &told))
         }
         (broken, not_shown) => {
             let told = format!(
-                "{broken} of {all} cases did not hold, {not_shown} could not be shown ({took})."
+                "{broken} of {all} cases failed, {not_shown} could not be tested ({took})."
             );
             format!("{}\n", paint.on(Style::Bad, &told))
         }

@@ -175,7 +175,9 @@ impl Scene {
         self.forget();
         let line = match self.lines.at(sent.event) {
             Ok(line) if self.unanswered < MOST_UNANSWERED => line,
-            Ok(_) => return not_asked("it was not asked: it did not answer before".to_owned()),
+            Ok(_) => {
+                return not_asked("not called, because an earlier call got no answer".to_owned());
+            }
             Err(reason) => return not_asked(reason),
         };
         let mut variables = self.variables.clone();
@@ -238,7 +240,7 @@ impl Scene {
     /// The run as it is stored now.
     pub fn opened(&self) -> Tried<OpenRun> {
         let Some(run) = &self.run else {
-            return broken("no run has begun");
+            return broken("no run has started");
         };
         if let Some(seen) = &*self.seen.borrow() {
             return Ok(seen.clone());

@@ -39,7 +39,7 @@ pub fn choose(context: &Context, project: &Project, word: &str) -> Result<Chosen
     let definition = pipeline.definition();
     if definition.mode == Mode::Advisory {
         let message =
-            format!("{word} is advisory: it refuses nothing, so there is nothing to prove");
+            format!("{word} is advisory: it refuses nothing, so there is no guard to test");
         return Err(Failure::no(message).hint("set mode = \"enforced\"").into());
     }
     let whose = match place {

@@ -128,7 +128,7 @@ impl Scene {
         self.run = self.enrolled()?;
         match &self.run {
             Some(_) => self.now().map(drop),
-            None => broken("the session began, and no run with it"),
+            None => broken("the session started without a run"),
         }
     }
 
@@ -151,7 +151,7 @@ impl Scene {
         let got = self.command(&words);
         if got.ended != Ended::Code(0) {
             let said = String::from_utf8_lossy(&got.stderr).into_owned();
-            return not_shown(format!("the run does not begin: {}", views::line(&said)));
+            return not_shown(format!("the run does not start: {}", views::line(&said)));
         }
         self.hook(self.pen.session_start("resume"), Expected::Pass)?;
         Ok(())
@@ -170,7 +170,7 @@ impl Scene {
             },
             Act::Person(act) => self.person(act),
             Act::Begin(_) | Act::Report { .. } | Act::Host(_) => {
-                not_shown("nothing that a host tells leads there")
+                not_shown("no event of a host leads there")
             }
         }
     }
@@ -253,7 +253,7 @@ impl Scene {
             How::Well => Verdict::Well,
             How::Outcome(outcome) => Verdict::Outcome(outcome.clone()),
             How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
-                return not_shown("a session that goes on has no faults");
+                return not_shown("a session that continues has no faults");
             }
         };
         self.change()?;
@@ -331,7 +331,7 @@ impl Scene {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let Some((stage, Work::Ask(ask))) = stage.map(|stage| (stage, &stage.work)) else {
-            return broken(format!("{} asks nothing", run.position.stage));
+            return broken(format!("{} has no question", run.position.stage));
         };
         let labels: Vec<&str> = stage.on.keys().map(engine::Outcome::as_str).collect();
         let question = match &ask.questions {

@@ -209,7 +209,7 @@ impl Pen {
             "tool_response": told,
             "tool_use_id": "toolu_prove_question",
         });
-        let what = format!("AskUserQuestion «{question}» {answer:?}");
+        let what = format!("AskUserQuestion {question:?} {answer:?}");
         self.sent(Event::PostToolUse, what, fields)
     }
 

@@ -203,6 +203,6 @@ fn remove(path: &Path) -> Result<(), Failure> {
 }
 
 fn damaged(path: &Path) -> Failure {
-    Failure::store(format!("{} cannot be read", path.display()))
+    Failure::store(format!("cannot read {}", path.display()))
         .hint("the work is kept under refs/gatewright; `git for-each-ref refs/gatewright` lists it")
 }

@@ -167,7 +167,7 @@ impl Machine<'_> {
                 caution: None,
             },
             None => ProgramState::Missing {
-                install: Outside::new("install it, or correct the command"),
+                install: Outside::new("install it, or fix the command in the pipeline"),
             },
         };
         NeededProgram {

@@ -16,7 +16,7 @@ use runtime::workspace::Workspace;
 /// Repairs the store, if it needs it.
 pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     if is_sound(context)? {
-        let text = "nothing is damaged, so there is nothing to repair\n".to_owned();
+        let text = "the store is intact; there is nothing to repair\n".to_owned();
         output.facts(|_| text, || json!({ "repaired": false }))?;
         return Ok(Exit::Success);
     }
@@ -44,14 +44,14 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
 }
 
 fn salvaged_text(salvaged: &Salvaged) -> String {
-    let mut text = format!("{} runs are in the fresh store\n", salvaged.runs);
+    let mut text = format!("{} runs are in the new store\n", salvaged.runs);
     for loss in &salvaged.losses {
         let why = views::line(&loss.why);
         let _ = match loss.kept {
             0 => writeln!(text, "{} is lost: {why}", loss.run),
             kept => writeln!(
                 text,
-                "{} has its first {kept} entries; {} after them are lost: {why}",
+                "{} kept its first {kept} entries; the {} after them are lost: {why}",
                 loss.run, loss.lost
             ),
         };
@@ -64,7 +64,7 @@ fn salvaged_text(salvaged: &Salvaged) -> String {
         );
     }
     if let Some(aside) = &salvaged.aside {
-        let _ = writeln!(text, "the damaged store is kept in {}", aside.display());
+        let _ = writeln!(text, "the damaged store is in {}", aside.display());
     }
     text
 }

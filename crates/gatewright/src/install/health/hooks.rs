@@ -7,7 +7,7 @@ use crate::install::hooks::PLUGIN;
 use crate::install::places::{Found, Place, Scope};
 use crate::install::program::{self, Program};
 
-const MEND: &str = "`gatewright init` mends it";
+const MEND: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
 pub fn settings(patient: &Patient<'_>) -> Vec<Finding> {
@@ -23,22 +23,22 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
     let settings = match &place.found {
         Found::Nothing => return Vec::new(),
         Found::Unfit(reason) => {
-            let says = format!("Claude Code does not read {path}: {reason}");
-            return vec![Topic::Settings.red(says, "mend it, or put it away")];
+            let says = format!("Claude Code cannot read {path}: {reason}");
+            return vec![Topic::Settings.red(says, "fix it, or move it away")];
         }
         Found::Settings(settings) => settings,
     };
     let off = settings.disables_all_hooks().then(|| {
         Topic::Settings.red(
-            format!("{path} switches all hooks off"),
-            "take `disableAllHooks` out",
+            format!("{path} disables all hooks"),
+            "remove `disableAllHooks`",
         )
     });
     let ours = !settings.hooks(&program.path).is_empty();
     let faults = settings.faults().into_iter().map(|fault| {
-        let says = format!("Claude Code drops {path} as a whole: {fault}");
+        let says = format!("Claude Code ignores {path}: {fault}");
         match ours {
-            true => Topic::Settings.red(says, "mend it: our hooks stand in it"),
+            true => Topic::Settings.red(says, "fix it: it contains Gatewright's hooks"),
             false => Topic::Settings.warning(says, "mend it"),
         }
     });
@@ -58,7 +58,7 @@ pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
         here.next().is_none()
     });
     let missing = missing.map(|registered| {
-        let says = format!("nobody calls us at {}", registered.event);
+        let says = format!("no hook calls gatewright at {}", registered.event);
         Topic::Hooks.red(says, MEND)
     });
     let wrong = found
@@ -88,10 +88,10 @@ pub fn found<'a>(patient: &'a Patient<'_>) -> Vec<(&'a Place, Hook)> {
 fn none(patient: &Patient<'_>) -> Finding {
     let mut settings = patient.places.iter().filter_map(Place::settings);
     match settings.any(|settings| settings.enables_plugin(PLUGIN)) {
-        true => Topic::Hooks.fine("they come with the plugin, and were not looked at"),
+        true => Topic::Hooks.fine("the hooks come with the plugin and were not checked"),
         false => Topic::Hooks.red(
-            "no settings file calls us: nothing is guarded",
-            "`gatewright init` puts our hooks there",
+            "no settings file has the hooks: nothing is guarded",
+            "`gatewright init` installs them",
         ),
     }
 }
@@ -100,13 +100,15 @@ fn none(patient: &Patient<'_>) -> Finding {
 fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
     let at = format!("{} in {}", hook.event, place.path.display());
     let Some(registered) = REGISTERED.iter().find(|it| it.event == hook.event) else {
-        let says = format!("{at}: we have nothing to say there");
+        let says = format!("{at}: gatewright does nothing at this event");
         return vec![Topic::Hooks.warning(says, MEND)];
     };
     let red = |says: String| Topic::Hooks.red(format!("{at}: {says}"), MEND);
     let line = line_fault(patient, &hook.line, registered).map(red);
     let open = registered.on_failure == OnFailure::Block && hook.on_failure == OnFailure::GoOn;
-    let open = open.then(|| red("without `onFailure: block` a crash opens the gate".to_owned()));
+    let open = open.then(|| {
+        red("without `onFailure: block`, a crash of the hook lets the call through".to_owned())
+    });
     let limits = hook.limits.iter().map(|limit| red(limit.clone()));
     let timeout = timeout_fault(hook, registered)
         .map(|says| Topic::Hooks.warning(format!("{at}: {says}"), MEND));
@@ -121,17 +123,17 @@ fn line_fault(patient: &Patient<'_>, line: &Line, registered: &Registered) -> Op
     let program = &patient.program;
     match line {
         Line::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(format!(
-            "{path} is not there, so every call of a tool is refused"
+            "{path} does not exist, so every tool call is refused"
         )),
-        Line::Exec { program: path, .. } if !program.is_at(path) => Some(format!(
-            "it calls {path}, which is another program than this one"
-        )),
+        Line::Exec { program: path, .. } if !program.is_at(path) => {
+            Some(format!("it calls {path}, which is not this program"))
+        }
         Line::Exec { program: path, .. } => {
             let call = Call::Path(path.clone()).hook(registered.event);
-            (*line != call).then(|| "it calls us with other arguments".to_owned())
+            (*line != call).then(|| "it calls gatewright with other arguments".to_owned())
         }
         Line::Shell(_) if *line == Call::Name.hook(registered.event) => name_fault(patient),
-        Line::Shell(_) => Some("it goes through a shell in a way that we did not write".to_owned()),
+        Line::Shell(_) => Some("it uses a shell command that `init` did not write".to_owned()),
     }
 }
 
@@ -140,9 +142,7 @@ fn name_fault(patient: &Patient<'_>) -> Option<String> {
     let found = program::find(&patient.context.environment, "gatewright");
     match found.as_ref().and_then(|path| path.to_str()) {
         Some(path) if patient.program.is_at(path) => None,
-        Some(path) => Some(format!(
-            "the PATH leads to {path}, which is another program than this one"
-        )),
+        Some(path) => Some(format!("the PATH finds {path}, which is not this program")),
         None => Some("gatewright is not on the PATH, so it does nothing here".to_owned()),
     }
 }
@@ -151,10 +151,10 @@ fn timeout_fault(hook: &Hook, registered: &Registered) -> Option<String> {
     match hook.timeout_seconds {
         Some(seconds) if registered.suffices(seconds) => None,
         Some(seconds) if seconds < registered.timeout_seconds as f64 => Some(format!(
-            "a timeout of {seconds} seconds ends us before we have answered"
+            "a timeout of {seconds} seconds kills the hook before it answers"
         )),
         Some(seconds) => Some(format!("a timeout of {seconds} seconds is long to wait")),
-        None => Some("without a timeout a hook that hangs keeps the session".to_owned()),
+        None => Some("without a timeout, a hook that hangs blocks the session".to_owned()),
     }
 }
 
@@ -181,8 +181,8 @@ fn twice(found: &[(&Place, Hook)]) -> Option<Finding> {
     };
     let event = REGISTERED.iter().find(|it| at(it.event) > 1)?;
     Some(Topic::Hooks.warning(
-        format!("{} calls us twice, in two ways", event.event),
-        "take our hooks out of one of the settings files",
+        format!("{} calls gatewright twice, from two files", event.event),
+        "remove the hooks from one of the settings files",
     ))
 }
 
@@ -191,8 +191,8 @@ fn only_shared(found: &[(&Place, Hook)]) -> Option<Finding> {
     let shared = found.iter().all(|(place, _)| place.scope == Scope::Shared);
     shared.then(|| {
         Topic::Hooks.warning(
-            "a session that begins in a subfolder does not read .claude/settings.json",
-            "begin sessions at the top, or type `gatewright init --user` once",
+            "a session that starts in a subfolder does not read .claude/settings.json",
+            "start sessions in the top folder, or type `gatewright init --user` once",
         )
     })
 }

@@ -13,19 +13,18 @@ pub fn finding(host: Option<&Host>) -> Finding {
     let path = host.path.display();
     match &host.version {
         Err(reason) => Topic::Host.warning(
-            format!("{path} is there, but {reason}"),
+            format!("found {path}, but {reason}"),
             "start it once by hand",
         ),
         Ok(version) if *version < BLOCKING => Topic::Host.red(
             format!(
-                "Claude Code {version} goes on when a hook crashes: the gates are open then \
-                 (fail-open on crash)"
+                "Claude Code {version} allows a tool call when its hook crashes (fail-open on crash)"
             ),
             format!("update it to {BLOCKING} or later"),
         ),
         Ok(version) if *version != TESTED => Topic::Host.warning(
             format!("Claude Code {version} is {path}; gatewright was tested with {TESTED}"),
-            "`gatewright doctor --live` tries it",
+            "`gatewright doctor --live` tests it",
         ),
         Ok(version) => Topic::Host.fine(format!("Claude Code {version} is {path}")),
     }

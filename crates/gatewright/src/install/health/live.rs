@@ -24,16 +24,16 @@ const OF_A_SESSION: [&str; 4] = [
 
 pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
     let Some(host) = host else {
-        return Topic::Live.red("there is no Claude Code to try", "install it");
+        return Topic::Live.red("Claude Code is not installed", "install it");
     };
     match tried(patient, host) {
-        Ok(true) => Topic::Live.fine("Claude Code began a session, and it was guarded"),
+        Ok(true) => Topic::Live.fine("Claude Code started a session, and it was guarded"),
         Ok(false) => Topic::Live.red(
-            "Claude Code began a session, and did not call us",
-            "look at the lines about settings and hooks",
+            "Claude Code started a session and did not call the hooks",
+            "see the lines about settings and hooks",
         ),
         Err(reason) => Topic::Live.red(
-            format!("Claude Code could not be tried: {reason}"),
+            format!("cannot start Claude Code: {reason}"),
             "start it once by hand",
         ),
     }

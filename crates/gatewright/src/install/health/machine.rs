@@ -30,8 +30,8 @@ pub fn program(patient: &Patient<'_>) -> Finding {
     };
     match program.real().starts_with(&patient.project.root) {
         true => Topic::Program.warning(
-            format!("{says} lies in the project, where agents write"),
-            "install it outside",
+            format!("{says} is in the project, where agents can change it"),
+            "install it outside the project",
         ),
         false => Topic::Program.fine(says),
     }
@@ -50,23 +50,23 @@ pub fn state(patient: &Patient<'_>) -> Vec<Finding> {
     let folder = patient.state.folder();
     let shown = folder.display();
     let Ok(metadata) = fs::symlink_metadata(folder) else {
-        return vec![Topic::State.fine(format!("{shown} will be made with the first run"))];
+        return vec![Topic::State.fine(format!("the first run will create {shown}"))];
     };
     let mode = metadata.mode() & 0o777;
     let owner = match metadata.uid() == rustix::process::getuid().as_raw() {
         _ if !metadata.is_dir() => Topic::State.red(
-            format!("{shown} is a link or no folder"),
-            "put a real folder there",
+            format!("{shown} is a link or not a folder"),
+            "replace it with a real folder",
         ),
         false => Topic::State.red(
             format!("{shown} belongs to somebody else"),
             "set XDG_STATE_HOME to a folder of yours",
         ),
         true if mode & 0o077 != 0 => Topic::State.red(
-            format!("{shown} is open to others (mode {mode:o})"),
+            format!("other users can read {shown} (mode {mode:o})"),
             format!("type `chmod 700 {shown}`"),
         ),
-        true => Topic::State.fine(format!("{shown} is yours alone")),
+        true => Topic::State.fine(format!("only you can read {shown}")),
     };
     let owner = std::iter::once(owner);
     owner.chain(room(patient)).chain(damaged(patient)).collect()
@@ -76,11 +76,8 @@ fn damaged(patient: &Patient<'_>) -> impl Iterator<Item = Finding> {
     let files = enrolment::damaged_files(&patient.state).into_iter();
     files.map(|path| {
         Topic::State.red(
-            format!(
-                "{} is damaged, and keeps agents from beginning",
-                path.display()
-            ),
-            "remove it; then begin a new session, or type `gatewright init` in its project",
+            format!("{} is damaged, so no agent can start", path.display()),
+            "remove it; then start a new session, or type `gatewright init` in its project",
         )
     })
 }
@@ -90,23 +87,25 @@ fn room(patient: &Patient<'_>) -> Option<Finding> {
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     let says = format!("{} MiB are free for the store", free / (1024 * 1024));
     match free {
-        free if free < TOO_LITTLE => Some(Topic::State.red(says, "free some room")),
-        free if free < PLENTY => Some(Topic::State.warning(says, "free some room")),
+        free if free < TOO_LITTLE => Some(Topic::State.red(says, "free disk space")),
+        free if free < PLENTY => Some(Topic::State.warning(says, "free disk space")),
         _ => None,
     }
 }
 
 /// The store opens, and every chain in it is whole.
 pub fn store(patient: &Patient<'_>) -> Finding {
-    let advice = "`gatewright verify` tells more, and `gatewright verify --repair` mends";
+    let advice = "`gatewright verify` shows details, `gatewright verify --repair` repairs it";
     let looked = Workspace::if_there(patient.context).and_then(|workspace| match workspace {
         None => Ok(None),
         Some(workspace) => is_whole(&workspace).map(Some),
     });
     match looked {
         Ok(None) => Topic::Store.fine("no run has been started yet"),
-        Ok(Some(true)) => Topic::Store.fine("it opens, and the active runs' chains are whole"),
-        Ok(Some(false)) => Topic::Store.red("it is damaged, and refuses every start", advice),
+        Ok(Some(true)) => {
+            Topic::Store.fine("it opens, and the hash chains of the active runs are intact")
+        }
+        Ok(Some(false)) => Topic::Store.red("it is damaged, so no run can start", advice),
         Err(failure) => Topic::Store.red(failure.to_string(), advice),
     }
 }
@@ -130,23 +129,23 @@ pub fn spool(patient: &Patient<'_>) -> Option<Finding> {
         .ok()?
         .count();
     (waiting > 0).then(|| {
-        let says = format!("{waiting} events could not be recorded when they happened");
-        Topic::Store.warning(says, "the next hook records them; look at the lines above")
+        let says = format!("{waiting} events are not in the journal yet");
+        Topic::Store.warning(says, "the next hook records them; see the lines above")
     })
 }
 
-/// The honest word about what hooks can do, and what gets past them.
+/// What the hooks stop, and what they do not stop.
 pub fn assurance() -> Vec<Finding> {
     let lines = [
         format!(
-            "{LEVEL}, guarded: it stops drift, accidents and lazy cheating, and shows the rest"
+            "{LEVEL}, guarded: stops drift, accidents and simple cheating, and records the rest"
         ),
-        "no wall: agents work under your account, and what you can write they can write".to_owned(),
-        "not stopped: a shell command that hides what it writes to the settings or to our state"
+        "not a sandbox: agents run as your user and can write what you can write".to_owned(),
+        "not stopped: a shell command that hides its writes to the settings or to the state folder"
             .to_owned(),
-        "not stopped: an agent program that is started without these settings".to_owned(),
-        "not stopped: whoever replaces the program gatewright itself".to_owned(),
-        "not stopped: a script that takes care to look like a person, or like a host".to_owned(),
+        "not stopped: an agent program started without these settings".to_owned(),
+        "not stopped: replacing the gatewright program itself".to_owned(),
+        "not stopped: a script that imitates a person or a host".to_owned(),
     ];
     lines.map(|line| Topic::Assurance.fine(line)).into()
 }

@@ -15,11 +15,11 @@ pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
     let installed = match &patient.installed {
         Ok(Some(installed)) => installed,
         Ok(None) => {
-            let says = "none is installed in this project";
+            let says = "no pipeline is installed in this project";
             return vec![Topic::Pipelines.warning(says, "`gatewright init PIPELINE` installs one")];
         }
         Err(reason) => {
-            return vec![Topic::Pipelines.red(reason.clone(), "`gatewright init` writes it anew")];
+            return vec![Topic::Pipelines.red(reason.clone(), "`gatewright init` rewrites it")];
         }
     };
     let pipelines = installed.pipelines.iter();
@@ -41,14 +41,14 @@ fn of_pipeline(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Vec<Findi
         }
         Err(Trouble::Failed(failure)) => {
             let Failure { message, hints, .. } = failure;
-            let says = format!("{message}: sessions are not guarded by {name}");
+            let says = format!("{message}: {name} does not guard any session");
             Topic::Pipelines.red(says, hints.join("; "))
         }
         Err(Trouble::Rejected { problems, .. }) => {
             let first = problems.into_iter().next();
             let first = first.map(|problem| problem.message).unwrap_or_default();
             let says = format!("{name} is not accepted ({first})");
-            Topic::Pipelines.red(says, format!("`gatewright lint {name}` shows all"))
+            Topic::Pipelines.red(says, format!("`gatewright lint {name}` shows all problems"))
         }
     };
     vec![found]
@@ -60,7 +60,7 @@ fn missing(patient: &Patient<'_>, additions: &Additions) -> Vec<Finding> {
     match additions.missing(&base, &patient.project) {
         Ok(missing) => missing
             .into_iter()
-            .map(|says| Topic::Pipelines.warning(says, "`gatewright init` puts it back"))
+            .map(|says| Topic::Pipelines.warning(says, "`gatewright init` restores it"))
             .collect(),
         Err(Failure { message, hints, .. }) => {
             vec![Topic::Pipelines.warning(message, hints.join("; "))]

@@ -41,17 +41,14 @@ fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
             Ok(ended) => fault(ended),
         };
         if let Some(wrong) = wrong {
-            let says = format!(
-                "{} does not do with {what} what it should: {wrong}",
-                shown(line)
-            );
-            return Topic::Probe.red(says, "`gatewright init` mends the command line");
+            let says = format!("{} gives a wrong answer to {what}: {wrong}", shown(line));
+            return Topic::Probe.red(says, "`gatewright init` fixes the command line");
         }
     }
     let took = begun.elapsed() / 2;
     let says = format!("{} answers in {} ms", shown(line), took.as_millis());
     match took > SLOW {
-        true => Topic::Probe.warning(says, "each call of a tool waits that long"),
+        true => Topic::Probe.warning(says, "each tool call waits that long"),
         false => Topic::Probe.fine(says),
     }
 }
@@ -96,7 +93,7 @@ fn payload(patient: &Patient<'_>) -> Vec<u8> {
 fn fault(ended: Ended) -> Option<String> {
     match ended.well() {
         Ok(said) if said.is_empty() => None,
-        Ok(_) => Some("it says something".to_owned()),
+        Ok(_) => Some("it printed something".to_owned()),
         Err(why) => Some(why),
     }
 }

@@ -25,7 +25,7 @@ pub fn finding(patient: &Patient<'_>) -> Option<Finding> {
         .map(|it| (it.event, age(it.event).map(|age| age.as_secs())))
         .collect();
     if seen.iter().all(|(_, age)| age.is_none()) {
-        return Some(Topic::Seen.fine("no guarded session has been here yet"));
+        return Some(Topic::Seen.fine("no guarded session has run here yet"));
     }
     Some(told(&seen))
 }
@@ -43,7 +43,7 @@ fn told(seen: &[(&str, Option<u64>)]) -> Finding {
         false => format!("{ages}; never: {}", never.join(", ")),
     };
     match never.iter().any(|event| ALWAYS.contains(event)) {
-        true => Topic::Seen.warning(says, "every session should send these: look at the hooks"),
+        true => Topic::Seen.warning(says, "every session should send these: check the hooks"),
         false => Topic::Seen.fine(says),
     }
 }

@@ -44,25 +44,25 @@ pub fn onward(bench: &mut Bench<'_>, there: &There<'_>) -> Result<(), Failure> {
         .and_then(|legs| legs.last())
         .map(|leg| &leg.stage);
     let what = match to {
-        Some(to) => format!("the work is done: on to {to}"),
+        Some(to) => format!("the work is done: moves to {to}"),
         None => "the work is done".to_owned(),
     };
     bench.case(Column::Pass, what, |scene| match &legs {
         Some(legs) => legs.iter().try_for_each(|leg| scene.play(leg)),
-        None => not_shown("no way that could be played leads on"),
+        None => not_shown("no path that can be simulated leads on"),
     })
 }
 
 /// The session plays an agent that another program is to run.
 pub fn played(bench: &mut Bench<'_>, agent: &AgentName) -> Result<(), Failure> {
-    let what = format!("the session plays '{agent}', which another program is to run");
+    let what = format!("the session starts '{agent}' itself, which another program must run");
     bench.case(Column::Refusal, what, |scene| {
         scene.stays(|scene| scene.is_not_played(agent))
     })
 }
 
 fn twice(bench: &mut Bench<'_>, agent: &AgentName) -> Result<(), Failure> {
-    let what = format!("'{agent}' is asked for while it works");
+    let what = format!("'{agent}' is requested while it works");
     bench.case(Column::Refusal, what, |scene| {
         scene.begins(agent, None)?;
         let second = scene.worker(agent.as_str(), None);
@@ -81,7 +81,7 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
     let leaves = bench.scene.leaves_of(&run, agent.as_str());
     let has_verdict = bench.scene.verdict_of(&leaves).is_some();
     if has_verdict {
-        let what = format!("'{agent}' says «{NO_VERDICT}»");
+        let what = format!("'{agent}' reports the verdict \"{NO_VERDICT}\"");
         bench.case(Column::Refusal, what, |scene| {
             let mut worker = scene.begins(agent, None)?;
             let done = scene.does(&mut worker, &Verdict::Word(NO_VERDICT.to_owned()))?;
@@ -89,7 +89,7 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
         })?;
     }
     if bench.scene.has_file(&run, &leaves) {
-        let what = format!("'{agent}' leaves what lay there before");
+        let what = format!("'{agent}' leaves the old file");
         bench.case(Column::Refusal, what, |scene| {
             scene.litter(&leaves)?;
             let mut worker = scene.begins(agent, None)?;
@@ -123,7 +123,7 @@ fn missing(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Result<()
 }
 
 fn hollow(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Result<(), Failure> {
-    let what = format!("'{agent}' ends and has done nothing: hollow");
+    let what = format!("'{agent}' ends without doing anything: hollow");
     bench.case(Column::Fault, what, |scene| {
         let worker = scene.begins(agent, None)?;
         let visit = scene.now()?.position.visit;
@@ -152,12 +152,12 @@ pub fn session(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Resul
     }
     bench.case(
         Column::Fault,
-        "the session turns away and has left nothing",
+        "the session stops and has left nothing",
         |scene| {
             scene.stays(|scene| {
                 scene.hook(scene.pen.stop(Background::Nobody), Expected::Answer)?;
                 insist(scene.now()?.position.stage == stage.name, || {
-                    "it went on".to_owned()
+                    "the run moved on".to_owned()
                 })
             })
         },

@@ -12,13 +12,13 @@ const STRANGER: &str = "Explore";
 
 pub fn unadmitted(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let rules = &[Rule::Unadmitted];
-    let what = "an agent that nobody admitted uses a tool";
+    let what = "an agent without admission uses a tool";
     bench.refuses(what, rules, |scene| {
         let stranger = scene.worker(STRANGER, None);
         let input = scene.input_of("Write");
         scene.pen.tool(Some(&stranger), "Write", &input)
     })?;
-    let what = "an agent that nobody admitted asks for another";
+    let what = "an agent without admission requests another agent";
     bench.refuses(what, rules, |scene| {
         let stranger = scene.worker(STRANGER, None);
         let input = json!({ "description": "x", "prompt": "x", "subagent_type": STRANGER });
@@ -31,7 +31,7 @@ pub fn unadmitted(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             scene.uses_a_tool(&mut worker).map(drop)
         })?;
     }
-    let what = "an agent ends that nobody admitted: nothing moves";
+    let what = "an agent without admission ends: the run does not move";
     bench.case(Column::Fault, what, |scene| {
         scene.stays(|scene| {
             let stranger = scene.worker(STRANGER, None);
@@ -41,7 +41,7 @@ pub fn unadmitted(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             scene.hook(returned, Expected::Answer).map(drop)
         })
     })?;
-    Ok(bench.gate("admission", "tools of agents that nobody admitted"))
+    Ok(bench.gate("admission", "tools of agents without admission"))
 }
 
 pub fn other_ways(mut bench: Bench<'_>) -> Result<Gate, Failure> {
@@ -54,7 +54,7 @@ pub fn other_ways(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         let input = json!({ "command": "claude -p 'do it'" });
         scene.pen.tool(None, "Bash", &input)
     })?;
-    let what = "a message to somebody who does not work here";
+    let what = "a message to an unknown agent";
     bench.refuses(what, &[Rule::Unadmitted], |scene| {
         let input = json!({ "to": "astranger", "summary": "x", "message": "go on" });
         scene.pen.tool(None, "SendMessage", &input)
@@ -65,7 +65,7 @@ pub fn other_ways(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             scene.pen.tool(None, tool, &scene.input_of(tool))
         })?;
     }
-    let what = "an agent is asked for whose name is none";
+    let what = "an agent with an invalid name is requested";
     let refused = Expected::Refusal(&[Rule::AgentOutOfTurn]);
     bench.answers(Column::Fault, what, refused, |scene| {
         let nobody = scene.worker("?", None);

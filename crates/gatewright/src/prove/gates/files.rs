@@ -28,15 +28,15 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         ("this program", scene.lines.program().into()),
     ];
     for (what, path) in &files {
-        let what = format!("{what} would be written");
+        let what = format!("a tool writes {what}");
         bench.refuses(what, OWN, |scene| write(scene, None, path))?;
     }
-    let what = "the shell would remove the settings";
+    let what = "the shell removes the settings";
     bench.refuses(what, OWN, |scene| {
         shell(scene, "rm -f .claude/settings.local.json")
     })?;
     if matches!(bench.fresh()?.denies("Write"), Ok(false)) {
-        let what = "an ordinary file is written";
+        let what = "a tool writes an ordinary file";
         bench.answers(Column::Pass, what, Expected::Pass, |scene| {
             write(scene, None, &scene.path("notes.txt"))
         })?;
@@ -48,7 +48,7 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         let sent = write(scene, None, &link.join("settings.local.json"));
         scene.hook(sent, Expected::Refusal(OWN)).map(drop)
     })?;
-    Ok(bench.gate("own files", "what the run rests on"))
+    Ok(bench.gate("own files", "the files that the run depends on"))
 }
 
 fn write(scene: &Scene, worker: Option<&Worker>, path: &Path) -> Sent {
@@ -62,7 +62,7 @@ fn shell(scene: &Scene, line: &str) -> Sent {
 
 /// The artifact of the agent in turn, where it is a file.
 pub fn artifacts(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    let gate = |bench: Bench<'_>| bench.gate("artifacts", "what another agent leaves");
+    let gate = |bench: Bench<'_>| bench.gate("artifacts", "the artifacts of other agents");
     let scene = bench.fresh()?;
     let (Ok(run), Ok(Some(agent))) = (scene.now(), scene.in_turn()) else {
         return Ok(gate(bench));

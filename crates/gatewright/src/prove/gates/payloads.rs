@@ -15,17 +15,17 @@ pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let begins = format!("{{\"session_id\":\"{own}\",\"hook_event_name\":\"PreToolUse\"");
     let filling = "x".repeat(LARGEST_INPUT);
     for (what, text) in [
-        ("with nothing on its input", String::new()),
-        ("with something that is no JSON", "?!".to_owned()),
-        ("with JSON that is cut off", format!("{begins},\"tool_na")),
+        ("with empty input", String::new()),
+        ("with input that is not JSON", "?!".to_owned()),
+        ("with truncated JSON", format!("{begins},\"tool_na")),
         (
-            "with more than anybody reads",
+            "with too much input",
             format!("{begins},\"x\":\"{filling}\"}}"),
         ),
     ] {
         unreadable(&mut bench, &own, what, &text)?;
     }
-    let what = "nobody says which session it is: nothing is done";
+    let what = "without a session id: nothing happens";
     bench.case(Column::Fault, what, |scene| {
         let bytes = b"{\"hook_event_name\":\"Stop\"}".to_vec();
         let sent = Pen::raw(Event::Stop, "without a session", bytes);
@@ -34,7 +34,7 @@ pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             answered.map(drop)
         })
     })?;
-    let what = "nobody listens to the answer: it ends as ever";
+    let what = "stdout is closed: the exit code stays the same";
     bench.case(Column::Fault, what, |scene| {
         let stranger = scene.worker("somebody-else", None);
         let sent = scene.pen.agent(&stranger);
@@ -43,7 +43,7 @@ pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             answered.map(drop)
         })
     })?;
-    Ok(bench.gate("payloads", "input that no host sends"))
+    Ok(bench.gate("payloads", "malformed input"))
 }
 
 /// Refused where a run is held, and nobody's business elsewhere.
@@ -56,7 +56,7 @@ fn unreadable(bench: &mut Bench<'_>, own: &str, what: &str, text: &str) -> Resul
     bench.case(Column::Refusal, format!("a call {what}"), |scene| {
         scene.stays(|scene| scene.hook(sent(own), Expected::Refusal(&[])).map(drop))
     })?;
-    let told = format!("the same elsewhere: {what}");
+    let told = format!("the same in a session without a run: {what}");
     bench.case(Column::Pass, told, |scene| {
         let answered = scene.hook_as(Manner::In(OTHER), sent(OTHER), Expected::Silence);
         answered.map(drop)

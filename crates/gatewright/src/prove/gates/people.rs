@@ -39,14 +39,14 @@ pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
             })
         })?;
     }
-    let what = "an agent's shell runs `gatewright cancel` all the same";
+    let what = "an agent's shell runs `gatewright cancel` anyway";
     bench.case(Column::Fault, what, |scene| {
         let run = scene.now()?.id;
         let got = scene.command(&["cancel", run.as_str(), "--reason", "enough"]);
         let refused = got.ended != Ended::Code(0) && !is_cancelled(scene)?;
         insist(refused, || "the run was cancelled".to_owned())
     })?;
-    Ok(bench.gate("people", "commands that are a person's"))
+    Ok(bench.gate("people", "commands for people only"))
 }
 
 fn bash(scene: &Scene, line: &str) -> Sent {
@@ -62,10 +62,10 @@ pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     for (column, what, text) in [
         (
             Column::Refusal,
-            "the hooks are taken out of the settings",
+            "the hooks are removed from the settings",
             "{}\n",
         ),
-        (Column::Refusal, "all hooks are switched off", off),
+        (Column::Refusal, "all hooks are disabled", off),
         (Column::Fault, "the settings are damaged", "{"),
     ] {
         bench.case(column, what, |scene| {

@@ -33,12 +33,12 @@ pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
         .as_ref()
         .and_then(|route| there.routes.after(route, fails));
     let what = match &leg {
-        Some(leg) => format!("a command fails: on to {}", leg.stage),
+        Some(leg) => format!("a command fails: moves to {}", leg.stage),
         None => "a command fails".to_owned(),
     };
     bench.case(Column::Refusal, what, |scene| match &leg {
         Some(leg) => scene.play(leg),
-        None => not_shown("nothing is known of what follows"),
+        None => not_shown("the next stage is not known"),
     })?;
     let strays = stage.on.keys().any(|outcome| outcome.as_str() == "strayed");
     if strays {
@@ -46,7 +46,7 @@ pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
     }
     bench.case(
         Column::Fault,
-        "files change while it runs: it counts for nothing",
+        "files change while it runs: the result does not count",
         |scene| {
             scene.stays(|scene| scene.check(Check::ChangesTree))?;
             insist(!scene.now()?.gates.contains_key(&stage.name), || {
@@ -81,7 +81,7 @@ pub fn ask(
         })
     })?;
     if *questions == Questions::Choice {
-        let what = "a person says something that is no choice";
+        let what = "a person answers with an unknown choice";
         bench.case(Column::Fault, what, |scene| {
             scene.stays(|scene| scene.answers("perhaps"))
         })?;
@@ -96,16 +96,16 @@ fn by_agents(bench: &mut Bench<'_>, word: &str, answer: &str) -> Result<(), Fail
     bench.refuses(what, &[Rule::PersonOnly], |scene| {
         scene.pen.tool(None, "Bash", &json!({ "command": line }))
     })?;
-    let what = format!("an agent's shell runs `{line}` all the same");
+    let what = format!("an agent's shell runs `{line}` anyway");
     bench.case(Column::Refusal, what, |scene| {
         scene.stays(|scene| {
             let got = scene.command(&["answer", word]);
             insist(got.ended != Ended::Code(0), || {
-                "the answer was taken".to_owned()
+                "the answer was accepted".to_owned()
             })
         })
     })?;
-    let what = "the session's shell tells the hook of an answer";
+    let what = "the session's shell calls the hook with an answer";
     bench.case(Column::Refusal, what, |scene| {
         scene.stays(|scene| scene.answer(Manner::Forged, answer))
     })

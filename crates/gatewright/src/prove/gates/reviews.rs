@@ -25,7 +25,7 @@ pub fn review(
     if let Ok(true) = bench.fresh()?.is_elsewhere(&agent) {
         played(bench, &agent)?;
     }
-    let what = format!("'{agent}' finds something: nothing is approved");
+    let what = format!("'{agent}' finds a problem: no approval");
     bench.case(Column::Refusal, what, |scene| {
         scene.stays(|scene| {
             let mut worker = scene.begins(&agent, None)?;
@@ -34,14 +34,14 @@ pub fn review(
         })?;
         let turn = turn(&scene.now()?);
         insist(matches!(turn, Some(Turn::Fixing { .. })), || {
-            "nobody has to fix what was found".to_owned()
+            "no agent has to fix the finding".to_owned()
         })
     })?;
     endings(bench, stage, &agent)?;
     if work.of.is_some() {
         return Ok(());
     }
-    let what = format!("files change while '{agent}' reviews: its approval counts for nothing");
+    let what = format!("files change while '{agent}' reviews: its approval does not count");
     bench.case(Column::Fault, what, |scene| {
         let mut worker = scene.begins(&agent, None)?;
         folder::write(&scene.path("changed-meanwhile.txt"), b"by somebody\n")?;
@@ -56,7 +56,7 @@ pub fn review(
 fn verdict(word: &str) -> Tried<Verdict> {
     match Outcome::parse(word) {
         Ok(outcome) => Ok(Verdict::Outcome(outcome)),
-        Err(_) => not_shown(format!("{word} is no outcome")),
+        Err(_) => not_shown(format!("{word} is not an outcome")),
     }
 }
 

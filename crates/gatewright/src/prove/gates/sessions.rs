@@ -15,18 +15,22 @@ pub const OTHER: &str = "00000000-another";
 
 pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     others(&mut bench)?;
-    bench.case(Column::Pass, "the session goes on after a break", |scene| {
-        scene.stays(|scene| {
-            scene.hook(scene.pen.session_start("resume"), Expected::Pass)?;
-            scene.hook(scene.pen.session_start("compact"), Expected::Pass)?;
-            is_held(scene)
-        })
-    })?;
-    let what = "another session tells of an end: nothing moves";
+    bench.case(
+        Column::Pass,
+        "the session continues after a break",
+        |scene| {
+            scene.stays(|scene| {
+                scene.hook(scene.pen.session_start("resume"), Expected::Pass)?;
+                scene.hook(scene.pen.session_start("compact"), Expected::Pass)?;
+                is_held(scene)
+            })
+        },
+    )?;
+    let what = "another session reports an end: the run does not move";
     bench.case(Column::Fault, what, |scene| {
         told_of_an_end(scene, Manner::In(OTHER))
     })?;
-    let what = "the session's shell tells of an end itself: nothing moves";
+    let what = "the session's shell reports an end: the run does not move";
     bench.case(Column::Fault, what, |scene| {
         told_of_an_end(scene, Manner::Forged)
     })?;
@@ -36,7 +40,7 @@ pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
 /// A session that begins beside the one that holds the run.
 fn others(bench: &mut Bench<'_>) -> Result<(), Failure> {
     let begins = bench.fresh()?.pipeline.definition().begins;
-    let what = "another session begins: the run stays with its own";
+    let what = "another session starts: the run stays with its own session";
     bench.case(Column::Refusal, what, |scene| {
         let sent = other(scene).session_start("startup");
         // Where every session has a run of its own, the other one gets one.
@@ -50,7 +54,7 @@ fn others(bench: &mut Bench<'_>) -> Result<(), Failure> {
     if begins == Begins::Session {
         return Ok(());
     }
-    let what = "a session without a run is left alone";
+    let what = "a session without a run is not guarded";
     bench.case(Column::Pass, what, |scene| {
         let pen = other(scene);
         let worker = scene.worker("Explore", None);

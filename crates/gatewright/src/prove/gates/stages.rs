@@ -106,7 +106,7 @@ fn wrong_agent(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
         Ok(run) => stranger(scene.pipeline.definition(), &run, stage),
         Err(_) => NOBODY.to_owned(),
     };
-    let what = format!("'{stranger}' is asked for");
+    let what = format!("'{stranger}' is requested");
     bench.case(Column::Refusal, what, |scene| {
         let worker = scene.worker(&stranger, None);
         scene.stays(|scene| scene.refused(scene.pen.agent(&worker), rules(stage)))
@@ -206,10 +206,10 @@ fn writes(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
     }
     bench.case(
         Column::Fault,
-        "a file is changed that it may not change",
+        "the agent changes a file that it may not change",
         |scene| {
             let Some(worker) = scene.begins_in_turn()? else {
-                return not_shown("no agent is in turn");
+                return not_shown("no agent has its turn");
             };
             let path = scene.path(STRAY);
             folder::write(&path, b"strayed\n")?;
@@ -248,7 +248,7 @@ fn stop(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
             scene.hook(stop, Expected::Pass).map(drop)
         },
     )?;
-    let what = "the session stops again and again: the run waits for a person";
+    let what = "the session stops repeatedly: the run waits for a person";
     bench.case(Column::Fault, what, |scene| {
         // The stop that ended a session's own work may have been held already.
         for _ in scene.now()?.holds..MOST_HOLDS {
@@ -257,7 +257,7 @@ fn stop(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
         scene.hook(scene.pen.stop(Background::Nobody), Expected::Pass)?;
         let standing = scene.now()?.standing;
         insist(standing == Standing::Abandoned, || {
-            "the run does not wait for anybody".to_owned()
+            "the run does not wait for a person".to_owned()
         })
     })
 }
@@ -288,6 +288,6 @@ pub fn not_done(scene: &Scene, stage: &Stage, fault: Fault, visit: u32) -> Tried
         .keys()
         .any(|outcome| outcome.as_str() == fault.word());
     insist(handled || run.position.visit == visit, || {
-        format!("the run went on to {}", run.position.stage)
+        format!("the run moved to {}", run.position.stage)
     })
 }

@@ -56,7 +56,7 @@ pub fn steps(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
     };
     join(bench, stage, there)?;
     if let Some(agent) = several_ready(graph) {
-        let what = format!("'{agent}' is asked for without its step");
+        let what = format!("'{agent}' is requested without its step");
         bench.case(Column::Refusal, what, |scene| {
             let worker = scene.worker(agent.as_str(), None);
             let rules = &[Rule::StepUnnamed];
@@ -69,7 +69,7 @@ pub fn steps(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
         let id = &member.step.id;
         bench.case(
             Column::Refusal,
-            format!("step {id} is begun before its turn"),
+            format!("step {id} is started before its turn"),
             |scene| {
                 let worker = scene.worker(member.step.agent.as_str(), Some(id));
                 let rules = &[Rule::StepNotReady];
@@ -116,10 +116,7 @@ fn join(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), F
     let Some(leg) = legs.as_ref().and_then(|legs| legs.last()) else {
         return Ok(());
     };
-    let what = format!(
-        "every step is done, and then the run goes on to {}",
-        leg.stage
-    );
+    let what = format!("every step is done, and the run moves to {}", leg.stage);
     bench.case(Column::Pass, what, |scene| {
         while let Some(step) = next(&scene.now()?, stage) {
             let mut worker = scene.begins(&step.agent, Some(&step.id))?;
@@ -198,7 +195,7 @@ fn sent_back(scene: &mut Scene, worker: &super::super::wire::Worker) -> Tried<()
         scene.stops(worker, None, Expected::GoOn(UNFIT))?;
     }
     match scene.now()?.dispatches.is_empty() {
-        true => not_shown("its work is over already"),
+        true => not_shown("its work has already ended"),
         false => Ok(()),
     }
 }

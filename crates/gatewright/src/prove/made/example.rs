@@ -11,7 +11,7 @@ const DEEPEST: u32 = 12;
 /// The smallest thing that comes to mind.
 pub fn of(schema: &str) -> Result<Value, String> {
     let schema: Value = serde_json::from_str(schema)
-        .map_err(|problem| format!("its schema is no JSON: {problem}"))?;
+        .map_err(|problem| format!("its schema is not JSON: {problem}"))?;
     let examples = Examples { root: &schema };
     examples.value(&schema, DEEPEST)
 }
@@ -74,7 +74,7 @@ impl Examples<'_> {
             .strip_prefix('#')
             .and_then(|path| self.root.pointer(path));
         let found = found.cloned();
-        found.ok_or_else(|| format!("its schema refers to {path}, which is elsewhere"))
+        found.ok_or_else(|| format!("its schema refers to {path} in another file"))
     }
 
     fn object(&self, schema: &Value, depth: u32) -> Result<Value, String> {
