@@ -177,9 +177,10 @@ fn round(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
     let is_number = phrase
         .peek()
         .is_some_and(|word| word.text.parse::<u32>().is_ok());
-    let stage = match is_number {
-        true => None,
-        false => Some(known.stage(phrase.word("a round or a stage")?)?),
+    let stage = if is_number {
+        None
+    } else {
+        Some(known.stage(phrase.word("a round or a stage")?)?)
     };
     Ok(Expectation::Round {
         stage,
@@ -188,9 +189,10 @@ fn round(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
 }
 
 fn held(word: &Word) -> Read<Expectation> {
-    match word.is("nobody") {
-        true => Ok(Expectation::Held(None)),
-        false => name(word, SessionId::parse).map(|session| Expectation::Held(Some(session))),
+    if word.is("nobody") {
+        Ok(Expectation::Held(None))
+    } else {
+        name(word, SessionId::parse).map(|session| Expectation::Held(Some(session)))
     }
 }
 

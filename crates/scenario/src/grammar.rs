@@ -28,13 +28,12 @@ pub fn step(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<(u32, Step)>
     let is_number = phrase
         .peek()
         .is_some_and(|word| word.text.parse::<u32>().is_ok());
-    let times = match repeated && is_number {
-        true => {
-            let times = phrase.number("a number")?;
-            phrase.accept("times");
-            times
-        }
-        false => 1,
+    let times = if repeated && is_number {
+        let times = phrase.number("a number")?;
+        phrase.accept("times");
+        times
+    } else {
+        1
     };
     let step = sentence(phrase, known)?;
     phrase.end()?;
@@ -164,9 +163,10 @@ fn host(phrase: &mut Phrase<'_>) -> Read<HostAct> {
             .one_of("`up`", &[("up", ())])
             .map(|()| HostAct::TakeUp),
         _ => Ok(HostAct::Stop {
-            background: match phrase.accept("with background work") {
-                true => Background::Working,
-                false => Background::None,
+            background: if phrase.accept("with background work") {
+                Background::Working
+            } else {
+                Background::None
             },
         }),
     }
@@ -236,9 +236,10 @@ fn answers(phrase: &mut Phrase<'_>) -> Read<PersonAct> {
 }
 
 fn because(phrase: &mut Phrase<'_>) -> Read<String> {
-    match phrase.accept("because") {
-        true => phrase.text("a reason in quotes"),
-        false => Ok(String::new()),
+    if phrase.accept("because") {
+        phrase.text("a reason in quotes")
+    } else {
+        Ok(String::new())
     }
 }
 
@@ -250,9 +251,10 @@ fn session(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
         return worker(phrase, known);
     }
     phrase.accept("session");
-    let session = match named {
-        true => name(phrase.word("a session")?, SessionId::parse)?,
-        false => first_session()?,
+    let session = if named {
+        name(phrase.word("a session")?, SessionId::parse)?
+    } else {
+        first_session()?
     };
     let opens = phrase.one_of("`opens` or `closes`", &[("opens", true), ("closes", false)])?;
     Ok(Act::Host(if opens {
@@ -273,9 +275,10 @@ fn first_session() -> Read<SessionId> {
 
 fn check(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
     phrase.accept("check");
-    let stage = match phrase.accept("of") {
-        true => Some(known.stage(phrase.word("a stage")?)?),
-        false => None,
+    let stage = if phrase.accept("of") {
+        Some(known.stage(phrase.word("a stage")?)?)
+    } else {
+        None
     };
     let how = phrase.one_of("the end of a check", &CheckHow::ALL)?;
     Ok(Act::Check { stage, how })

@@ -236,9 +236,10 @@ fn at_work(run: &Run, wanted: &AtWork) -> Option<String> {
             agents == found
         }
     };
-    let words = match found.is_empty() {
-        true => AtWork::Nobody,
-        false => AtWork::Agents(found),
+    let words = if found.is_empty() {
+        AtWork::Nobody
+    } else {
+        AtWork::Agents(found)
     };
     (!met).then(|| Expectation::AtWork(words).to_string())
 }

@@ -221,9 +221,10 @@ impl<'a> Leaving<'a> {
                 .is_none_or(|artifact| *artifact == need.artifact)
         };
         let unknown = outcome.is_none();
-        let usual = match unknown || self.wants(&need.artifact, outcome) {
-            true => State::Fresh,
-            false => State::Untouched,
+        let usual = if unknown || self.wants(&need.artifact, outcome) {
+            State::Fresh
+        } else {
+            State::Untouched
         };
         match self.how {
             How::Well

@@ -207,9 +207,10 @@ fn source_lines(text: &str, block: &Block) -> Vec<(Range<usize>, Indent)> {
         let spaces = line.len() - line.trim_start_matches(' ').len();
         let from = start + spaces.min(block.indent);
         let to = start + line.trim_end().len();
-        let indent = match text[from..to.max(from)].starts_with([' ', '\t']) {
-            true => Indent::Some,
-            false => Indent::None,
+        let indent = if text[from..to.max(from)].starts_with([' ', '\t']) {
+            Indent::Some
+        } else {
+            Indent::None
         };
         lines.push((from..to.max(from), indent));
         start += line.len();

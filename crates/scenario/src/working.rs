@@ -89,9 +89,10 @@ impl Player<'_> {
             by: self.who(by, starter),
             what,
         };
-        let evidence = match open.is_some() || is_session {
-            true => self.left(&event, open.as_ref(), how)?,
-            false => Evidence::default(),
+        let evidence = if open.is_some() || is_session {
+            self.left(&event, open.as_ref(), how)?
+        } else {
+            Evidence::default()
         };
         self.happen(event.by, event.what, evidence)
     }

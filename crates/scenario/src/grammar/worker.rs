@@ -18,12 +18,11 @@ pub fn subject(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Subject> {
             .map(Subject::Step);
     }
     let agent = known.agent(phrase.word("an agent")?)?;
-    match phrase.accept("with step") {
-        true => {
-            let step = known.step(phrase.word("the id of a step")?)?;
-            Ok(Subject::AgentWithStep(agent, step))
-        }
-        false => Ok(Subject::Agent(agent)),
+    if phrase.accept("with step") {
+        let step = known.step(phrase.word("the id of a step")?)?;
+        Ok(Subject::AgentWithStep(agent, step))
+    } else {
+        Ok(Subject::Agent(agent))
     }
 }
 
@@ -121,9 +120,10 @@ fn leaves(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<How> {
         return Ok(How::Fault(Fault::Missing));
     };
     let any = state != Left::Nothing && phrase.accept("artifact");
-    let artifact = match any {
-        true => None,
-        false => Some(known.artifact(phrase.word("an artifact")?)?),
+    let artifact = if any {
+        None
+    } else {
+        Some(known.artifact(phrase.word("an artifact")?)?)
     };
     Ok(How::Leaves { state, artifact })
 }
