@@ -18,6 +18,7 @@ mod reference;
 mod report;
 mod run_command;
 mod task;
+mod terminal;
 mod verification;
 
 use std::ffi::OsString;

@@ -15,6 +15,7 @@ mod orchestrator;
 mod people;
 mod pool;
 pub mod progress;
+pub mod prompt;
 mod recent_journal;
 pub mod recovery;
 pub mod run_step;

@@ -1,12 +1,6 @@
-//! People: their answers in advance, and the question at the terminal.
+//! What a run asks of a person, and the answers that were given in advance.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::path::Path;
-use std::time::Duration;
-
-use engine::{Choice, Next, Question, RunId, StageName, Who};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use engine::{Choice, Next, Question, StageName, Who};
 use store::{Backend as _, Key};
 
 use runtime::answers;
@@ -14,12 +8,6 @@ use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
-
-/// The longest answer that is read.
-const LONGEST: usize = 16 * 1024;
-
-/// How often we look whether somebody answered elsewhere.
-const GLANCE: Duration = Duration::from_millis(500);
 
 /// What a person is asked.
 pub enum Asked {
@@ -138,70 +126,4 @@ pub fn give(
 fn is_open(opened: &OpenRun) -> bool {
     let stage = opened.pipeline.stage(&opened.run().position.stage);
     stage.is_some_and(|stage| matches!(stage.work, engine::Work::Open(_)))
-}
-
-/// The terminal of a person.
-pub struct Terminal(File);
-
-/// What came of waiting at the terminal.
-pub enum Heard {
-    Line(String),
-    /// The run has moved: somebody answered elsewhere.
-    Moved,
-    Stopped,
-}
-
-impl Terminal {
-    /// The terminal, where a person sits at one.
-    pub fn of(who: &Who) -> Option<Self> {
-        let Who::Person(_) = who else { return None };
-        let opened = OpenOptions::new().read(true).write(true).open("/dev/tty");
-        opened.ok().map(Self)
-    }
-
-    pub fn say(&mut self, text: &str) -> Result<(), Failure> {
-        let written = self.0.write_all(text.as_bytes());
-        written.map_err(Failure::file("write to", Path::new("/dev/tty")))
-    }
-
-    /// Waits for a line. Whoever answers elsewhere ends the wait, and so does a signal.
-    pub fn hear(
-        &mut self,
-        workspace: &Workspace<'_>,
-        (run, version): (&RunId, u64),
-        stopped: &dyn Fn() -> bool,
-    ) -> Result<Heard, Failure> {
-        let tick = Timespec {
-            tv_sec: 0,
-            tv_nsec: i64::try_from(GLANCE.as_nanos()).unwrap_or(i64::MAX),
-        };
-        loop {
-            if stopped() {
-                return Ok(Heard::Stopped);
-            }
-            let mut ready = [PollFd::new(&self.0, PollFlags::IN)];
-            let heard = poll(&mut ready, Some(&tick)).unwrap_or_default() > 0;
-            if heard {
-                return self.line();
-            }
-            let now = workspace.store.run(run)?.map(|stored| stored.version);
-            if now != Some(version) {
-                return Ok(Heard::Moved);
-            }
-        }
-    }
-
-    fn line(&mut self) -> Result<Heard, Failure> {
-        let mut bytes = vec![0; LONGEST];
-        let read = self.0.read(&mut bytes);
-        let read = read.map_err(Failure::file("read", Path::new("/dev/tty")))?;
-        // The end of the terminal: whoever sat there is gone.
-        if read == 0 {
-            return Ok(Heard::Stopped);
-        }
-        bytes.truncate(read);
-        Ok(Heard::Line(
-            String::from_utf8_lossy(&bytes).trim().to_owned(),
-        ))
-    }
 }

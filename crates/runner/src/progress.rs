@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use engine::{AgentName, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
 
+use super::prompt::Prompt;
 use runtime::workspace::OpenRun;
 
 /// Something that happened, in the past tense.
@@ -111,10 +112,10 @@ pub trait Watcher {
     fn tell(&mut self, at: &Glance<'_>, what: &Progress);
     /// Nothing has happened for a moment; a picture may be drawn again.
     fn tick(&mut self, at: &Glance<'_>);
-    /// Somebody else writes to the terminal now. What is drawn stays as it is, and is drawn again below.
-    fn pause_drawing(&mut self);
     /// A line that is not about the run itself.
     fn remark(&mut self, text: &str);
+    /// The person at the terminal, if somebody sits there. Drawing pauses until they have answered.
+    fn prompt(&mut self) -> Option<Box<dyn Prompt>>;
 }
 
 /// The stages that these entries tell of, in the order of the first visits.

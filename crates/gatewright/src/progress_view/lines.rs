@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use views::time;
 
 use crate::output::Output;
+use crate::terminal::Terminal;
 use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::prompt::Prompt;
 
 pub struct Lines<'a> {
     output: &'a mut Output,
@@ -45,10 +47,12 @@ impl Watcher for Lines<'_> {
 
     fn tick(&mut self, _: &Glance<'_>) {}
 
-    fn pause_drawing(&mut self) {}
-
     fn remark(&mut self, text: &str) {
         self.output.say(text);
+    }
+
+    fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
+        Terminal::open()
     }
 }
 

@@ -11,7 +11,9 @@ use views::progress::{self, Room, Situation};
 
 use super::plain::Teller;
 use crate::output::Output;
+use crate::terminal::Terminal;
 use runner::progress::{AtWork, Glance, Progress, Watcher};
+use runner::prompt::Prompt;
 
 /// A picture is drawn at most this often.
 const BETWEEN: Duration = Duration::from_millis(200);
@@ -32,6 +34,11 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
+    /// Somebody else writes to the terminal now: what is drawn stays, and is drawn again below.
+    pub fn leave_drawing(&mut self) {
+        self.drawn = Vec::new();
+    }
+
     pub fn new(output: &'a mut Output, teller: Teller, visited: Vec<StageName>) -> Self {
         Self {
             output,
@@ -129,13 +136,14 @@ impl Watcher for Live<'_> {
         }
     }
 
-    fn pause_drawing(&mut self) {
-        self.drawn = Vec::new();
+    fn remark(&mut self, text: &str) {
+        self.leave_drawing();
+        self.output.say(text);
     }
 
-    fn remark(&mut self, text: &str) {
-        self.pause_drawing();
-        self.output.say(text);
+    fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
+        self.leave_drawing();
+        Terminal::open()
     }
 }
 

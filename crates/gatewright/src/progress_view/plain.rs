@@ -7,7 +7,9 @@ use views::progress::short;
 use views::{Style, time};
 
 use crate::output::Output;
+use crate::terminal::Terminal;
 use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::prompt::Prompt;
 
 /// A longer line is cut: what an agent says may have no end.
 const COLUMNS: usize = 200;
@@ -171,9 +173,11 @@ impl Watcher for Plain<'_> {
 
     fn tick(&mut self, _: &Glance<'_>) {}
 
-    fn pause_drawing(&mut self) {}
-
     fn remark(&mut self, text: &str) {
         self.output.say(text);
+    }
+
+    fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
+        Terminal::open()
     }
 }

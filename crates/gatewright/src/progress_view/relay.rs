@@ -4,6 +4,7 @@ use engine::RunId;
 
 use super::plain::Teller;
 use runner::progress::{Glance, Progress, Watcher};
+use runner::prompt::Prompt;
 use runtime::environment::Environment;
 
 pub struct Relay<'a> {
@@ -31,9 +32,11 @@ impl Watcher for Relay<'_> {
 
     fn tick(&mut self, _: &Glance<'_>) {}
 
-    fn pause_drawing(&mut self) {}
-
     fn remark(&mut self, text: &str) {
         (self.hand_on)(format!("{}: {text}", self.run));
+    }
+
+    fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
+        None
     }
 }

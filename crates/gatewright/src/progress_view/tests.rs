@@ -369,7 +369,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());
     live.tell(&glance, &Progress::Driving { again: true });
-    live.pause_drawing();
+    live.leave_drawing();
     std::io::Write::write_all(&mut talk.clone(), b"Type yes: \n").unwrap();
     live.tell(
         &glance,

@@ -1,18 +1,24 @@
 //! Asking: a person answers in advance, at the terminal, or elsewhere.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use engine::{Reply, Who};
+use store::Backend as _;
 
 use super::{GLANCE, Orchestrator, TICK};
 use crate::drive_options::{LeftOff, Patience};
-use crate::people::{self, Asked, Heard, Terminal};
+use crate::people::{self, Asked};
 use crate::progress::Progress;
+use crate::prompt::{Prompt, Typed};
 use runtime::answers;
 use runtime::failure::Failure;
 use runtime::ids;
 use runtime::transact::{self, Decided, Options, Target};
 use runtime::workspace::{OpenRun, Workspace};
+
+/// How long a line is waited for, before we look whether somebody answered elsewhere.
+const PROMPT_PATIENCE: Duration = Duration::from_millis(500);
 
 impl Orchestrator<'_, '_> {
     /// A person is asked: in advance, at the terminal, or elsewhere.
@@ -57,8 +63,15 @@ impl Orchestrator<'_, '_> {
             self.tell(&opened, &Progress::Asked { question, choices });
         }
         let who = self.workspace.context.who();
-        self.watcher.pause_drawing();
-        match (asked, Terminal::of(&who), self.patience) {
+        let prompt = match &who {
+            Who::Person(_) => self.watcher.prompt(),
+            Who::Unattended(_)
+            | Who::Agent(_)
+            | Who::Through(_)
+            | Who::Session(_)
+            | Who::Engine => None,
+        };
+        match (asked, prompt, self.patience) {
             (Asked::Choice { choices, .. }, Some(terminal), _) => {
                 self.ask_choice(&opened, (terminal, &who), &choices)
             }
@@ -79,21 +92,21 @@ impl Orchestrator<'_, '_> {
     fn ask_choice(
         &mut self,
         opened: &OpenRun,
-        (mut terminal, who): (Terminal, &Who),
+        (mut terminal, who): (Box<dyn Prompt>, &Who),
         choices: &[String],
     ) -> Result<Option<LeftOff>, Failure> {
-        let Some(choice) = self.one_of(&mut terminal, opened, choices)? else {
+        let Some(choice) = self.one_of(terminal.as_mut(), opened, choices)? else {
             return Ok(None);
         };
         let key = ids::key()?;
         let decided = people::give(self.workspace, opened, (who, &key), &choice)?;
-        self.answered(&decided, (&mut terminal, who), choice)
+        self.answered(&decided, (terminal.as_mut(), who), choice)
     }
 
     fn ask_questions(
         &mut self,
         opened: &OpenRun,
-        (mut terminal, who): (Terminal, &Who),
+        (mut terminal, who): (Box<dyn Prompt>, &Who),
         questions: &[engine::Question],
     ) -> Result<Option<LeftOff>, Failure> {
         let mut answers = Vec::new();
@@ -103,7 +116,7 @@ impl Orchestrator<'_, '_> {
                 false => format!(" ({})", views::line(&question.options.join(", "))),
             };
             terminal.say(&format!("{}{options}\n> ", views::line(&question.text)))?;
-            let Some(answer) = self.hear(&mut terminal, opened)? else {
+            let Some(answer) = self.hear(terminal.as_mut(), opened)? else {
                 return Ok(None);
             };
             answers.push((question.id.clone(), answer));
@@ -119,13 +132,13 @@ impl Orchestrator<'_, '_> {
             &mut make,
         )?;
         let answer = format!("{} answers", answers.len());
-        self.answered(&decided, (&mut terminal, who), answer)
+        self.answered(&decided, (terminal.as_mut(), who), answer)
     }
 
     /// The one of these words that is typed; nothing where something else is.
     pub(super) fn one_of(
         &self,
-        terminal: &mut Terminal,
+        terminal: &mut dyn Prompt,
         opened: &OpenRun,
         words: &[String],
     ) -> Result<Option<String>, Failure> {
@@ -143,7 +156,7 @@ impl Orchestrator<'_, '_> {
     pub(super) fn answered(
         &mut self,
         decided: &Decided,
-        (terminal, who): (&mut Terminal, &Who),
+        (terminal, who): (&mut dyn Prompt, &Who),
         answer: String,
     ) -> Result<Option<LeftOff>, Failure> {
         match &decided.reply {
@@ -158,18 +171,23 @@ impl Orchestrator<'_, '_> {
 
     pub(super) fn hear(
         &self,
-        terminal: &mut Terminal,
+        terminal: &mut dyn Prompt,
         opened: &OpenRun,
     ) -> Result<Option<String>, Failure> {
-        let stopped = || self.is_stopped();
-        let of = (&self.run, opened.stored.version);
-        match terminal.hear(self.workspace, of, &stopped)? {
-            Heard::Line(line) => Ok(Some(line)),
-            Heard::Moved => Ok(None),
-            Heard::Stopped => {
-                self.stop.store(true, Ordering::Relaxed);
-                Ok(None)
+        while !self.is_stopped() {
+            match terminal.line(PROMPT_PATIENCE)? {
+                Typed::Line(line) => return Ok(Some(line)),
+                Typed::Closed => break,
+                // Somebody may have answered elsewhere.
+                Typed::Nothing => {
+                    let now = self.workspace.store.run(&self.run)?;
+                    if now.map(|stored| stored.version) != Some(opened.stored.version) {
+                        return Ok(None);
+                    }
+                }
             }
         }
+        self.stop.store(true, Ordering::Relaxed);
+        Ok(None)
     }
 }

@@ -4,7 +4,8 @@ use engine::{Answer as Given, Choice, Happening, Outcome, PersonEvent, Who};
 
 use super::Orchestrator;
 use crate::drive_options::LeftOff;
-use crate::people::{self, Terminal};
+use crate::people;
+use crate::prompt::Prompt;
 use runtime::failure::Failure;
 use runtime::ids;
 use runtime::no_way_back;
@@ -15,16 +16,16 @@ impl Orchestrator<'_, '_> {
     pub(super) fn ask_decision(
         &mut self,
         opened: &OpenRun,
-        (mut terminal, who): (Terminal, &Who),
+        (mut terminal, who): (Box<dyn Prompt>, &Who),
         choices: &[Choice],
     ) -> Result<Option<LeftOff>, Failure> {
-        let Some(typed) = self.one_of(&mut terminal, opened, &people::words(choices))? else {
+        let Some(typed) = self.one_of(terminal.as_mut(), opened, &people::words(choices))? else {
             return Ok(None);
         };
         let mut all = choices.iter();
         let choice = all.find(|choice| people::word(choice) == Some(typed.as_str()));
         let wanted = match choice {
-            Some(choice) => self.decision(&mut terminal, opened, choice)?,
+            Some(choice) => self.decision(terminal.as_mut(), opened, choice)?,
             None => None,
         };
         let Some(what) = wanted else {
@@ -47,14 +48,14 @@ impl Orchestrator<'_, '_> {
             },
             &mut make,
         )?;
-        self.answered(&decided, (&mut terminal, who), typed)
+        self.answered(&decided, (terminal.as_mut(), who), typed)
     }
 
     /// What is wanted, with all that its command would ask for. Nothing where the person thinks better
     /// of it.
     fn decision(
         &self,
-        terminal: &mut Terminal,
+        terminal: &mut dyn Prompt,
         opened: &OpenRun,
         choice: &Choice,
     ) -> Result<Option<Happening>, Failure> {
@@ -87,7 +88,7 @@ impl Orchestrator<'_, '_> {
     /// With which outcome a stage is skipped. Where it has one only, nobody is asked.
     fn outcome(
         &self,
-        terminal: &mut Terminal,
+        terminal: &mut dyn Prompt,
         opened: &OpenRun,
         outcomes: &[Outcome],
     ) -> Result<Option<Option<Outcome>>, Failure> {
@@ -107,7 +108,7 @@ impl Orchestrator<'_, '_> {
     /// Why, and the word that lets go what cannot be had back.
     fn reason(
         &self,
-        terminal: &mut Terminal,
+        terminal: &mut dyn Prompt,
         opened: &OpenRun,
         (deed, lost): (&str, &str),
     ) -> Result<Option<String>, Failure> {

@@ -1,0 +1,51 @@
+//! The terminal of the person who typed the command, for questions while a run is driven.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use runner::prompt::{Prompt, Typed};
+use runtime::failure::Failure;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+const PATH: &str = "/dev/tty";
+
+/// The longest answer that is read.
+const MOST_BYTES: usize = 16 * 1024;
+
+pub struct Terminal(File);
+
+impl Terminal {
+    /// The terminal of this process, if it has one.
+    pub fn open() -> Option<Box<dyn Prompt>> {
+        let opened = OpenOptions::new().read(true).write(true).open(PATH);
+        Some(Box::new(Self(opened.ok()?)))
+    }
+}
+
+impl Prompt for Terminal {
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        let written = self.0.write_all(text.as_bytes());
+        written.map_err(Failure::file("write to", Path::new(PATH)))
+    }
+
+    fn line(&mut self, patience: Duration) -> Result<Typed, Failure> {
+        let patience = Timespec {
+            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: patience.subsec_nanos().into(),
+        };
+        let mut ready = [PollFd::new(&self.0, PollFlags::IN)];
+        if poll(&mut ready, Some(&patience)).unwrap_or_default() == 0 {
+            return Ok(Typed::Nothing);
+        }
+        let mut bytes = vec![0; MOST_BYTES];
+        let read = self.0.read(&mut bytes);
+        let read = read.map_err(Failure::file("read", Path::new(PATH)))?;
+        if read == 0 {
+            return Ok(Typed::Closed);
+        }
+        let line = String::from_utf8_lossy(&bytes[..read]);
+        Ok(Typed::Line(line.trim().to_owned()))
+    }
+}
