@@ -63,15 +63,7 @@ impl Orchestrator<'_, '_> {
             self.tell(&opened, &Progress::Asked { question, choices });
         }
         let who = self.workspace.context.who();
-        let prompt = match &who {
-            Who::Person(_) => self.watcher.prompt(),
-            Who::Unattended(_)
-            | Who::Agent(_)
-            | Who::Through(_)
-            | Who::Session(_)
-            | Who::Engine => None,
-        };
-        match (asked, prompt, self.patience) {
+        match (asked, self.prompt(&who), self.patience) {
             (Asked::Choice { choices, .. }, Some(terminal), _) => {
                 self.ask_choice(&opened, (terminal, &who), &choices)
             }
@@ -86,6 +78,18 @@ impl Orchestrator<'_, '_> {
                 self.listen(GLANCE)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// The terminal of a person. Nobody else is asked.
+    fn prompt(&mut self, who: &Who) -> Option<Box<dyn Prompt>> {
+        match who {
+            Who::Person(_) => self.watcher.prompt(),
+            Who::Unattended(_)
+            | Who::Agent(_)
+            | Who::Through(_)
+            | Who::Session(_)
+            | Who::Engine => None,
         }
     }
 
