@@ -80,4 +80,4 @@ pub use safe::{is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, status};
 pub use steps::usable_steps;
-pub use view::{LoopOf, Removed, Saying, View, ViewFormat};
+pub use view::{LoopOf, Removed, Saying, View, ViewFormat, ViewTemplate};

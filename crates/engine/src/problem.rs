@@ -112,6 +112,7 @@ check_rules! {
     BadStrictness, "GW-L256", Error, "a parameter that says how strict an artifact is says strict or advisory";
     AddedCommands, "GW-L257", Error, "commands that an artifact adds lead to a question that approves it";
     OutOfReach, "GW-L258", Error, "an artifact lies where a worker may write";
+    BadTemplate, "GW-L259", Error, "a template of a view renders every run of its pipeline";
 
     ProofFails, "GW-L260", Error, "what `prove` claims is true";
     ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";

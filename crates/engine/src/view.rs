@@ -50,6 +50,16 @@ pub enum ViewFormat {
     TaskGraph,
     /// The sessions of the run, one a line.
     Sessions,
+    /// Whatever the pipeline's own template makes of the run.
+    Template(ViewTemplate),
+}
+
+/// A template that belongs to the definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewTemplate {
+    /// Its file, relative to the definition. The name tells how values are escaped.
+    pub file: String,
+    pub text: String,
 }
 
 /// The loop that a view shows.
@@ -80,7 +90,7 @@ impl Saying {
 
 impl ViewFormat {
     /// Every format by its word.
-    pub const WORDS: [&str; 12] = [
+    pub const WORDS: [&str; 13] = [
         "summary",
         "status",
         "diagram",
@@ -93,10 +103,14 @@ impl ViewFormat {
         "workflow-report",
         "task-graph",
         "sessions",
+        Self::TEMPLATE,
     ];
 
     /// The format that shows a loop, and must be told which.
     pub const LOOP_STATE: &str = "loop-state";
+
+    /// The format of templates, of which a pipeline may have several.
+    pub const TEMPLATE: &str = "template";
 
     pub fn word(&self) -> &'static str {
         match self {
@@ -112,6 +126,15 @@ impl ViewFormat {
             Self::WorkflowReport => "workflow-report",
             Self::TaskGraph => "task-graph",
             Self::Sessions => "sessions",
+            Self::Template(_) => Self::TEMPLATE,
+        }
+    }
+
+    /// What people call a view of this format: its word, or the file of its template.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Template(template) => &template.file,
+            _ => self.word(),
         }
     }
 

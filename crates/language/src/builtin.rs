@@ -1,8 +1,11 @@
 //! The pipelines that come with the program. Each is also an example to write one's own from.
 
+mod view_template;
+
 use std::collections::BTreeMap;
 
 use crate::source::{SourceFile, Sources};
+pub use view_template::{BuiltinTemplate, view_template, workflow_schema};
 
 /// A pipeline file that is part of the program.
 #[derive(Clone, Copy, Debug)]

@@ -317,6 +317,7 @@ pub(crate) mod tests {
     pub(crate) fn every_file() -> BTreeMap<String, Vec<u8>> {
         let paths = [
             "agents/work.md",
+            "boards/board.md.j2",
             "commands/go.md",
             "graph.json",
             "prompts/work.md",

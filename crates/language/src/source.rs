@@ -44,9 +44,15 @@ pub fn references(main: &SourceFile) -> Vec<String> {
         .filter_map(|stage| stage.get("panel"))
         .flat_map(Node::items);
     let reviewers = panels.filter_map(|reviewer| reviewer.get("prompt"));
+    let templates = root.get("views").and_then(|views| views.get("template"));
+    let templates = templates
+        .into_iter()
+        .flat_map(Node::items)
+        .filter_map(|view| view.get("file"));
     let paths = schemas
         .chain(prompts)
         .chain(reviewers)
+        .chain(templates)
         .chain(root.get("protocol"))
         .filter_map(Node::text)
         .chain(gives(&root));
@@ -190,6 +196,7 @@ mod tests {
             stages.x = { agent = "x", prompt = "prompts/x.md" }
             gives = ["agents/x.md", "agents/x.md", "agents/../y.md", "other/z.md", "prompts/w.md"]
             protocol = "protocol.md"
+            views.template = [{ file = "boards/a.md.j2", path = "a.md" }, { file = "../b.j2", path = "b" }]
             stages.y = { review = "x", prompt = "prompts/x.md", panel = [{ agent = "r", prompt = "r.md" }] }
         "#;
         let main = SourceFile {
@@ -200,6 +207,7 @@ mod tests {
             references(&main),
             [
                 "agents/x.md",
+                "boards/a.md.j2",
                 "prompts/x.md",
                 "protocol.md",
                 "r.md",

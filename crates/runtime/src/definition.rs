@@ -254,6 +254,7 @@ pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble>
     let definition = compiled.pipeline.definition();
     let mut found = runners::problems(definition, &sources.files, runner);
     found.extend(lint_paths::problems(definition));
+    found.extend(views::template_problems(&compiled.pipeline));
     let problems = language::located(sources, found);
     compiled.warnings.extend(problems);
     let mut problems = compiled.warnings.iter();

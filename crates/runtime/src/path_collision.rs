@@ -56,7 +56,7 @@ fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Fai
         Source::Reply | Source::Answers => None,
     });
     let views = definition.views.iter();
-    let views = views.map(|view| (format!("the view {}", view.format.word()), &view.path));
+    let views = views.map(|view| (format!("the view {}", view.format.name()), &view.path));
     let filled = artifacts.chain(views).map(|(what, template)| {
         artifact_path(template, definition, run, any_step.as_ref())
             .map_err(|reason| Failure::no(format!("the path of {what} is not usable: {reason}")))

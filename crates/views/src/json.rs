@@ -7,7 +7,7 @@ use crate::safe::is_forbidden;
 /// Indented JSON with a newline at its end. What `safe` would drop is escaped instead: nothing is
 /// lost, and no terminal obeys it.
 pub fn json_text(value: &Value) -> String {
-    let mut text = harmless(&format!("{value:#}"));
+    let mut text = harmless(format!("{value:#}"));
     text.push('\n');
     text
 }
@@ -15,15 +15,19 @@ pub fn json_text(value: &Value) -> String {
 /// The same on one line, without a newline.
 pub fn json_line(value: &Value) -> String {
     // A newline or tab inside a text is escaped by JSON itself.
-    harmless(&value.to_string())
+    harmless(value.to_string())
 }
 
-fn harmless(json: &str) -> String {
+fn harmless(json: String) -> String {
+    if !json.contains(is_forbidden) {
+        return json;
+    }
     let mut text = String::with_capacity(json.len());
     for found in json.chars() {
-        match is_forbidden(found) {
-            true => push_escaped(&mut text, found),
-            false => text.push(found),
+        if is_forbidden(found) {
+            push_escaped(&mut text, found);
+        } else {
+            text.push(found);
         }
     }
     text

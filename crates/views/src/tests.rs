@@ -14,3 +14,4 @@ mod progresses;
 pub mod runs;
 mod standings;
 mod stories;
+mod view_files;

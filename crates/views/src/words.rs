@@ -1,13 +1,43 @@
 //! The words that every view uses for the same thing.
 
 use engine::{
-    Conversation, Driver, Duty, Format, Gate, Hash, Mode, Process, Reach, Source, Usage, Who,
+    Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, Reach, Source,
+    Stage, StageName, Usage, Who, Work,
 };
 use serde_json::{Value, json};
 
 /// Enough of a hash to compare it by eye.
 pub fn short(hash: &Hash) -> String {
     hash.to_string().chars().take(8).collect()
+}
+
+/// What a stage is, in one word.
+pub fn stage_kind(stage: &Stage) -> &'static str {
+    match &stage.work {
+        Work::Agent(_) => "agent",
+        Work::Open(_) => "open",
+        Work::Check(_) => "check",
+        Work::Ask(_) => "ask",
+        Work::Review(_) => "review",
+        Work::Steps(_) => "steps",
+        Work::End(_) => "end",
+    }
+}
+
+pub fn end(end: End) -> &'static str {
+    match end {
+        End::Completed => "completed",
+        End::Failed => "failed",
+        End::Cancelled => "cancelled",
+    }
+}
+
+/// The stage by the name that views with fewer stages know.
+pub fn shown<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> &'a str {
+    let stage = pipeline.stage(name);
+    stage
+        .and_then(|stage| stage.shown.as_deref())
+        .unwrap_or(name.as_str())
 }
 
 pub fn driver(driver: Driver) -> &'static str {

@@ -17,6 +17,7 @@ use crate::stage::{
     Work,
 };
 use crate::steps::usable_steps;
+use crate::view::{View, ViewFormat};
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     let mut found = Found {
@@ -26,8 +27,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     for (name, artifact) in &definition.artifacts {
         found.artifact(name, artifact);
     }
-    for view in &definition.views {
-        let place = place!["views", view.format.word()];
+    for (view, place) in placed_views(definition) {
         found.path(place.clone(), &view.path);
         if placeholders(&view.path).contains(&"step") {
             let message = String::from("a view shows the whole run, and `{step}` is one of many");
@@ -40,6 +40,19 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
         found.stage(stage);
     }
     found.problems
+}
+
+/// Every view with its place. A pipeline may have several templates, which go by their number.
+fn placed_views(definition: &Definition) -> impl Iterator<Item = (&View, Place)> {
+    let mut templates = 0_usize..;
+    definition.views.iter().map(move |view| {
+        let word = view.format.word();
+        let place = match &view.format {
+            ViewFormat::Template(_) => place!["views", word, templates.next().unwrap_or(0)],
+            _ => place!["views", word],
+        };
+        (view, place)
+    })
 }
 
 struct Found<'a> {
@@ -179,11 +192,8 @@ impl Found<'_> {
             Source::File(path) => Some((path, name.as_str(), place!["artifacts", name, "path"])),
             Source::Reply | Source::Answers => None,
         });
-        let views = self.definition.views.iter();
-        let views = views.map(|view| {
-            let word = view.format.word();
-            (&view.path, word, place!["views", word])
-        });
+        let views = placed_views(self.definition);
+        let views = views.map(|(view, place)| (&view.path, view.format.name(), place));
         let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
         let all: Vec<(&String, &str, Place)> = files.chain(views).collect();
         for (path, name, place) in all {

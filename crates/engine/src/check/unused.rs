@@ -13,6 +13,7 @@ use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{Commands, Questions, Stage, Target, Work, Worker};
+use crate::view::ViewFormat;
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     let names = unused_names(definition);
@@ -217,7 +218,8 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
     });
     let views = definition.views.iter().flat_map(|view| {
         let promise = view.format.param().map(|name| name.as_str().to_string());
-        words(&view.path).into_iter().chain(promise)
+        let shown = in_template(definition, &view.format);
+        words(&view.path).into_iter().chain(promise).chain(shown)
     });
     limits
         .chain(targets)
@@ -225,6 +227,16 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
         .chain(texts)
         .chain(views)
         .collect()
+}
+
+/// The parameters that a template mentions.
+fn in_template(definition: &Definition, format: &ViewFormat) -> Vec<String> {
+    let ViewFormat::Template(template) = format else {
+        return Vec::new();
+    };
+    let names = definition.params.keys().map(|name| name.as_str());
+    let mentioned = names.filter(|name| template.text.contains(name));
+    mentioned.map(ToString::to_string).collect()
 }
 
 /// The placeholders of a text.

@@ -24,7 +24,7 @@ impl Schema {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         match self.what {
             Subject::Definition => output.text(&language::schema())?,
-            Subject::Workflow => output.text(views::workflow_schema())?,
+            Subject::Workflow => output.text(language::builtin::workflow_schema())?,
         }
         Ok(Exit::Success)
     }

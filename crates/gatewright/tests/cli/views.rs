@@ -382,3 +382,59 @@ fn lint_knows_what_a_view_may_say() {
         );
     }
 }
+
+const BOARD: &str = r#"
+[[views.template]]
+file = "boards/board.md.j2"
+path = "shown/board.md"
+"#;
+
+fn with_board(template: &str) -> testkit::Project {
+    let project = project();
+    project.write("boards/board.md.j2", template);
+    project.write("boarded.toml", format!("{SMALL}{BOARD}"));
+    project
+}
+
+#[test]
+fn a_template_of_ones_own_is_rendered_after_every_change() {
+    let project = with_board("# {{ run.task }}\n\n{{ stage.name }}: {{ run.status }}\n");
+    run(&project, "lint boarded.toml").succeeds();
+    start(&project, "boarded.toml").succeeds();
+    let before = project.read("shown/board.md");
+    assert!(before.ends_with(": running\n"), "{before}");
+    to_the_question(&project);
+    let after = project.read("shown/board.md");
+    assert!(after.ends_with(": waiting\n"), "{after}");
+    // The run is pinned to the template that it began with.
+    project.write("boards/board.md.j2", "{{ broken");
+    run(&project, "cancel --reason enough").succeeds();
+    let over = project.read("shown/board.md");
+    assert!(over.ends_with(": cancelled\n"), "{over}");
+}
+
+#[test]
+fn a_template_that_cannot_be_rendered_is_refused_at_its_place() {
+    for (template, words) in [
+        (
+            "one\n{{ run.taks }}\n",
+            "boards/board.md.j2` cannot be rendered: line 2",
+        ),
+        ("{% if %}", "line 1"),
+        ("{% for item in steps %}{% endfor %}{{ item }}", "`item`"),
+    ] {
+        let project = with_board(template);
+        let linted = run(&project, "lint boarded.toml").exits(1);
+        assert!(linted.stderr.contains("error[GW-L259]"), "{linted}");
+        assert!(linted.stderr.contains(words), "{linted}");
+        assert!(
+            linted.stderr.contains("file = \"boards/board.md.j2\""),
+            "{linted}"
+        );
+        start(&project, "boarded.toml").exits(1);
+    }
+    let project = with_board("");
+    std::fs::remove_file(project.path().join("boards/board.md.j2")).unwrap();
+    let linted = run(&project, "lint boarded.toml").exits(1);
+    assert!(linted.stderr.contains("error[GW-L131]"), "{linted}");
+}

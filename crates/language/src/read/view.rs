@@ -1,6 +1,6 @@
 //! Views: which files are rendered from a run, and how.
 
-use engine::{CounterName, LoopOf, ParamName, Removed, Saying, View, ViewFormat};
+use engine::{CounterName, LoopOf, ParamName, Removed, Saying, View, ViewFormat, ViewTemplate};
 
 use super::value::braced;
 use super::{Fields, Reader};
@@ -11,13 +11,19 @@ impl Reader<'_> {
     /// In the order in which the formats are known, whatever the order of the file.
     pub(super) fn views(&mut self, node: &Node) -> Option<Vec<View>> {
         let fields = &self.fields(node, &vocabulary::VIEWS)?;
-        let read = |word: &'static str| {
-            self.optional(fields, word, |reader, node| match ViewFormat::parse(word) {
-                Some(format) => reader.plain_view(format, node),
-                None => reader.loop_view(node),
-            })
-        };
-        Some(ViewFormat::WORDS.into_iter().filter_map(read).collect())
+        let mut views = Vec::new();
+        for word in ViewFormat::WORDS {
+            match (ViewFormat::parse(word), word) {
+                (Some(format), _) => views.extend(
+                    self.optional(fields, word, |reader, node| reader.plain_view(format, node)),
+                ),
+                (None, ViewFormat::TEMPLATE) => {
+                    views.extend(self.list(fields, word, Self::template_view));
+                }
+                (None, _) => views.extend(self.optional(fields, word, Self::loop_view)),
+            }
+        }
+        Some(views)
     }
 
     fn plain_view(&mut self, format: ViewFormat, node: &Node) -> Option<View> {
@@ -49,6 +55,21 @@ impl Reader<'_> {
                 counter: counter?,
                 promise: promise?,
             }),
+            path: path?,
+            removed,
+        })
+    }
+
+    fn template_view(&mut self, node: &Node) -> Option<View> {
+        let fields = &self.fields(node, &vocabulary::TEMPLATE_VIEW)?;
+        let (path, removed) = self.file_of_view(fields);
+        let template = self.required(fields, "file", |reader, node| {
+            let text = reader.file_text(node)?;
+            let file = String::from(node.text()?);
+            Some(ViewTemplate { file, text })
+        });
+        Some(View {
+            format: ViewFormat::Template(template?),
             path: path?,
             removed,
         })

@@ -63,6 +63,11 @@ pub(crate) static VIEWS: Table = Table {
             VIEW_OR_PATH,
             "The sessions of the run, one a line.",
         ),
+        optional(
+            "template",
+            Shape::List(&Shape::Table(&TEMPLATE_VIEW)),
+            "Files that are rendered from templates of your own.",
+        ),
     ]],
     choice: &[],
 };
@@ -98,6 +103,19 @@ pub(crate) static LOOP_VIEW: Table = Table {
                 "What the worker says when it believes that it is done, or a parameter as \"{name}\".",
             ),
         ],
+    ],
+    choice: &[],
+};
+
+pub(crate) static TEMPLATE_VIEW: Table = Table {
+    name: "a template view",
+    parts: &[
+        FILE,
+        &[required(
+            "file",
+            Shape::Reference,
+            "The template: a Jinja file beside the definition or below it. Its name ends in what it makes and `.j2`, as `board.md.j2` or `state.json.j2`.",
+        )],
     ],
     choice: &[],
 };

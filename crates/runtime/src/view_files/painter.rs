@@ -3,7 +3,7 @@
 use engine::{Disturbance, Entry, Hash, View, ViewFormat};
 use evidence::{InsidePath, Project, append, artifact_path, mark, replace, written};
 use store::Backend as _;
-use views::{Chronicle, Material, Shown};
+use views::{JournalDigest, Material, Shown, Template};
 
 use super::record::{Print, Record, Written};
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub fn paint(workspace: &Workspace<'_>, opened: &OpenRun) -> Painted {
         let project = workspace.project_of(opened)?;
         let _turn = Record::turn(&workspace.state, run)?;
         let record = Record::read(&workspace.state, run);
-        if record.chronicle.version > opened.stored.version {
+        if record.digest.version > opened.stored.version {
             return Ok(Painted::default());
         }
         Painter::new(workspace, opened, project, record)?.paint()
@@ -69,9 +69,9 @@ impl<'a> Painter<'a> {
         project: Project,
         mut record: Record,
     ) -> Result<Self, Failure> {
-        let logged = record.chronicle.version;
+        let logged = record.digest.version;
         let journal = journal(workspace, opened, logged)?;
-        let news = record.chronicle.hear(&opened.pipeline, &numbered(&journal));
+        let news = record.digest.update(&opened.pipeline, &numbered(&journal));
         Ok(Self {
             workspace,
             opened,
@@ -103,8 +103,8 @@ impl<'a> Painter<'a> {
     fn view(&mut self, view: &View, story: &[(u64, Entry)]) -> Result<(), String> {
         let (definition, run) = (self.opened.pipeline.definition(), self.opened.run());
         let path = artifact_path(&view.path, definition, run, None).map_err(|reason| {
-            let word = view.format.word();
-            format!("the view {word} has no usable path: {reason}")
+            let name = view.format.name();
+            format!("the view {name} has no usable path: {reason}")
         })?;
         let found = self.found(&path)?;
         if let Found::Disturbed(how) = found {
@@ -114,7 +114,8 @@ impl<'a> Painter<'a> {
                 how,
             });
         }
-        let written = match (self.shown(&view.format, story), found) {
+        let shown = self.shown(&view.format, story)?;
+        let written = match (shown, found) {
             (Shown::Grows, Found::AsLeft(left)) => self.lengthen(&path, left),
             (Shown::Grows, _) => self.put_log(&path),
             (Shown::Whole(text), found) => self.put(&path, &text, found),
@@ -157,7 +158,7 @@ impl<'a> Painter<'a> {
             journal(self.workspace, self.opened, 0).map_err(|failure| failure.to_string())?;
         let mut entries = numbered(&journal);
         entries.retain(|(number, _)| *number <= version);
-        Ok(Chronicle::default().hear(&self.opened.pipeline, &entries))
+        Ok(JournalDigest::default().update(&self.opened.pipeline, &entries))
     }
 
     /// A log only grows.
@@ -189,7 +190,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Shown {
+    fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Result<Shown, String> {
         let contents = |hash: &Hash| {
             let bytes = self.workspace.store.content(*hash).ok().flatten()?;
             String::from_utf8(bytes).ok()
@@ -197,13 +198,24 @@ impl<'a> Painter<'a> {
         let material = Material {
             pipeline: &self.opened.pipeline,
             run: self.opened.run(),
-            chronicle: &self.record.chronicle,
+            digest: &self.record.digest,
             entries: &numbered(story),
             project: &self.opened.stored.worktree,
             contents: &contents,
+            builtin: &builtin_template,
         };
+        let name = format.name();
         views::file(format, &material)
+            .map_err(|error| format!("the view {name} cannot be rendered: {error}"))
     }
+}
+
+fn builtin_template(format: &ViewFormat) -> Option<Template<'static>> {
+    let template = language::builtin::view_template(format)?;
+    Some(Template {
+        name: template.name,
+        text: template.text,
+    })
 }
 
 fn replaced(project: &Project, path: &InsidePath, text: &str) -> Result<evidence::Mark, String> {

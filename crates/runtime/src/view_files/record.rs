@@ -11,7 +11,7 @@ use std::time::Duration;
 use engine::RunId;
 use evidence::{InsidePath, Mark};
 use serde_json::{Value, json};
-use views::Chronicle;
+use views::JournalDigest;
 
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
@@ -29,7 +29,7 @@ const AT_IT: &str = "writing";
 #[derive(Debug, Default)]
 pub struct Record {
     path: PathBuf,
-    pub chronicle: Chronicle,
+    pub digest: JournalDigest,
     files: BTreeMap<String, Written>,
 }
 
@@ -64,10 +64,10 @@ impl Record {
     pub fn read(state: &State, run: &RunId) -> Self {
         let path = state.views().join(run.as_str());
         let text = fs::read_to_string(&path).unwrap_or_default();
-        let (chronicle, files) = parse(&text).unwrap_or_default();
+        let (digest, files) = parse(&text).unwrap_or_default();
         Self {
             path,
-            chronicle,
+            digest,
             files,
         }
     }
@@ -99,16 +99,16 @@ impl Record {
                 json!([path, written.mark.text(), print])
             })
             .collect();
-        let text = format!("{LEFT}\n{}\n{}", json!(files), self.chronicle.text());
+        let text = format!("{LEFT}\n{}\n{}", json!(files), self.digest.text());
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         options.open(&self.path)?.write_all(text.as_bytes())
     }
 }
 
-fn parse(text: &str) -> Option<(Chronicle, BTreeMap<String, Written>)> {
+fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, Written>)> {
     let rest = text.strip_prefix(LEFT)?.strip_prefix('\n')?;
-    let (files, chronicle) = rest.split_once('\n')?;
+    let (files, digest) = rest.split_once('\n')?;
     let files: Value = serde_json::from_str(files).ok()?;
     let file = |file: &Value| {
         let print = match &file[2] {
@@ -119,7 +119,7 @@ fn parse(text: &str) -> Option<(Chronicle, BTreeMap<String, Written>)> {
         Some((file[0].as_str()?.to_owned(), Written { mark, print }))
     };
     let files = files.as_array()?.iter().map(file).collect::<Option<_>>()?;
-    Some((Chronicle::read(chronicle)?, files))
+    Some((JournalDigest::read(digest)?, files))
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
         let mut record = Record::read(&state, &run);
         let path = InsidePath::parse("a \"b\"\n.json").unwrap();
         let log = InsidePath::parse("log").unwrap();
-        record.chronicle.version = 7;
+        record.digest.version = 7;
         record.set(&path, Some(written()));
         let grows = Written {
             print: None,
@@ -157,7 +157,7 @@ mod tests {
         let again = Record::read(&state, &run);
         assert_eq!(again.of(&path), Some(&written()));
         assert_eq!(again.of(&log), Some(&grows));
-        assert_eq!(again.chronicle, record.chronicle);
+        assert_eq!(again.digest, record.digest);
     }
 
     #[test]

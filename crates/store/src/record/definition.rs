@@ -3,7 +3,7 @@
 use engine::{
     Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Format,
     LoopOf, Meaning, Mode, OutcomeField, Param, Proof, Removed, Saying, Source, Strictness, View,
-    ViewFormat,
+    ViewFormat, ViewTemplate,
 };
 
 use super::listing::records;
@@ -42,7 +42,9 @@ records! {
         WorkflowReport = "workflow-report",
         TaskGraph = "task-graph",
         Sessions = "sessions",
+        Template(template) = "template",
     }
+    struct ViewTemplate { file, text }
     struct LoopOf { counter, promise }
     kinds Saying { Fixed(text) = "fixed", Param(param) = "param" }
     kinds Act {

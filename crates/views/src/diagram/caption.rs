@@ -1,7 +1,7 @@
 //! The words beside a stage and on an arrow. All of them are safe to print, on one line.
 
 use engine::{
-    AgentPattern, AgentWork, ArtifactName, CheckWork, Commands, Conversation, Edge, End, FailsOn,
+    AgentPattern, AgentWork, ArtifactName, CheckWork, Commands, Conversation, Edge, FailsOn,
     FieldOf, Leaves, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork, Work, Worker,
     WorkerSettings,
 };
@@ -10,24 +10,12 @@ use super::chart::Chart;
 use crate::layout::wrap;
 use crate::limits;
 use crate::safe::line;
+use crate::words;
 
 const LABEL_COLUMNS: usize = 36;
 
 /// How many lines one command, question or panel may take in a picture.
 const LABEL_LINES: usize = 3;
-
-/// What a stage is, in one word.
-pub fn kind(stage: &Stage) -> &'static str {
-    match &stage.work {
-        Work::Agent(_) => "agent",
-        Work::Open(_) => "open",
-        Work::Check(_) => "check",
-        Work::Ask(_) => "ask",
-        Work::Review(_) => "review",
-        Work::Steps(_) => "steps",
-        Work::End(_) => "end",
-    }
-}
 
 /// Who works there, or on what; one short line each.
 pub fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
@@ -46,21 +34,13 @@ pub fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
         },
         Work::Review(review) => panel(chart, review),
         Work::Steps(steps) => graph(chart, steps),
-        Work::End(end) => vec![end_word(end.end).to_owned()],
-    }
-}
-
-fn end_word(end: End) -> &'static str {
-    match end {
-        End::Completed => "completed",
-        End::Failed => "failed",
-        End::Cancelled => "cancelled",
+        Work::End(end) => vec![words::end(end.end).to_owned()],
     }
 }
 
 /// The lines of a stage's label in a picture: narrow, and not more than a few.
 pub fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
-    let mut lines = vec![format!("{} · {}", stage.name, kind(stage))];
+    let mut lines = vec![format!("{} · {}", stage.name, words::stage_kind(stage))];
     for text in work(chart, stage) {
         let mut parts = wrap(&text, LABEL_COLUMNS);
         if parts.len() > LABEL_LINES {

@@ -6,6 +6,7 @@ use super::caption;
 use super::chart::Chart;
 use crate::layout::{COLUMNS, pad, width, wrap};
 use crate::safe::line;
+use crate::words;
 
 /// Names wider than this do not push everybody else's column to the right.
 const NAME_COLUMNS: usize = 24;
@@ -61,7 +62,7 @@ fn heading(definition: &Definition) -> Vec<String> {
 
 /// The stage on its first line, and what is read, left and asked for below it.
 fn stage_lines(chart: &Chart<'_>, stage: &Stage, name_columns: usize) -> Vec<String> {
-    let kind = pad(caption::kind(stage), KIND_COLUMNS);
+    let kind = pad(words::stage_kind(stage), KIND_COLUMNS);
     let head = format!(
         "{} {}  {kind}",
         mark(chart, stage),

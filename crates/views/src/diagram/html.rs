@@ -11,8 +11,9 @@ use engine::{End, Stage, Work};
 
 use super::caption;
 use super::chart::{Arrow, Chart, Line};
+use crate::html::escaped;
 use crate::layout::width;
-use crate::safe::line;
+use crate::words;
 
 const MARGIN: usize = 24;
 const BOX_WIDTH: usize = 330;
@@ -206,32 +207,6 @@ fn class(chart: &Chart<'_>, stage: &Stage) -> &'static str {
             End::Failed => "failed",
             End::Cancelled => "cancelled",
         },
-        _ => caption::kind(stage),
-    }
-}
-
-/// What means something to HTML is written so that it does not.
-fn escaped(text: &str) -> String {
-    line(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::chance::Chance;
-
-    #[test]
-    fn no_text_can_become_markup() {
-        let mut chance = Chance::new(31);
-        for _ in 0..5_000 {
-            let text = escaped(&chance.hostile_text(40));
-            assert!(!text.contains(['<', '>', '"', '\'', '\n']), "{text:?}");
-        }
-        assert_eq!(escaped("<b>&'\""), "&lt;b&gt;&amp;&#39;&quot;");
+        _ => words::stage_kind(stage),
     }
 }

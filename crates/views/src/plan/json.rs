@@ -4,7 +4,6 @@ use engine::{Amount, Leaves, Reads, Stage, Target, Work};
 use serde_json::{Value, json};
 
 use super::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
-use crate::diagram::kind;
 use crate::limits;
 use crate::words;
 
@@ -77,7 +76,7 @@ fn of_stage(plan: &Plan<'_>, stage: &Stage) -> Value {
     let (reads, leaves) = papers(stage);
     json!({
         "name": stage.name.as_str(),
-        "kind": kind(stage),
+        "kind": words::stage_kind(stage),
         "workers": workers.map(worker).collect::<Vec<_>>(),
         "reads": reads,
         "leaves": leaves,

@@ -3,7 +3,7 @@
 use engine::{Budget, Conversation, Edge, Stage, Target, Work};
 
 use super::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
-use crate::diagram::{Chart, edge, kind, papers};
+use crate::diagram::{Chart, edge, papers};
 use crate::layout::Sheet;
 use crate::limits;
 use crate::paint::{Paint, Style};
@@ -67,7 +67,7 @@ fn planned(sheet: &mut Sheet, plan: &Plan<'_>, stage: &Stage) {
         true => ", where it begins",
         false => "",
     };
-    let head = format!("  {} ({}){start}", stage.name, kind(stage));
+    let head = format!("  {} ({}){start}", stage.name, words::stage_kind(stage));
     sheet.line(Style::Strong, &head);
     let mut lines = work(plan, stage);
     lines.extend(papers(stage));

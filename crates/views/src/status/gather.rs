@@ -67,7 +67,7 @@ fn stage_line(pipeline: &Pipeline, run: &Run, stage: Option<&Stage>) -> StageLin
     });
     StageLine {
         name: position.stage.clone(),
-        kind: stage.map_or("unknown", crate::diagram::kind),
+        kind: stage.map_or("unknown", crate::words::stage_kind),
         shown: stage
             .and_then(|stage| stage.shown.as_ref())
             .map(Outside::new),

@@ -319,7 +319,12 @@ fn views() -> Vec<View> {
     let plain = plain.filter_map(|word| ViewFormat::parse(word));
     let promised = looped(Saying::Fixed("done".to_owned()));
     let given = looped(Saying::Param(name!(ParamName, "target")));
+    let template = ViewFormat::Template(ViewTemplate {
+        file: "board.md.j2".to_owned(),
+        text: "# {{ run.task }}\n".to_owned(),
+    });
     plain
+        .chain([template])
         .map(|format| view(format, Removed::Rendered))
         .chain([view(promised, Removed::Waits), view(given, Removed::Waits)])
         .collect()

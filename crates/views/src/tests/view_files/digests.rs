@@ -1,22 +1,22 @@
-//! A chronicle that was kept tells the same as one that hears everything at once.
+//! A digest that was kept tells the same as one that hears everything at once.
 
 use engine::Entry;
 
 use super::viewed;
 use crate::chance::Chance;
-use crate::seeds::Chronicle;
+use crate::digest::JournalDigest;
 use crate::tests::play::{Play, whole_story};
 
 /// Hears decision by decision, each time as one who has only read what was kept.
-fn piecemeal(play: &Play) -> (Chronicle, String) {
+fn piecemeal(play: &Play) -> (JournalDigest, String) {
     let pipeline = viewed(&play.pipeline);
     let entries: Vec<(u64, &Entry)> = (1..).zip(&play.entries).collect();
-    let (mut chronicle, mut log) = (Chronicle::default(), String::new());
+    let (mut digest, mut log) = (JournalDigest::default(), String::new());
     for decision in &play.decisions {
-        log.push_str(&chronicle.hear(&pipeline, &entries[decision.clone()]));
-        chronicle = Chronicle::read(&chronicle.text()).unwrap();
+        log.push_str(&digest.update(&pipeline, &entries[decision.clone()]));
+        digest = JournalDigest::read(&digest.text()).unwrap();
     }
-    (chronicle, log)
+    (digest, log)
 }
 
 #[test]
@@ -24,19 +24,19 @@ fn what_was_kept_tells_the_same_as_the_whole_journal() {
     let play = whole_story();
     let pipeline = viewed(&play.pipeline);
     let entries: Vec<(u64, &Entry)> = (1..).zip(&play.entries).collect();
-    let mut whole = Chronicle::default();
-    let log = whole.hear(&pipeline, &entries);
+    let mut whole = JournalDigest::default();
+    let log = whole.update(&pipeline, &entries);
     let (kept, lines) = piecemeal(&play);
     assert_eq!(lines, log);
     assert_eq!(kept.text(), whole.text());
     assert_eq!(kept.version, 52);
-    assert_eq!((kept.history.len(), kept.lines.len()), (13, 14));
+    assert_eq!((kept.history.len(), kept.log.len()), (13, 14));
 }
 
 #[test]
 fn lists_do_not_grow_without_end() {
     let mut play = Play::begin();
-    let (mut chronicle, mut heard) = (Chronicle::default(), 0);
+    let (mut digest, mut heard) = (JournalDigest::default(), 0);
     let pipeline = viewed(&play.pipeline);
     for _ in 0..6 {
         for _ in 0..50 {
@@ -45,10 +45,10 @@ fn lists_do_not_grow_without_end() {
         }
         let new: Vec<(u64, &Entry)> = (1..).zip(&play.entries).skip(heard).collect();
         heard += new.len();
-        chronicle.hear(&pipeline, &new);
+        digest.update(&pipeline, &new);
     }
-    assert_eq!((chronicle.history.len(), chronicle.lines.len()), (200, 200));
-    assert!(chronicle.text().len() < 80_000);
+    assert_eq!((digest.history.len(), digest.log.len()), (200, 200));
+    assert!(digest.text().len() < 80_000);
 }
 
 #[test]
@@ -56,12 +56,12 @@ fn what_is_no_chronicle_is_not_read() {
     let text = whole_story();
     let (kept, _) = piecemeal(&text);
     let good = kept.text();
-    assert!(Chronicle::read(&good).is_some());
+    assert!(JournalDigest::read(&good).is_some());
     let mut chance = Chance::new(5);
     for bad in ["", "{}", "[]", "null", "{\"version\": -1}"] {
-        assert_eq!(Chronicle::read(bad), None, "{bad}");
+        assert_eq!(JournalDigest::read(bad), None, "{bad}");
     }
     for _ in 0..500 {
-        let _ = Chronicle::read(&chance.hostile_text(60));
+        let _ = JournalDigest::read(&chance.hostile_text(60));
     }
 }

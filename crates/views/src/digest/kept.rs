@@ -1,18 +1,18 @@
-//! A chronicle as text that is kept between two renderings. It is a cache: what cannot be read is made anew.
+//! A digest as text that is kept between two renderings. It is a cache: what cannot be read is made anew.
 
 use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId, SessionId, StageName, Time};
 use serde_json::{Value, json};
 
-use super::{Chronicle, Validations};
+use super::{JournalDigest, Verdict};
 use crate::fact::Cast;
 
 /// Before each line of a list.
 const HISTORY: char = 'h';
-const LINE: char = 'l';
+const LOG: char = 'l';
 
-impl Chronicle {
+impl JournalDigest {
     /// One line with all that is short, and one for each line of its lists.
     pub fn text(&self) -> String {
         let workers = self.cast.workers();
@@ -20,22 +20,24 @@ impl Chronicle {
             .map(|(id, agent)| json!([id.0, agent.as_str()]))
             .collect();
         let sessions = self.sessions.iter().map(SessionId::as_str);
-        let arrived = self.arrived.iter().map(|(name, at)| json!([name, at.0]));
+        let visited = self.visited.iter().map(StageName::as_str);
+        let reached = self.reached.iter().map(|(name, at)| json!([name, at.0]));
+        let verdicts = self.verdicts.iter();
+        let verdicts = verdicts.map(|(name, said)| json!([name, said.passed, said.failed]));
         let head = json!({
             "version": self.version,
             "place": self.place.as_ref().map(StageName::as_str),
             "workers": workers,
             "sessions": sessions.collect::<Vec<_>>(),
             "was_reset": self.was_reset,
-            "words": self.words,
-            "arrived": arrived.collect::<Vec<_>>(),
-            "failed": self.validations.failed,
-            "passed": self.validations.passed,
+            "visited": visited.collect::<Vec<_>>(),
+            "reached": reached.collect::<Vec<_>>(),
+            "verdicts": verdicts.collect::<Vec<_>>(),
         });
         let mut text = head.to_string();
-        let lists = self.history.iter().chain(&self.lines);
+        let lists = self.history.iter().chain(&self.log);
         text.reserve(lists.map(|line| line.len() + 2).sum());
-        for (mark, list) in [(HISTORY, &self.history), (LINE, &self.lines)] {
+        for (mark, list) in [(HISTORY, &self.history), (LOG, &self.log)] {
             for line in list {
                 text.push('\n');
                 text.push(mark);
@@ -45,19 +47,18 @@ impl Chronicle {
         text
     }
 
-    /// The chronicle of such a text.
+    /// The digest of such a text.
     pub fn read(text: &str) -> Option<Self> {
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
         let head: Value = serde_json::from_str(head).ok()?;
-        let (mut history, mut lines) = (Vec::new(), Vec::new());
+        let (mut history, mut log) = (Vec::new(), Vec::new());
         for line in rest.lines() {
-            match (line.strip_prefix(HISTORY), line.strip_prefix(LINE)) {
+            match (line.strip_prefix(HISTORY), line.strip_prefix(LOG)) {
                 (Some(item), _) => history.push(item.to_owned()),
-                (None, Some(told)) => lines.push(told.to_owned()),
+                (None, Some(item)) => log.push(item.to_owned()),
                 (None, None) => return None,
             }
         }
-        let words = head["words"].as_array()?.iter();
         let place = head["place"].as_str();
         Some(Self {
             version: head["version"].as_u64()?,
@@ -65,16 +66,11 @@ impl Chronicle {
             cast: cast(&head["workers"])?,
             sessions: sessions(&head["sessions"])?,
             was_reset: head["was_reset"].as_bool()?,
-            words: words
-                .map(|word| word.as_str().map(str::to_owned))
-                .collect::<Option<_>>()?,
-            arrived: arrived(&head["arrived"])?,
-            validations: Validations {
-                failed: u32::try_from(head["failed"].as_u64()?).ok()?,
-                passed: head["passed"].as_bool()?,
-            },
+            visited: visited(&head["visited"])?,
+            reached: reached(&head["reached"])?,
+            verdicts: verdicts(&head["verdicts"])?,
             history,
-            lines,
+            log,
         })
     }
 }
@@ -96,7 +92,23 @@ fn sessions(list: &Value) -> Option<Vec<SessionId>> {
         .collect()
 }
 
-fn arrived(list: &Value) -> Option<BTreeMap<String, Time>> {
+fn visited(list: &Value) -> Option<Vec<StageName>> {
+    let names = list.as_array()?.iter();
+    names
+        .map(|name| StageName::parse(name.as_str()?).ok())
+        .collect()
+}
+
+fn verdicts(list: &Value) -> Option<BTreeMap<String, Verdict>> {
+    let verdict = |said: &Value| {
+        let passed = said[1].as_bool()?;
+        let failed = u32::try_from(said[2].as_u64()?).ok()?;
+        Some((said[0].as_str()?.to_owned(), Verdict { passed, failed }))
+    };
+    list.as_array()?.iter().map(verdict).collect()
+}
+
+fn reached(list: &Value) -> Option<BTreeMap<String, Time>> {
     let list = list.as_array()?.iter();
     list.map(|pair| Some((pair[0].as_str()?.to_owned(), Time(pair[1].as_u64()?))))
         .collect()

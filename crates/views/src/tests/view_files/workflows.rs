@@ -4,17 +4,19 @@ use engine::*;
 use expect_test::expect;
 
 use super::{render, told};
-use crate::seeds::workflow_schema;
+
 use crate::tests::example::*;
 use crate::tests::play::{Play, whole_story};
 use crate::tests::runs::building;
+
+const SCHEMA: &str = include_str!("../../../../language/builtin/phases/workflow.schema.json");
 
 fn by_hand(format: &ViewFormat, run: &Run) -> String {
     render(format, &pipeline(), run, &[])
 }
 
 fn valid(text: &str) {
-    let schema = serde_json::from_str(workflow_schema()).unwrap();
+    let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let view = serde_json::from_str(text).unwrap();
     if let Err(error) = validator.validate(&view) {
@@ -187,7 +189,7 @@ fn a_workflow_before_its_plan_has_no_phases() {
 #[test]
 fn the_schema_refuses_another_status_and_another_field() {
     let text = told(&whole_story(), &ViewFormat::Workflow);
-    let schema = serde_json::from_str(workflow_schema()).unwrap();
+    let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (place, value) in [
         ("/status", "done"),

@@ -1,14 +1,17 @@
 //! Every format of the seeds, to the letter, and with hostile text in it.
 
-mod chronicles;
+mod builtin;
+mod digests;
 mod hostile;
 mod states;
+mod templates;
 mod workflows;
 
 use engine::{Entry, Hash, Pipeline, Removed, Run, View, ViewFormat};
 
-use crate::file::{Material, Shown, file};
-use crate::seeds::Chronicle;
+use crate::digest::JournalDigest;
+use crate::file::{Shown, file};
+use crate::material::Material;
 use crate::tests::example::hash;
 use crate::tests::play::Play;
 
@@ -32,17 +35,18 @@ fn contents(hash: &Hash) -> Option<String> {
 fn render(format: &ViewFormat, pipeline: &Pipeline, run: &Run, entries: &[Entry]) -> String {
     let pipeline = &viewed(pipeline);
     let entries: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
-    let mut chronicle = Chronicle::default();
-    let log = chronicle.hear(pipeline, &entries);
+    let mut digest = JournalDigest::default();
+    let log = digest.update(pipeline, &entries);
     let material = Material {
         pipeline,
         run,
-        chronicle: &chronicle,
+        digest: &digest,
+        builtin: &builtin::builtin,
         entries: &entries,
         project: "/home/ann/web",
         contents: &contents,
     };
-    match file(format, &material) {
+    match file(format, &material).unwrap() {
         Shown::Whole(text) => text,
         Shown::Grows => log,
     }

@@ -1,0 +1,107 @@
+//! The items of a run's history: what led it from stage to stage, and what people look for beside it.
+
+use engine::{StageName, Time};
+
+/// One item. It is kept as a line, so that only a view that shows it pays for reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub at: Time,
+    pub kind: ItemKind,
+    /// Who it was, or why, or the text of a note, as its kind says.
+    pub about: Option<String>,
+    pub outcome: Option<String>,
+    pub from: Option<StageName>,
+    /// Where it led; `None` when the run stayed.
+    pub to: Option<StageName>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// An agent's work, about the agent.
+    Agent,
+    /// A check that the engine ran, or a rule of the pipeline.
+    Engine,
+    /// A person's decision, about the person.
+    Person,
+    /// A person reset the run, for a reason.
+    Reset,
+    /// The run began.
+    Started,
+    /// A person cancelled the run, for a reason.
+    Cancelled,
+    Note,
+}
+
+impl ItemKind {
+    const ALL: [Self; 7] = [
+        Self::Agent,
+        Self::Engine,
+        Self::Person,
+        Self::Reset,
+        Self::Started,
+        Self::Cancelled,
+        Self::Note,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Engine => "engine",
+            Self::Person => "person",
+            Self::Reset => "reset",
+            Self::Started => "started",
+            Self::Cancelled => "cancelled",
+            Self::Note => "note",
+        }
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+impl Item {
+    /// What people look for beside the passages from stage to stage.
+    pub fn remark(at: Time, kind: ItemKind, about: Option<String>) -> Self {
+        Self {
+            at,
+            kind,
+            about,
+            outcome: None,
+            from: None,
+            to: None,
+        }
+    }
+
+    /// The item as it is kept, on one line.
+    pub fn line(&self) -> String {
+        let stage = |name: &Option<StageName>| name.as_ref().map(ToString::to_string);
+        let (from, to) = (stage(&self.from), stage(&self.to));
+        let fields = (
+            self.at.0,
+            self.kind.word(),
+            &self.about,
+            &self.outcome,
+            from,
+            to,
+        );
+        // Numbers and texts can always be written.
+        serde_json::to_string(&fields).unwrap_or_default()
+    }
+
+    /// The item of such a line.
+    pub fn read(line: &str) -> Option<Self> {
+        type Text = Option<String>;
+        let fields: (u64, String, Text, Text, Text, Text) = serde_json::from_str(line).ok()?;
+        let (at, kind, about, outcome, from, to) = fields;
+        let stage = |name: Text| name.as_deref().map(StageName::parse).transpose().ok();
+        Some(Self {
+            at: Time(at),
+            kind: ItemKind::parse(&kind)?,
+            about,
+            outcome,
+            from: stage(from)?,
+            to: stage(to)?,
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! HTML that shows outside text instead of obeying it.
+
+use crate::safe::line;
+
+/// One line in which nothing is markup.
+pub fn escaped(text: &str) -> String {
+    line(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chance::Chance;
+
+    #[test]
+    fn no_text_can_become_markup() {
+        let mut chance = Chance::new(31);
+        for _ in 0..5_000 {
+            let text = escaped(&chance.hostile_text(40));
+            assert!(!text.contains(['<', '>', '"', '\'', '\n']), "{text:?}");
+        }
+        assert_eq!(escaped("<b>&'\""), "&lt;b&gt;&amp;&#39;&quot;");
+    }
+}

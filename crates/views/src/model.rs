@@ -1,0 +1,157 @@
+//! The model of a run: the JSON that templates see. `docs/view-model.md` lists all of it.
+
+mod counters;
+mod history;
+mod replies;
+mod stages;
+mod steps;
+
+use std::collections::BTreeMap;
+
+use engine::{SessionId, Standing, Status, Time, ViewFormat, Work, Worker};
+use minijinja::Value as Model;
+use minijinja::value::Serde;
+use serde_json::{Map, Value, json};
+
+use crate::material::Material;
+use crate::status::status_words;
+use crate::template::Template;
+use crate::time::rfc3339;
+use crate::words;
+
+/// The names that every template has.
+pub const ROOTS: [&str; 13] = [
+    "run", "stage", "stages", "visited", "params", "counters", "verdicts", "steps", "sessions",
+    "replies", "history", "log", "view",
+];
+
+/// The model as far as this template looks: what it never mentions is not read from the store.
+pub fn model(template: Template<'_>, format: &ViewFormat, material: &Material<'_>) -> Model {
+    let mentions = |word: &str| template.text.contains(word);
+    let mut known = json!({
+        "run": run(material),
+        "stage": stages::stage(material, &material.run.position.stage),
+        "params": params(material),
+        "verdicts": verdicts(material),
+        "sessions": material.digest.sessions.iter().map(SessionId::as_str).collect::<Vec<_>>(),
+        "view": view(format, material),
+    });
+    let parts: [(&str, &dyn Fn() -> Value); 5] = [
+        ("stages", &|| stages::stages(material)),
+        ("visited", &|| stages::visited(material)),
+        ("counters", &|| counters::counters(material)),
+        ("replies", &|| replies::replies(material)),
+        ("steps", &|| steps::steps(material, mentions("reports"))),
+    ];
+    for (name, part) in parts {
+        if mentions(name) {
+            known[name] = part();
+        }
+    }
+    let digest = material.digest;
+    let lists = [("history", &digest.history), ("log", &digest.log)];
+    let lists = lists.into_iter().filter(|(name, _)| mentions(name));
+    let lists = lists.map(|(name, lines)| (name.to_owned(), history::items(material, lines)));
+    let known = known.as_object().into_iter().flatten();
+    let known = known.map(|(name, part)| (name.clone(), Model::from(Serde(part))));
+    known.chain(lists).collect::<BTreeMap<_, _>>().into()
+}
+
+fn run(material: &Material<'_>) -> Value {
+    let (pipeline, run) = (material.pipeline, material.run);
+    let status = engine::status(pipeline, run);
+    let ended = ended_at(material);
+    let (_, text) = status_words(&status);
+    json!({
+        "id": run.id.as_str(),
+        "pipeline": pipeline.definition().name.as_str(),
+        "project": material.project,
+        "task": run.task,
+        "driver": words::driver(run.driver),
+        "mode": words::mode(pipeline.definition().mode),
+        "status": status.word(),
+        "status_text": text,
+        "waiting_for": match &status {
+            Status::Waiting(reason) => Some(reason),
+            _ => None,
+        },
+        "cancel_reason": match &run.standing {
+            Standing::Cancelled { reason } => Some(reason),
+            _ => None,
+        },
+        "is_over": engine::is_over(pipeline, run),
+        "was_reset": material.digest.was_reset,
+        "agent": agent(material),
+        "session": run.session.as_ref().map(|binding| binding.session.as_str()),
+        "started_at": rfc3339(run.started_at),
+        "changed_at": rfc3339(run.touched_at),
+        "ended_at": ended.map(rfc3339),
+        "duration_seconds": ended.map(|at| at.since(run.started_at).0),
+    })
+}
+
+/// When the run came to its end, if it is there.
+fn ended_at(material: &Material<'_>) -> Option<Time> {
+    let run = material.run;
+    let over = engine::is_over(material.pipeline, run);
+    over.then_some(match run.standing {
+        Standing::Cancelled { .. } => run.touched_at,
+        _ => run.position.entered_at,
+    })
+}
+
+/// Who is at work, or whose turn it is. A check has no agent.
+fn agent(material: &Material<'_>) -> Option<String> {
+    let mut open = material.run.dispatches.values();
+    if let Some(dispatch) = open.next() {
+        return Some(dispatch.agent.to_string());
+    }
+    match &material.pipeline.stage(&material.run.position.stage)?.work {
+        Work::Agent(work) => Some(match &work.worker {
+            Worker::Session => engine::SESSION.to_owned(),
+            Worker::Agent(agent) => agent.to_string(),
+        }),
+        Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
+    }
+}
+
+/// Every parameter of the definition, and null where the run has no value for it.
+fn params(material: &Material<'_>) -> Value {
+    let declared = material.pipeline.definition().params.keys();
+    let given = material.run.params.keys();
+    let values = declared.chain(given).map(|name| {
+        let value = material.run.params.get(name);
+        (name.to_string(), json!(value))
+    });
+    Value::Object(values.collect::<Map<_, _>>())
+}
+
+fn verdicts(material: &Material<'_>) -> Value {
+    let verdicts = material.digest.verdicts.iter();
+    let verdicts = verdicts.map(|(name, said)| {
+        let said = json!({ "passed": said.passed, "failed": said.failed });
+        (name.clone(), said)
+    });
+    Value::Object(verdicts.collect::<Map<_, _>>())
+}
+
+/// What a view of a loop says beside its path. Other views of the same pipeline may show the loop, too.
+fn view(format: &ViewFormat, material: &Material<'_>) -> Value {
+    let mut views = material.pipeline.definition().views.iter();
+    let looped = match format {
+        ViewFormat::LoopState(of) => Some(of),
+        _ => views.find_map(|view| match &view.format {
+            ViewFormat::LoopState(of) => Some(of),
+            _ => None,
+        }),
+    };
+    json!({
+        "counter": looped.map(|of| of.counter.as_str()),
+        "promise": looped.map(|of| of.promise.text(&material.run.params)),
+    })
+}

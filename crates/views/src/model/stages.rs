@@ -1,0 +1,51 @@
+//! Stages: where the run is, where it was, and what there is.
+
+use engine::{AgentName, Stage, StageName, Work, Worker};
+use serde_json::{Map, Value, json};
+
+use crate::material::Material;
+use crate::time::rfc3339;
+use crate::words::{self, shown};
+
+/// Every stage by its name, in the order of the definition.
+pub fn stages(material: &Material<'_>) -> Value {
+    let stages = material.pipeline.definition().stages.iter();
+    let stages = stages.map(|known| (known.name.to_string(), stage(material, &known.name)));
+    Value::Object(stages.collect::<Map<_, _>>())
+}
+
+/// The stages before the present one, the latest last.
+pub fn visited(material: &Material<'_>) -> Value {
+    let visited = material.digest.visited.iter();
+    visited.map(|name| stage(material, name)).collect()
+}
+
+pub fn stage(material: &Material<'_>, name: &StageName) -> Value {
+    let known = material.pipeline.stage(name);
+    let shown = shown(material.pipeline, name);
+    let reached = material.digest.reached.get(shown);
+    let end = known.and_then(|stage| match &stage.work {
+        Work::End(end) => Some(words::end(end.end)),
+        _ => None,
+    });
+    json!({
+        "name": name.as_str(),
+        "shown": shown,
+        "kind": known.map(words::stage_kind),
+        "end": end,
+        "agent": known.and_then(owner).map(AgentName::as_str),
+        "reached_at": reached.map(|at| rfc3339(*at)),
+    })
+}
+
+/// The agent that works in a stage, or owns what is reviewed there.
+pub fn owner(stage: &Stage) -> Option<&AgentName> {
+    match &stage.work {
+        Work::Agent(work) => match &work.worker {
+            Worker::Agent(agent) => Some(agent),
+            Worker::Session => None,
+        },
+        Work::Review(work) => Some(&work.owner),
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Templates: Jinja over the model of a run, within limits.
+
+mod escape;
+mod filters;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{self, Write};
+
+use engine::ViewFormat;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
+use serde::de::IgnoredAny;
+
+use crate::safe::is_forbidden;
+use escape::Escaping;
+
+/// A template with the name of its file, which tells how values are escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Template<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+}
+
+/// How many instructions one rendering may take. A graph of a thousand steps needs a tenth of it.
+const MOST_INSTRUCTIONS: u64 = 2_000_000;
+/// How deep a recursive loop may go.
+const MOST_CALLS: usize = 50;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why a template gave no text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError {
+    /// From 1, where it is known.
+    pub line: Option<usize>,
+    pub reason: String,
+}
+
+impl TemplateError {
+    pub(crate) fn missing(format: &ViewFormat) -> Self {
+        Self::new(format!("the format {} has no template", format.word()))
+    }
+
+    fn new(reason: String) -> Self {
+        Self { line: None, reason }
+    }
+
+    fn of(error: &minijinja::Error) -> Self {
+        let reason = match error.kind() {
+            ErrorKind::OutOfFuel => {
+                format!("it takes more than {MOST_INSTRUCTIONS} instructions")
+            }
+            ErrorKind::WriteFailure => format!("it gives more than {MOST_BYTES} bytes"),
+            kind => match error.detail() {
+                Some(detail) => format!("{kind}: {detail}"),
+                None => kind.to_string(),
+            },
+        };
+        Self {
+            line: error.line(),
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(out, "line {line}: {}", self.reason),
+            None => out.write_str(&self.reason),
+        }
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+/// Renders a template. The same model gives the same text.
+///
+/// Invariant: nothing in the text steers a terminal, whatever the template does, and what is called
+/// JSON is JSON.
+pub fn render(template: Template<'_>, model: Value) -> Result<String, TemplateError> {
+    let environment = environment()?;
+    let compiled = environment
+        .template_from_named_str(template.name, template.text)
+        .map_err(|error| TemplateError::of(&error))?;
+    let mut output = Output::default();
+    compiled
+        .render_captured_to(model, &mut output)
+        .map_err(|error| TemplateError::of(&error))?;
+    let text = output.text()?;
+    if Escaping::of(template.name) == Escaping::Json {
+        serde_json::from_str::<IgnoredAny>(&text)
+            .map_err(|error| TemplateError::new(format!("what it gives is not JSON: {error}")))?;
+    }
+    Ok(text)
+}
+
+/// The names that a template takes from the model, as `run.task`, in their order.
+pub fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError> {
+    let environment = environment()?;
+    let compiled = environment
+        .template_from_named_str(template.name, template.text)
+        .map_err(|error| TemplateError::of(&error))?;
+    let functions: BTreeSet<&str> = environment.globals().map(|(name, _)| name).collect();
+    let names = compiled.undeclared_variables(true).into_iter();
+    let mut names: Vec<String> = names
+        .filter(|name| !functions.contains(name.as_str()))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// What is undefined is an error, so that a misspelt name is noticed instead of shown as nothing.
+fn environment<'t>() -> Result<Environment<'t>, TemplateError> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .map_err(|error| TemplateError::of(&error))?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(MOST_INSTRUCTIONS));
+    environment.set_recursion_limit(MOST_CALLS);
+    environment.set_formatter(escape::write);
+    filters::add(&mut environment);
+    Ok(environment)
+}
+
+/// The text so far, which may not become too long.
+#[derive(Default)]
+struct Output(Vec<u8>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Output {
+    /// Without what a terminal would obey: a template may call any text safe.
+    fn text(self) -> Result<String, TemplateError> {
+        let text =
+            String::from_utf8(self.0).map_err(|error| TemplateError::new(error.to_string()))?;
+        if text.contains(is_forbidden) {
+            Ok(text.replace(is_forbidden, ""))
+        } else {
+            Ok(text)
+        }
+    }
+}
