@@ -3,7 +3,7 @@
 use engine::{Artifact, ArtifactName, Definition, Format, Leaves, Outcome, Run, Source, StepId};
 use serde_json::Value;
 
-use crate::next::{filled, wanted};
+use crate::placeholder::{filled, wanted};
 use crate::safe::line;
 
 /// A line for each artifact: what it is called, where it lies, and what must be in it.

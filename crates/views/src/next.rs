@@ -8,9 +8,10 @@ use engine::{
 };
 use serde_json::Value;
 
+use crate::duty::{duty_words, settings};
 use crate::paint::Paint;
+use crate::placeholder::{filled, wanted};
 use crate::safe::Outside;
-use crate::standing::settings;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
@@ -309,25 +310,6 @@ impl Teller<'_> {
     }
 }
 
-/// A path as it is on disk, where everything in it is known by now.
-pub(crate) fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
-    let mut path = path.replace("{run}", run.id.as_str());
-    if let Some(step) = step {
-        path = path.replace("{step}", step.as_str());
-    }
-    for (name, value) in &run.params {
-        path = path.replace(&format!("{{{name}}}"), value);
-    }
-    path
-}
-
-/// What a field must say when this agent writes it.
-pub(crate) fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
-    filled(run, text, step)
-        .replace("{stage}", run.position.stage.as_str())
-        .replace("{agent}", agent)
-}
-
 fn plain(actor: Actor, what: &str) -> WayOn {
     let what = Outside::new(what);
     WayOn {
@@ -354,24 +336,4 @@ fn under(agent: &AgentName, step: Option<&StepId>) -> WayOn {
         Actor::Agent(agent.clone()),
         &format!("'{agent}' is at work{step}"),
     )
-}
-
-/// What the agent does, after its name.
-pub fn duty_words(duty: &NextDuty) -> String {
-    match duty {
-        NextDuty::Work => "works".to_owned(),
-        NextDuty::Review {
-            reviewer,
-            round,
-            rounds,
-        } => {
-            format!(
-                "reviews as number {} in round {round} of {rounds}",
-                reviewer + 1
-            )
-        }
-        NextDuty::Fix { findings_of } => format!("fixes what '{findings_of}' found"),
-        NextDuty::Step { step, title } if title.trim().is_empty() => format!("does step {step}"),
-        NextDuty::Step { step, title } => format!("does step {step}: {title}"),
-    }
 }

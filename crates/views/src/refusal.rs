@@ -2,8 +2,8 @@
 
 use engine::{Driver, Next, NextDuty, Pipeline, Refusal, Run, Stage};
 
+use crate::duty::settings;
 use crate::safe::line;
-use crate::standing::settings;
 
 /// `GW-R11 refused: 'ansible-reviewer' may not work in validating; next: 'ansible-validator'`.
 pub fn refusal(refusal: &Refusal) -> String {

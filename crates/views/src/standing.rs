@@ -7,8 +7,9 @@ use engine::{
 };
 
 use crate::demand::demands;
+use crate::duty::{duty_words, settings};
 use crate::layout::cut;
-use crate::next::{duty_words, filled};
+use crate::placeholder::filled;
 use crate::safe::line;
 
 /// A session reads this at its start and after each compaction, so it is short.
@@ -301,20 +302,6 @@ fn mirrored(member: &Member) -> String {
 fn is_done(graph: &Graph) -> bool {
     let mut members = graph.members.iter();
     members.all(|member| member.state == MemberState::Done)
-}
-
-/// How the worker with this duty is started.
-pub(crate) fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
-    match (&stage.work, duty) {
-        (Work::Agent(work), _) => Some(&work.settings),
-        (Work::Steps(work), _) => Some(&work.settings),
-        (Work::Review(work), NextDuty::Review { reviewer, .. }) => work
-            .panel
-            .get(*reviewer as usize)
-            .map(|member| &member.settings),
-        (Work::Review(work), NextDuty::Fix { .. }) => Some(&work.owner_settings),
-        _ => None,
-    }
 }
 
 fn waiting_for(agent: &AgentName, step: Option<&StepId>) -> String {

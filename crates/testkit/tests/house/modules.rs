@@ -5,32 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::imports::{Imports, RootUse, imports};
 use crate::source::File;
 
-/// Crates whose modules do not form layers yet. A crate without a cycle must not stand here.
-const NOT_LAYERED_YET: &[&str] = &["views"];
-
 /// What lies in `lib.rs` or `main.rs` itself. Its `pub use` only offers names to others: who imports
 /// such a name imports the module that holds it.
 const ROOT: &str = "the crate's root";
 
 /// Every cycle between the top-level modules of a crate, with the imports that cause it.
 pub fn cycles(files: &[File]) -> Vec<String> {
-    cycles_except(files, NOT_LAYERED_YET)
-}
-
-fn cycles_except(files: &[File], not_layered_yet: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    for folder in source_folders(files) {
-        let name = crate_name(folder);
-        let cycles = Graph::read(folder, files).cycles();
-        if !not_layered_yet.contains(&name) {
-            found.extend(cycles.iter().map(|cycle| format!("{folder}: {cycle}")));
-        } else if cycles.is_empty() {
-            found.push(format!(
-                "{folder}: has no cycle any more; take `{name}` out of NOT_LAYERED_YET"
-            ));
-        }
-    }
-    found
+    let folders = source_folders(files).into_iter();
+    let found = folders.flat_map(|folder| {
+        let cycles = Graph::read(folder, files).cycles().into_iter();
+        cycles.map(move |cycle| format!("{folder}: {cycle}"))
+    });
+    found.collect()
 }
 
 /// The folders with the sources of crates: `crates/engine/src/`.
@@ -42,11 +28,6 @@ fn source_folders(files: &[File]) -> BTreeSet<&str> {
         folder.ends_with("/src/").then_some(folder)
     });
     roots.collect()
-}
-
-fn crate_name(folder: &str) -> &str {
-    let folder = folder.trim_end_matches("/src/");
-    folder.rsplit('/').next().unwrap_or(folder)
 }
 
 /// Which top-level module imports which, with the first import that shows it.
@@ -214,10 +195,5 @@ fn a_cycle_is_shown_with_the_imports_that_cause_it() {
         \n      one → two: crates/a/src/one.rs:1 crate::two::Two\
         \n      three → one: crates/a/src/three.rs:3 crate::one\
         \n      two → three: crates/a/src/two/deep.rs:2 crate::Three::new";
-    assert_eq!(cycles_except(&files, &[]), [cycle]);
-    assert_eq!(cycles_except(&files, &["a"]), [""; 0]);
-    assert_eq!(
-        cycles_except(&files, &["a", "b"]),
-        ["crates/b/src/: has no cycle any more; take `b` out of NOT_LAYERED_YET"]
-    );
+    assert_eq!(cycles(&files), [cycle]);
 }

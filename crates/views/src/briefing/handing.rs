@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Handed;
 use super::quote::Quote;
-use crate::next::filled;
+use crate::placeholder::filled;
 use crate::safe::{line, safe};
 
 /// The captured contents that a briefing for this dispatch quotes.

@@ -1,0 +1,22 @@
+//! Placeholders in the texts of a definition, filled in for one run.
+
+use engine::{Run, StepId};
+
+/// A path as it is on disk, where everything in it is known by now.
+pub fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
+    let mut path = path.replace("{run}", run.id.as_str());
+    if let Some(step) = step {
+        path = path.replace("{step}", step.as_str());
+    }
+    for (name, value) in &run.params {
+        path = path.replace(&format!("{{{name}}}"), value);
+    }
+    path
+}
+
+/// What a field must say when this agent writes it.
+pub fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
+    filled(run, text, step)
+        .replace("{stage}", run.position.stage.as_str())
+        .replace("{agent}", agent)
+}
