@@ -77,7 +77,8 @@ fn parse_runner(text: &str) -> Result<String, String> {
     match Runner::parse(text) {
         Some(Runner::Program(_)) => Ok(text.to_owned()),
         Some(Runner::Command | Runner::StandIn) | None => {
-            Err("name one of claude, codex, gemini".to_owned())
+            let words = hosts::Program::ALL.map(hosts::Program::word);
+            Err(format!("name one of {}", words.join(", ")))
         }
     }
 }

@@ -121,7 +121,7 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         return worker.answer(named, &input, environment, known);
     }
     // The sessions of other hosts are not ours.
-    if !host.guards_sessions() {
+    if host.session_host().is_none() {
         return Bytes::nothing();
     }
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {

@@ -183,9 +183,11 @@ pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Fail
 
 /// The folder of a person's own settings, whatever links lead to it.
 pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
-    let folder = environment.claude_folder().ok_or_else(|| {
-        Failure::outside("cannot find your user settings")
-            .hint("set HOME or CLAUDE_CONFIG_DIR to an absolute path")
+    let folder = environment.settings_folder().ok_or_else(|| {
+        Failure::outside("cannot find your user settings").hint(format!(
+            "set HOME or {} to an absolute path",
+            host::PLACES.folder_variable
+        ))
     })?;
     Ok(folder.canonicalize().unwrap_or(folder))
 }

@@ -2,19 +2,20 @@
 //!
 //! Measured with 2.1.325. `tests/claude-code` holds what it sends.
 
-pub mod install;
 mod notification;
 pub mod plugin;
 mod process;
 mod question;
 mod read;
+pub(crate) mod session_host;
+mod settings_faults;
 pub mod statusline;
 mod step;
 mod wire;
 mod write;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
 };
 use crate::hook::Event;
 use crate::recognition::{Conversations, Recognition};
@@ -61,20 +62,49 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         reports_usage: true,
         reports_cost: true,
     },
+    session_host: Some(&session_host::SESSION_HOST),
+    tools: ToolNames {
+        agent: &["Agent", "Task"],
+        shell: &["Bash"],
+        write: &["Write"],
+        edit: &["Edit"],
+        read: &["Read"],
+        find_files: &["Glob"],
+        list_folder: &["LS"],
+        search_text: &["Grep"],
+        fetch: &["WebFetch"],
+        search_web: &["WebSearch"],
+        to_do_list: &["TodoWrite"],
+        only_read: &[
+            "Read",
+            "Glob",
+            "Grep",
+            "LS",
+            "WebFetch",
+            "WebSearch",
+            "ToolSearch",
+            "TaskList",
+            "TaskGet",
+        ],
+        foreign_prefix: "mcp__",
+    },
     process: ProcessDescriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Ours,
         counting: Counting::Conversation,
         own_settings: None,
+        project_settings: &[],
+        own_folder: Some((
+            ".claude/",
+            "Write files in `.claude/` with your Write tool: no shell may.",
+        )),
         arguments: process::arguments,
         guarding: process::guarding,
         read_line: process::read_line,
         trouble_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {
-        sessions: Sessions::Guarded,
-        agent_tools: &["Agent", "Task"],
         event: Event::parse,
         read: read::read,
         write: write::write,

@@ -8,7 +8,7 @@ mod process;
 mod wire;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
 };
 use crate::hook::{Event, exit_code};
 use crate::recognition::{Conversations, Recognition};
@@ -48,20 +48,36 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         reports_usage: true,
         reports_cost: false,
     },
+    session_host: None,
+    tools: ToolNames {
+        agent: &["spawn_agent"],
+        shell: &["shell", "exec_command"],
+        write: &["apply_patch"],
+        edit: &["apply_patch"],
+        read: &["view_image"],
+        find_files: &[],
+        list_folder: &[],
+        search_text: &[],
+        fetch: &[],
+        search_web: &["web_search"],
+        to_do_list: &["update_plan"],
+        only_read: &[],
+        foreign_prefix: "mcp__",
+    },
     process: ProcessDescriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Its,
         counting: Counting::Conversation,
         own_settings: Some(guarding::OWN),
+        project_settings: &[".codex/config.toml", ".codex/hooks.json"],
+        own_folder: None,
         arguments: process::arguments,
         guarding: guarding::guarding,
         read_line: process::read_line,
         trouble_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {
-        sessions: Sessions::WorkersOnly,
-        agent_tools: &["spawn_agent"],
         event: Event::parse,
         read: hook::read,
         write: |event, answer| exit_code::write(event, event.word(), answer),

@@ -3,6 +3,7 @@
 use crate::agent_process::{Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
 use crate::recognition::Recognition;
+use crate::session_host::SessionHost;
 use crate::version::Version;
 
 /// One agent program.
@@ -15,6 +16,9 @@ pub struct Descriptor {
     /// The first version that has all that we need.
     pub oldest: Version,
     pub abilities: Abilities,
+    /// Where its sessions hold runs. Of other programs only the workers that we start are guarded.
+    pub session_host: Option<&'static SessionHost>,
+    pub tools: ToolNames,
     pub process: ProcessDescriptor,
     pub hooks: HookDescriptor,
 }
@@ -36,6 +40,26 @@ pub struct Abilities {
     pub reports_cost: bool,
 }
 
+/// Its tools by what they are for. The first name is the one that is used today.
+pub struct ToolNames {
+    /// Starts another agent.
+    pub agent: &'static [&'static str],
+    pub shell: &'static [&'static str],
+    pub write: &'static [&'static str],
+    pub edit: &'static [&'static str],
+    pub read: &'static [&'static str],
+    pub find_files: &'static [&'static str],
+    pub list_folder: &'static [&'static str],
+    pub search_text: &'static [&'static str],
+    pub fetch: &'static [&'static str],
+    pub search_web: &'static [&'static str],
+    pub to_do_list: &'static [&'static str],
+    /// Tools that change no file, whatever they are given.
+    pub only_read: &'static [&'static str],
+    /// How the names of tools that an MCP server brings begin.
+    pub foreign_prefix: &'static str,
+}
+
 /// How a program is started, and what its output says.
 pub struct ProcessDescriptor {
     /// Variables that say where it finds its settings and its service.
@@ -47,6 +71,12 @@ pub struct ProcessDescriptor {
     /// Settings of the person that guarding must know: the program does not find them any more, or
     /// would write to them.
     pub own_settings: Option<OwnPlace>,
+    /// Files in a project that change how the next process of it works, where it has no
+    /// [`SessionHost`] that names them.
+    pub project_settings: &'static [&'static str],
+    /// A folder into which it lets only its own tools write, with what to tell a worker that must
+    /// leave something there.
+    pub own_folder: Option<(&'static str, &'static str)>,
     /// Its command line.
     pub arguments: fn(&Start<'_>) -> Vec<String>,
     /// What makes its hooks call us, in its process alone.
@@ -78,9 +108,6 @@ pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), Unreada
 
 /// How a program talks to its hooks.
 pub struct HookDescriptor {
-    pub sessions: Sessions,
-    /// The names of the tool with which its agents start others.
-    pub agent_tools: &'static [&'static str],
     /// The event that it calls so.
     pub event: fn(&str) -> Event,
     pub read: ReadHook,
@@ -89,13 +116,4 @@ pub struct HookDescriptor {
     pub imitates_host: fn(&str) -> bool,
     /// The answer when we could not judge.
     pub undecided: fn(Event, Stake, &str) -> Bytes,
-}
-
-/// Whose tool calls we judge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sessions {
-    /// Those of a person's sessions, which hold runs, and those of the workers that we start.
-    Guarded,
-    /// Those of the workers that we start. A person's session is none of our business.
-    WorkersOnly,
 }

@@ -8,7 +8,7 @@ mod process;
 mod wire;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, Sessions,
+    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
 };
 use crate::hook::exit_code;
 use crate::recognition::{Conversations, Recognition};
@@ -40,20 +40,36 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         reports_usage: true,
         reports_cost: false,
     },
+    session_host: None,
+    tools: ToolNames {
+        agent: &["invoke_agent"],
+        shell: &["run_shell_command"],
+        write: &["write_file"],
+        edit: &["replace"],
+        read: &["read_file", "read_many_files"],
+        find_files: &["glob"],
+        list_folder: &["list_directory"],
+        search_text: &["grep_search", "search_file_content"],
+        fetch: &["web_fetch"],
+        search_web: &["google_web_search"],
+        to_do_list: &["write_todos"],
+        only_read: &[],
+        foreign_prefix: "mcp_",
+    },
     process: ProcessDescriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Ours,
         counting: Counting::Process,
         own_settings: Some(guarding::OWN),
+        project_settings: &[".gemini/settings.json"],
+        own_folder: None,
         arguments: process::arguments,
         guarding: guarding::guarding,
         read_line: process::read_line,
         trouble_of_exit_code: process::trouble,
     },
     hooks: HookDescriptor {
-        sessions: Sessions::WorkersOnly,
-        agent_tools: &["invoke_agent"],
         event: hook::event,
         read: hook::read,
         write: |event, answer| exit_code::write(event, hook::word(event), answer),

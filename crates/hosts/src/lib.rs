@@ -13,11 +13,15 @@ pub mod hook;
 pub mod known_agents;
 mod program;
 mod recognition;
+mod session_host;
+pub mod settings;
 mod shell;
+pub mod tool_names;
 mod version;
 
 pub use descriptor::{Abilities, Counting};
 pub use hook::{Answer, Bytes, Ended, Event, Payload, Source, Stake, Unreadable, Verdict, What};
-pub use program::Program;
+pub use program::{DEFAULT_SESSION_HOST, Program};
+pub use session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
 pub use shell::shell_word;
 pub use version::{Familiarity, Version};

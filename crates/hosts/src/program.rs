@@ -5,9 +5,10 @@ use engine::{HostName, RunnerName};
 use crate::agent_process::{
     Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable, trouble,
 };
-use crate::descriptor::{Abilities, ConversationIds, Counting, Descriptor, Sessions};
+use crate::descriptor::{Abilities, ConversationIds, Counting, Descriptor, ToolNames};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
 use crate::recognition::Recognition;
+use crate::session_host::SessionHost;
 use crate::version::{Familiarity, Version};
 use crate::{claude, codex, gemini};
 
@@ -60,10 +61,17 @@ impl Program {
         &self.descriptor().recognition
     }
 
+    pub(crate) const fn tools(self) -> &'static ToolNames {
+        &self.descriptor().tools
+    }
+
     pub const fn abilities(self) -> Abilities {
         self.descriptor().abilities
     }
 }
+
+/// What [`Program::DEFAULT`] has as a host of sessions.
+pub const DEFAULT_SESSION_HOST: &SessionHost = &claude::session_host::SESSION_HOST;
 
 /// Versions.
 impl Program {
@@ -123,6 +131,17 @@ impl Program {
         self.descriptor().process.own_settings
     }
 
+    /// Files in a project that change how the next process of it works.
+    pub const fn project_settings(self) -> &'static [&'static str] {
+        self.descriptor().process.project_settings
+    }
+
+    /// What to tell a worker that must leave a file at this path, where not every tool can write it.
+    pub fn writing_advice(self, path: &str) -> Option<&'static str> {
+        let (folder, advice) = self.descriptor().process.own_folder?;
+        path.starts_with(folder).then_some(advice)
+    }
+
     /// What makes its hooks call us, in its process alone.
     pub fn guarding(self, guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
         (self.descriptor().process.guarding)(guard)
@@ -146,14 +165,14 @@ impl Program {
 
 /// Its hooks, which call us by its word: `gatewright hook WORD EVENT`.
 impl Program {
-    /// Do its sessions hold runs?
-    pub fn guards_sessions(self) -> bool {
-        self.descriptor().hooks.sessions == Sessions::Guarded
+    /// Where its sessions hold runs. Of other programs only the workers that we start are guarded.
+    pub const fn session_host(self) -> Option<&'static SessionHost> {
+        self.descriptor().session_host
     }
 
     /// The names of the tool with which its agents start others.
     pub const fn agent_tools(self) -> &'static [&'static str] {
-        self.descriptor().hooks.agent_tools
+        self.descriptor().tools.agent
     }
 
     /// The event that it calls so. Events of all programs have the names of Claude Code's.
@@ -188,6 +207,13 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_default_program_hosts_sessions() {
+        let host = Program::DEFAULT.session_host().unwrap();
+        assert_eq!(host.format, DEFAULT_SESSION_HOST.format);
+        assert_eq!(host.format.host, Program::DEFAULT.word());
+    }
 
     #[test]
     fn a_version_is_tested_untested_or_too_old() {

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
+use hosts::Program;
 use serde_json::{Map, Value, json};
 
 use crate::state::{self, State};
@@ -53,7 +54,7 @@ fn session_file(state: &State, session: &SessionId) -> PathBuf {
     state
         .folder()
         .join(SESSIONS)
-        .join(name(&format!("claude\n{session}")))
+        .join(name(&format!("{}\n{session}", Program::DEFAULT.word())))
 }
 
 fn project_file(state: &State, project: &str) -> PathBuf {

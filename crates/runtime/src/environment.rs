@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use engine::{CallId, SessionId};
+use hosts::{DEFAULT_SESSION_HOST, SessionHost};
 
 /// What the environment says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Environment {
     pub env_file: Option<PathBuf>,
     /// The hook that started us is a plugin's.
     pub in_plugin: bool,
-    claude_folder: Option<PathBuf>,
+    settings_folder: Option<PathBuf>,
     /// Values that must not be stored, because of what their variables are called.
     pub secrets: Vec<String>,
 }
@@ -55,22 +56,38 @@ impl Environment {
             Some("HOME") => self.home = absolute(value),
             Some("USER") => self.user = value.to_str().map(str::to_owned),
             Some("PATH") => self.search_path = Some(value.to_owned()),
-            Some("CLAUDE_CODE_SESSION_ID") => {
-                self.session = value.to_str().and_then(|id| SessionId::parse(id).ok());
-            }
-            Some("CLAUDE_PID") => self.host_process = value.to_str().and_then(|id| id.parse().ok()),
             Some("GATEWRIGHT_CALL") => {
                 self.call = value.to_str().and_then(|call| CallId::parse(call).ok());
             }
-            Some("CLAUDE_PROJECT_DIR") => self.project = absolute(value),
-            Some("CLAUDE_ENV_FILE") => self.env_file = absolute(value),
-            Some("CLAUDE_PLUGIN_ROOT") => self.in_plugin = true,
-            Some("CLAUDE_CONFIG_DIR") => self.claude_folder = absolute(value),
             Some("NO_COLOR") => self.no_color = true,
             Some("TERM") => self.dumb_terminal = value == "dumb",
+            Some(name) if self.take_of_host(name, value) => {}
             Some(name) if is_secret(name) => self.secrets.extend(secret(value)),
             Some(_) | None => {}
         }
+    }
+
+    /// What the host of a session tells. Is it one of its variables?
+    fn take_of_host(&mut self, name: &str, value: &OsStr) -> bool {
+        let SessionHost {
+            variables, places, ..
+        } = DEFAULT_SESSION_HOST;
+        if name == variables.session {
+            self.session = value.to_str().and_then(|id| SessionId::parse(id).ok());
+        } else if name == variables.process {
+            self.host_process = value.to_str().and_then(|id| id.parse().ok());
+        } else if name == variables.project {
+            self.project = absolute(value);
+        } else if name == variables.env_file {
+            self.env_file = absolute(value);
+        } else if name == variables.plugin {
+            self.in_plugin = true;
+        } else if name == places.folder_variable {
+            self.settings_folder = absolute(value);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Where programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
@@ -79,10 +96,11 @@ impl Environment {
         self.state_home.clone().or_else(default)
     }
 
-    /// Where Claude Code keeps the user's own settings.
-    pub fn claude_folder(&self) -> Option<PathBuf> {
-        let default = || self.home.as_ref().map(|home| home.join(".claude"));
-        self.claude_folder.clone().or_else(default)
+    /// Where the host of sessions keeps a person's own settings.
+    pub fn settings_folder(&self) -> Option<PathBuf> {
+        let below = DEFAULT_SESSION_HOST.places.folder;
+        let default = || self.home.as_ref().map(|home| home.join(below));
+        self.settings_folder.clone().or_else(default)
     }
 
     /// Can the terminal do nothing but print lines?

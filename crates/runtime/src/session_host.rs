@@ -13,7 +13,7 @@ pub fn mark_doubt(
     opened: OpenRun,
     holder: Option<&Process>,
 ) -> Result<OpenRun, Failure> {
-    match doubt(holder) {
+    match doubt(&opened.run().host, holder) {
         Some(what) => commit::alone(
             workspace,
             opened,

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::install::hooks::Wanted;
+use crate::install::host::TITLE;
 use crate::install::plan::Plan;
 use crate::install::record::Record;
 use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
@@ -218,10 +219,10 @@ fn tell_done(context: &Context, output: &mut Output, done: &Prepared) -> Result<
     let host = host::find(&context.environment);
     let found = match &host {
         Some(host) => match &host.version {
-            Ok(version) => format!("Claude Code {version} is {}", host.path.display()),
-            Err(reason) => format!("Claude Code is {}, but {reason}", host.path.display()),
+            Ok(version) => format!("{TITLE} {version} is {}", host.path.display()),
+            Err(reason) => format!("{TITLE} is {}, but {reason}", host.path.display()),
         },
-        None => "Claude Code is not on the PATH; the hooks work once it is installed".to_owned(),
+        None => format!("{TITLE} is not on the PATH; the hooks work once it is installed"),
     };
     output.say(&format!("note: {found}"));
     let pipelines = done.pipelines();

@@ -4,6 +4,7 @@ use engine::{
     Actor, AgentName, Asker, BypassAttempt, CallId, CommandName, Ending, Fault, Happening, Reply,
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
+use hosts::tool_names;
 use hosts::{Answer, Ended, Event, Payload, Program, Verdict, What};
 
 use super::guarded::{Guarded, was_abandoned};
@@ -98,7 +99,7 @@ fn agents(
         }
         What::MessageRequested { to, call, actor } => message(guarded, to, call, actor),
         What::ToolRequested { .. } => touching(guarded, payload, what),
-        What::ToolUsed { tool, actor } if protected_paths::may_write(tool) => {
+        What::ToolUsed { tool, actor } if tool_names::may_write(tool) => {
             let worker = actor.clone();
             said(guarded, Happening::Tool(ToolEvent::Used { worker }))
         }

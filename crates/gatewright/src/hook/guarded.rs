@@ -9,7 +9,7 @@ use engine::{
     BindingState, BypassAttempt, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent,
 };
 use hosts::bypass_detection;
-use hosts::{Answer, Event, Payload, Stake, Verdict, What};
+use hosts::{Answer, Event, Payload, Program, Stake, Verdict, What};
 use store::{Backend as _, Key};
 
 use super::input::Input;
@@ -76,7 +76,7 @@ pub fn answer(
     if is_released(&opened) {
         return Ok(None);
     }
-    let key = key(event, &session, payload);
+    let key = key(input.host, event, &session, payload);
     let mut guarded = Guarded {
         workspace: &mut workspace,
         session,
@@ -198,7 +198,7 @@ pub fn see(state: &State, event: Event) {
 
 /// A call that is told twice is one call. Events without a number of their own are told apart by
 /// what the run knows.
-fn key(event: Event, session: &SessionId, payload: &Payload) -> Option<Key> {
+fn key(host: Program, event: Event, session: &SessionId, payload: &Payload) -> Option<Key> {
     let call = match &payload.what {
         What::AgentRequested { call, .. }
         | What::SkillRequested { call, .. }
@@ -207,7 +207,7 @@ fn key(event: Event, session: &SessionId, payload: &Payload) -> Option<Key> {
         _ => return None,
     };
     let short: String = session.as_str().chars().take(36).collect();
-    Key::parse(&format!("claude {} {short} {call}", event.word())).ok()
+    Key::parse(&format!("{} {} {short} {call}", host.word(), event.word())).ok()
 }
 
 /// What is at stake when nobody can decide: a pure look at the payload, without any store.

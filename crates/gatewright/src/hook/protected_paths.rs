@@ -9,34 +9,21 @@ use engine::{
     Artifact, ArtifactName, BypassAttempt, CommandName, ProtectedPath, Removed, Source, StepId,
 };
 use evidence::artifact_path;
-use hosts::Payload;
 use hosts::bypass_detection;
+use hosts::{DEFAULT_SESSION_HOST, Payload, Program, SettingsPlaces};
 
 use super::resolve::Resolver;
 use runtime::environment::Environment;
 use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 
+/// Where the settings of the host lie.
+const HOST: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
+
 /// What was found in a call.
 pub struct Looked {
     pub protected_paths: Vec<ProtectedPath>,
     pub bypass: Option<BypassAttempt>,
-}
-
-/// Can this tool change a file?
-pub fn may_write(tool: &str) -> bool {
-    !matches!(
-        tool,
-        "Read"
-            | "Glob"
-            | "Grep"
-            | "LS"
-            | "WebFetch"
-            | "WebSearch"
-            | "ToolSearch"
-            | "TaskList"
-            | "TaskGet"
-    )
 }
 
 /// All that this call would touch, as far as it says so.
@@ -123,13 +110,6 @@ fn folder_of(resolver: &Resolver, payload: &Payload, worktree: Option<&Path>) ->
     resolver.resolved(told.or(worktree).unwrap_or(Path::new("/")))
 }
 
-/// Settings of other hosts. What a worker writes here would be those of the next one.
-const SETTINGS_OF_OTHERS: [&str; 3] = [
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".gemini/settings.json",
-];
-
 /// The views whose removal stops the run, by their paths.
 fn stops(opened: &OpenRun) -> Vec<PathBuf> {
     let definition = opened.pipeline.definition();
@@ -173,17 +153,17 @@ impl Places {
         }
         let roots = worktrees.iter().copied();
         let roots = roots.chain(environment.project.as_deref());
-        let own = roots.map(|root| Some(root.join(".claude")));
-        let settings = own.chain([environment.claude_folder()]);
+        let own = roots.map(|root| Some(root.join(HOST.folder)));
+        let settings = own.chain([environment.settings_folder()]);
         for folder in settings.flatten() {
-            add(folder.join("settings.json"), ProtectedPath::Settings);
-            add(folder.join("settings.local.json"), ProtectedPath::Settings);
-            // What stands here is submitted later as if a person had typed it.
-            add(folder.join("scheduled_tasks.json"), ProtectedPath::Settings);
+            for file in HOST.protected {
+                add(folder.join(file), ProtectedPath::Settings);
+            }
         }
         for worktree in worktrees {
             add(worktree.join(".gatewright"), ProtectedPath::Definition);
-            let others = SETTINGS_OF_OTHERS.iter();
+            // What a worker writes here would be the settings of the next one.
+            let others = Program::ALL.into_iter().flat_map(Program::project_settings);
             for file in others.filter(|_| environment.call.is_some()) {
                 add(worktree.join(file), ProtectedPath::Settings);
             }
@@ -208,7 +188,7 @@ impl Places {
         let mut places = Self::new(resolver, environment, Some(&workspace.state), grounds);
         let given = opened.pipeline.definition().gives.iter();
         let given = given.flat_map(|file| grounds.iter().map(move |root| (root, file)));
-        let given = given.map(|(root, file)| root.join(".claude").join(file));
+        let given = given.map(|(root, file)| root.join(HOST.folder).join(file));
         let given = given.map(|path| (resolver.resolved(&path), ProtectedPath::Definition));
         places.places.extend(given);
         let stops = stops(opened).into_iter();

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use engine::AgentName;
+use hosts::DEFAULT_SESSION_HOST;
 
 use super::guarded::Guarded;
 use runtime::environment::Environment;
@@ -32,8 +33,8 @@ pub fn begins_nobody(environment: &Environment, skill: &str) -> bool {
 }
 
 fn text_of(environment: &Environment, worktree: Option<&Path>, skill: &str) -> Option<String> {
-    let project = worktree.map(|worktree| worktree.join(".claude"));
-    let folders = [project, environment.claude_folder()];
+    let project = worktree.map(|worktree| worktree.join(DEFAULT_SESSION_HOST.places.folder));
+    let folders = [project, environment.settings_folder()];
     let mut folders = folders.into_iter().flatten();
     folders.find_map(|folder| read(&folder, skill))
 }

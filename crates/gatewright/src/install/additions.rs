@@ -6,6 +6,7 @@ use evidence::Project;
 use language::Sources;
 
 use super::disk::Base;
+use super::host::PLACES;
 use super::marked::{Marks, Owner, Unpaired};
 use super::places::LOCAL;
 use super::plan::{Change, Plan};
@@ -13,7 +14,7 @@ use super::record::Kind;
 use runtime::failure::Failure;
 
 const IGNORED: &str = ".gitignore";
-const MEMORY: &str = "CLAUDE.md";
+const MEMORY: &str = PLACES.memory;
 
 /// What one pipeline adds.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The way back: files as they were before us, or without our part where somebody has changed them.
 
-use hosts::claude::install::Settings;
+use hosts::settings::Settings;
 
 use super::additions::unclear;
 use super::disk::Base;

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use evidence::Project;
-use hosts::claude::install::{Call, Hook, Line, REGISTERED};
+use hosts::settings::{Hook, HookCommand};
 
+use super::host::FORMAT;
 use super::places::{self, Place};
 use super::program::Program;
 use runtime::environment::Environment;
@@ -48,16 +49,16 @@ fn missing(places: &[Place], program: &Program) -> Option<&'static str> {
         let mut here = hooks.iter().filter(|hook| hook.event == event);
         here.any(|hook| holds(hook, program))
     };
-    let mut events = REGISTERED.iter().map(|registered| registered.event);
+    let mut events = FORMAT.registered.iter().map(|registered| registered.event);
     events.find(|event| !holds(event))
 }
 
 /// Does this hook call the program that runs now, as we would write it?
 pub fn holds(hook: &Hook, program: &Program) -> bool {
-    match &hook.line {
-        Line::Exec { program: path, .. } => {
-            program.is_at(path) && hook.holds(&Call::Path(path.clone()))
+    match &hook.command {
+        HookCommand::Exec { program: path, .. } => {
+            program.is_at(path) && hook.holds(&FORMAT.call_by_path(path))
         }
-        Line::Shell(_) => hook.holds(&Call::Name),
+        HookCommand::Shell(_) => hook.holds(&FORMAT.call_by_name()),
     }
 }

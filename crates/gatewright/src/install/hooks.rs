@@ -1,8 +1,9 @@
 //! Which settings file gets our hooks, and what becomes of the others.
 
-use hosts::claude::install::{Call, REGISTERED, Settings, StatusLine};
+use hosts::settings::{Call, Settings, StatusLine};
 
 use super::gone;
+use super::host::{FORMAT, TITLE};
 use super::places::{Found, LOCAL, Place, SHARED, Scope, USER};
 use super::plan::{Change, Plan};
 use super::program::Program;
@@ -34,11 +35,17 @@ pub fn plan(
     match wanted {
         Wanted::Local => local(plan, places, program),
         Wanted::Shared => {
-            put(plan, SHARED, &Call::Name, program, StatusLine::AsItIs)?;
+            put(
+                plan,
+                SHARED,
+                &FORMAT.call_by_name(),
+                program,
+                StatusLine::AsItIs,
+            )?;
             take_out(plan, LOCAL, program)
         }
         Wanted::User => {
-            let call = Call::Path(program.path.clone());
+            let call = FORMAT.call_by_path(&program.path);
             put(plan, USER, &call, program, StatusLine::Ours)
         }
     }
@@ -59,7 +66,7 @@ fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Fai
         true => StatusLine::AsItIs,
         false => StatusLine::Ours,
     };
-    let call = Call::Path(program.path.clone());
+    let call = FORMAT.call_by_path(&program.path);
     put(plan, LOCAL, &call, program, status_line)
 }
 
@@ -74,7 +81,7 @@ pub fn is_complete(place: &Place, program: &Program) -> bool {
         return false;
     };
     let hooks = settings.hooks(&program.path);
-    REGISTERED.iter().all(|registered| {
+    FORMAT.registered.iter().all(|registered| {
         let mut here = hooks.iter().filter(|hook| hook.event == registered.event);
         here.any(|hook| gone::holds(hook, program))
     })
@@ -89,8 +96,8 @@ fn put(
 ) -> Result<(), Failure> {
     let before = plan.base.read(path)?;
     let settings = settings(plan, path, before.as_deref().unwrap_or_default())?;
-    if let Some(fault) = settings.faults().first() {
-        let message = format!("Claude Code ignores {}: {fault}", shown(plan, path));
+    if let Some(fault) = settings.faults(FORMAT).first() {
+        let message = format!("{TITLE} ignores {}: {fault}", shown(plan, path));
         return Err(Failure::settings(message).hint("nothing was written; fix the file first"));
     }
     let after = settings.with_hooks(call, &program.path, status_line);
@@ -149,7 +156,7 @@ fn tell_switches(plan: &mut Plan, places: &[Place]) {
             )),
             Found::Settings(_) | Found::Nothing => {}
             Found::Unfit(reason) => {
-                plan.note(format!("Claude Code cannot read {path}: {reason}"));
+                plan.note(format!("{TITLE} cannot read {path}: {reason}"));
             }
         }
     }

@@ -1,17 +1,24 @@
-//! The Claude Code of this machine: where it lies and how old it is.
+//! The host into whose settings `init` puts our hooks: what is known of it, and the one of this machine.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use hosts::{Program, Version};
+use hosts::settings::SettingsFormat;
+use hosts::{DEFAULT_SESSION_HOST, Program, SettingsPlaces, Version};
 
 use super::program;
 use runner::agent::version;
 use runtime::environment::Environment;
 
+pub const HOST: Program = Program::DEFAULT;
+/// Its name for people.
+pub const TITLE: &str = HOST.title();
+pub const PLACES: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
+pub const FORMAT: &SettingsFormat = &DEFAULT_SESSION_HOST.format;
+
 /// The version with which we were tested, and the first one whose hooks block when they fail.
-pub const TESTED: Version = Program::Claude.tested();
-pub const BLOCKING: Version = Program::Claude.oldest();
+pub const TESTED: Version = HOST.tested();
+pub const BLOCKING: Version = HOST.oldest();
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -20,9 +27,9 @@ pub struct Host {
     pub version: Result<Version, String>,
 }
 
-/// The Claude Code that people start by its name.
+/// The host that people start by its name.
 pub fn find(environment: &Environment) -> Option<Host> {
-    let path = program::find(environment, Program::Claude.word())?;
+    let path = program::find(environment, HOST.word())?;
     let version = version::read(Command::new(&path).arg("--version"));
     let version = version.map(|(_, version)| version);
     let version = version.map_err(|reason| format!("it does not print its version: {reason}"));

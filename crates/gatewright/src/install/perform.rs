@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hosts::claude::install::Settings;
+use hosts::settings::Settings;
 
 use super::plan::{Change, Plan};
 use super::program::Program;

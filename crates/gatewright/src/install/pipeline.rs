@@ -9,6 +9,7 @@ use language::builtin::Builtin;
 
 use super::additions::Additions;
 use super::disk::Base;
+use super::host::PLACES;
 use super::plan::{Change, Plan};
 use super::record::{Kind, Record};
 use runtime::context::Context;
@@ -22,7 +23,7 @@ use runtime::trust::{self, Subject};
 /// What a new user gets who names none.
 pub const DEFAULT: &str = "context-first";
 
-const HOST_FOLDER: &str = ".claude";
+const HOST_FOLDER: &str = PLACES.folder;
 
 /// A pipeline with all that goes with it.
 pub struct Chosen {

@@ -1,12 +1,13 @@
-//! The settings files of Claude Code in which hooks may stand, for one project.
+//! The settings files of the host in which hooks may stand, for one project.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
-use hosts::claude::install::Settings;
+use hosts::settings::Settings;
 
+use super::host::PLACES;
 use runtime::environment::Environment;
 
 /// Whose settings a file holds.
@@ -24,14 +25,9 @@ pub enum Scope {
     Local,
 }
 
-pub use runtime::project_files::{LOCAL_SETTINGS as LOCAL, SHARED_SETTINGS as SHARED};
-
-pub const USER: &str = "settings.json";
-
-#[cfg(target_os = "macos")]
-const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
-#[cfg(not(target_os = "macos"))]
-const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+pub const SHARED: &str = PLACES.shared;
+pub const LOCAL: &str = PLACES.local;
+pub const USER: &str = PLACES.user;
 
 /// A longer file is not a settings file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -75,8 +71,8 @@ impl Place {
 
 /// Every settings file that counts in this project, whether it is there or not.
 pub fn look(environment: &Environment, project: &Project) -> Vec<Place> {
-    let managed = Some((Scope::Managed, PathBuf::from(MANAGED)));
-    let user = environment.claude_folder();
+    let managed = Some((Scope::Managed, PathBuf::from(PLACES.managed)));
+    let user = environment.settings_folder();
     let user = user.map(|folder| (Scope::User, folder.join(USER)));
     let main = main_root(project).map(|root| (Scope::Main, root.join(LOCAL)));
     let own = [(Scope::Shared, SHARED), (Scope::Local, LOCAL)];

@@ -10,8 +10,6 @@ use super::plan::{Change, Plan};
 use super::record::Kind;
 use runtime::failure::Failure;
 
-const MANIFEST: &str = ".claude-plugin/plugin.json";
-
 /// Plans a plugin's files. The folder is new or empty, or holds a plugin of ours.
 pub fn plan(folder: &Path, chosen: &Chosen) -> Result<Plan, Failure> {
     let mut plan = Plan::new(folder);
@@ -48,7 +46,7 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
         Err(cause) => return Err(Failure::file("look into", folder)(cause)),
         Ok(mut listed) => listed.next(),
     };
-    let manifest = std::fs::read_to_string(folder.join(MANIFEST)).unwrap_or_default();
+    let manifest = std::fs::read_to_string(folder.join(plugin::MANIFEST)).unwrap_or_default();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
     match listed.is_none() || manifest.get("name").is_some_and(|name| name == PLUGIN) {
         true => Ok(()),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use evidence::Project;
 use tempfile::TempDir;
 
+use crate::install::host::PLACES;
 use runtime::failure::Failure;
 
 /// Folders for one proof.
@@ -34,7 +35,7 @@ impl Folder {
         let folder = Self { root, kept: 0 };
         for made in [
             folder.project(),
-            folder.home().join(".claude"),
+            folder.home().join(PLACES.folder),
             folder.state_home(),
         ] {
             make(&made)?;

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use evidence::Project;
 use hosts::Event;
-use hosts::claude::install::{Call, Hook, Line, Settings, StatusLine};
+use hosts::settings::{Hook, HookCommand, Settings, StatusLine};
 
+use crate::install::host::FORMAT;
 use crate::install::places::{self, Place, Scope};
 use crate::install::program::Program;
 use runtime::environment::Environment;
@@ -68,17 +69,17 @@ impl Lines {
     }
 
     /// The line that the host runs at this event, or why it runs none.
-    pub fn at(&self, event: Event) -> Result<Line, String> {
+    pub fn at(&self, event: Event) -> Result<HookCommand, String> {
         let word = event.word();
         if self.installed.is_empty() {
-            return Ok(Call::Path(self.program.path.clone()).hook(word));
+            return Ok(FORMAT.call_by_path(&self.program.path).hook(word));
         }
         let mut here = self.hooks.iter().filter(|hook| hook.event == word);
         match here.next() {
             None => Err(format!("the settings have no Gatewright hook at {word}")),
             Some(hook) => match hook.limits.first() {
                 Some(limit) => Err(format!("the hook at {word} is limited: {limit}")),
-                None => Ok(hook.line.clone()),
+                None => Ok(hook.command.clone()),
             },
         }
     }
@@ -102,7 +103,7 @@ impl Lines {
 
 /// The settings that `init` would write.
 fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
-    let call = Call::Path(program.path.clone());
+    let call = FORMAT.call_by_path(&program.path);
     let text = Settings::parse(b"{}\n")
         .and_then(|empty| empty.with_hooks(&call, &program.path, StatusLine::AsItIs))
         .map_err(|unfit| Failure::bug(format!("the generated settings are not usable: {unfit}")))?;

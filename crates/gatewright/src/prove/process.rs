@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hosts::claude::install::Line;
+use hosts::settings::HookCommand;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long a host waits for an answer.
@@ -43,14 +43,14 @@ pub enum Listener {
 }
 
 /// The command of a line in the host's settings. A shell's line goes through the shell.
-pub fn command(line: &Line) -> Command {
+pub fn command(line: &HookCommand) -> Command {
     match line {
-        Line::Exec { program, arguments } => {
+        HookCommand::Exec { program, arguments } => {
             let mut command = Command::new(program);
             command.args(arguments);
             command
         }
-        Line::Shell(line) => {
+        HookCommand::Shell(line) => {
             let mut command = Command::new("/bin/sh");
             command.args(["-c", line]);
             command
@@ -59,14 +59,14 @@ pub fn command(line: &Line) -> Command {
 }
 
 /// The same as somebody's own command in a shell, which stays between us and the hook.
-pub fn by_shell(line: &Line) -> Command {
+pub fn by_shell(line: &HookCommand) -> Command {
     let mut command = Command::new("/bin/sh");
     match line {
-        Line::Exec { program, arguments } => {
+        HookCommand::Exec { program, arguments } => {
             command.args(["-c", "\"$0\" \"$@\"; exit $?", program]);
             command.args(arguments);
         }
-        Line::Shell(line) => {
+        HookCommand::Shell(line) => {
             command.args(["-c", "/bin/sh -c \"$0\"; exit $?", line]);
         }
     }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn shell(line: &str, input: &[u8], listener: Listener) -> Got {
-        let command = command(&Line::Shell(line.to_owned()));
+        let command = command(&HookCommand::Shell(line.to_owned()));
         run(command, Path::new("/"), &BTreeMap::new(), input, listener)
     }
 
@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn a_shell_hands_on_what_it_is_given() {
         for line in [
-            Line::Shell("/bin/cat; exit 3".to_owned()),
-            Line::Exec {
+            HookCommand::Shell("/bin/cat; exit 3".to_owned()),
+            HookCommand::Exec {
                 program: "/bin/sh".to_owned(),
                 arguments: ["-c", "/bin/cat; exit 3"].map(str::to_owned).to_vec(),
             },

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use engine::{Pipeline, Run, RunId, SessionId, Step};
-use hosts::Event;
+use hosts::{DEFAULT_SESSION_HOST as HOST, Event};
 use store::Backend as _;
 
 use super::exchange::{Exchange, Expected, mismatch};
@@ -187,11 +187,11 @@ impl Scene {
             Manner::NoFolder => None,
         };
         if let Some(session) = session {
-            variables.insert("CLAUDE_CODE_SESSION_ID".into(), session.into());
+            variables.insert(HOST.variables.session.into(), session.into());
         }
         if sent.event == Event::SessionStart {
             let file = self.folder.home().join("env");
-            variables.insert("CLAUDE_ENV_FILE".into(), file.into());
+            variables.insert(HOST.variables.env_file.into(), file.into());
         }
         let (command, listener) = match manner {
             Manner::Forged => (process::by_shell(&line), Listener::Here),
@@ -215,7 +215,7 @@ impl Scene {
         command.args(arguments);
         let mut variables = self.variables.clone();
         variables.insert(
-            "CLAUDE_CODE_SESSION_ID".into(),
+            HOST.variables.session.into(),
             self.pen.session.clone().into(),
         );
         process::run(
@@ -289,20 +289,21 @@ fn not_asked(reason: String) -> Got {
 /// What the host gives to its hooks, with nothing of whoever asks for the proof.
 fn variables(context: &Context, folder: &Folder) -> BTreeMap<OsString, OsString> {
     let search = context.environment.search_path.clone().unwrap_or_default();
-    let own = std::process::id().to_string();
-    BTreeMap::from([
+    let process = std::process::id().to_string();
+    let marks = HOST.variables.marks.iter();
+    let marks = marks.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let own = [
         ("PATH".into(), search),
         ("HOME".into(), folder.home().into()),
         ("XDG_STATE_HOME".into(), folder.state_home().into()),
         (
-            "CLAUDE_CONFIG_DIR".into(),
-            folder.home().join(".claude").into(),
+            HOST.places.folder_variable.into(),
+            folder.home().join(HOST.places.folder).into(),
         ),
         ("LANG".into(), "C.UTF-8".into()),
         ("TERM".into(), "dumb".into()),
-        ("CLAUDECODE".into(), "1".into()),
-        ("CLAUDE_CODE_ENTRYPOINT".into(), "cli".into()),
-        ("CLAUDE_PID".into(), own.into()),
-        ("CLAUDE_PROJECT_DIR".into(), folder.project().into()),
-    ])
+        (HOST.variables.process.into(), process.into()),
+        (HOST.variables.project.into(), folder.project().into()),
+    ];
+    own.into_iter().chain(marks).collect()
 }

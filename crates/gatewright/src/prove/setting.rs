@@ -9,6 +9,7 @@ use language::Sources;
 use super::folder::{self, Folder};
 use super::lines::{Lines, Owner};
 use super::scene::Scene;
+use crate::install::host::PLACES;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::definition::{self, Place, Trouble};
@@ -128,7 +129,7 @@ fn settings_files<'a>(
     folder: &Folder,
     lines: &'a Lines,
 ) -> impl Iterator<Item = (PathBuf, &'a String)> {
-    let (project, user) = (folder.project(), folder.home().join(".claude"));
+    let (project, user) = (folder.project(), folder.home().join(PLACES.folder));
     lines.settings.iter().map(move |file| {
         let base = match file.owner {
             Owner::Project => &project,

@@ -1,7 +1,7 @@
 //! A Claude Code plugin that carries our hooks and what a pipeline gives to the host, as data.
 
-use super::install::layout::{Json, document};
-use super::install::{Call, hooks_file};
+use super::session_host::FORMAT;
+use crate::settings::{Json, document, hooks_file};
 
 /// What a plugin says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub struct Plugin<'a> {
     /// What people read of it first, in Markdown.
     pub readme: &'a str,
 }
+
+/// Where a plugin says what it is.
+pub const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// The first Claude Code whose hooks block when they fail.
 const OLDEST_HOST: &str = ">=2.1.295";
@@ -34,9 +37,9 @@ pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, V
         ),
     ]));
     // A plugin goes to other machines, where our program lies elsewhere or not at all.
-    let hooks = hooks_file("Gatewright's gates", &Call::Name);
+    let hooks = hooks_file("Gatewright's gates", &FORMAT.call_by_name());
     let own = [
-        (".claude-plugin/plugin.json", manifest),
+        (MANIFEST, manifest),
         ("hooks/hooks.json", hooks),
         ("README.md", plugin.readme.to_owned()),
     ];

@@ -8,7 +8,8 @@ mod wire;
 use crate::agent_process::trouble::{self, Trouble};
 use crate::agent_process::{Account, Guard, Guarding, May, Start, Talk, Unguardable};
 
-use super::install::{self, Call};
+use super::session_host::FORMAT;
+use crate::settings;
 use wire::{Block, Finish, Line, Message};
 
 /// What changes files.
@@ -67,8 +68,8 @@ fn denied(start: &Start<'_>) -> String {
 /// what they tell the model, but cannot switch our hooks off. A worker's own agents work while it
 /// waits for them: its end is the end of everything.
 pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
-    let call = Call::Path(guard.program.to_owned());
-    let settings = install::process_settings(&call, &EVENTS);
+    let call = FORMAT.call_by_path(guard.program);
+    let settings = settings::process_settings(&call, &EVENTS);
     Ok(Guarding {
         arguments: vec!["--settings".to_owned(), settings],
         variables: vec![(

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use engine::{Seconds, Source};
 use evidence::check::{self, Search, Surroundings};
-use hosts::Program;
 use hosts::agent_process::{Guarding, May};
 use store::{Backend as _, Files};
 
@@ -139,16 +138,17 @@ pub fn prepare(
     })
 }
 
-/// Claude Code keeps shells out of its own folder, and asks us about the files that are written there.
+/// A program may keep shells out of its own folder, and ask us about the files that are written there.
 fn advice(opened: &OpenRun, choice: &Choice) -> Option<&'static str> {
     let artifacts = &opened.pipeline.definition().artifacts;
+    let Runner::Program(program) = choice.runner else {
+        return None;
+    };
     let mut left = choice.leaves.iter().filter_map(|name| artifacts.get(name));
-    let there = left.any(|artifact| match &artifact.source {
-        Source::File(path) => path.starts_with(".claude/"),
-        Source::Reply | Source::Answers => false,
-    });
-    let asks = choice.runner == Runner::Program(Program::Claude);
-    (there && asks).then_some("Write files in `.claude/` with your Write tool: no shell may.")
+    left.find_map(|artifact| match &artifact.source {
+        Source::File(path) => program.writing_advice(path),
+        Source::Reply | Source::Answers => None,
+    })
 }
 
 fn denied(opened: &OpenRun, choice: &Choice) -> Vec<String> {

@@ -5,8 +5,9 @@
 
 use std::fs;
 
-use engine::{Life, Process};
+use engine::{HostName, Life, Process};
 use evidence::process;
+use hosts::{HookConnection, Program};
 
 use super::ancestors;
 
@@ -41,22 +42,30 @@ pub fn is_called_by(holder: &Process) -> bool {
 
 /// Why it is not known that a host saw what this session does, if there is a reason. Whoever plays
 /// the host of a session of its own drives a run of its own, and the run says so.
-pub fn doubt(holder: Option<&Process>) -> Option<String> {
+pub fn doubt(host: &HostName, holder: Option<&Process>) -> Option<String> {
     let Some(holder) = holder else {
         return Some("the session's host does not tell its process".to_owned());
     };
     let process = ancestors::process(holder.id)?;
     match super::agent(&process) {
-        Some("claude") => None,
+        Some(agent) if agent == host.as_str() => None,
         Some(_) | None => {
             let path = process.words.into_iter().find(|word| !word.is_empty());
             let name = path.unwrap_or(process.program);
             let name = views::line(name.rsplit('/').next().unwrap_or_default());
             Some(format!(
-                "the session's host is '{name}' (process {}), and not Claude Code",
-                holder.id
+                "the session's host is '{name}' (process {}), and not {}",
+                holder.id,
+                title(host)
             ))
         }
+    }
+}
+
+fn title(host: &HostName) -> &str {
+    match Program::parse(host.as_str()) {
+        Some(program) => program.title(),
+        None => host.as_str(),
     }
 }
 
@@ -65,13 +74,14 @@ fn parent() -> Option<Process> {
     process::find(parent.as_raw_pid().unsigned_abs())
 }
 
-/// Does this process talk with us? Claude Code does so through a socket; of other programs we know
-/// only that they listen, and write nothing into a file.
+/// Does this process talk with us? Some hosts do so through a socket; of other programs we know only
+/// that they listen, and write nothing into a file.
 fn is_heard_by(holder: &Process) -> bool {
     let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
-    match name.is_ok_and(|name| name.trim_end() == "claude") {
-        true => peer() == Some(holder.id),
-        false => !prints_to_a_file(),
+    let host = name.ok().and_then(|name| Program::parse(name.trim_end()));
+    match host.and_then(Program::session_host) {
+        Some(host) if host.connection == HookConnection::Socket => peer() == Some(holder.id),
+        Some(_) | None => !prints_to_a_file(),
     }
 }
 

@@ -4,6 +4,7 @@ use engine::{
     Actor, BypassAttempt, CallId, Dispatch, Happening, ProtectedPath, Reply, Rule, ToolEvent, Who,
     WorkEvent, WorkerId,
 };
+use hosts::tool_names;
 use hosts::{Answer, Event, Payload, Program, Verdict, What};
 use store::Key;
 
@@ -55,7 +56,7 @@ impl Worker {
         else {
             return Ok(Answer::nothing());
         };
-        let is_plain = protected_paths::may_write(tools::usual(tool)) && paths.len() == 1;
+        let is_plain = tool_names::may_write(tool) && paths.len() == 1;
         if !is_plain || claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
@@ -78,9 +79,7 @@ impl Worker {
         let What::ToolUsed { tool, .. } = &asked.payload.what else {
             return Ok(Answer::nothing());
         };
-        if !protected_paths::may_write(tools::usual(tool))
-            || claim::is_lost(&self.state, &self.call)
-        {
+        if !tool_names::may_write(tool) || claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
         let mut seat = Seat::open(self, self.record()?, asked, context)?;

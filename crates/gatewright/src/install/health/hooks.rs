@@ -1,10 +1,11 @@
 //! The hooks in the settings: are they all there, do they call this program, and do they hold?
 
-use hosts::claude::install::{Call, Hook, Line, OnFailure, REGISTERED, Registered};
+use hosts::settings::{Hook, HookCommand, OnFailure, Registered};
 
 use super::{Finding, Patient, Topic};
 use crate::install::hooks::PLUGIN;
-use crate::install::places::{Found, Place, Scope};
+use crate::install::host::{FORMAT, TITLE};
+use crate::install::places::{Found, Place, SHARED, Scope};
 use crate::install::program::{self, Program};
 
 const MEND: &str = "`gatewright init` fixes it";
@@ -23,7 +24,7 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
     let settings = match &place.found {
         Found::Nothing => return Vec::new(),
         Found::Unfit(reason) => {
-            let says = format!("Claude Code cannot read {path}: {reason}");
+            let says = format!("{TITLE} cannot read {path}: {reason}");
             return vec![Topic::Settings.red(says, "fix it, or move it away")];
         }
         Found::Settings(settings) => settings,
@@ -35,8 +36,8 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
         )
     });
     let ours = !settings.hooks(&program.path).is_empty();
-    let faults = settings.faults().into_iter().map(|fault| {
-        let says = format!("Claude Code ignores {path}: {fault}");
+    let faults = settings.faults(FORMAT).into_iter().map(|fault| {
+        let says = format!("{TITLE} ignores {path}: {fault}");
         match ours {
             true => Topic::Settings.red(says, "fix it: it contains Gatewright's hooks"),
             false => Topic::Settings.warning(says, "mend it"),
@@ -51,7 +52,7 @@ pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
     if found.is_empty() {
         return vec![none(patient)];
     }
-    let missing = REGISTERED.iter().filter(|registered| {
+    let missing = FORMAT.registered.iter().filter(|registered| {
         let mut here = found
             .iter()
             .filter(|(_, hook)| hook.event == registered.event);
@@ -99,12 +100,12 @@ fn none(patient: &Patient<'_>) -> Finding {
 /// Everything that is wrong with one hook.
 fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
     let at = format!("{} in {}", hook.event, place.path.display());
-    let Some(registered) = REGISTERED.iter().find(|it| it.event == hook.event) else {
+    let Some(registered) = FORMAT.registered.iter().find(|it| it.event == hook.event) else {
         let says = format!("{at}: gatewright does nothing at this event");
         return vec![Topic::Hooks.warning(says, MEND)];
     };
     let red = |says: String| Topic::Hooks.red(format!("{at}: {says}"), MEND);
-    let line = line_fault(patient, &hook.line, registered).map(red);
+    let line = line_fault(patient, &hook.command, registered).map(red);
     let open = registered.on_failure == OnFailure::Block && hook.on_failure == OnFailure::GoOn;
     let open = open.then(|| {
         red("without `onFailure: block`, a crash of the hook lets the call through".to_owned())
@@ -119,21 +120,29 @@ fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
         .collect()
 }
 
-fn line_fault(patient: &Patient<'_>, line: &Line, registered: &Registered) -> Option<String> {
+fn line_fault(
+    patient: &Patient<'_>,
+    line: &HookCommand,
+    registered: &Registered,
+) -> Option<String> {
     let program = &patient.program;
     match line {
-        Line::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(format!(
-            "{path} does not exist, so every tool call is refused"
-        )),
-        Line::Exec { program: path, .. } if !program.is_at(path) => {
+        HookCommand::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(
+            format!("{path} does not exist, so every tool call is refused"),
+        ),
+        HookCommand::Exec { program: path, .. } if !program.is_at(path) => {
             Some(format!("it calls {path}, which is not this program"))
         }
-        Line::Exec { program: path, .. } => {
-            let call = Call::Path(path.clone()).hook(registered.event);
+        HookCommand::Exec { program: path, .. } => {
+            let call = FORMAT.call_by_path(path).hook(registered.event);
             (*line != call).then(|| "it calls gatewright with other arguments".to_owned())
         }
-        Line::Shell(_) if *line == Call::Name.hook(registered.event) => name_fault(patient),
-        Line::Shell(_) => Some("it uses a shell command that `init` did not write".to_owned()),
+        HookCommand::Shell(_) if *line == FORMAT.call_by_name().hook(registered.event) => {
+            name_fault(patient)
+        }
+        HookCommand::Shell(_) => {
+            Some("it uses a shell command that `init` did not write".to_owned())
+        }
     }
 }
 
@@ -166,7 +175,7 @@ fn fine(found: &[(&Place, Hook)]) -> Finding {
     files.dedup();
     Topic::Hooks.fine(format!(
         "{} events call this program, from {}",
-        REGISTERED.len(),
+        FORMAT.registered.len(),
         files.join(" and ")
     ))
 }
@@ -175,11 +184,11 @@ fn fine(found: &[(&Place, Hook)]) -> Finding {
 fn twice(found: &[(&Place, Hook)]) -> Option<Finding> {
     let at = |event: &str| {
         let here = found.iter().filter(|(_, hook)| hook.event == event);
-        let mut lines: Vec<&Line> = here.map(|(_, hook)| &hook.line).collect();
+        let mut lines: Vec<&HookCommand> = here.map(|(_, hook)| &hook.command).collect();
         lines.dedup();
         lines.len()
     };
-    let event = REGISTERED.iter().find(|it| at(it.event) > 1)?;
+    let event = FORMAT.registered.iter().find(|it| at(it.event) > 1)?;
     Some(Topic::Hooks.warning(
         format!("{} calls gatewright twice, from two files", event.event),
         "remove the hooks from one of the settings files",
@@ -191,7 +200,7 @@ fn only_shared(found: &[(&Place, Hook)]) -> Option<Finding> {
     let shared = found.iter().all(|(place, _)| place.scope == Scope::Shared);
     shared.then(|| {
         Topic::Hooks.warning(
-            "a session that starts in a subfolder does not read .claude/settings.json",
+            format!("a session that starts in a subfolder does not read {SHARED}"),
             "start sessions in the top folder, or type `gatewright init --user` once",
         )
     })

@@ -1,12 +1,12 @@
-//! Claude Code itself: is it there, and is it one that we know?
+//! The host itself: is it there, and is it one that we know?
 
 use super::{Finding, Topic};
-use crate::install::host::{BLOCKING, Host, TESTED};
+use crate::install::host::{BLOCKING, Host, TESTED, TITLE};
 
 pub fn finding(host: Option<&Host>) -> Finding {
     let Some(host) = host else {
         return Topic::Host.warning(
-            "Claude Code is not on the PATH",
+            format!("{TITLE} is not on the PATH"),
             "install it, or start it by its path",
         );
     };
@@ -18,15 +18,15 @@ pub fn finding(host: Option<&Host>) -> Finding {
         ),
         Ok(version) if *version < BLOCKING => Topic::Host.red(
             format!(
-                "Claude Code {version} allows a tool call when its hook crashes (fail-open on crash)"
+                "{TITLE} {version} allows a tool call when its hook crashes (fail-open on crash)"
             ),
             format!("update it to {BLOCKING} or later"),
         ),
         Ok(version) if *version != TESTED => Topic::Host.warning(
-            format!("Claude Code {version} is {path}; gatewright was tested with {TESTED}"),
+            format!("{TITLE} {version} is {path}; gatewright was tested with {TESTED}"),
             "`gatewright doctor --live` tests it",
         ),
-        Ok(version) => Topic::Host.fine(format!("Claude Code {version} is {path}")),
+        Ok(version) => Topic::Host.fine(format!("{TITLE} {version} is {path}")),
     }
 }
 

@@ -1,12 +1,13 @@
-//! The trial with the host itself: Claude Code is started once, without a model, and must call us.
+//! The trial with the host itself: it is started once, without a model, and must call us.
 
 use std::process::Command;
 use std::time::Duration;
 
 use engine::{Begins, PipelineName};
+use hosts::DEFAULT_SESSION_HOST;
 
 use super::{Finding, Patient, Topic};
-use crate::install::host::Host;
+use crate::install::host::{Host, TITLE};
 use crate::install::pipeline;
 use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::state::State;
@@ -14,26 +15,18 @@ use runtime::subprocess;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Variables of a session around this command, which the host must not take for its own.
-const OF_A_SESSION: [&str; 4] = [
-    "CLAUDECODE",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_PID",
-];
-
 pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
     let Some(host) = host else {
-        return Topic::Live.red("Claude Code is not installed", "install it");
+        return Topic::Live.red(format!("{TITLE} is not installed"), "install it");
     };
     match tried(patient, host) {
-        Ok(true) => Topic::Live.fine("Claude Code started a session, and it was guarded"),
+        Ok(true) => Topic::Live.fine(format!("{TITLE} started a session, and it was guarded")),
         Ok(false) => Topic::Live.red(
-            "Claude Code started a session and did not call the hooks",
+            format!("{TITLE} started a session and did not call the hooks"),
             "see the lines about settings and hooks",
         ),
         Err(reason) => Topic::Live.red(
-            format!("cannot start Claude Code: {reason}"),
+            format!("cannot start {TITLE}: {reason}"),
             "start it once by hand",
         ),
     }
@@ -59,10 +52,13 @@ fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
     enrolment::install(&state, &always_on).map_err(|cause| cause.to_string())?;
     let mut command = Command::new(&host.path);
     command
-        .arg("--init-only")
+        .args(DEFAULT_SESSION_HOST.trial_arguments)
         .current_dir(&patient.project.root)
         .env("XDG_STATE_HOME", folder.path());
-    for name in OF_A_SESSION {
+    // A session around this command is not the one that begins.
+    let variables = &DEFAULT_SESSION_HOST.variables;
+    let marks = variables.marks.iter().map(|(name, _)| *name);
+    for name in marks.chain([variables.session, variables.process]) {
         command.env_remove(name);
     }
     let ended =

@@ -3,8 +3,9 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hosts::claude::install::Line;
+use hosts::DEFAULT_SESSION_HOST;
 use hosts::hook::DEADLINE_SECONDS;
+use hosts::settings::HookCommand;
 use serde_json::json;
 
 use super::hooks::found;
@@ -21,15 +22,15 @@ const SLOW: Duration = Duration::from_millis(500);
 /// that is none of our business.
 pub fn probe(patient: &Patient<'_>) -> Vec<Finding> {
     let gates = found(patient).into_iter();
-    let mut lines: Vec<Line> = gates
+    let mut lines: Vec<HookCommand> = gates
         .filter(|(_, hook)| hook.event == EVENT)
-        .map(|(_, hook)| hook.line)
+        .map(|(_, hook)| hook.command)
         .collect();
     lines.dedup();
     lines.iter().map(|line| of_line(patient, line)).collect()
 }
 
-fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
+fn of_line(patient: &Patient<'_>, line: &HookCommand) -> Finding {
     let begun = Instant::now();
     let payloads = [payload(patient), b"{ \"hook_event_name\": ".to_vec()];
     let words = ["a payload of an unknown session", "a broken payload"];
@@ -54,23 +55,24 @@ fn of_line(patient: &Patient<'_>, line: &Line) -> Finding {
 }
 
 /// The command as the host starts it: in the project, with its variables.
-fn command(patient: &Patient<'_>, line: &Line) -> Command {
+fn command(patient: &Patient<'_>, line: &HookCommand) -> Command {
     let mut command = match line {
-        Line::Exec { program, arguments } => {
+        HookCommand::Exec { program, arguments } => {
             let mut command = Command::new(program);
             command.args(arguments);
             command
         }
-        Line::Shell(line) => {
+        HookCommand::Shell(line) => {
             let mut command = Command::new("sh");
             command.args(["-c", line]);
             command
         }
     };
     let root = &patient.project.root;
-    command.current_dir(root).env("CLAUDE_PROJECT_DIR", root);
+    let variables = &DEFAULT_SESSION_HOST.variables;
+    command.current_dir(root).env(variables.project, root);
     // A session around this command must not be taken for the one in the payload.
-    command.env_remove("CLAUDE_CODE_SESSION_ID");
+    command.env_remove(variables.session);
     command
 }
 
@@ -98,9 +100,9 @@ fn fault(ended: Ended) -> Option<String> {
     }
 }
 
-fn shown(line: &Line) -> String {
+fn shown(line: &HookCommand) -> String {
     match line {
-        Line::Exec { program, arguments } => format!("`{program} {}`", arguments.join(" ")),
-        Line::Shell(line) => format!("`{line}`"),
+        HookCommand::Exec { program, arguments } => format!("`{program} {}`", arguments.join(" ")),
+        HookCommand::Shell(line) => format!("`{line}`"),
     }
 }

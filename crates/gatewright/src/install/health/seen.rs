@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use engine::Seconds;
-use hosts::claude::install::REGISTERED;
 
 use super::{Finding, Patient, Topic};
+use crate::install::host::FORMAT;
 
 /// Events that every guarded session sends.
 const ALWAYS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
@@ -20,7 +20,8 @@ pub fn finding(patient: &Patient<'_>) -> Option<Finding> {
             .ok()?;
         Some(SystemTime::now().duration_since(seen).unwrap_or_default())
     };
-    let seen: Vec<(&str, Option<u64>)> = REGISTERED
+    let seen: Vec<(&str, Option<u64>)> = FORMAT
+        .registered
         .iter()
         .map(|it| (it.event, age(it.event).map(|age| age.as_secs())))
         .collect();

@@ -9,6 +9,7 @@ use super::super::exchange::Expected;
 use super::super::scene::Scene;
 use super::super::wire::{Sent, Worker};
 use super::{Bench, Column, Gate};
+use crate::install::host::PLACES;
 use runtime::failure::Failure;
 
 const OWN: &[Rule] = &[Rule::OwnFiles];
@@ -18,11 +19,8 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let scene = bench.fresh()?;
     let state = scene.folder.state_home().join("gatewright");
     let files = [
-        (
-            "the settings with the hooks",
-            scene.path(".claude/settings.local.json"),
-        ),
-        ("the shared settings", scene.path(".claude/settings.json")),
+        ("the settings with the hooks", scene.path(PLACES.local)),
+        ("the shared settings", scene.path(PLACES.shared)),
         ("the pipeline", scene.path(".gatewright/mine.toml")),
         ("the state of runs", state.join("sessions/x")),
         ("this program", scene.lines.program().into()),
@@ -33,7 +31,7 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     }
     let what = "the shell removes the settings";
     bench.refuses(what, OWN, |scene| {
-        shell(scene, "rm -f .claude/settings.local.json")
+        shell(scene, &format!("rm -f {}", PLACES.local))
     })?;
     if matches!(bench.fresh()?.denies("Write"), Ok(false)) {
         let what = "a tool writes an ordinary file";
@@ -43,7 +41,7 @@ pub fn own_files(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     }
     bench.case(Column::Fault, "a link leads to the settings", |scene| {
         let link = scene.path("innocent");
-        std::os::unix::fs::symlink(scene.path(".claude"), &link)
+        std::os::unix::fs::symlink(scene.path(PLACES.folder), &link)
             .map_err(Failure::file("make", &link))?;
         let sent = write(scene, None, &link.join("settings.local.json"));
         scene.hook(sent, Expected::Refusal(OWN)).map(drop)

@@ -10,6 +10,7 @@ use super::super::scene::Scene;
 use super::super::trouble::{Tried, insist};
 use super::super::wire::Sent;
 use super::{Bench, Column, Gate};
+use crate::install::host::PLACES;
 use runtime::failure::Failure;
 
 pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
@@ -87,7 +88,7 @@ pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
 }
 
 fn changed(scene: &mut Scene, expected: Expected) -> Tried<()> {
-    let file = scene.path(".claude/settings.local.json");
+    let file = scene.path(PLACES.local);
     scene
         .hook(scene.pen.config_changed(&file), expected)
         .map(drop)

@@ -2,7 +2,7 @@
 
 use super::layout::Json;
 use super::tree::Node;
-use super::wire;
+use super::{SettingsFormat, wire};
 use crate::shell::shell_word;
 
 /// One event at which we are called.
@@ -30,46 +30,16 @@ pub enum OnFailure {
 /// A hook that hangs keeps the session waiting no longer than this.
 const MOST_SECONDS: f64 = 60.0;
 
-/// The events, in the order of a session. `Block` stands where a gate is promised and the host can
-/// keep it; a person's own prompt is never silenced by a fault of ours.
-pub const REGISTERED: [Registered; 13] = [
-    open("SessionStart", 10),
-    open("UserPromptSubmit", 10),
-    closed("UserPromptExpansion", 10),
-    closed("PreToolUse", 10),
-    open("PostToolUse", 10),
-    open("PostToolUseFailure", 10),
-    open("SubagentStart", 10),
-    open("SubagentStop", 10),
-    open("TaskCompleted", 10),
-    open("Stop", 10),
-    open("StopFailure", 10),
-    closed("ConfigChange", 10),
-    open("SessionEnd", 5),
-];
-
-/// Asked in workers that we start: there is no person whom the host could ask.
-pub const IN_WORKERS: Registered = open("PermissionRequest", 10);
-
-const fn open(event: &'static str, timeout_seconds: u64) -> Registered {
-    Registered {
-        event,
-        timeout_seconds,
-        on_failure: OnFailure::GoOn,
-    }
-}
-
-const fn closed(event: &'static str, timeout_seconds: u64) -> Registered {
-    Registered {
-        event,
-        timeout_seconds,
-        on_failure: OnFailure::Block,
-    }
+/// How the hooks of a host call us.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub(super) format: &'static SettingsFormat,
+    by: By,
 }
 
 /// How a hook finds our program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
+#[derive(Clone, Debug, PartialEq)]
+enum By {
     /// By its absolute path, without a shell between.
     Path(String),
     /// By its name, for files that other machines read too: where it is not installed, nothing
@@ -79,7 +49,7 @@ pub enum Call {
 
 /// The command line of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum HookCommand {
     /// A program with its arguments.
     Exec {
         program: String,
@@ -88,22 +58,41 @@ pub enum Line {
     Shell(String),
 }
 
+impl SettingsFormat {
+    /// Hooks that call our program by its absolute path.
+    pub fn call_by_path(&'static self, program: &str) -> Call {
+        Call {
+            format: self,
+            by: By::Path(program.to_owned()),
+        }
+    }
+
+    /// Hooks that call our program by its name, where it is installed.
+    pub fn call_by_name(&'static self) -> Call {
+        Call {
+            format: self,
+            by: By::Name,
+        }
+    }
+}
+
 impl Call {
-    pub fn hook(&self, event: &str) -> Line {
-        match self {
-            Self::Path(program) => Line::Exec {
+    pub fn hook(&self, event: &str) -> HookCommand {
+        let host = self.format.host;
+        match &self.by {
+            By::Path(program) => HookCommand::Exec {
                 program: program.clone(),
-                arguments: ["hook", "claude", event].map(str::to_owned).to_vec(),
+                arguments: ["hook", host, event].map(str::to_owned).to_vec(),
             },
-            Self::Name => Line::Shell(format!("{IF_INSTALLED}hook claude {event}")),
+            By::Name => HookCommand::Shell(format!("{IF_INSTALLED}hook {host} {event}")),
         }
     }
 
     /// The command of the status line, which always goes through a shell.
     pub fn status_line(&self) -> String {
-        match self {
-            Self::Path(program) => format!("{} {STATUS_LINE}", shell_word(program)),
-            Self::Name => format!("{IF_INSTALLED}{STATUS_LINE}"),
+        match &self.by {
+            By::Path(program) => status_line_by_path(program),
+            By::Name => status_line_by_name(),
         }
     }
 
@@ -126,7 +115,7 @@ const NAME: &str = "gatewright";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
     pub event: String,
-    pub line: Line,
+    pub command: HookCommand,
     pub timeout_seconds: Option<f64>,
     pub on_failure: OnFailure,
     /// Why it is not called for everything that happens, or not waited for.
@@ -137,7 +126,7 @@ impl Hook {
     pub(super) fn read(event: &str, group: &Node, hook: &Node) -> Option<Self> {
         Some(Self {
             event: event.to_owned(),
-            line: wire::line(hook)?,
+            command: wire::command(hook)?,
             timeout_seconds: wire::timeout(hook),
             on_failure: wire::on_failure(hook),
             limits: wire::limits(group, hook),
@@ -147,20 +136,24 @@ impl Hook {
     /// Does it call us? Our program may have lain elsewhere when the hook was written, and whoever
     /// has given it another name is known by `program`.
     pub fn is_ours(&self, program: &str) -> bool {
-        match &self.line {
-            Line::Exec {
+        match &self.command {
+            HookCommand::Exec {
                 program: called,
                 arguments,
             } => is_program(called, program) && arguments.first().is_some_and(|it| it == "hook"),
-            Line::Shell(line) => calls(line, program, "hook"),
+            HookCommand::Shell(line) => calls(line, program, "hook"),
         }
     }
 
     /// Does it do what one of ours must do, called in this way? A person may give it more time.
     pub fn holds(&self, call: &Call) -> bool {
-        let registered = REGISTERED.iter().find(|it| it.event == self.event);
+        let registered = call
+            .format
+            .registered
+            .iter()
+            .find(|it| it.event == self.event);
         registered.is_some_and(|registered| {
-            self.line == call.hook(registered.event)
+            self.command == call.hook(registered.event)
                 && self
                     .timeout_seconds
                     .is_some_and(|it| registered.suffices(it))
@@ -174,10 +167,17 @@ impl Hook {
 pub(super) fn is_our_status_line(command: &str, program: &str) -> bool {
     let path = command.strip_suffix(STATUS_LINE).map(str::trim_end);
     let path = path.map(|path| path.trim_matches('\'').replace(r"'\''", "'"));
-    let by_path = path.is_some_and(|path| {
-        is_program(&path, program) && Call::Path(path.clone()).status_line() == command
-    });
-    by_path || command == Call::Name.status_line()
+    let by_path = path
+        .is_some_and(|path| is_program(&path, program) && status_line_by_path(&path) == command);
+    by_path || command == status_line_by_name()
+}
+
+fn status_line_by_path(program: &str) -> String {
+    format!("{} {STATUS_LINE}", shell_word(program))
+}
+
+fn status_line_by_name() -> String {
+    format!("{IF_INSTALLED}{STATUS_LINE}")
 }
 
 fn is_program(called: &str, program: &str) -> bool {
@@ -202,15 +202,21 @@ fn calls(line: &str, program: &str, command: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hook::{DEADLINE_SECONDS, Event};
+
+    static FORMAT: SettingsFormat = SettingsFormat {
+        host: "claude",
+        registered: &[],
+        in_workers: &[],
+        faults: |_| Vec::new(),
+    };
 
     #[test]
     fn a_hook_is_ours_when_it_calls_our_program() {
-        let exec = |program: &str, arguments: &[&str]| Line::Exec {
+        let exec = |program: &str, arguments: &[&str]| HookCommand::Exec {
             program: program.to_owned(),
             arguments: arguments.iter().map(|it| (*it).to_owned()).collect(),
         };
-        let shell = |line: &str| Line::Shell(line.to_owned());
+        let shell = |line: &str| HookCommand::Shell(line.to_owned());
         for (line, expected) in [
             (
                 exec("/usr/bin/gatewright", &["hook", "claude", "Stop"]),
@@ -221,7 +227,7 @@ mod tests {
             (exec("/opt/gw", &["hook", "claude", "Stop"]), false),
             (exec("/usr/bin/gatewright", &["status"]), false),
             (exec("/usr/bin/gatewright-lint", &["hook"]), false),
-            (Call::Name.hook("Stop"), true),
+            (FORMAT.call_by_name().hook("Stop"), true),
             (shell("gatewright hook claude Stop"), true),
             (shell("'/a b/gatewright' hook claude Stop"), true),
             (shell(r"'/opt/it'\''s/gw' hook claude Stop"), true),
@@ -231,24 +237,12 @@ mod tests {
         ] {
             let hook = Hook {
                 event: "Stop".to_owned(),
-                line,
+                command: line,
                 timeout_seconds: None,
                 on_failure: OnFailure::GoOn,
                 limits: Vec::new(),
             };
-            assert_eq!(hook.is_ours("/opt/it's/gw"), expected, "{:?}", hook.line);
-        }
-    }
-
-    #[test]
-    fn every_hook_has_time_to_answer_by_itself() {
-        for registered in REGISTERED {
-            assert_ne!(Event::parse(registered.event), Event::Other);
-            let ends_the_session = registered.event == "SessionEnd";
-            assert!(
-                ends_the_session || registered.timeout_seconds > DEADLINE_SECONDS,
-                "{registered:?}"
-            );
+            assert_eq!(hook.is_ours("/opt/it's/gw"), expected, "{:?}", hook.command);
         }
     }
 }

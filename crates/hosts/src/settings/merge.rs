@@ -2,13 +2,13 @@
 
 use super::Unfit;
 use super::edit::Text;
-use super::hooks::{Call, Hook, REGISTERED, Registered, is_our_status_line};
+use super::hooks::{Call, Hook, Registered, is_our_status_line};
 use super::layout::Json;
 use super::tree::Node;
 use super::wire;
 
 /// Where a hook stands: the event's name, then the numbers of the group and of the hook in it.
-struct Place<'a> {
+struct HookPosition<'a> {
     event: String,
     group: usize,
     hook: usize,
@@ -21,7 +21,7 @@ pub fn ours(root: &Node, program: &str) -> Vec<Hook> {
     places(root, program).map(|place| place.found).collect()
 }
 
-fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = Place<'a>> {
+fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = HookPosition<'a>> {
     let events = root.get(wire::HOOKS).and_then(Node::members);
     let events = events.unwrap_or_default().iter();
     let groups = events.flat_map(|event| {
@@ -34,7 +34,7 @@ fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = Place<'a>> 
         let hooks = group.get(wire::HOOKS).and_then(Node::elements);
         let hooks = hooks.unwrap_or_default().iter().enumerate();
         hooks.filter_map(move |(hook, node)| {
-            Some(Place {
+            Some(HookPosition {
                 event: event.clone(),
                 group: at,
                 hook,
@@ -48,9 +48,10 @@ fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = Place<'a>> 
 
 /// Our hooks at every event, once each, and at no other.
 pub fn with_hooks(text: Text, call: &Call, program: &str) -> Result<Text, Unfit> {
-    let is_known = |event: &str| REGISTERED.iter().any(|known| known.event == event);
+    let mut registered = call.format.registered.iter();
+    let is_known = |event: &str| registered.clone().any(|known| known.event == event);
     let text = without(text, program, |place| !is_known(&place.event));
-    REGISTERED.iter().try_fold(text, |text, registered| {
+    registered.try_fold(text, |text, registered| {
         with_hook(text, registered, call, program)
     })
 }
@@ -62,8 +63,8 @@ fn with_hook(
     program: &str,
 ) -> Result<Text, Unfit> {
     let root = text.root.clone();
-    let here = |place: &Place<'_>| place.event == registered.event;
-    let found: Vec<Place<'_>> = places(&root, program).filter(here).collect();
+    let here = |place: &HookPosition<'_>| place.event == registered.event;
+    let found: Vec<HookPosition<'_>> = places(&root, program).filter(here).collect();
     match found.as_slice() {
         [only] if only.found.holds(call) => Ok(text),
         [only] if only.found.limits.is_empty() => {
@@ -95,7 +96,7 @@ pub fn without_hooks(text: Text, program: &str) -> Text {
     without(text, program, |_| true)
 }
 
-fn without(mut text: Text, program: &str, goes: impl Fn(&Place<'_>) -> bool) -> Text {
+fn without(mut text: Text, program: &str, goes: impl Fn(&HookPosition<'_>) -> bool) -> Text {
     loop {
         let root = text.root.clone();
         let Some(place) = places(&root, program).find(|place| goes(place)) else {
@@ -106,7 +107,7 @@ fn without(mut text: Text, program: &str, goes: impl Fn(&Place<'_>) -> bool) -> 
 }
 
 /// Takes out the hook, or the outermost thing that would be empty without it.
-fn without_place(text: &Text, place: &Place<'_>) -> Text {
+fn without_place(text: &Text, place: &HookPosition<'_>) -> Text {
     let root = &text.root;
     let way = || {
         let (hooks_at, hooks) = root.member(wire::HOOKS)?;

@@ -6,11 +6,11 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub span: Range<usize>,
-    pub kind: Kind,
+    pub kind: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum Value {
     Object(Vec<Member>),
     List(Vec<Node>),
     Text(String),
@@ -78,41 +78,41 @@ impl Node {
 
     pub fn members(&self) -> Option<&[Member]> {
         match &self.kind {
-            Kind::Object(members) => Some(members),
+            Value::Object(members) => Some(members),
             _ => None,
         }
     }
 
     pub fn elements(&self) -> Option<&[Self]> {
         match &self.kind {
-            Kind::List(elements) => Some(elements),
+            Value::List(elements) => Some(elements),
             _ => None,
         }
     }
 
     pub fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text),
+            Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
     pub fn number(&self) -> Option<f64> {
         match self.kind {
-            Kind::Number(number) => Some(number),
+            Value::Number(number) => Some(number),
             _ => None,
         }
     }
 
     pub fn is_true(&self) -> bool {
-        self.kind == Kind::Flag(true)
+        self.kind == Value::Flag(true)
     }
 
     /// Where the members or elements stand; nothing for a value that has none.
     pub fn items(&self) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Object(members) => members.iter().map(|item| item.span.clone()).collect(),
-            Kind::List(elements) => elements.iter().map(|item| item.span.clone()).collect(),
+            Value::Object(members) => members.iter().map(|item| item.span.clone()).collect(),
+            Value::List(elements) => elements.iter().map(|item| item.span.clone()).collect(),
             _ => Vec::new(),
         }
     }
@@ -131,14 +131,14 @@ impl Scanner<'_> {
         let kind = match self.peek()? {
             b'{' => self.object()?,
             b'[' => self.list()?,
-            b'"' => Kind::Text(self.string()?),
+            b'"' => Value::Text(self.string()?),
             _ => self.word()?,
         };
         let span = start..self.at;
         Some(Node { span, kind })
     }
 
-    fn object(&mut self) -> Option<Kind> {
+    fn object(&mut self) -> Option<Value> {
         let mut members = Vec::new();
         self.at += 1;
         while self.another(b'}')? {
@@ -150,16 +150,16 @@ impl Scanner<'_> {
             let span = start..self.at;
             members.push(Member { span, name, value });
         }
-        Some(Kind::Object(members))
+        Some(Value::Object(members))
     }
 
-    fn list(&mut self) -> Option<Kind> {
+    fn list(&mut self) -> Option<Value> {
         let mut elements = Vec::new();
         self.at += 1;
         while self.another(b']')? {
             elements.push(self.value()?);
         }
-        Some(Kind::List(elements))
+        Some(Value::List(elements))
     }
 
     /// Goes to the next item, or behind the bracket that closes.
@@ -184,16 +184,16 @@ impl Scanner<'_> {
         serde_json::from_str(&self.text[start..self.at]).ok()
     }
 
-    fn word(&mut self) -> Option<Kind> {
+    fn word(&mut self) -> Option<Value> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', ']', '}', ' ', '\t', '\r', '\n']);
         let word = &rest[..end.unwrap_or(rest.len())];
         self.at += word.len();
         match word {
-            "true" => Some(Kind::Flag(true)),
-            "false" => Some(Kind::Flag(false)),
-            "null" => Some(Kind::Nothing),
-            number => number.parse().ok().map(Kind::Number),
+            "true" => Some(Value::Flag(true)),
+            "false" => Some(Value::Flag(false)),
+            "null" => Some(Value::Nothing),
+            number => number.parse().ok().map(Value::Number),
         }
     }
 

@@ -1,21 +1,64 @@
-//! What is changed in Claude Code's settings to install us there, as data: text in, text out.
+//! Settings with hooks: what is changed in them to install us there, as data: text in, text out.
+//!
+//! The format is that of Claude Code's settings. Other hosts have taken it over; what is different is
+//! in a [`SettingsFormat`].
 
 mod edit;
-mod faults;
 mod hooks;
-pub(super) mod layout;
+mod layout;
 mod merge;
 mod tree;
 mod wire;
 
 use std::fmt;
 
-pub use faults::Fault;
-pub use hooks::{Call, Hook, Line, OnFailure, REGISTERED, Registered};
+pub use hooks::{Call, Hook, HookCommand, OnFailure, Registered};
 
 use edit::Text;
-use layout::Json;
-use tree::{Broken, Node};
+pub(crate) use layout::{Json, document};
+use tree::Broken;
+pub(crate) use tree::{Node, Value};
+pub(crate) use wire::{STATUS_LINE, kind};
+
+/// What is different between the settings of hosts.
+pub struct SettingsFormat {
+    /// The word by which hooks tell us who calls: `gatewright hook WORD EVENT`.
+    pub host: &'static str,
+    /// The events at which sessions call us.
+    pub registered: &'static [Registered],
+    /// More events at which workers that we start call us.
+    pub in_workers: &'static [Registered],
+    /// Values for which the host drops the whole file, hooks included.
+    pub(crate) faults: fn(&Node) -> Vec<Fault>,
+}
+
+impl fmt::Debug for SettingsFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SettingsFormat({})", self.host)
+    }
+}
+
+impl PartialEq for SettingsFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.host == other.host
+    }
+}
+
+/// A value that the host does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The keys that lead to it.
+    pub at: String,
+    pub found: &'static str,
+    pub wanted: &'static str,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, found, wanted } = self;
+        write!(f, "`{at}` is {found}, not {wanted}")
+    }
+}
 
 /// A settings file that could be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +136,7 @@ impl Settings {
     /// Are all our hooks here, as we would write them?
     pub fn is_complete(&self, call: &Call, program: &str) -> bool {
         let hooks = self.hooks(program);
-        hooks.len() == REGISTERED.len() && hooks.iter().all(|hook| hook.holds(call))
+        hooks.len() == call.format.registered.len() && hooks.iter().all(|hook| hook.holds(call))
     }
 
     pub fn has_status_line(&self) -> bool {
@@ -119,21 +162,21 @@ impl Settings {
     }
 
     /// Values for which the host drops the whole file, hooks included.
-    pub fn faults(&self) -> Vec<Fault> {
-        faults::find(&self.text.root)
+    pub fn faults(&self, format: &SettingsFormat) -> Vec<Fault> {
+        (format.faults)(&self.text.root)
     }
 }
 
 /// A file of hooks and nothing else, as plugins have them.
-pub(super) fn hooks_file(about: &str, call: &Call) -> String {
-    layout::document(&Json::Object(vec![
+pub(crate) fn hooks_file(about: &str, call: &Call) -> String {
+    document(&Json::Object(vec![
         ("description", Json::text(about)),
         (wire::HOOKS, wire::hooks(call)),
     ]))
 }
 
 /// Settings for one process, in one line: our hooks at these events, and no way to switch them off.
-pub(super) fn process_settings(call: &Call, events: &[&str]) -> String {
+pub(crate) fn process_settings(call: &Call, events: &[&str]) -> String {
     layout::line(&Json::Object(vec![
         (wire::DISABLE_ALL, Json::False),
         (wire::HOOKS, wire::hooks_at(call, events)),
@@ -182,6 +225,3 @@ impl fmt::Display for Unfit {
 }
 
 impl std::error::Error for Unfit {}
-
-#[cfg(test)]
-mod tests;

@@ -1,8 +1,8 @@
-//! The names in Claude Code's settings: the only place that knows how a hook is written there.
+//! The names in settings: the only place that knows how a hook is written there.
 
-use super::hooks::{Call, IN_WORKERS, Line, OnFailure, REGISTERED, Registered};
+use super::hooks::{Call, HookCommand, OnFailure, Registered};
 use super::layout::Json;
-use super::tree::{Kind, Node};
+use super::tree::{Node, Value};
 
 pub const HOOKS: &str = "hooks";
 pub const STATUS_LINE: &str = "statusLine";
@@ -10,15 +10,15 @@ pub const PLUGINS: &str = "enabledPlugins";
 pub const DISABLE_ALL: &str = "disableAllHooks";
 
 /// A hook as we write it.
-pub fn entry(line: &Line, registered: &Registered) -> Json {
+pub fn entry(command: &HookCommand, registered: &Registered) -> Json {
     let mut members = vec![("type", Json::text("command"))];
-    match line {
-        Line::Exec { program, arguments } => {
+    match command {
+        HookCommand::Exec { program, arguments } => {
             let arguments = arguments.iter().map(Json::text).collect();
             members.push(("command", Json::text(program)));
             members.push(("args", Json::List(arguments)));
         }
-        Line::Shell(line) => members.push(("command", Json::text(line))),
+        HookCommand::Shell(line) => members.push(("command", Json::text(line))),
     }
     members.push(("timeout", Json::Number(registered.timeout_seconds)));
     if registered.on_failure == OnFailure::Block {
@@ -41,13 +41,15 @@ pub fn only(group: Json) -> Json {
 
 /// All our hooks, for a file that holds nothing else.
 pub fn hooks(call: &Call) -> Json {
-    let all: Vec<_> = REGISTERED.iter().map(|it| it.event).collect();
+    let registered = call.format.registered.iter();
+    let all: Vec<_> = registered.map(|it| it.event).collect();
     hooks_at(call, &all)
 }
 
 /// Our hooks at these events.
 pub fn hooks_at(call: &Call, events: &[&str]) -> Json {
-    let all = REGISTERED.iter().chain([&IN_WORKERS]);
+    let format = call.format;
+    let all = format.registered.iter().chain(format.in_workers);
     let wanted = all.filter(|it| events.contains(&it.event));
     let groups = wanted.map(|it| (it.event, only(call.group(it))));
     Json::Object(groups.collect())
@@ -61,16 +63,16 @@ pub fn status_line(command: String) -> Json {
 }
 
 /// The command line of a hook; nothing for one that is no command.
-pub fn line(hook: &Node) -> Option<Line> {
+pub fn command(hook: &Node) -> Option<HookCommand> {
     if hook.get("type")?.text()? != "command" {
         return None;
     }
     let command = hook.get("command")?.text()?.to_owned();
     match hook.get("args").and_then(Node::elements) {
-        None => Some(Line::Shell(command)),
+        None => Some(HookCommand::Shell(command)),
         Some(arguments) => {
             let arguments = arguments.iter().filter_map(Node::text);
-            Some(Line::Exec {
+            Some(HookCommand::Exec {
                 program: command,
                 arguments: arguments.map(str::to_owned).collect(),
             })
@@ -116,11 +118,11 @@ pub fn status_line_command(root: &Node) -> Option<&str> {
 /// What a value is, in words.
 pub fn kind(node: &Node) -> &'static str {
     match node.kind {
-        Kind::Object(_) => "an object",
-        Kind::List(_) => "a list",
-        Kind::Text(_) => "a text",
-        Kind::Number(_) => "a number",
-        Kind::Flag(_) => "true or false",
-        Kind::Nothing => "null",
+        Value::Object(_) => "an object",
+        Value::List(_) => "a list",
+        Value::Text(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Flag(_) => "true or false",
+        Value::Nothing => "null",
     }
 }

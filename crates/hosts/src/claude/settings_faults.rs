@@ -2,26 +2,7 @@
 //!
 //! Each line was seen to do so in 2.1.325. What is wrong inside `hooks` costs only that one hook.
 
-use std::fmt;
-
-use super::tree::{Kind, Node};
-use super::wire;
-
-/// A value that the host does not take.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The keys that lead to it.
-    pub at: String,
-    pub found: &'static str,
-    pub wanted: &'static str,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, found, wanted } = self;
-        write!(f, "`{at}` is {found}, not {wanted}")
-    }
-}
+use crate::settings::{Fault, Node, STATUS_LINE, Value, kind};
 
 /// What a value must be.
 #[derive(Clone, Copy)]
@@ -38,13 +19,13 @@ enum Wanted {
 impl Wanted {
     fn takes(self, node: &Node) -> bool {
         match (self, &node.kind) {
-            (Self::Object, Kind::Object(_))
-            | (Self::List, Kind::List(_))
-            | (Self::Text, Kind::Text(_))
-            | (Self::Number, Kind::Number(_))
-            | (Self::Flag, Kind::Flag(_)) => true,
-            (Self::Mode, Kind::Text(word)) => MODES.contains(&word.as_str()),
-            (Self::Command, Kind::Text(word)) => word == "command",
+            (Self::Object, Value::Object(_))
+            | (Self::List, Value::List(_))
+            | (Self::Text, Value::Text(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::Flag, Value::Flag(_)) => true,
+            (Self::Mode, Value::Text(word)) => MODES.contains(&word.as_str()),
+            (Self::Command, Value::Text(word)) => word == "command",
             _ => false,
         }
     }
@@ -98,7 +79,7 @@ pub fn find(root: &Node) -> Vec<Fault> {
         let node = way.iter().try_fold(root, |node, name| node.get(name))?;
         (!wanted.takes(node)).then(|| Fault {
             at: way.join("."),
-            found: wire::kind(node),
+            found: kind(node),
             wanted: wanted.words(),
         })
     });
@@ -107,12 +88,12 @@ pub fn find(root: &Node) -> Vec<Fault> {
 
 /// A status line wants both of its values.
 fn lacking(root: &Node) -> impl Iterator<Item = Fault> {
-    let line = root.get(wire::STATUS_LINE);
+    let line = root.get(STATUS_LINE);
     let line = line.filter(|line| line.members().is_some());
     let parts = [("type", "\"command\""), ("command", "a text")].into_iter();
     let lacking = parts.filter(move |(name, _)| line.is_some_and(|line| line.get(name).is_none()));
     lacking.map(|(name, wanted)| Fault {
-        at: format!("{}.{name}", wire::STATUS_LINE),
+        at: format!("{}.{name}", STATUS_LINE),
         found: "missing",
         wanted,
     })
@@ -120,11 +101,12 @@ fn lacking(root: &Node) -> impl Iterator<Item = Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Settings;
+    use super::super::session_host::FORMAT;
+    use crate::settings::Settings;
 
     fn check(rows: &[(&str, &[&str])]) {
         for (text, expected) in rows {
-            let faults = Settings::parse(text.as_bytes()).unwrap().faults();
+            let faults = Settings::parse(text.as_bytes()).unwrap().faults(&FORMAT);
             let told: Vec<_> = faults.iter().map(ToString::to_string).collect();
             assert_eq!(told, *expected, "{text}");
         }

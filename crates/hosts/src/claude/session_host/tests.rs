@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::hook::{DEADLINE_SECONDS, Event};
+use crate::settings::{Call, Settings, StatusLine};
 
 const PROGRAM: &str = "/usr/local/bin/gatewright";
 
 fn path() -> Call {
-    Call::Path(PROGRAM.to_owned())
+    FORMAT.call_by_path(PROGRAM)
 }
 
 fn settings(text: &str) -> Settings {
@@ -90,7 +92,7 @@ fn every_shape_takes_the_hooks_and_keeps_the_rest() {
 
 /// What stands in a file, without what is empty: that may go with our hooks.
 fn values(text: &str) -> Value {
-    let mut value: Value = serde_json::from_str(text.trim_start_matches(MARK)).unwrap();
+    let mut value: Value = serde_json::from_str(text.trim_start_matches("\u{feff}")).unwrap();
     let root = value.as_object_mut().unwrap();
     let is_empty = |value: &Value| *value == json!([]) || *value == json!({});
     if let Some(hooks) = root.get_mut("hooks").and_then(Value::as_object_mut) {
@@ -105,7 +107,7 @@ fn values(text: &str) -> Value {
 fn a_shape_that_has_nothing_empty_is_given_back_byte_for_byte() {
     let mut given_back = 0;
     for shape in shapes() {
-        let whole: Value = serde_json::from_str(shape.trim_start_matches(MARK)).unwrap();
+        let whole: Value = serde_json::from_str(shape.trim_start_matches("\u{feff}")).unwrap();
         if values(&shape) == whole && whole != json!({}) {
             let shown: String = shape.chars().take(200).collect();
             assert_eq!(removed(&installed(&shape)), shape, "{shown}");
@@ -156,16 +158,16 @@ fn the_lines_look_like_those_around_them() {
 #[test]
 fn hooks_from_another_place_are_replaced_where_they_stand() {
     let old = settings("{\"model\": \"opus\"}\n");
-    let elsewhere = Call::Path("/old/place/gatewright".to_owned());
+    let elsewhere = FORMAT.call_by_path("/old/place/gatewright");
     let old = old
         .with_hooks(&elsewhere, PROGRAM, StatusLine::Ours)
         .unwrap();
     let expected = old.replace("/old/place/gatewright", PROGRAM);
     assert_eq!(installed(&old), expected);
-    let shared = settings(&old).with_hooks(&Call::Name, PROGRAM, StatusLine::AsItIs);
+    let shared = settings(&old).with_hooks(&FORMAT.call_by_name(), PROGRAM, StatusLine::AsItIs);
     assert_eq!(
         settings(&shared.unwrap()).hooks(PROGRAM).len(),
-        REGISTERED.len()
+        FORMAT.registered.len()
     );
 }
 
@@ -249,7 +251,7 @@ fn only_what_is_ours_is_taken_out() {
     for (command, goes) in [
         ("/usr/local/bin/gatewright statusline", true),
         ("'/else where/gatewright' statusline", true),
-        (&Call::Name.status_line(), true),
+        (&FORMAT.call_by_name().status_line(), true),
         ("date; gatewright statusline", false),
         ("/usr/local/bin/gatewright statusline; date", false),
         ("/bin/statusline", false),
@@ -320,5 +322,17 @@ fn switches_are_read() {
         ),
     ] {
         assert_eq!(check(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn every_hook_has_time_to_answer_by_itself() {
+    for registered in REGISTERED {
+        assert_ne!(Event::parse(registered.event), Event::Other);
+        let ends_the_session = registered.event == "SessionEnd";
+        assert!(
+            ends_the_session || registered.timeout_seconds > DEADLINE_SECONDS,
+            "{registered:?}"
+        );
     }
 }

@@ -1,0 +1,84 @@
+//! Claude Code as a host of sessions that hold runs.
+
+use super::settings_faults;
+use crate::session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
+use crate::settings::{OnFailure, Registered, SettingsFormat};
+
+pub const SESSION_HOST: SessionHost = SessionHost {
+    variables: SessionVariables {
+        session: "CLAUDE_CODE_SESSION_ID",
+        process: "CLAUDE_PID",
+        project: "CLAUDE_PROJECT_DIR",
+        env_file: "CLAUDE_ENV_FILE",
+        plugin: "CLAUDE_PLUGIN_ROOT",
+        marks: &[("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")],
+    },
+    places: SettingsPlaces {
+        folder_variable: "CLAUDE_CONFIG_DIR",
+        folder: ".claude",
+        user: "settings.json",
+        shared: ".claude/settings.json",
+        local: ".claude/settings.local.json",
+        managed: MANAGED,
+        // What stands in the last one is submitted later as if a person had typed it.
+        protected: &[
+            "settings.json",
+            "settings.local.json",
+            "scheduled_tasks.json",
+        ],
+        memory: "CLAUDE.md",
+    },
+    format: FORMAT,
+    connection: HookConnection::Socket,
+    trial_arguments: &["--init-only"],
+};
+
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
+
+pub const FORMAT: SettingsFormat = SettingsFormat {
+    host: "claude",
+    registered: &REGISTERED,
+    in_workers: &[open("PermissionRequest", 10)],
+    faults: settings_faults::find,
+};
+
+/// The events, in the order of a session. `Block` stands where a gate is promised and the host can
+/// keep it; a fault of ours never silences a person's own prompt. Workers that we start are asked for
+/// permissions too, because there is no person whom the host could ask.
+const REGISTERED: [Registered; 13] = [
+    open("SessionStart", 10),
+    open("UserPromptSubmit", 10),
+    closed("UserPromptExpansion", 10),
+    closed("PreToolUse", 10),
+    open("PostToolUse", 10),
+    open("PostToolUseFailure", 10),
+    open("SubagentStart", 10),
+    open("SubagentStop", 10),
+    open("TaskCompleted", 10),
+    open("Stop", 10),
+    open("StopFailure", 10),
+    closed("ConfigChange", 10),
+    open("SessionEnd", 5),
+];
+
+const fn open(event: &'static str, timeout_seconds: u64) -> Registered {
+    Registered {
+        event,
+        timeout_seconds,
+        on_failure: OnFailure::GoOn,
+    }
+}
+
+const fn closed(event: &'static str, timeout_seconds: u64) -> Registered {
+    Registered {
+        event,
+        timeout_seconds,
+        on_failure: OnFailure::Block,
+    }
+}
+
+#[cfg(test)]
+mod tests;
