@@ -11,7 +11,7 @@ use crate::lease::{Claim, Lease};
 use crate::line::StoredEntry;
 use crate::request::{Collect, Commit, NewRun};
 use crate::stored::{Collected, RunSummary, StoredRun, Transacted};
-use crate::verify::Verification;
+use crate::verification::Verification;
 
 /// How many entries are read at a time when a whole journal is walked.
 pub(crate) const PAGE: u64 = 1_000;

@@ -25,9 +25,9 @@ impl Handle {
     }
 
     /// How long a write waits for its turn. Threads that write together wait as long as all do.
-    pub fn set_patience(&mut self, patience: Duration) {
+    pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
         match self {
-            Self::Alone(sqlite) => sqlite.set_patience(patience),
+            Self::Alone(sqlite) => sqlite.set_writer_timeout(writer_timeout),
             Self::Together(_) => {}
         }
     }

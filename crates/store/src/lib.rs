@@ -7,23 +7,23 @@
 //!
 //! 1. words: `key`, `fence`, `chain`
 //! 2. stored bytes: `record`, `error`
-//! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verify`
-//! 4. rules that all stores share: `redaction`, `ledger`, `verifier`
+//! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verification`
+//! 4. rules that all stores share: `redaction`, `journal`, `verifier`
 //! 5. the contract: `backend`, `export`
-//! 6. stores: `convoy`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
+//! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
 mod backend;
 mod chain;
 pub mod conformance;
-mod convoy;
 mod error;
 mod export;
 mod fence;
 mod files;
+mod group_commit;
 mod handle;
+mod journal;
 mod key;
 mod lease;
-mod ledger;
 mod line;
 mod memory;
 mod record;
@@ -31,8 +31,8 @@ mod redaction;
 mod request;
 mod sqlite;
 mod stored;
+mod verification;
 mod verifier;
-mod verify;
 
 pub use backend::Backend;
 pub use chain::content_hash;
@@ -49,4 +49,4 @@ pub use record::{Unreadable, entry_from_json, entry_to_json};
 pub use request::{Collect, Commit, Content, NewRun};
 pub use sqlite::{Access, Group, Loss, Salvaged, Sqlite, salvage};
 pub use stored::{Collected, RunSummary, StoredRun, Transacted};
-pub use verify::{Fault, FaultKind, Verification};
+pub use verification::{Fault, FaultKind, Verification};

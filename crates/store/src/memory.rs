@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{Decision, Definition, Hash, Run, RunId, Status, Time};
 
 use crate::error::Broken;
+use crate::journal::{self, Addition, check_contents};
 use crate::lease::LeaseState;
-use crate::ledger::{self, Addition, check_contents};
 use crate::line::Line;
 use crate::stored::short_task;
+use crate::verification::{Anchor, Snapshot};
 use crate::verifier::Verifier;
-use crate::verify::{Anchor, Beside};
 use crate::{
     Backend, Claim, Collect, Collected, Commit, Content, Error, Files, Key, Lease, NewRun,
     RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
@@ -19,16 +19,16 @@ use crate::{
 
 /// A handle on one store in memory; clones share it.
 #[derive(Clone, Default)]
-pub struct Memory(Arc<Mutex<Shelf>>);
+pub struct Memory(Arc<Mutex<State>>);
 
 #[derive(Default)]
-struct Shelf {
-    runs: BTreeMap<RunId, Kept>,
+struct State {
+    runs: BTreeMap<RunId, HeldRun>,
     definitions: BTreeMap<Hash, (Files, Definition)>,
     contents: BTreeMap<Hash, (Time, Vec<u8>)>,
 }
 
-struct Kept {
+struct HeldRun {
     stored: StoredRun,
     status: Status,
     updated_at: Time,
@@ -44,29 +44,29 @@ impl Memory {
         Self::default()
     }
 
-    /// A panic in a `decide` leaves the shelf as it was: nothing is changed before it returns.
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    /// A panic in a `decide` leaves the state as it was: nothing is changed before it returns.
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shelf {
-    fn kept(&self, run: &RunId) -> Result<&Kept, Error> {
+impl State {
+    fn kept(&self, run: &RunId) -> Result<&HeldRun, Error> {
         self.runs
             .get(run)
             .ok_or_else(|| Error::UnknownRun { run: run.clone() })
     }
 
-    fn kept_mut(&mut self, run: &RunId) -> Result<&mut Kept, Error> {
+    fn kept_mut(&mut self, run: &RunId) -> Result<&mut HeldRun, Error> {
         self.runs
             .get_mut(run)
             .ok_or_else(|| Error::UnknownRun { run: run.clone() })
     }
 
-    fn begun_by(&self, project: &str, key: Option<&Key>) -> Option<&Kept> {
+    fn begun_by(&self, project: &str, key: Option<&Key>) -> Option<&HeldRun> {
         let key = key?;
         let same =
-            |kept: &&Kept| kept.stored.project == project && kept.begun_by.as_ref() == Some(key);
+            |kept: &&HeldRun| kept.stored.project == project && kept.begun_by.as_ref() == Some(key);
         self.runs.values().find(same)
     }
 
@@ -89,7 +89,7 @@ impl Shelf {
             lines,
             tip,
             named,
-        } = ledger::begin(new, decision)?;
+        } = journal::begin(new, decision)?;
         if self.runs.contains_key(&run.id) {
             return Err(Error::RunExists { run: run.id });
         }
@@ -109,7 +109,7 @@ impl Shelf {
         self.put_contents(new.contents, at);
         self.definitions
             .insert(hash, (new.files.clone(), new.compiled.clone()));
-        let kept = Kept {
+        let kept = HeldRun {
             stored: stored.clone(),
             status,
             updated_at: at,
@@ -146,7 +146,7 @@ impl Shelf {
         let run = kept.stored.run.clone();
         let mut decision = decide(&run);
         check_contents(commit.contents)?;
-        let addition = ledger::append(run, tip, commit.key, commit.secrets, &mut decision)?;
+        let addition = journal::append(run, tip, commit.key, commit.secrets, &mut decision)?;
         let numbers = tip.version + 1..addition.tip.version + 1;
         let stored = self.store(commit, addition, &decision)?;
         Ok(Transacted::Done {
@@ -217,7 +217,7 @@ impl Shelf {
     }
 }
 
-impl Kept {
+impl HeldRun {
     fn keyed(&self, key: &Key) -> Result<Vec<StoredEntry>, Error> {
         let first = self
             .lines
@@ -274,25 +274,25 @@ fn held(mut named: Vec<Hash>, contents: &[Content<'_>]) -> Vec<Hash> {
 
 impl Backend for Memory {
     fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
-        let shelf = self.shelf();
-        let of_project = |kept: &&Kept| project.is_none_or(|name| kept.stored.project == name);
-        let mut runs: Vec<_> = shelf
+        let state = self.state();
+        let of_project = |kept: &&HeldRun| project.is_none_or(|name| kept.stored.project == name);
+        let mut runs: Vec<_> = state
             .runs
             .values()
             .filter(of_project)
-            .map(Kept::summary)
+            .map(HeldRun::summary)
             .collect();
         runs.sort_by_key(|run| std::cmp::Reverse(run.started_at));
         Ok(runs)
     }
 
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
-        Ok(self.shelf().runs.get(run).map(|kept| kept.stored.clone()))
+        Ok(self.state().runs.get(run).map(|kept| kept.stored.clone()))
     }
 
     fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {
-        let shelf = self.shelf();
-        let kept = shelf.kept(run)?;
+        let state = self.state();
+        let kept = state.kept(run)?;
         let wanted = from..from.saturating_add(limit);
         kept.read(
             kept.lines
@@ -302,12 +302,12 @@ impl Backend for Memory {
     }
 
     fn keyed(&self, run: &RunId, key: &Key) -> Result<Vec<StoredEntry>, Error> {
-        self.shelf().kept(run)?.keyed(key)
+        self.state().kept(run)?.keyed(key)
     }
 
     fn definition(&self, hash: Hash) -> Result<Option<Files>, Error> {
         Ok(self
-            .shelf()
+            .state()
             .definitions
             .get(&hash)
             .map(|(files, _)| files.clone()))
@@ -315,7 +315,7 @@ impl Backend for Memory {
 
     fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
         Ok(self
-            .shelf()
+            .state()
             .definitions
             .get(&hash)
             .map(|(_, compiled)| compiled.clone()))
@@ -323,35 +323,35 @@ impl Backend for Memory {
 
     fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         Ok(self
-            .shelf()
+            .state()
             .contents
             .get(&hash)
             .map(|(_, bytes)| bytes.clone()))
     }
 
     fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
-        Ok(self.shelf().kept(run)?.lease.lease())
+        Ok(self.state().kept(run)?.lease.lease())
     }
 
     fn verify(&self, run: &RunId) -> Result<Verification, Error> {
-        let shelf = self.shelf();
-        let kept = shelf.kept(run)?;
-        let content = |hash| shelf.contents.get(&hash).map(|(_, bytes)| bytes.clone());
+        let state = self.state();
+        let kept = state.kept(run)?;
+        let content = |hash| state.contents.get(&hash).map(|(_, bytes)| bytes.clone());
         // It vouches for itself: nobody can reach it but through us.
         let tip = kept.stored.tip();
         let mut verifier = Verifier::new(run, Anchor::At(tip));
         kept.lines
             .iter()
             .for_each(|line| verifier.line(line, &content));
-        let beside = Beside {
+        let snapshot = Snapshot {
             tip,
             state: Some(Ok(kept.stored.run.clone())),
         };
-        Ok(verifier.finish(&beside, |_| Vec::new()))
+        Ok(verifier.finish(&snapshot, |_| Vec::new()))
     }
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
-        self.shelf().begin(new, decision)
+        self.state().begin(new, decision)
     }
 
     fn transact(
@@ -359,12 +359,12 @@ impl Backend for Memory {
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error> {
-        self.shelf().transact(commit, decide)
+        self.state().transact(commit, decide)
     }
 
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
-        let mut shelf = self.shelf();
-        let kept = shelf.kept_mut(run)?;
+        let mut state = self.state();
+        let kept = state.kept_mut(run)?;
         let (lease, state) = kept.lease.claimed(run, claim)?;
         kept.lease = state;
         Ok(lease)
@@ -372,12 +372,12 @@ impl Backend for Memory {
 
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
         let hash = content_hash(bytes);
-        self.shelf().put_contents(&[Content { hash, bytes }], at);
+        self.state().put_contents(&[Content { hash, bytes }], at);
         Ok(hash)
     }
 
     fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
-        match self.shelf().definitions.get_mut(&source) {
+        match self.state().definitions.get_mut(&source) {
             Some((_, kept)) => *kept = compiled.clone(),
             None => return Err(Error::UnknownDefinition { hash: source }),
         }
@@ -385,6 +385,6 @@ impl Backend for Memory {
     }
 
     fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
-        Ok(self.shelf().gc(collect))
+        Ok(self.state().gc(collect))
     }
 }

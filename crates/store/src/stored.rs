@@ -6,7 +6,7 @@ use engine::{Decision, Driver, Hash, PipelineName, Run, RunId, StageName, Status
 
 use crate::chain::Tip;
 use crate::line::StoredEntry;
-use crate::record::Belongs;
+use crate::record::RunOrigin;
 
 /// A run with where it belongs and where its journal ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +29,14 @@ impl StoredRun {
         }
     }
 
-    pub(crate) fn belongs(&self) -> Belongs<'_> {
+    pub(crate) fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
             worktree,
             pipeline,
             ..
         } = self;
-        Belongs {
+        RunOrigin {
             project,
             worktree,
             pipeline: pipeline.as_str(),

@@ -6,7 +6,7 @@ use engine::{Fact, Hash, Run, RunId};
 
 use crate::chain::Tip;
 use crate::line::Line;
-use crate::verify::{Anchor, Beside, Fault, FaultKind, Verification};
+use crate::verification::{Anchor, Fault, FaultKind, Snapshot, Verification};
 use crate::{chain, content_hash, record};
 
 /// The most faults that are listed; a rewritten journal would list every entry.
@@ -104,13 +104,13 @@ impl<'a> Verifier<'a> {
     /// the state that the journal tells.
     pub fn finish(
         mut self,
-        beside: &Beside,
+        snapshot: &Snapshot,
         differing: impl Fn(&Run) -> Vec<&'static str>,
     ) -> Verification {
         self.tell_shifted();
-        self.compare_tip(beside.tip);
+        self.compare_tip(snapshot.tip);
         if self.sound {
-            self.compare_state(beside, differing);
+            self.compare_state(snapshot, differing);
         }
         self.faults.sort_by_key(|fault| (fault.number, fault.kind));
         self.faults.dedup_by_key(|fault| (fault.number, fault.kind));
@@ -309,12 +309,16 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn compare_state(&mut self, beside: &Beside, differing: impl Fn(&Run) -> Vec<&'static str>) {
+    fn compare_state(
+        &mut self,
+        snapshot: &Snapshot,
+        differing: impl Fn(&Run) -> Vec<&'static str>,
+    ) {
         let Some(folded) = self.state.take() else {
             return;
         };
         let number = self.last.version;
-        match &beside.state {
+        match &snapshot.state {
             Some(Ok(state)) if *state != folded => {
                 self.fault(
                     number,

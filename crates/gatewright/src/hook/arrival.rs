@@ -192,7 +192,7 @@ impl Arriving<'_> {
         heir_of: Option<&SessionId>,
     ) -> Result<Option<Answer>, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
-        workspace.store.set_patience(PATIENCE);
+        workspace.store.set_writer_timeout(PATIENCE);
         let Some(stored) = workspace.store.run(run)? else {
             return Ok(None);
         };
@@ -256,7 +256,7 @@ impl Arriving<'_> {
         by: Who,
     ) -> Result<Answer, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
-        workspace.store.set_patience(PATIENCE);
+        workspace.store.set_writer_timeout(PATIENCE);
         let starting = StartRun {
             pipeline: self.word(context, pipeline),
             task,

@@ -168,7 +168,7 @@ fn open<'c>(
     enrolled: &Enrolled,
 ) -> Result<Option<(Workspace<'c>, OpenRun)>, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
-    workspace.store.set_patience(PATIENCE);
+    workspace.store.set_writer_timeout(PATIENCE);
     let Some(stored) = workspace.store.run(&enrolled.run)? else {
         return Ok(None);
     };

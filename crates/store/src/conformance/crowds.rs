@@ -95,7 +95,7 @@ pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
     let unknown = Story::new("nobody")?;
     at_once(open, |index, store| {
         let flaw = FLAWS[index % FLAWS.len()];
-        let answer = write(store, (&stories[index], &unknown), flaw, &used);
+        let answer = write(store, &stories[index], &unknown, flaw, &used);
         let is_right = match flaw {
             Flaw::None => {
                 matches!(&answer, Ok(Transacted::Done { numbers, .. }) if *numbers == (3..4))
@@ -126,7 +126,8 @@ pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
 
 fn write(
     store: &mut dyn Backend,
-    (story, unknown): (&Story, &Story),
+    story: &Story,
+    unknown: &Story,
     flaw: Flaw,
     used: &Key,
 ) -> Result<Transacted, Error> {

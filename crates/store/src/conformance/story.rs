@@ -92,7 +92,7 @@ impl Story {
         store: &mut dyn Backend,
         commit: Commit<'_>,
         fact: &Fact,
-    ) -> Checked {
+    ) -> Result<(), Error> {
         let mut seen = commit.seen;
         loop {
             let commit = Commit { seen, ..commit };
@@ -103,8 +103,6 @@ impl Story {
         }
     }
 }
-
-type Checked = Result<(), Error>;
 
 /// A decision with these facts, each a second after the one before.
 pub fn decision(facts: &[Fact]) -> Decision {

@@ -25,7 +25,7 @@ const SEAL: usize = 16;
 
 /// Where a run belongs. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Belongs<'a> {
+pub(crate) struct RunOrigin<'a> {
     pub project: &'a str,
     pub worktree: &'a str,
     pub pipeline: &'a str,
@@ -41,16 +41,16 @@ pub(crate) enum Cached<T> {
 
 /// The state at this tip. Bytes that belong to another point of the journal, or to a run of another
 /// project, do not pass for this one.
-pub(crate) fn state_to_bytes(run: &Run, tip: Tip, belongs: Belongs<'_>) -> Vec<u8> {
-    wrap(run, &binding(tip, belongs))
+pub(crate) fn state_to_bytes(run: &Run, tip: Tip, origin: RunOrigin<'_>) -> Vec<u8> {
+    wrap(run, &binding(tip, origin))
 }
 
 pub(crate) fn state_from_bytes(
     bytes: &[u8],
     tip: Tip,
-    belongs: Belongs<'_>,
+    origin: RunOrigin<'_>,
 ) -> Result<Cached<Run>, Unreadable> {
-    unwrap(bytes, &binding(tip, belongs))
+    unwrap(bytes, &binding(tip, origin))
 }
 
 pub(crate) fn compiled_to_bytes(compiled: &Definition, source: Hash) -> Vec<u8> {
@@ -69,9 +69,9 @@ pub(crate) fn no_cache() -> Vec<u8> {
     vec![0; size_of::<u64>()]
 }
 
-fn binding(tip: Tip, belongs: Belongs<'_>) -> Vec<u8> {
+fn binding(tip: Tip, origin: RunOrigin<'_>) -> Vec<u8> {
     let mut bytes = [tip.version.to_be_bytes().as_slice(), &tip.head.0].concat();
-    for text in [belongs.project, belongs.worktree, belongs.pipeline] {
+    for text in [origin.project, origin.worktree, origin.pipeline] {
         binary::text(&mut bytes, text);
     }
     bytes

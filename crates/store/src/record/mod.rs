@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use binary::Input;
 pub(crate) use cache::{
-    Belongs, Cached, compiled_from_bytes, compiled_to_bytes, no_cache, state_from_bytes,
+    Cached, RunOrigin, compiled_from_bytes, compiled_to_bytes, no_cache, state_from_bytes,
     state_to_bytes,
 };
 pub(crate) use summary::{driver_from_word, driver_to_word, status_from_words, status_to_words};
@@ -106,23 +106,23 @@ pub fn entry_from_json(line: &str) -> Result<Entry, Unreadable> {
 
 /// Every hash that the entry names: contents, trees and its definition.
 pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
-    struct Collect(Vec<Hash>);
-    impl Visitor for Collect {
+    struct HashCollector(Vec<Hash>);
+    impl Visitor for HashCollector {
         fn hash(&mut self, hash: Hash) {
             self.0.push(hash);
         }
     }
-    let mut collect = Collect(Vec::new());
-    entry.clone().visit(&mut collect);
-    collect.0.sort_unstable();
-    collect.0.dedup();
-    collect.0
+    let mut collector = HashCollector(Vec::new());
+    entry.clone().visit(&mut collector);
+    collector.0.sort_unstable();
+    collector.0.dedup();
+    collector.0
 }
 
 /// Changes every free text of the entry, and adds every hash that it names.
 pub(crate) fn map_texts(entry: &mut Entry, named: &mut Vec<Hash>, change: impl FnMut(&mut String)) {
-    struct Change<'n, F>(F, &'n mut Vec<Hash>);
-    impl<F: FnMut(&mut String)> Visitor for Change<'_, F> {
+    struct TextChanger<'n, F>(F, &'n mut Vec<Hash>);
+    impl<F: FnMut(&mut String)> Visitor for TextChanger<'_, F> {
         fn text(&mut self, text: &mut String) {
             (self.0)(text);
         }
@@ -131,5 +131,5 @@ pub(crate) fn map_texts(entry: &mut Entry, named: &mut Vec<Hash>, change: impl F
             self.1.push(hash);
         }
     }
-    entry.visit(&mut Change(change, named));
+    entry.visit(&mut TextChanger(change, named));
 }

@@ -8,7 +8,7 @@ use engine::{
 use serde_json::Value;
 
 use super::binary::{self, Input};
-use super::plain::Key;
+use super::plain::MapKey;
 use super::{Record, Unreadable, Visitor, json};
 
 /// Types that are written as a text and parsed from it.
@@ -48,7 +48,7 @@ macro_rules! record_name {
                 |text| Self::parse(text).map_err(|error| Unreadable::new(error.to_string()));
         }
 
-        impl Key for $type {
+        impl MapKey for $type {
             fn to_key(&self) -> String {
                 self.as_str().to_owned()
             }
@@ -113,7 +113,7 @@ macro_rules! record_around {
 
 record_around!(DispatchId, Seconds, Time);
 
-impl Key for DispatchId {
+impl MapKey for DispatchId {
     fn to_key(&self) -> String {
         self.0.to_key()
     }

@@ -10,7 +10,7 @@ use super::json::{self, Fields, Object, unexpected};
 use super::{Record, Unreadable, Visitor};
 
 /// What can be the name of a JSON field, and so the key of a map.
-pub(super) trait Key: Record + Ord {
+pub(super) trait MapKey: Record + Ord {
     fn to_key(&self) -> String;
     fn from_key(key: String) -> Result<Self, Unreadable>;
 
@@ -54,7 +54,7 @@ record_number!(u32, as_u64);
 record_number!(u64, as_u64);
 record_number!(i32, as_i64);
 
-impl Key for u32 {
+impl MapKey for u32 {
     fn to_key(&self) -> String {
         self.to_string()
     }
@@ -126,7 +126,7 @@ impl Record for String {
     }
 }
 
-impl Key for String {
+impl MapKey for String {
     fn to_key(&self) -> String {
         self.clone()
     }
@@ -295,7 +295,7 @@ impl<A: Record, B: Record> Record for (A, B) {
     }
 }
 
-impl<K: Key, V: Record> Record for BTreeMap<K, V> {
+impl<K: MapKey, V: Record> Record for BTreeMap<K, V> {
     fn to_json(&self, out: &mut String) {
         let mut object = Object::open(out);
         for (key, value) in self {

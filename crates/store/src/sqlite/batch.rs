@@ -71,7 +71,7 @@ impl Sqlite {
     }
 
     fn one_by_one(&mut self, jobs: &[Job], error: &Error) -> Answers {
-        let patience = self.patience;
+        let writer_timeout = self.writer_timeout;
         if is_busy(error) {
             self.wait_no_longer();
         }
@@ -83,19 +83,19 @@ impl Sqlite {
             answer.and_then(|mut answers| answers.remove(0))
         });
         let answers = answers.collect();
-        self.wait_again(patience);
+        self.wait_again(writer_timeout);
         answers
     }
 
     /// All have waited for as long as one of them would.
     fn wait_no_longer(&mut self) {
-        self.patience = Duration::ZERO;
+        self.writer_timeout = Duration::ZERO;
         let _ = self.connection.busy_timeout(Duration::ZERO);
     }
 
-    fn wait_again(&mut self, patience: Duration) {
-        self.patience = patience;
-        let _ = self.connection.busy_timeout(super::BUSY);
+    fn wait_again(&mut self, writer_timeout: Duration) {
+        self.writer_timeout = writer_timeout;
+        let _ = self.connection.busy_timeout(super::BUSY_TIMEOUT);
     }
 }
 

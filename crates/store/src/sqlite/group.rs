@@ -12,9 +12,9 @@ use super::readers::Readers;
 use super::write::{Wanted, Writing};
 use super::{Access, Sqlite};
 use crate::chain::Tip;
-use crate::convoy::Convoy;
 use crate::error::Broken;
-use crate::ledger::check_contents;
+use crate::group_commit::GroupCommit;
+use crate::journal::check_contents;
 use crate::{
     Backend, Claim, Collect, Collected, Commit, Content, Error, Fence, Files, Key, Lease, NewRun,
     RunSummary, StoredEntry, StoredRun, Transacted, Verification,
@@ -46,7 +46,7 @@ pub struct Group {
 }
 
 struct Shared {
-    convoy: Convoy<Job, Result<Answer, Error>>,
+    group_commit: GroupCommit<Job, Result<Answer, Error>>,
     writer: Mutex<Sqlite>,
     readers: Readers,
 }
@@ -72,7 +72,7 @@ impl Group {
             .connection
             .set_prepared_statement_cache_capacity(PREPARED);
         let shared = Shared {
-            convoy: Convoy::new(MOST),
+            group_commit: GroupCommit::new(MOST),
             readers: Readers::new(sqlite.folder.path()),
             writer: Mutex::new(sqlite),
         };
@@ -120,8 +120,8 @@ impl Group {
     }
 
     /// Waits until so many stand in line.
-    pub(super) fn wait_for_company(&self, waiting: usize) {
-        self.shared.convoy.wait_for(waiting);
+    pub(super) fn wait_for_followers(&self, waiting: usize) {
+        self.shared.group_commit.wait_for(waiting);
     }
 }
 
@@ -137,7 +137,9 @@ impl Shared {
         let fallen = || Error::Busy {
             folder: self.writer().folder.path().to_owned(),
         };
-        self.convoy.join(job, go).unwrap_or_else(|| Err(fallen()))
+        self.group_commit
+            .join(job, go)
+            .unwrap_or_else(|| Err(fallen()))
     }
 
     /// In a transaction of its own, when the turn has come.
@@ -145,7 +147,7 @@ impl Shared {
         &self,
         write: impl FnOnce(&mut Sqlite) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.convoy.alone(|| write(&mut self.writer()))
+        self.group_commit.alone(|| write(&mut self.writer()))
     }
 
     /// A panic in a write rolls its transaction back, and the connection is as good as before.

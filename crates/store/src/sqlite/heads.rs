@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::folder::{Folder, io_error};
 use crate::chain::Tip;
-use crate::verify::Anchor;
+use crate::verification::Anchor;
 use crate::{Error, chain};
 
 /// Twenty digits, a space, 64 hexadecimal digits, a line break.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod columns;
+mod copy_run;
 mod damage;
 mod folder;
 mod gc;
@@ -9,10 +10,8 @@ mod group;
 mod heads;
 mod open;
 mod prepared;
-mod queue;
 mod read;
 mod readers;
-mod rescue;
 mod salvage;
 mod schema;
 mod sql;
@@ -21,6 +20,7 @@ mod table;
 mod tests;
 mod verify;
 mod write;
+mod writer_lock;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,15 +37,15 @@ use crate::{
     StoredEntry, StoredRun, Transacted, Verification, content_hash,
 };
 use folder::Folder;
-use queue::Turn;
 use read::Reader;
 use write::Writing;
+use writer_lock::WriterLock;
 
 /// How long a writer waits for its turn, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long SQLite's own locks are waited for. The queue keeps our writers apart; this is for others.
-const BUSY: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A cold process walks the whole log before it can read, so the log stays short: from this many
 /// pages (256 KiB) on, whoever closes the store copies them back into the database.
@@ -68,7 +68,7 @@ pub struct Sqlite {
     connection: Connection,
     folder: Folder,
     access: Access,
-    patience: Duration,
+    writer_timeout: Duration,
     /// Which file we have open: somebody may put another one in its place.
     identity: (u64, u64),
     /// The length of the log after our last commit, in pages.
@@ -77,8 +77,8 @@ pub struct Sqlite {
 
 impl Sqlite {
     /// How long a write waits for its turn before it gives up with `Error::Busy`.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
+        self.writer_timeout = writer_timeout;
     }
 
     /// The folder of the store.
@@ -166,14 +166,14 @@ impl Sqlite {
         if self.log.load(Ordering::Relaxed) < from {
             return;
         }
-        let Some(_turn) = Turn::at_once(&self.folder) else {
+        let Some(_lock) = WriterLock::try_now(&self.folder) else {
             return;
         };
         self.log.store(0, Ordering::Relaxed);
         // It is a chore, not a promise: what it cannot do without waiting, the next one will.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row(statement, [], |_| Ok(()));
-        let _ = self.connection.busy_timeout(BUSY);
+        let _ = self.connection.busy_timeout(BUSY_TIMEOUT);
     }
 }
 

@@ -13,11 +13,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::damage::failure;
 use super::folder::{Folder, io_error};
 use super::heads::Heads;
-use super::queue::Turn;
-use super::{Access, BUSY, PATIENCE, Sqlite, schema};
+use super::writer_lock::WriterLock;
+use super::{Access, BUSY_TIMEOUT, Sqlite, WRITER_TIMEOUT, schema};
 use crate::Error;
 use crate::error::Broken;
-use crate::verify::Anchor;
+use crate::verification::Anchor;
 
 impl Sqlite {
     /// Opens the store in this folder. `Access::Write` makes it, if there is none yet.
@@ -52,12 +52,12 @@ impl Sqlite {
         }
         let identity = identity(&folder)?;
         let connection = connect(&folder, access)?;
-        let (patience, log) = (PATIENCE, Arc::default());
+        let (writer_timeout, log) = (WRITER_TIMEOUT, Arc::default());
         let mut store = Self {
             connection,
             folder,
             access,
-            patience,
+            writer_timeout,
             identity,
             log,
         };
@@ -121,7 +121,7 @@ pub(super) fn connect(folder: &Folder, access: Access) -> Result<Connection, Err
 /// The database is not mapped into memory: a file cut short under a mapping kills the process, and
 /// a killed hook is an allowed step.
 fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -178,7 +178,7 @@ fn refuse_emptied(folder: &Folder) -> Result<(), Error> {
         return Ok(());
     }
     // Somebody may have made the store and begun a run since we looked at the database.
-    let _turn = Turn::wait(folder, PATIENCE)?;
+    let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
     let runs = recorded(folder)?.len();
     match is_unmade(folder)? {
         false => Ok(()),
@@ -201,7 +201,7 @@ fn is_unmade(folder: &Folder) -> Result<bool, Error> {
 /// Makes the database, or takes an older one to the present format. Several processes may come here
 /// at once; the first does the work.
 fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
-    let _turn = Turn::wait(folder, PATIENCE)?;
+    let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
     // SQLite gives its other files the mode of this one.
     drop(folder.open_private("store.db")?);
     let fault = |error: rusqlite::Error| match failure(&error).map(|failure| failure.code) {

@@ -4,7 +4,7 @@ use engine::{Decision, Hash, Run, Time};
 
 use super::table::{Present, Row, Table};
 use crate::chain::Tip;
-use crate::ledger::{self, Addition};
+use crate::journal::{self, Addition};
 use crate::line::Line;
 use crate::{Commit, Content, Error, StoredRun};
 
@@ -27,7 +27,7 @@ impl Prepared {
     ) -> Result<(Self, StoredRun), Error> {
         let before = stored.tip();
         let StoredRun { run, .. } = stored;
-        let addition = ledger::append(run, before, commit.key, commit.secrets, decision)?;
+        let addition = journal::append(run, before, commit.key, commit.secrets, decision)?;
         let Addition {
             run,
             lines,
@@ -42,7 +42,7 @@ impl Prepared {
         };
         let updated_at = last_time(&stored.run, decision);
         let row = Row::of(&Present {
-            belongs: stored.belongs(),
+            origin: stored.origin(),
             run: &stored.run,
             tip,
             status: &(commit.status)(&stored.run),

@@ -12,7 +12,7 @@ use crate::chain::Tip;
 use crate::error::Broken;
 use crate::lease::LeaseState;
 use crate::line::Line;
-use crate::record::Belongs;
+use crate::record::RunOrigin;
 use crate::record::{self, Cached};
 use crate::{Error, Files, Key, RunSummary, StoredEntry, StoredRun};
 
@@ -36,14 +36,14 @@ pub(super) struct RunRow {
 }
 
 impl RunRow {
-    pub fn belongs(&self) -> Belongs<'_> {
+    pub fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
             worktree,
             pipeline,
             ..
         } = self;
-        Belongs {
+        RunOrigin {
             project,
             worktree,
             pipeline,
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         if row.last != Some(row.tip.head) {
             return Err(self.torn(run));
         }
-        let state = match record::state_from_bytes(&row.state, row.tip, row.belongs()) {
+        let state = match record::state_from_bytes(&row.state, row.tip, row.origin()) {
             Ok(Cached::Value(state)) => state,
             Ok(Cached::OtherFormat) => self.replay(run, &row)?,
             Err(fault) => {

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use engine::{RunId, Time};
 use rusqlite::{Connection, OpenFlags};
 
+use super::copy_run::CopyRun;
 use super::folder::{Folder, io_error};
 use super::heads::Heads;
 use super::open::{connect, is_empty, recorded};
-use super::queue::Turn;
 use super::read::Reader;
-use super::rescue::Rescue;
 use super::table::Table;
-use super::{Access, PATIENCE, schema};
+use super::writer_lock::WriterLock;
+use super::{Access, WRITER_TIMEOUT, schema};
 use crate::Error;
-use crate::verify::Anchor;
+use crate::verification::Anchor;
 
 /// The fresh store while it is being filled.
 const FRESH: &str = "store.db.fresh";
@@ -55,7 +55,7 @@ pub struct Loss {
 /// noted in the journals that lost entries.
 pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     let folder = Folder::find(folder)?;
-    let _turn = Turn::wait(&folder, PATIENCE)?;
+    let _lock = WriterLock::wait(&folder, WRITER_TIMEOUT)?;
     refuse_newer(&folder)?;
     let interrupted = folder.regular_file(READY)?.is_some();
     let mut salvaged = match interrupted {
@@ -146,7 +146,7 @@ fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Er
         };
         let loss = match reader {
             Some(reader) => {
-                let rescue = Rescue {
+                let rescue = CopyRun {
                     reader,
                     fresh,
                     run: &run,

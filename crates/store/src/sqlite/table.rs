@@ -9,7 +9,7 @@ use super::sql;
 use crate::chain::Tip;
 use crate::lease::LeaseState;
 use crate::line::Line;
-use crate::record::Belongs;
+use crate::record::RunOrigin;
 use crate::stored::short_task;
 use crate::{Content, Error, Files, Key, record};
 
@@ -22,7 +22,7 @@ pub(super) struct Table<'a> {
 
 /// What a run's row is made of.
 pub(super) struct Present<'a> {
-    pub belongs: Belongs<'a>,
+    pub origin: RunOrigin<'a>,
     pub run: &'a Run,
     pub tip: Tip,
     pub status: &'a Status,
@@ -43,7 +43,7 @@ pub(super) struct Row {
 impl Row {
     pub fn of(present: &Present<'_>) -> Self {
         let Present {
-            belongs,
+            origin,
             run,
             tip,
             status,
@@ -57,7 +57,7 @@ impl Row {
             overridden: !run.overrides.is_empty(),
             updated_at: *updated_at,
             tip: *tip,
-            state: record::state_to_bytes(run, *tip, *belongs),
+            state: record::state_to_bytes(run, *tip, *origin),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Row {
 impl Table<'_> {
     pub fn add_run(&self, present: &Present<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
         let Present {
-            belongs,
+            origin,
             run,
             tip,
             status,
@@ -76,9 +76,9 @@ impl Table<'_> {
             sql::ADD_RUN,
             params![
                 run.id.as_str(),
-                belongs.project,
-                belongs.worktree,
-                belongs.pipeline,
+                origin.project,
+                origin.worktree,
+                origin.pipeline,
                 run.definition.0,
                 begun_by.map(Key::as_str),
                 short_task(&run.task),
@@ -91,7 +91,7 @@ impl Table<'_> {
                 signed(updated_at.0),
                 signed(tip.version),
                 tip.head.0,
-                record::state_to_bytes(run, *tip, *belongs),
+                record::state_to_bytes(run, *tip, *origin),
             ],
         )?;
         Ok(self.connection.last_insert_rowid())

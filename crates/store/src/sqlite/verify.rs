@@ -8,8 +8,8 @@ use super::{Sqlite, sql};
 use crate::Error;
 use crate::error::Broken;
 use crate::record::{self, Cached};
+use crate::verification::{Anchor, Fault, FaultKind, Snapshot, Verification, vanished};
 use crate::verifier::Verifier;
-use crate::verify::{Anchor, Beside, Fault, FaultKind, Verification, vanished};
 
 /// What is found turns the store read-only: a journal that is not what it was proves nothing more.
 pub(super) fn verify(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
@@ -84,16 +84,16 @@ fn walk(
     }
     let columns = reader.columns(run)?;
     let differing = |run: &Run| columns.as_ref().map_or(vec!["row"], |it| it.differing(run));
-    Ok(verifier.finish(&beside(row), differing))
+    Ok(verifier.finish(&snapshot(row), differing))
 }
 
-fn beside(row: &RunRow) -> Beside {
-    let state = match record::state_from_bytes(&row.state, row.tip, row.belongs()) {
+fn snapshot(row: &RunRow) -> Snapshot {
+    let state = match record::state_from_bytes(&row.state, row.tip, row.origin()) {
         Ok(Cached::Value(state)) => Some(Ok(state)),
         Ok(Cached::OtherFormat) => None,
         Err(fault) => Some(Err(fault.to_string())),
     };
-    Beside {
+    Snapshot {
         tip: row.tip,
         state,
     }

@@ -7,14 +7,14 @@ use super::Sqlite;
 use super::folder::Folder;
 use super::heads::{Head, Heads};
 use super::prepared::{Prepared, last_time};
-use super::queue::Turn;
 use super::read::{Found, Reader};
 use super::table::{Present, Table};
+use super::writer_lock::WriterLock;
 use crate::chain::Tip;
 use crate::error::Broken;
-use crate::ledger::{self, Addition, check_contents};
-use crate::record::Belongs;
-use crate::verify::Anchor;
+use crate::journal::{self, Addition, check_contents};
+use crate::record::RunOrigin;
+use crate::verification::Anchor;
 use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transacted, chain};
 
 /// A write under way. Dropped before `commit`, it leaves nothing behind.
@@ -23,13 +23,13 @@ use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transact
 pub(super) struct Writing<'a> {
     transaction: Transaction<'a>,
     folder: &'a Folder,
-    turn: Turn,
+    turn: WriterLock,
 }
 
 impl<'a> Writing<'a> {
     pub fn begin(sqlite: &'a mut Sqlite) -> Result<Self, Error> {
         sqlite.writable()?;
-        let turn = Turn::wait(&sqlite.folder, sqlite.patience)?;
+        let turn = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
         // Both may have changed while we waited.
         sqlite.unharmed()?;
         sqlite.in_place()?;
@@ -61,7 +61,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Acknowledged from here on. The turn is handed back so that what follows is in order too.
-    pub fn commit(self) -> Result<Turn, Error> {
+    pub fn commit(self) -> Result<WriterLock, Error> {
         let Self {
             transaction,
             folder,
@@ -77,7 +77,7 @@ impl<'a> Writing<'a> {
     /// backwards. One that cannot be written lags, and that is allowed.
     fn commit_with_head(self, head: &Head, run: &RunId, tip: Tip) -> Result<(), Error> {
         let folder = self.folder;
-        let _turn = self.commit()?;
+        let _lock = self.commit()?;
         let _ = head.put(folder, run, tip);
         Ok(())
     }
@@ -85,7 +85,7 @@ impl<'a> Writing<'a> {
     /// The same for several runs.
     pub fn commit_with_heads(self, heads: &[(Head, RunId, Tip)]) -> Result<(), Error> {
         let folder = self.folder;
-        let _turn = self.commit()?;
+        let _lock = self.commit()?;
         for (head, run, tip) in heads {
             let _ = head.put(folder, run, *tip);
         }
@@ -132,7 +132,7 @@ pub(super) fn begin(
         lines,
         tip,
         named,
-    } = ledger::begin(new, decision)?;
+    } = journal::begin(new, decision)?;
     let writing = Writing::begin(sqlite)?;
     if let Some(earlier) = earlier(&writing, new)? {
         return Ok(earlier);
@@ -151,13 +151,13 @@ pub(super) fn begin(
     let (table, status) = (writing.table(), (new.status)(&run));
     table.add_definition(run.definition, new.files, Some(new.compiled))?;
     let pipeline = new.compiled.name.as_str();
-    let belongs = Belongs {
+    let origin = RunOrigin {
         project: new.project,
         worktree: new.worktree,
         pipeline,
     };
     let present = Present {
-        belongs,
+        origin,
         run: &run,
         tip,
         status: &status,

@@ -112,7 +112,7 @@ impl<'c> Seat<'c> {
             agent: record.agent.clone(),
         };
         let mut workspace = Workspace::for_writing(context)?;
-        workspace.store.set_patience(guarded::PATIENCE);
+        workspace.store.set_writer_timeout(guarded::PATIENCE);
         workspace.step_folder.clone_from(&record.step_folder);
         let opened = workspace.read(&record.run)?;
         Ok(Self {

@@ -10,7 +10,7 @@ use engine::{Definition, Entry, Fact, Hash, Run};
 use super::binary::{self, Input};
 use super::*;
 use crate::chain::Tip;
-use crate::record::Belongs;
+use crate::record::RunOrigin;
 
 /// The words of an enum's variants.
 pub(super) trait Kinds {
@@ -243,7 +243,7 @@ const TIP: Tip = Tip {
     version: 5,
     head: Hash([7; 32]),
 };
-const BELONGS: Belongs<'_> = Belongs {
+const BELONGS: RunOrigin<'_> = RunOrigin {
     project: "/project",
     worktree: "/tree",
     pipeline: "ansible",
@@ -267,15 +267,15 @@ fn a_state_is_read_only_where_it_belongs() {
         assert!(state_from_bytes(&bytes, tip, BELONGS).is_err(), "{tip:?}");
     }
     for elsewhere in [
-        Belongs {
+        RunOrigin {
             project: "/other",
             ..BELONGS
         },
-        Belongs {
+        RunOrigin {
             worktree: "/other",
             ..BELONGS
         },
-        Belongs {
+        RunOrigin {
             pipeline: "other",
             ..BELONGS
         },

@@ -237,7 +237,7 @@ fn whoever_waits_too_long_is_told() {
     let queue = fs::File::open(place.file("queue.lock")).unwrap();
     queue.lock().unwrap();
     let mut store = place.open();
-    store.set_patience(Duration::from_millis(20));
+    store.set_writer_timeout(Duration::from_millis(20));
     let busy = story.add(&mut store, 1, &[note("impatient")]);
     assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
     assert_eq!(
@@ -246,7 +246,7 @@ fn whoever_waits_too_long_is_told() {
         "reads wait for nobody"
     );
     queue.unlock().unwrap();
-    store.set_patience(Duration::from_secs(20));
+    store.set_writer_timeout(Duration::from_secs(20));
     let done = story.add(&mut store, 1, &[note("patient")]).unwrap();
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
 }

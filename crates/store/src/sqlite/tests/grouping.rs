@@ -7,22 +7,22 @@ use std::time::Duration;
 
 use super::super::Group;
 use super::super::folder::Folder;
-use super::super::queue::Turn;
+use super::super::writer_lock::WriterLock;
 use super::*;
 use crate::conformance::story::decision;
 use crate::{Commit, Error, Fence, Transacted};
 
 /// How many come while the first one waits for its turn.
-const COMPANY: usize = 7;
+const FOLLOWERS: usize = 7;
 
-/// The runs of `COMPANY` and of one more, which comes first.
+/// The runs of `FOLLOWERS` and of one more, which comes first.
 fn stories(group: &Group) -> Vec<Story> {
     let begun = |number| {
         let story = Story::new(&format!("r-{number}")).unwrap();
         story.begin(&mut group.clone()).unwrap();
         story
     };
-    (0..=COMPANY).map(begun).collect()
+    (0..=FOLLOWERS).map(begun).collect()
 }
 
 /// Counts the transactions that change something.
@@ -49,9 +49,9 @@ fn write_to_all(
     group: &Group,
     stories: &[Story],
     fence: fn(&Story) -> Option<Fence>,
-    meanwhile: impl FnOnce(Turn),
+    meanwhile: impl FnOnce(WriterLock),
 ) -> Vec<Result<Transacted, Error>> {
-    let turn = Turn::at_once(&Folder::find(&place.path).unwrap()).unwrap();
+    let turn = WriterLock::try_now(&Folder::find(&place.path).unwrap()).unwrap();
     thread::scope(|scope| {
         let write = |story| {
             let mut group = group.clone();
@@ -66,7 +66,7 @@ fn write_to_all(
         let first = write(&stories[0]);
         group.wait_for_leader();
         let others: Vec<_> = stories[1..].iter().map(write).collect();
-        group.wait_for_company(COMPANY);
+        group.wait_for_followers(FOLLOWERS);
         meanwhile(turn);
         let all = [first].into_iter().chain(others);
         all.map(|thread| thread.join().unwrap()).collect()
@@ -134,7 +134,9 @@ fn a_store_that_stays_busy_is_told_to_all_and_left_as_it_was() {
     let place = Place::new();
     let group = Group::open(&place.path).unwrap();
     let stories = stories(&group);
-    group.writer().set_patience(Duration::from_millis(200));
+    group
+        .writer()
+        .set_writer_timeout(Duration::from_millis(200));
     let mut kept = None;
     let answers = write_to_all(&place, &group, &stories, without_lease, |turn| {
         kept = Some(turn);
@@ -142,7 +144,7 @@ fn a_store_that_stays_busy_is_told_to_all_and_left_as_it_was() {
     for answer in &answers {
         assert!(matches!(answer, Err(Error::Busy { .. })), "{answer:?}");
     }
-    assert_eq!(group.writer().patience, Duration::from_millis(200));
+    assert_eq!(group.writer().writer_timeout, Duration::from_millis(200));
     drop(kept);
     let again = stories[3].add(&mut group.clone(), 1, &[note("again")]);
     assert!(is_done(&again), "{again:?}");

@@ -8,7 +8,7 @@ use super::*;
 use crate::chain::Link;
 use crate::chain::Tip;
 use crate::line::Line;
-use crate::record::Belongs;
+use crate::record::RunOrigin;
 use crate::{Error, FaultKind, Verification, record};
 
 use FaultKind::{Altered, HeadMismatch, Removed, Reordered, StateMismatch, Truncated};
@@ -354,12 +354,12 @@ fn write_state(place: &Place, run: &engine::Run) {
             })
         })
         .unwrap();
-    let belongs = Belongs {
+    let origin = RunOrigin {
         project: "/project",
         worktree: "/project/tree",
         pipeline: "story",
     };
-    let state = record::state_to_bytes(run, tip, belongs);
+    let state = record::state_to_bytes(run, tip, origin);
     raw.execute("UPDATE runs SET state = ?1", [state]).unwrap();
 }
 

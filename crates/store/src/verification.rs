@@ -65,7 +65,7 @@ pub(crate) enum Anchor {
 }
 
 /// What is stored about a run beside its journal.
-pub(crate) struct Beside {
+pub(crate) struct Snapshot {
     pub tip: Tip,
     /// The state, or why it cannot be read; `None` when another version of the program wrote it.
     pub state: Option<Result<Run, String>>,

@@ -11,17 +11,17 @@ use crate::Error;
 const NAME: &str = "queue.lock";
 
 /// The turn to write. Dropping it lets the next one in.
-pub(super) struct Turn {
+pub(super) struct WriterLock {
     _file: File,
 }
 
-impl Turn {
-    /// Waits for the turn, as long as `patience` lasts.
-    pub fn wait(folder: &Folder, patience: Duration) -> Result<Self, Error> {
+impl WriterLock {
+    /// Waits for the turn, as long as `writer_timeout` lasts.
+    pub fn wait(folder: &Folder, writer_timeout: Duration) -> Result<Self, Error> {
         let file = folder.open_private(NAME)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Self::queue(folder, file, patience),
+            Err(TryLockError::WouldBlock) => Self::queue(folder, file, writer_timeout),
             Err(TryLockError::Error(error)) => {
                 Err(io_error("lock", &folder.path().join(NAME), error))
             }
@@ -29,15 +29,15 @@ impl Turn {
     }
 
     /// Takes the turn only if nobody has it.
-    pub fn at_once(folder: &Folder) -> Option<Self> {
+    pub fn try_now(folder: &Folder) -> Option<Self> {
         let file = folder.open_private(NAME).ok()?;
         file.try_lock().ok()?;
         Some(Self { _file: file })
     }
 
     /// The lock has no time limit of its own, so a thread waits for it and we wait for the thread.
-    /// If our patience ends first, the thread finds nobody to hand the lock to and drops it.
-    fn queue(folder: &Folder, file: File, patience: Duration) -> Result<Self, Error> {
+    /// If the time is over first, the thread finds nobody to hand the lock to and drops it.
+    fn queue(folder: &Folder, file: File, writer_timeout: Duration) -> Result<Self, Error> {
         let (sender, receiver) = mpsc::sync_channel(0);
         let wait = move || {
             let locked = file.lock().map(|()| file);
@@ -47,7 +47,7 @@ impl Turn {
         thread::Builder::new()
             .spawn(wait)
             .map_err(|error| io_error("wait for", &path, error))?;
-        match receiver.recv_timeout(patience) {
+        match receiver.recv_timeout(writer_timeout) {
             Ok(Ok(file)) => Ok(Self { _file: file }),
             Ok(Err(error)) => Err(io_error("lock", &path, error)),
             Err(_) => Err(Error::Busy {

@@ -1,4 +1,4 @@
-//! The ledger: how a decision becomes lines of the chain and a new state, the same in every backend.
+//! The journal: how a decision becomes lines of the chain and a new state, the same in every backend.
 
 use engine::{Damage, Decision, Entry, Hash, Run, RunId};
 
@@ -37,7 +37,15 @@ pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, E
         version: 0,
         head: chain::root(&run.id),
     };
-    Ok(addition(run, tip, new.key, (&entries, named)))
+    Ok(addition(
+        run,
+        tip,
+        new.key,
+        Redacted {
+            entries: &entries,
+            named,
+        },
+    ))
 }
 
 /// What the decision adds after `tip`. Its entries are redacted in place: what is said about them
@@ -53,7 +61,11 @@ pub(crate) fn append(
     let named = redact(&mut decision.entries, secrets);
     let run =
         fold(Some(run), &decision.entries).map_err(|source| Error::Unfit { run: id, source })?;
-    Ok(addition(run, tip, key, (&decision.entries, named)))
+    let redacted = Redacted {
+        entries: &decision.entries,
+        named,
+    };
+    Ok(addition(run, tip, key, redacted))
 }
 
 /// Content goes by its hash; whoever names it wrongly is told at once.
@@ -79,13 +91,14 @@ fn fold(run: Option<Run>, entries: &[Entry]) -> Result<Run, Damage> {
     })
 }
 
-fn addition(
-    run: Run,
-    tip: Tip,
-    key: Option<&Key>,
-    (entries, named): (&[Entry], Vec<Hash>),
-) -> Addition {
-    let lines = lines(&run.id, tip, key, entries);
+/// Entries without secrets, and every hash that they name.
+struct Redacted<'a> {
+    entries: &'a [Entry],
+    named: Vec<Hash>,
+}
+
+fn addition(run: Run, tip: Tip, key: Option<&Key>, redacted: Redacted<'_>) -> Addition {
+    let lines = lines(&run.id, tip, key, redacted.entries);
     let tip = lines.last().map_or(tip, |last| Tip {
         version: last.number,
         head: last.hash,
@@ -94,7 +107,7 @@ fn addition(
         run,
         lines,
         tip,
-        named,
+        named: redacted.named,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rescue: copies the intact beginning of one run out of a damaged database.
+//! Copies the intact beginning of one run out of a damaged database.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use super::read::{Reader, RunRow};
 use super::salvage::Loss;
 use super::table::{Present, Row, Table};
 use crate::chain::Tip;
-use crate::ledger::{self};
+use crate::journal::{self};
 use crate::line::Line;
 use crate::{Content, Error, Key, chain, record};
 
 /// One run, to be copied as far as it is intact.
-pub(super) struct Rescue<'a> {
+pub(super) struct CopyRun<'a> {
     pub reader: Reader<'a>,
     pub fresh: Table<'a>,
     pub run: &'a RunId,
@@ -44,7 +44,7 @@ struct Walked {
     why: String,
 }
 
-impl Rescue<'_> {
+impl CopyRun<'_> {
     /// Copies the run. Returns what is lost of it, and how many of its contents.
     pub fn copy(&self) -> Result<(Option<Loss>, u64), Error> {
         let Ok(Some(row)) = self.reader.run_row(self.run) else {
@@ -165,7 +165,7 @@ impl Rescue<'_> {
     ) -> Result<i64, Error> {
         let status = status(pipeline, &beginning.state);
         let present = Present {
-            belongs: row.belongs(),
+            origin: row.origin(),
             run: &beginning.state,
             tip: beginning.tip,
             status: &status,
@@ -233,11 +233,11 @@ impl Rescue<'_> {
             entries,
             rule,
         };
-        let addition = ledger::append(state, tip, None, &[], &mut decision)?;
+        let addition = journal::append(state, tip, None, &[], &mut decision)?;
         self.fresh.add_lines(number, &addition.lines)?;
         let status = status(pipeline, &addition.run);
         let present = Present {
-            belongs: row.belongs(),
+            origin: row.origin(),
             run: &addition.run,
             tip: addition.tip,
             status: &status,
