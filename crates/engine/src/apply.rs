@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::entry::{Along, Entry, Fact, Move, Started};
+use crate::entry::{Entry, Fact, Move, MoveReason, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
@@ -295,9 +295,9 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
         run.counters.insert(counter.clone(), *value);
     }
     match step.along {
-        Along::StaleGate => run.stale_returns += 1,
-        Along::Interrupted => run.graphs.retain(|_, graph| !is_done(graph)),
-        Along::Edge | Along::Full(_) | Along::Unapproved(_) => {
+        MoveReason::StaleGate => run.stale_returns += 1,
+        MoveReason::Interrupted => run.graphs.retain(|_, graph| !is_done(graph)),
+        MoveReason::Edge | MoveReason::Full(_) | MoveReason::Unapproved(_) => {
             run.panels.remove(&step.to);
             run.graphs.remove(&step.to);
         }

@@ -10,7 +10,7 @@ use crate::names::{AgentName, StepId};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
-use crate::run::{Duty, Graph, Member, MemberState, Reach, Run, Standing, Status, Turn};
+use crate::run::{Duty, Graph, Member, MemberState, Run, Standing, Status, TreeAccess, Turn};
 use crate::stage::{
     AgentWork, Conversation, EndWork, Leaves, OpenWork, ReviewWork, Stage, StepsWork, Work, Worker,
 };
@@ -22,7 +22,7 @@ pub(crate) struct Assignment {
     pub duty: Duty,
     pub leaves: Leaves,
     pub conversation: Conversation,
-    pub reach: Reach,
+    pub reach: TreeAccess,
 }
 
 /// Why a piece of work may not begin.
@@ -44,7 +44,7 @@ pub fn session_works(pipeline: &Pipeline, run: &Run) -> bool {
 }
 
 /// The agent as the pipeline writes its name. Hosts read names without case, dashes and underscores.
-pub(crate) fn spelled(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> AgentName {
+pub(crate) fn canonical_name(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> AgentName {
     let known = names(pipeline, run).find(|name| agent.is_same(name));
     let known = known.and_then(|name| AgentName::parse(name).ok());
     known.unwrap_or_else(|| agent.clone())
@@ -180,7 +180,7 @@ fn one_agent(
         duty: Duty::Work,
         leaves: work.leaves.clone(),
         conversation: work.settings.conversation,
-        reach: Reach::of(stage),
+        reach: TreeAccess::of(stage),
     })
 }
 
@@ -193,7 +193,7 @@ fn open(
     if !pipeline.definition().lists(&work.allow, agent.as_str()) {
         return out_of_turn(stage, agent);
     }
-    Ok(freely(pipeline, stage, agent))
+    Ok(open_assignment(pipeline, stage, agent))
 }
 
 fn restart(
@@ -210,15 +210,15 @@ fn restart(
     {
         return out_of_turn(stage, agent);
     }
-    Ok(freely(pipeline, stage, agent))
+    Ok(open_assignment(pipeline, stage, agent))
 }
 
-fn freely(pipeline: &Pipeline, stage: &Stage, agent: &AgentName) -> Assignment {
+fn open_assignment(pipeline: &Pipeline, stage: &Stage, agent: &AgentName) -> Assignment {
     Assignment {
         leaves: duty_leaves(pipeline.definition(), stage, &Duty::Open, agent),
         duty: Duty::Open,
         conversation: Conversation::Fresh,
-        reach: Reach::of(stage),
+        reach: TreeAccess::of(stage),
     }
 }
 
@@ -241,14 +241,14 @@ fn review(
                 duty: Duty::Review { reviewer },
                 leaves: Leaves::of(core::slice::from_ref(&member.leaves)),
                 conversation: member.settings.conversation,
-                reach: Reach::ReadsOnly,
+                reach: TreeAccess::ReadsOnly,
             }
         }
         Some(Turn::Fixing { reviewer }) if work.owner == *agent => Assignment {
             duty: Duty::Fix { reviewer },
             leaves: Leaves::of(&work.fixes),
             conversation: Conversation::Same,
-            reach: Reach::of(stage),
+            reach: TreeAccess::of(stage),
         },
         Some(Turn::Fixing { .. } | Turn::Spent) | None => return out_of_turn(stage, agent),
     };
@@ -290,7 +290,7 @@ fn steps(
         },
         leaves: Leaves::of(&work.leaves),
         conversation: work.settings.conversation,
-        reach: Reach::of(stage),
+        reach: TreeAccess::of(stage),
     })
 }
 

@@ -7,7 +7,7 @@ mod loops;
 mod outcomes;
 mod proofs;
 mod references;
-mod unseen;
+mod ungated;
 mod unused;
 
 use alloc::vec::Vec;
@@ -24,14 +24,14 @@ pub fn check(definition: &Definition) -> Vec<Problem> {
     problems.extend(outcomes::check(definition));
     problems.extend(artifacts::check(definition));
     // What follows walks the graph, which makes sense only when every edge leads somewhere.
-    let graph = graph::Graph::of(definition);
+    let graph = graph::StageGraph::of(definition);
     problems.extend(graph::check(&graph));
     problems.extend(loops::check(&graph));
     if has_errors(&problems) {
         return problems;
     }
     problems.extend(flow::check(&graph));
-    problems.extend(unseen::check(&graph));
+    problems.extend(ungated::check(&graph));
     problems.extend(proofs::check(&graph));
     problems.extend(unused::check(definition));
     problems

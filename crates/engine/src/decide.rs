@@ -7,13 +7,13 @@ mod checks;
 mod expire;
 mod graph;
 mod guard;
+mod judge_work;
 mod moving;
 mod panel;
 mod people;
 mod session;
-mod settle;
 mod view;
-mod work;
+mod work_end;
 
 use alloc::format;
 use alloc::string::String;
@@ -102,13 +102,13 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
             work,
             ending,
             usage,
-        } => settle::ended(draft, work, ending, *usage),
+        } => work_end::ended(draft, work, ending, *usage),
         WorkEvent::Reported {
             agent,
             step,
             said,
             usage,
-        } => settle::reported(draft, agent.as_ref(), step.as_ref(), said.as_ref(), *usage),
+        } => work_end::reported(draft, agent.as_ref(), step.as_ref(), said.as_ref(), *usage),
     }
 }
 
@@ -175,7 +175,7 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
             tree,
         } => checks::ran(draft, stage, *visit, results, tree),
         EngineEvent::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
-        EngineEvent::ViewDisturbed { view, path, how } => view::disturbed(draft, view, path, *how),
+        EngineEvent::ViewChanged { view, path, how } => view::disturbed(draft, view, path, *how),
         EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
     }
 }

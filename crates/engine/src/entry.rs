@@ -270,7 +270,7 @@ pub struct Move {
     pub from: StageName,
     pub outcome: String,
     pub to: StageName,
-    pub along: Along,
+    pub along: MoveReason,
     /// The counter that counted this transition, and its value afterwards.
     pub counted: Option<(CounterName, u32)>,
     pub reset: Vec<CounterName>,
@@ -279,7 +279,7 @@ pub struct Move {
 
 /// Why a move goes where it goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Along {
+pub enum MoveReason {
     /// The edge of the definition.
     Edge,
     /// The counter was full: its `then`.

@@ -205,11 +205,11 @@ pub enum EngineEvent {
     /// The steps of the stage that the run is in were read from where they are given.
     StepsRead { stage: StageName, visit: u32 },
     /// The file of a view is not as it was written.
-    ViewDisturbed {
+    ViewChanged {
         view: View,
         /// Its path in this run.
         path: String,
-        how: Disturbance,
+        how: ViewChange,
     },
     /// Nothing happened; time limits are judged.
     TimePassed,
@@ -217,7 +217,7 @@ pub enum EngineEvent {
 
 /// What somebody did to the file of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disturbance {
+pub enum ViewChange {
     Edited,
     Removed,
 }

@@ -58,14 +58,14 @@ pub struct Evidence {
     pub tree: Option<Hash>,
     /// Paths that differ from the tree of `changed_since`.
     pub changed: Option<Vec<String>>,
-    pub holder: Option<Life>,
+    pub holder: Option<ProcessState>,
     pub questions: Option<Result<Vec<Question>, String>>,
     pub steps: Option<Result<Vec<Step>, String>>,
 }
 
 /// Is a process still there?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum ProcessState {
     Alive,
     Gone,
 }

@@ -4,7 +4,7 @@
 //!
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
-//! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `inside`, `safe`, `redact`
+//! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `project_path`, `safe`, `redact`
 //! 2. what a pipeline file says: `stage`, `view`, `definition`, `leaves`, `steps`
 //! 3. what is recorded: `run`, `event`, `entry`, `apply`, `evidence`
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
@@ -28,7 +28,6 @@ mod entry;
 mod event;
 mod evidence;
 mod inputs;
-mod inside;
 mod leaves;
 mod limits;
 mod names;
@@ -39,6 +38,7 @@ mod outcome;
 mod pattern;
 mod pipeline;
 mod problem;
+mod project_path;
 mod question;
 mod redact;
 mod rule;
@@ -59,7 +59,7 @@ pub use decide::{begin, decide, fork, may_check};
 pub use decision::{Decision, Refusal, Reply};
 pub use definition::*;
 pub use duty::leaves_of;
-pub use entry::{Along, CheckVerdict, Entry, Fact, Move, Started, WorkResult, arrival};
+pub use entry::{CheckVerdict, Entry, Fact, Move, MoveReason, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
 pub use inputs::{file_inputs, inputs};
@@ -80,4 +80,4 @@ pub use safe::{is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, status};
 pub use steps::usable_steps;
-pub use view::{LoopOf, Removed, Saying, View, ViewFormat, ViewTemplate};
+pub use view::{LoopView, Removed, TextOrParam, View, ViewFormat, ViewTemplate};

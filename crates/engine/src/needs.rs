@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::assign::{assign, spelled};
+use crate::assign::{assign, canonical_name};
 use crate::definition::Source;
 use crate::duty::leaves_of;
 use crate::event::{
@@ -16,7 +16,7 @@ use crate::names::{
 };
 use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
-use crate::run::{BindingState, Dispatch, Duty, Process, Reach, Run};
+use crate::run::{BindingState, Dispatch, Duty, Process, Run, TreeAccess};
 use crate::stage::{End, FieldOf, Leaves, Questions, Stage, Work, Writes};
 use crate::transition::targets;
 
@@ -121,7 +121,7 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
         },
         EngineEvent::TakenUp
         | EngineEvent::ChecksRan { .. }
-        | EngineEvent::ViewDisturbed { .. }
+        | EngineEvent::ViewChanged { .. }
         | EngineEvent::TimePassed => Needs::default(),
     }
 }
@@ -157,7 +157,7 @@ fn artifacts(leaves: &Leaves, duty: &Duty, agent: &AgentName) -> Vec<ArtifactNee
 }
 
 fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&StepId>) -> Needs {
-    let agent = spelled(pipeline, run, agent);
+    let agent = canonical_name(pipeline, run, agent);
     let Ok(assignment) = assign(pipeline, run, &agent, step) else {
         return Needs::default();
     };
@@ -271,8 +271,8 @@ fn restricts(stage: &Stage) -> bool {
     matches!(stage.writes, Writes::Only(_))
 }
 
-fn judges_tree(duty: &Duty, reach: Reach) -> bool {
-    matches!(duty, Duty::Review { .. }) || reach == Reach::ReadsOnly
+fn judges_tree(duty: &Duty, reach: TreeAccess) -> bool {
+    matches!(duty, Duty::Review { .. }) || reach == TreeAccess::ReadsOnly
 }
 
 fn completing(pipeline: &Pipeline, run: &Run) -> Needs {

@@ -128,6 +128,6 @@ rules! {
     Unevaluated, "GW-R100", "what nobody judged is marked";
     Undecided, "GW-R101", "what cannot be judged is refused where a gate was promised";
     InputAltered, "GW-R102", "a worker is given what was captured, whatever became of the file";
-    ViewDisturbed, "GW-R103", "a view is never read back: what others do to it changes nothing and is noted";
+    ViewChanged, "GW-R103", "a view is never read back: what others do to it changes nothing and is noted";
     Halted, "GW-R104", "who removes a view with `removed = \"wait\"` stops the run for a person";
 }

@@ -227,7 +227,7 @@ pub struct Dispatch {
     pub sent_back: u32,
     pub started_at: Time,
     pub conversation: Conversation,
-    pub reach: Reach,
+    pub reach: TreeAccess,
     /// The tree before the work.
     pub tree: Option<Hash>,
     /// What lay at the artifacts' paths before the work: the same bytes afterwards are an old artifact.
@@ -236,12 +236,12 @@ pub struct Dispatch {
 
 /// May this piece of work change the tree?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum TreeAccess {
     ReadsOnly,
     MayWrite,
 }
 
-impl Reach {
+impl TreeAccess {
     /// A stage that may change nothing gives a verdict on the tree that it found.
     pub(crate) fn of(stage: &Stage) -> Self {
         match &stage.writes {

@@ -46,14 +46,14 @@ pub fn usable_steps(
             ));
         }
     }
-    match first_in_a_circle(steps) {
+    match first_in_a_cycle(steps) {
         Some(id) => Err(format!("step '{id}' needs itself in the end")),
         None => Ok(()),
     }
 }
 
 /// Takes away the steps whose needs are met until none is left; what stays is a circle.
-fn first_in_a_circle(steps: &[Step]) -> Option<&StepId> {
+fn first_in_a_cycle(steps: &[Step]) -> Option<&StepId> {
     let mut met: BTreeSet<&StepId> = BTreeSet::new();
     loop {
         let before = met.len();

@@ -41,7 +41,7 @@ pub enum ViewFormat {
     /// The state by one word, as JSON.
     TaskState,
     /// A loop with its iterations, as JSON.
-    LoopState(LoopOf),
+    LoopState(LoopView),
     /// The phases of a task graph with what they delivered, as JSON.
     Workflow,
     /// The same as a list that people read, as Markdown.
@@ -64,21 +64,21 @@ pub struct ViewTemplate {
 
 /// The loop that a view shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopOf {
+pub struct LoopView {
     /// It counts the iterations; the stage to which its edges lead is where the loop begins.
     pub counter: CounterName,
     /// What the worker says when it believes that it is done. It is shown and decides nothing.
-    pub promise: Saying,
+    pub promise: TextOrParam,
 }
 
 /// A text, written down or taken from a parameter when the run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Saying {
+pub enum TextOrParam {
     Fixed(String),
     Param(ParamName),
 }
 
-impl Saying {
+impl TextOrParam {
     /// The text in a run with these parameters.
     pub fn text<'a>(&'a self, params: &'a BTreeMap<ParamName, String>) -> &'a str {
         match self {
@@ -141,8 +141,8 @@ impl ViewFormat {
     /// The parameter that it shows.
     pub(crate) fn param(&self) -> Option<&ParamName> {
         match self {
-            Self::LoopState(LoopOf {
-                promise: Saying::Param(param),
+            Self::LoopState(LoopView {
+                promise: TextOrParam::Param(param),
                 ..
             }) => Some(param),
             _ => None,

@@ -14,7 +14,7 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::looking::{Given, Looking};
 use crate::path::{InsidePath, artifact_path};
-use crate::placeholder::Filling;
+use crate::placeholder::PlaceholderValues;
 use crate::{bundle, check, document, questions, schema, steps, text};
 
 /// The longest word that can be a verdict.
@@ -52,7 +52,7 @@ pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
         // Nothing said is nothing left.
         (None, Source::Reply) => match looking.reply.filter(|reply| !reply.trim().is_empty()) {
             Some(reply) => within(reply_bytes(reply, &artifact.format), artifact),
-            None => Found::Absent,
+            None => FoundBytes::Absent,
         },
         (None, Source::Answers) => return Ok(captured(name, looking)),
     };
@@ -70,7 +70,7 @@ pub fn is_as_captured(input: &Input, looking: &Looking<'_>) -> bool {
 }
 
 /// What lay where the artifact should be.
-enum Found {
+enum FoundBytes {
     Absent,
     /// There, but its bytes are not taken: this is why, and what to do.
     Refused(String),
@@ -95,7 +95,7 @@ fn read(
     need: &ArtifactNeed,
     artifact: &Artifact,
     looking: &Looking<'_>,
-) -> Result<Found, Error> {
+) -> Result<FoundBytes, Error> {
     let definition = looking.pipeline.definition();
     let path = artifact_path(template, definition, looking.run, need.step.as_ref());
     let path = path.map_err(|reason| Error::ArtifactPath {
@@ -108,9 +108,9 @@ fn read(
     };
     match beneath::open_file(&looking.project.root, path.parts()) {
         Ok((file, _)) => take(file, artifact).map_err(unreadable),
-        Err(Refused::Absent) => Ok(Found::Absent),
+        Err(Refused::Absent) => Ok(FoundBytes::Absent),
         Err(Refused::Io(cause)) => Err(unreadable(cause)),
-        Err(refused) => Ok(Found::Refused(reason(&refused, &path))),
+        Err(refused) => Ok(FoundBytes::Refused(reason(&refused, &path))),
     }
 }
 
@@ -133,7 +133,7 @@ fn reason(refused: &Refused, path: &InsidePath) -> String {
 }
 
 /// Reads a file that a person named. It may lie anywhere, but it is a file within the limit.
-fn read_given(path: &Path, artifact: &Artifact) -> Result<Found, Error> {
+fn read_given(path: &Path, artifact: &Artifact) -> Result<FoundBytes, Error> {
     let shown = path.display().to_string();
     let unreadable = |cause| Error::Unreadable {
         path: shown.clone(),
@@ -141,7 +141,7 @@ fn read_given(path: &Path, artifact: &Artifact) -> Result<Found, Error> {
     };
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Ok(Found::Refused(format!(
+        return Ok(FoundBytes::Refused(format!(
             "`{shown}` is not a file; name a regular file"
         )));
     }
@@ -149,21 +149,21 @@ fn read_given(path: &Path, artifact: &Artifact) -> Result<Found, Error> {
     take(file, artifact).map_err(unreadable)
 }
 
-fn take(file: std::fs::File, artifact: &Artifact) -> std::io::Result<Found> {
+fn take(file: std::fs::File, artifact: &Artifact) -> std::io::Result<FoundBytes> {
     let mut bytes = Vec::new();
     file.take(artifact.max_bytes.saturating_add(1))
         .read_to_end(&mut bytes)?;
     Ok(within(bytes, artifact))
 }
 
-fn within(bytes: Vec<u8>, artifact: &Artifact) -> Found {
+fn within(bytes: Vec<u8>, artifact: &Artifact) -> FoundBytes {
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     match length > artifact.max_bytes {
-        true => Found::Refused(format!(
+        true => FoundBytes::Refused(format!(
             "it is longer than {} bytes; write a shorter one",
             artifact.max_bytes
         )),
-        false => Found::Bytes(bytes),
+        false => FoundBytes::Bytes(bytes),
     }
 }
 
@@ -197,15 +197,15 @@ fn without_fence(reply: &str) -> &str {
 }
 
 fn judge(
-    found: Found,
+    found: FoundBytes,
     need: &ArtifactNeed,
     artifact: &Artifact,
     looking: &Looking<'_>,
 ) -> Result<Look, Error> {
     let bytes = match found {
-        Found::Absent => return Ok(Look::without_commands(Seen::Absent, None)),
-        Found::Refused(reason) => return Ok(refused(reason)),
-        Found::Bytes(bytes) => bytes,
+        FoundBytes::Absent => return Ok(Look::without_commands(Seen::Absent, None)),
+        FoundBytes::Refused(reason) => return Ok(refused(reason)),
+        FoundBytes::Bytes(bytes) => bytes,
     };
     let Ok(written) = String::from_utf8(bytes) else {
         return Ok(refused(String::from(
@@ -350,7 +350,7 @@ pub fn wanted_fields(
     definition: &Definition,
     run: &Run,
 ) -> Result<Vec<(String, String)>, String> {
-    let filling = Filling {
+    let filling = PlaceholderValues {
         definition,
         run,
         step: need.step.as_ref(),

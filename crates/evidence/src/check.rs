@@ -28,7 +28,7 @@ pub use crate::system_path::SYSTEM_PATH;
 use crate::{document, questions, text, tree};
 use command::Prepared;
 pub use command::find;
-pub use environment::{Search, search, variables};
+pub use environment::{SearchPath, search, variables};
 use process::{Limits, MOST_PROCESSES};
 pub use tail::Tail;
 
@@ -40,7 +40,7 @@ const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
 
 /// What commands run in, apart from the project itself.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct CheckEnvironment {
     /// The variables of our own process, of which few are passed on.
     pub variables: BTreeMap<OsString, OsString>,
     /// Names of further variables to pass on, from a person's settings.
@@ -70,7 +70,7 @@ pub struct Ran {
 pub fn run(
     stage: &StageName,
     looking: &Looking<'_>,
-    surroundings: &Surroundings,
+    surroundings: &CheckEnvironment,
 ) -> Result<Ran, Error> {
     let found = looking.pipeline.stage(stage);
     let Some((found, Work::Check(work))) = found.map(|found| (found, &found.work)) else {
@@ -146,8 +146,8 @@ fn prepare(
     stage: &StageName,
     work: &CheckWork,
     looking: &Looking<'_>,
-    search: &Search,
-    surroundings: &Surroundings,
+    search: &SearchPath,
+    surroundings: &CheckEnvironment,
 ) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
     let ready = |argv: Result<Vec<String>, String>| {
         argv.and_then(|argv| {

@@ -141,7 +141,7 @@ mod tests {
     use std::process::Stdio;
     use std::time::{Duration, Instant};
 
-    use engine::Life;
+    use engine::ProcessState;
 
     use super::*;
     use crate::process;
@@ -195,6 +195,7 @@ mod tests {
     fn is_ended(process: &engine::Process) -> bool {
         let stat = fs::read_to_string(format!("/proc/{}/stat", process.id)).unwrap_or_default();
         let state = stat.rsplit_once(')').map(|(_, fields)| fields.trim_start());
-        process::life(process) == Life::Gone || state.is_some_and(|state| state.starts_with('Z'))
+        process::life(process) == ProcessState::Gone
+            || state.is_some_and(|state| state.starts_with('Z'))
     }
 }

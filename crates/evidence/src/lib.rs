@@ -6,7 +6,7 @@
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
 //! 1. texts and errors: `error`, `text`, `escape`, `system_path`
-//! 2. the machine: `beneath`, `group`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `mark`, `replace`
+//! 2. the machine: `beneath`, `group`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
 //! 3. what a look needs: `content`, `looking`
 //! 4. what lies in a file: `document`, `bundle`, `schema`, `questions`, `steps`
 //! 5. the looks: `tree`, `check`, `artifact`, `look`
@@ -27,9 +27,9 @@ mod content;
 mod document;
 mod error;
 mod escape;
+mod file_stamp;
 mod look;
 mod looking;
-mod mark;
 mod path;
 mod placeholder;
 mod project;
@@ -41,9 +41,9 @@ mod system_path;
 pub use artifact::wanted_fields;
 pub use content::{Content, Contents, hash};
 pub use error::Error;
+pub use file_stamp::FileStamp;
 pub use look::{Looked, look};
 pub use looking::{Given, Looking};
-pub use mark::Mark;
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
 pub use replace::{append, mark, replace, written};

@@ -2,7 +2,7 @@
 
 use engine::{Definition, Run, StepId};
 
-use crate::placeholder::{Filling, Hole, Piece};
+use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
 
 /// A path below the project's root, with `/` between its parts.
 ///
@@ -56,7 +56,7 @@ pub fn artifact_path(
     run: &Run,
     step: Option<&StepId>,
 ) -> Result<InsidePath, String> {
-    let filling = Filling {
+    let filling = PlaceholderValues {
         definition,
         run,
         step,
@@ -66,7 +66,7 @@ pub fn artifact_path(
     for piece in filling.pieces(template) {
         match piece {
             Piece::Text(text) => path.push_str(text),
-            Piece::Hole(hole) => path.push_str(path_value(&filling, &hole)?),
+            Piece::Placeholder(placeholder) => path.push_str(path_value(&filling, &placeholder)?),
         }
     }
     InsidePath::parse(&path)
@@ -85,7 +85,7 @@ const ID: char = '\u{f8ff}';
 impl PathShape {
     /// `None` when it cannot be filled in: then no path belongs to it.
     pub fn of(template: &str, definition: &Definition, run: &Run) -> Option<Self> {
-        let filling = Filling {
+        let filling = PlaceholderValues {
             definition,
             run,
             step: None,
@@ -95,8 +95,10 @@ impl PathShape {
         for piece in filling.pieces(template) {
             match piece {
                 Piece::Text(text) => path.push_str(text),
-                Piece::Hole(Hole::Run | Hole::Step) => path.push(ID),
-                Piece::Hole(hole) => path.push_str(path_value(&filling, &hole).ok()?),
+                Piece::Placeholder(Placeholder::Run | Placeholder::Step) => path.push(ID),
+                Piece::Placeholder(placeholder) => {
+                    path.push_str(path_value(&filling, &placeholder).ok()?)
+                }
             }
         }
         let path = InsidePath::parse(&path).ok()?;
@@ -128,8 +130,11 @@ fn covers_after_id(texts: &[String], path: &str) -> bool {
 }
 
 /// A value may name folders of its own, but it never leads out of where it stands.
-fn path_value<'a>(filling: &Filling<'a>, hole: &Hole) -> Result<&'a str, String> {
-    let value = filling.value(hole)?;
+fn path_value<'a>(
+    filling: &PlaceholderValues<'a>,
+    placeholder: &Placeholder,
+) -> Result<&'a str, String> {
+    let value = filling.value(placeholder)?;
     let leaves = value.starts_with('/') || value.split('/').any(|part| part == "..");
     match leaves || value.contains('\0') {
         true => Err(format!(

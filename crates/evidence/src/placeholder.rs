@@ -4,7 +4,7 @@ use engine::{AgentName, Definition, ParamName, Run, StepId};
 
 /// What placeholders are filled with.
 #[derive(Clone, Copy)]
-pub struct Filling<'a> {
+pub struct PlaceholderValues<'a> {
     pub definition: &'a Definition,
     pub run: &'a Run,
     pub step: Option<&'a StepId>,
@@ -16,11 +16,11 @@ pub struct Filling<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     Text(&'a str),
-    Hole(Hole),
+    Placeholder(Placeholder),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Hole {
+pub enum Placeholder {
     Run,
     Step,
     Agent,
@@ -28,16 +28,16 @@ pub enum Hole {
     Param(ParamName),
 }
 
-impl<'a> Filling<'a> {
+impl<'a> PlaceholderValues<'a> {
     /// Splits a text at its placeholders. Braces around anything else are ordinary text.
     pub fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Vec::new();
         let (mut start, mut from) = (0, 0);
         while let Some((open, close)) = braces(text, from) {
-            match self.hole(&text[open + 1..close]) {
-                Some(hole) => {
+            match self.placeholder(&text[open + 1..close]) {
+                Some(placeholder) => {
                     pieces.extend(plain(&text[start..open]));
-                    pieces.push(Piece::Hole(hole));
+                    pieces.push(Piece::Placeholder(placeholder));
                     (start, from) = (close + 1, close + 1);
                 }
                 None => from = open + 1,
@@ -53,26 +53,26 @@ impl<'a> Filling<'a> {
         for piece in self.pieces(text) {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
-                Piece::Hole(hole) => filled.push_str(self.value(&hole)?),
+                Piece::Placeholder(placeholder) => filled.push_str(self.value(&placeholder)?),
             }
         }
         Ok(filled)
     }
 
     /// The value of a placeholder, or why there is none.
-    pub fn value(&self, hole: &Hole) -> Result<&'a str, String> {
-        match hole {
-            Hole::Agent => self
+    pub fn value(&self, placeholder: &Placeholder) -> Result<&'a str, String> {
+        match placeholder {
+            Placeholder::Agent => self
                 .agent
                 .map(AgentName::as_str)
                 .ok_or_else(|| String::from("{agent} has a value only while somebody works")),
-            Hole::Stage => Ok(self.run.position.stage.as_str()),
-            Hole::Run => Ok(self.run.id.as_str()),
-            Hole::Step => self
+            Placeholder::Stage => Ok(self.run.position.stage.as_str()),
+            Placeholder::Run => Ok(self.run.id.as_str()),
+            Placeholder::Step => self
                 .step
                 .map(StepId::as_str)
                 .ok_or_else(|| String::from("{step} has a value only in a step of a task graph")),
-            Hole::Param(name) => self.param(name).ok_or_else(|| {
+            Placeholder::Param(name) => self.param(name).ok_or_else(|| {
                 format!("the parameter {name} has no value; start the run with one")
             }),
         }
@@ -92,24 +92,24 @@ impl<'a> Filling<'a> {
             .map(String::as_str)
     }
 
-    fn declared(&self, name: &str) -> Option<Hole> {
+    fn declared(&self, name: &str) -> Option<Placeholder> {
         let name = ParamName::parse(name).ok()?;
         let declared = self.definition.params.contains_key(&name);
-        declared.then_some(Hole::Param(name))
+        declared.then_some(Placeholder::Param(name))
     }
 
-    fn of_work(&self, name: &str) -> Option<Hole> {
+    fn of_work(&self, name: &str) -> Option<Placeholder> {
         match (name, self.agent) {
-            ("agent", Some(_)) => Some(Hole::Agent),
-            ("stage", Some(_)) => Some(Hole::Stage),
+            ("agent", Some(_)) => Some(Placeholder::Agent),
+            ("stage", Some(_)) => Some(Placeholder::Stage),
             _ => None,
         }
     }
 
-    fn hole(&self, name: &str) -> Option<Hole> {
+    fn placeholder(&self, name: &str) -> Option<Placeholder> {
         match name {
-            "run" => Some(Hole::Run),
-            "step" => Some(Hole::Step),
+            "run" => Some(Placeholder::Run),
+            "step" => Some(Placeholder::Step),
             other => self.declared(other).or_else(|| self.of_work(other)),
         }
     }

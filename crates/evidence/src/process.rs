@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use engine::{Life, Process};
+use engine::{Process, ProcessState};
 
 /// The process of this number, if there is one now.
 pub fn find(id: u32) -> Option<Process> {
@@ -12,10 +12,10 @@ pub fn find(id: u32) -> Option<Process> {
 }
 
 /// Is this very process still there?
-pub fn life(process: &Process) -> Life {
+pub fn life(process: &Process) -> ProcessState {
     match find(process.id) {
-        Some(now) if now == *process => Life::Alive,
-        Some(_) | None => Life::Gone,
+        Some(now) if now == *process => ProcessState::Alive,
+        Some(_) | None => ProcessState::Gone,
     }
 }
 
@@ -118,14 +118,14 @@ mod tests {
     fn a_process_lives_until_it_ends_and_its_number_alone_is_not_it() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = find(child.id()).unwrap();
-        assert_eq!(life(&process), Life::Alive);
+        assert_eq!(life(&process), ProcessState::Alive);
         let other = Process {
             started: process.started + 1,
             ..process
         };
-        assert_eq!(life(&other), Life::Gone);
+        assert_eq!(life(&other), ProcessState::Gone);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(life(&process), Life::Gone);
+        assert_eq!(life(&process), ProcessState::Gone);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::escape::escape;
-use crate::repository::{self, Found, Repository};
+use crate::repository::{self, GitEntry, Repository};
 
 /// Where a run works, and which project that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,15 +37,15 @@ impl Project {
         let mut claimed = None;
         for folder in from.ancestors() {
             match repository::find(folder) {
-                Found::Repository(repository) if repository.linked_back => {
+                GitEntry::Repository(repository) if repository.linked_back => {
                     return Ok(Self::of(folder, repository));
                 }
-                Found::Repository(repository) => claimed = Some(Self::of(folder, repository)),
-                Found::Broken => claimed = Some(Self::folder(folder)),
-                Found::Nothing if repository::is_git_dir(folder) => {
+                GitEntry::Repository(repository) => claimed = Some(Self::of(folder, repository)),
+                GitEntry::Broken => claimed = Some(Self::folder(folder)),
+                GitEntry::Nothing if repository::is_git_dir(folder) => {
                     claimed = Some(Self::folder(folder));
                 }
-                Found::Nothing => {}
+                GitEntry::Nothing => {}
             }
         }
         let known = || {

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::beneath::{Folder, Refused};
 use crate::error::Error;
-use crate::mark::Mark;
+use crate::file_stamp::FileStamp;
 use crate::path::InsidePath;
 use crate::project::Project;
 
@@ -16,11 +16,13 @@ use crate::project::Project;
 /// file looks like now.
 ///
 /// Nothing is synced: a view can be rendered again.
-pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<Mark, Error> {
+pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<FileStamp, Error> {
     let write = || {
         let (folder, name) = folder_of(project, path, Way::Made)?;
         folder.replace(name, bytes)?;
-        folder.stat(name.as_bytes()).map(|stat| Mark::of(&stat))
+        folder
+            .stat(name.as_bytes())
+            .map(|stat| FileStamp::of(&stat))
     };
     write().map_err(|refused| unwritable(path, refused))
 }
@@ -30,8 +32,8 @@ pub fn append(
     project: &Project,
     path: &InsidePath,
     bytes: &[u8],
-    mark: Mark,
-) -> Result<Option<Mark>, Error> {
+    mark: FileStamp,
+) -> Result<Option<FileStamp>, Error> {
     let write = || {
         let (folder, name) = folder_of(project, path, Way::Found)?;
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -41,11 +43,11 @@ pub fn append(
             other => Refused::Io(other.into()),
         });
         let mut file = File::from(opened?);
-        if Mark::of_file(&file)? != mark {
+        if FileStamp::of_file(&file)? != mark {
             return Ok(None);
         }
         file.write_all(bytes).map_err(Refused::Io)?;
-        Mark::of_file(&file).map(Some)
+        FileStamp::of_file(&file).map(Some)
     };
     match write() {
         Err(Refused::Absent) => Ok(None),
@@ -54,10 +56,12 @@ pub fn append(
 }
 
 /// What the file of a view looks like; `None` if there is none.
-pub fn mark(project: &Project, path: &InsidePath) -> Result<Option<Mark>, Error> {
+pub fn mark(project: &Project, path: &InsidePath) -> Result<Option<FileStamp>, Error> {
     let look = || {
         let (folder, name) = folder_of(project, path, Way::Found)?;
-        folder.stat(name.as_bytes()).map(|stat| Mark::of(&stat))
+        folder
+            .stat(name.as_bytes())
+            .map(|stat| FileStamp::of(&stat))
     };
     match look() {
         Ok(mark) => Ok(Some(mark)),
@@ -181,7 +185,7 @@ mod tests {
         assert_eq!(mark(&project, &path).unwrap(), None);
         let first = replace(&project, &path, b"one\n").unwrap();
         assert_eq!(mark(&project, &path).unwrap(), Some(first));
-        assert_eq!(Mark::parse(&first.text()), Some(first));
+        assert_eq!(FileStamp::parse(&first.text()), Some(first));
         let text = fs::read(&file).unwrap();
         fs::remove_file(&file).unwrap();
         assert_eq!(mark(&project, &path).unwrap(), None);

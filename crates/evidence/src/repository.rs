@@ -12,7 +12,7 @@ const LONGEST_LINK: u64 = 64 * 1024;
 
 /// What the `.git` of a folder leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum GitEntry {
     /// There is no `.git`, or a folder of that name that git does not take for a repository.
     Nothing,
     /// A `.git` file that leads nowhere.
@@ -31,22 +31,22 @@ pub struct Repository {
 }
 
 /// Reads the `.git` of a folder whose path is canonical.
-pub fn find(root: &Path) -> Found {
+pub fn find(root: &Path) -> GitEntry {
     let dot_git = root.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else {
-        return Found::Nothing;
+        return GitEntry::Nothing;
     };
     if metadata.is_file() {
         let target = gitfile(&dot_git).and_then(|target| resolve(root, &target));
         return match target.and_then(|git_dir| repository(root, git_dir)) {
-            Some(repository) => Found::Repository(repository),
-            None => Found::Broken,
+            Some(repository) => GitEntry::Repository(repository),
+            None => GitEntry::Broken,
         };
     }
     let repository = fs::canonicalize(&dot_git)
         .ok()
         .and_then(|git_dir| repository(root, git_dir));
-    repository.map_or(Found::Nothing, Found::Repository)
+    repository.map_or(GitEntry::Nothing, GitEntry::Repository)
 }
 
 /// Is this folder itself a repository, as a bare one is?

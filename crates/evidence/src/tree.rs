@@ -23,7 +23,7 @@ use crate::path::PathShape;
 use crate::project::Project;
 
 pub use crate::escape::escape;
-use cache::{Cache, Stamp};
+use cache::{Cache, StatKey};
 use listing::Listing;
 pub use manifest::changed;
 use manifest::{Kind, Line};
@@ -37,7 +37,7 @@ pub struct Tree {
 
 /// Reads the tree of the project as it is now.
 pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
-    let left_out = LeftOut::of(looking);
+    let left_out = Excluded::of(looking);
     let project = looking.project;
     let mut cache = Cache::load(looking.cache, &project.root);
     let Listing {
@@ -76,9 +76,9 @@ pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
 }
 
 /// The paths that do not count: views and artifacts, of whatever run or step.
-struct LeftOut(Vec<PathShape>);
+struct Excluded(Vec<PathShape>);
 
-impl LeftOut {
+impl Excluded {
     fn of(looking: &Looking<'_>) -> Self {
         let definition = looking.pipeline.definition();
         let views = definition.views.iter().map(|view| view.path.as_str());
@@ -156,10 +156,10 @@ impl Reader {
                 } else {
                     Kind::Program
                 };
-                let stamp = Stamp::of(&stat);
-                let content = match cache.get(path, &stamp) {
+                let stat_key = StatKey::of(&stat);
+                let content = match cache.get(path, &stat_key) {
                     Some(content) => content,
-                    None => cache.put(path, stamp, content_hash(folder, name)?),
+                    None => cache.put(path, stat_key, content_hash(folder, name)?),
                 };
                 Ok(Line::new(kind, content, path))
             }

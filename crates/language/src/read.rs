@@ -279,17 +279,17 @@ pub(crate) mod asked {
     use std::collections::BTreeSet;
 
     /// A table's name and one of its keys.
-    type Key = (&'static str, &'static str);
+    type AskedKey = (&'static str, &'static str);
 
     thread_local! {
-        static ASKED: RefCell<BTreeSet<Key>> = const { RefCell::new(BTreeSet::new()) };
+        static ASKED: RefCell<BTreeSet<AskedKey>> = const { RefCell::new(BTreeSet::new()) };
     }
 
     pub(super) fn note(table: &'static str, key: &'static str) {
         ASKED.with_borrow_mut(|asked| asked.insert((table, key)));
     }
 
-    pub(crate) fn all() -> BTreeSet<Key> {
+    pub(crate) fn all() -> BTreeSet<AskedKey> {
         ASKED.with_borrow(Clone::clone)
     }
 }

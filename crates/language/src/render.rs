@@ -124,12 +124,12 @@ fn floor(text: &str, byte: usize) -> usize {
 fn visible(text: &str) -> String {
     text.chars()
         .filter(|found| *found != BYTE_ORDER_MARK)
-        .map(tame)
+        .map(without_control)
         .collect()
 }
 
 /// Control characters could steer a terminal, and direction marks could reorder what is read.
-fn tame(found: char) -> char {
+fn without_control(found: char) -> char {
     match found {
         '\t' => ' ',
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',

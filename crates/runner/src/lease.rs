@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use engine::{Life, Process, RunId, Time};
+use engine::{Process, ProcessState, RunId, Time};
 use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
 
 use runtime::clock;
@@ -128,7 +128,7 @@ fn is_dead(held: &Held) -> bool {
     let Some((machine_name, process)) = parse(&held.holder) else {
         return false;
     };
-    machine_name == machine() && evidence::process::life(&process) == Life::Gone
+    machine_name == machine() && evidence::process::life(&process) == ProcessState::Gone
 }
 
 fn parse(holder: &str) -> Option<(&str, Process)> {

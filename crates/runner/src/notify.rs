@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use engine::Status;
-use evidence::check::{self, Search, Surroundings};
+use evidence::check::{self, CheckEnvironment, SearchPath};
 use serde_json::{Value, json};
 
 use crate::agent::spawn_spec::NETWORK;
@@ -49,9 +49,9 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failu
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
     let search = check::search(&search, &folder);
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    let surroundings = Surroundings {
+    let surroundings = CheckEnvironment {
         variables: now.clone(),
-        ..Surroundings::default()
+        ..CheckEnvironment::default()
     };
     let mut variables = check::variables(&surroundings, &search)?;
     let network = NETWORK.iter().filter_map(|name| {
@@ -96,7 +96,7 @@ fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
 struct Sender {
     body: String,
     variables: BTreeMap<OsString, OsString>,
-    search: Search,
+    search: SearchPath,
     folder: PathBuf,
 }
 

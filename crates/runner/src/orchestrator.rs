@@ -240,7 +240,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             .store
             .journal(&self.run, after + 1, version - after)?;
         for stored in &entries {
-            if let (Rule::ViewDisturbed, Fact::Noted { message }) =
+            if let (Rule::ViewChanged, Fact::Noted { message }) =
                 (stored.entry.rule, &stored.entry.fact)
             {
                 let text = message.clone();

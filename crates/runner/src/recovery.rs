@@ -1,6 +1,8 @@
 //! Recovery: what an orchestrator left that was killed, and how its work goes on.
 
-use engine::{Dispatch, Ending, Fault, Happening, Life, RunId, Usage, Who, WorkEvent, WorkRef};
+use engine::{
+    Dispatch, Ending, Fault, Happening, ProcessState, RunId, Usage, Who, WorkEvent, WorkRef,
+};
 use evidence::{group, process};
 
 use crate::agent::choice::Runner;
@@ -75,7 +77,7 @@ fn of_dispatch(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch)
         .map(|call| process::marked(MARK, call.as_str()))
         .unwrap_or_default();
     let leader = record.as_ref().and_then(|record| record.process);
-    let leader = leader.filter(|leader| process::life(leader) == Life::Alive);
+    let leader = leader.filter(|leader| process::life(leader) == ProcessState::Alive);
     alive.extend(leader.map(|leader| leader.id));
     alive.sort_unstable();
     alive.dedup();
@@ -109,7 +111,7 @@ impl Left {
     pub fn end(&self) {
         let leader = self.record.as_ref().and_then(|record| record.process);
         if let Some(leader) = leader
-            && process::life(&leader) == Life::Alive
+            && process::life(&leader) == ProcessState::Alive
         {
             group::kill(leader.id);
         }

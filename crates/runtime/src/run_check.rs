@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{EngineEvent, Happening, Refusal, Reply, Rule, StageName, Status};
-use evidence::check::{Ran, Surroundings};
+use evidence::check::{CheckEnvironment, Ran};
 use store::{Backend, Key};
 
 use crate::failure::Failure;
@@ -154,13 +154,13 @@ fn surroundings(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     (watch, started): (&Watch, &str),
-) -> Result<Surroundings, Failure> {
+) -> Result<CheckEnvironment, Failure> {
     let search = workspace
         .state
         .search_path(&opened.run().id)
         .unwrap_or_default();
     let files = workspace.store.definition(opened.run().definition)?;
-    Ok(Surroundings {
+    Ok(CheckEnvironment {
         scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
         variables: std::env::vars_os().collect(),
         search: std::env::split_paths(&search).collect(),
@@ -169,6 +169,6 @@ fn surroundings(
             (MARK.into(), watch.call.clone().into()),
             (START.into(), started.into()),
         ]),
-        ..Surroundings::default()
+        ..CheckEnvironment::default()
     })
 }

@@ -6,7 +6,7 @@ mod record;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use engine::{Disturbance, EngineEvent, Happening, Removed, Standing, View, Who};
+use engine::{EngineEvent, Happening, Removed, Standing, View, ViewChange, Who};
 use evidence::artifact_path;
 
 use crate::commit;
@@ -36,16 +36,16 @@ pub fn render(workspace: &mut Workspace<'_>, opened: OpenRun) -> OpenRun {
 fn note(workspace: &mut Workspace<'_>, mut opened: OpenRun, disturbed: Vec<Disturbed>) -> OpenRun {
     for Disturbed { view, path, how } in disturbed {
         let done = match how {
-            Disturbance::Edited => "edited",
-            Disturbance::Removed => "removed",
+            ViewChange::Edited => "edited",
+            ViewChange::Removed => "removed",
         };
         let path = path.as_str().to_owned();
         let notice = format!(
             "the view `{}` was {done}: it only shows the run, nothing changed, and it was written again",
             views::line(&path)
         );
-        let stops = view.removed == Removed::Waits && how == Disturbance::Removed;
-        let what = Happening::Engine(EngineEvent::ViewDisturbed { view, path, how });
+        let stops = view.removed == Removed::Waits && how == ViewChange::Removed;
+        let what = Happening::Engine(EngineEvent::ViewChanged { view, path, how });
         match commit::alone(workspace, opened.clone(), &Who::Engine, what) {
             Ok(noted) => opened = noted,
             Err(failure) => workspace.notices.push(failure.to_string()),

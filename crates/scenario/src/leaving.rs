@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{
     ArtifactName, ArtifactNeed, Definition, Dispatch, Evidence, Fault, Needs, Outcome,
-    OutcomeField, Pipeline, Reach, Run, Stage, Turn, Work, Writes,
+    OutcomeField, Pipeline, Run, Stage, TreeAccess, Turn, Work, Writes,
 };
 
 use super::step::{How, Left};
@@ -28,7 +28,7 @@ const STRAY_PATH: &str = "~strayed";
 pub struct Leaving<'a> {
     pipeline: &'a Pipeline,
     stage: &'a Stage,
-    reach: Reach,
+    reach: TreeAccess,
     how: &'a How,
 }
 
@@ -300,7 +300,7 @@ impl<'a> Leaving<'a> {
     fn change_tree(&self, world: &mut World) {
         let works = !matches!(self.how, How::Fault(Fault::Hollow));
         let strays = *self.how == How::Fault(Fault::Strayed);
-        if (works && self.reach == Reach::MayWrite) || strays {
+        if (works && self.reach == TreeAccess::MayWrite) || strays {
             world.change_tree();
         }
     }
@@ -345,15 +345,15 @@ fn only(field: &OutcomeField) -> Option<(&String, &Outcome)> {
 }
 
 /// May work that begins now in this stage change the tree?
-fn reach(run: &Run, stage: &Stage) -> Reach {
+fn reach(run: &Run, stage: &Stage) -> TreeAccess {
     let turn = run.panels.get(&stage.name).map(|panel| panel.turn);
     let reviews = matches!(
         (&stage.work, turn),
         (Work::Review(_), Some(Turn::Reviewing { .. }))
     );
     match &stage.writes {
-        Writes::Only(globs) if globs.is_empty() => Reach::ReadsOnly,
-        Writes::Only(_) | Writes::Anything if reviews => Reach::ReadsOnly,
-        Writes::Only(_) | Writes::Anything => Reach::MayWrite,
+        Writes::Only(globs) if globs.is_empty() => TreeAccess::ReadsOnly,
+        Writes::Only(_) | Writes::Anything if reviews => TreeAccess::ReadsOnly,
+        Writes::Only(_) | Writes::Anything => TreeAccess::MayWrite,
     }
 }

@@ -6,8 +6,8 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Reach, Run, Stage, StepId,
-    Work, WorkResult, Writes,
+    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Run, Stage, StepId,
+    TreeAccess, Work, WorkResult, Writes,
 };
 
 pub use handing::handed_on;
@@ -210,9 +210,9 @@ fn listed(title: &str, lines: Vec<String>) -> String {
 /// What the worker may change, and which tools it may not use.
 fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
     let changes = match (dispatch.reach, &stage.writes) {
-        (Reach::ReadsOnly, _) => Some("Change nothing but what you leave.".to_owned()),
-        (Reach::MayWrite, Writes::Anything) => None,
-        (Reach::MayWrite, Writes::Only(globs)) => {
+        (TreeAccess::ReadsOnly, _) => Some("Change nothing but what you leave.".to_owned()),
+        (TreeAccess::MayWrite, Writes::Anything) => None,
+        (TreeAccess::MayWrite, Writes::Only(globs)) => {
             let globs: Vec<String> = globs.iter().map(|glob| line(glob.as_str())).collect();
             let globs = globs.join("`, `");
             Some(format!("Besides what you leave, change only `{globs}`."))

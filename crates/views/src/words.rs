@@ -1,8 +1,8 @@
 //! The words that every view uses for the same thing.
 
 use engine::{
-    Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, Reach, Source,
-    Stage, StageName, Usage, Who, Work,
+    Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, Source, Stage,
+    StageName, TreeAccess, Usage, Who, Work,
 };
 use serde_json::{Value, json};
 
@@ -169,9 +169,9 @@ pub fn count(number: u64, noun: &str) -> String {
     }
 }
 
-pub fn reach(reach: Reach) -> &'static str {
+pub fn reach(reach: TreeAccess) -> &'static str {
     match reach {
-        Reach::ReadsOnly => "reads_only",
-        Reach::MayWrite => "may_write",
+        TreeAccess::ReadsOnly => "reads_only",
+        TreeAccess::MayWrite => "may_write",
     }
 }

@@ -7,8 +7,8 @@ use super::{Damage, damage};
 use crate::entry::{Fact, WorkResult};
 use crate::names::{ArtifactName, DispatchId, StageName, StepId, Time, WorkerId};
 use crate::run::{
-    Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Reach, Run, Standing,
-    Usage,
+    Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Standing,
+    TreeAccess, Usage,
 };
 use crate::stage::Step;
 
@@ -104,7 +104,7 @@ fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
         };
         member.started_at = member.started_at.or(Some(dispatch.started_at));
     }
-    if dispatch.reach == Reach::MayWrite {
+    if dispatch.reach == TreeAccess::MayWrite {
         run.gates.values_mut().for_each(supersede);
     }
     run.last_dispatch = dispatch.id;

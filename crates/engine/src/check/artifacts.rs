@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 
 use super::references::placeholders;
 use crate::definition::{ApprovedCommands, Artifact, Definition, Format, Source, Strictness};
-use crate::inside;
 use crate::names::{ArtifactName, ParamName};
 use crate::outcome::Outcome;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
+use crate::project_path;
 use crate::stage::{
     CheckWork, Commands, FieldOf, Leaves, Questions, ReviewWork, Stage, StepsSource, StepsWork,
     Work,
@@ -20,26 +20,26 @@ use crate::steps::usable_steps;
 use crate::view::{View, ViewFormat};
 
 pub(super) fn check(definition: &Definition) -> Vec<Problem> {
-    let mut found = Found {
+    let mut checker = Checker {
         definition,
         problems: Vec::new(),
     };
     for (name, artifact) in &definition.artifacts {
-        found.artifact(name, artifact);
+        checker.artifact(name, artifact);
     }
     for (view, place) in placed_views(definition) {
-        found.path(place.clone(), &view.path);
+        checker.path(place.clone(), &view.path);
         if placeholders(&view.path).contains(&"step") {
             let message = String::from("a view shows the whole run, and `{step}` is one of many");
             let hint = "take `{step}` out of the path";
-            found.add(CheckRule::BadPath, place, message, hint);
+            checker.add(CheckRule::BadPath, place, message, hint);
         }
     }
-    found.shared_paths();
+    checker.shared_paths();
     for stage in &definition.stages {
-        found.stage(stage);
+        checker.stage(stage);
     }
-    found.problems
+    checker.problems
 }
 
 /// Every view with its place. A pipeline may have several templates, which go by their number.
@@ -55,12 +55,12 @@ fn placed_views(definition: &Definition) -> impl Iterator<Item = (&View, Place)>
     })
 }
 
-struct Found<'a> {
+struct Checker<'a> {
     definition: &'a Definition,
     problems: Vec<Problem>,
 }
 
-impl Found<'_> {
+impl Checker<'_> {
     fn add(&mut self, rule: CheckRule, place: Place, message: String, hint: &str) {
         self.problems.push(Problem {
             rule,
@@ -164,7 +164,7 @@ impl Found<'_> {
 
     fn path(&mut self, place: Place, path: &str) {
         let roundabout = path.split('/').any(|part| part.is_empty() || part == ".");
-        if roundabout || inside::leads_out(path) {
+        if roundabout || project_path::leads_out(path) {
             let message = format!("`{path}` does not stay inside the project");
             let hint = "write a plain path relative to the project, without `.` or `..`";
             self.add(CheckRule::BadPath, place.clone(), message, hint);
@@ -233,8 +233,8 @@ impl Found<'_> {
 
     /// Steps and open agents have no edges for other words: they are done, or they failed.
     fn work_verdicts(&mut self, stage: &Stage) {
-        let freely = matches!(stage.work, Work::Open(_) | Work::End(_) | Work::Steps(_));
-        let left = if freely {
+        let open_assignment = matches!(stage.work, Work::Open(_) | Work::End(_) | Work::Steps(_));
+        let left = if open_assignment {
             self.left_by_agents(stage)
         } else {
             Vec::new()

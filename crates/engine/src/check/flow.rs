@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::graph::{Course, Graph, Link};
+use super::graph::{Link, LinkKind, StageGraph};
 use crate::definition::{Definition, Strictness};
 use crate::names::ArtifactName;
 use crate::outcome::Outcome;
@@ -26,7 +26,7 @@ enum Certain {
 
 type Known = BTreeSet<Certain>;
 
-pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {
     let known = settle(graph, &questions(graph));
     let mut problems = Vec::new();
     let mut told: BTreeSet<(Place, ArtifactName)> = BTreeSet::new();
@@ -56,7 +56,7 @@ fn name_of(certain: &Certain) -> &ArtifactName {
 }
 
 /// What anybody asks about. The rest need not be followed, however much of it there is.
-fn questions(graph: &Graph<'_>) -> Known {
+fn questions(graph: &StageGraph<'_>) -> Known {
     let stages = graph.definition.stages.iter();
     let wanted = stages.clone().flat_map(wants).map(|(wanted, _)| wanted);
     let edges = stages
@@ -68,7 +68,7 @@ fn questions(graph: &Graph<'_>) -> Known {
 }
 
 /// What is certain at each node: what all ways in agree on. Sets only shrink, so this ends.
-fn settle(graph: &Graph<'_>, asked: &Known) -> Vec<Option<Known>> {
+fn settle(graph: &StageGraph<'_>, asked: &Known) -> Vec<Option<Known>> {
     let mut known: Vec<Option<Known>> = graph.nodes.iter().map(|_| None).collect();
     let mut queued: Vec<bool> = graph.nodes.iter().map(|_| false).collect();
     let mut open = VecDeque::new();
@@ -99,7 +99,7 @@ fn settle(graph: &Graph<'_>, asked: &Known) -> Vec<Option<Known>> {
 }
 
 /// What a run brings along that begins here.
-fn given(graph: &Graph<'_>, start: usize, asked: &Known) -> Known {
+fn given(graph: &StageGraph<'_>, start: usize, asked: &Known) -> Known {
     let usual = graph.nodes[start].stage.name == graph.definition.start;
     let wanted = wants(graph.nodes[start].stage);
     let planned = wanted.into_iter().map(|(wanted, _)| wanted);
@@ -107,7 +107,7 @@ fn given(graph: &Graph<'_>, start: usize, asked: &Known) -> Known {
     planned.filter(|fact| asked.contains(fact)).collect()
 }
 
-fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Known {
+fn across(graph: &StageGraph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Known {
     let stage = graph.nodes[link.from].stage;
     let mut known = here.clone();
     for artifact in touched(stage) {
@@ -129,11 +129,11 @@ fn across(graph: &Graph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Kn
 
 /// What may add commands and was left without new ones: with new ones the run is elsewhere.
 fn approved_before<'g>(
-    graph: &Graph<'g>,
+    graph: &StageGraph<'g>,
     stage: &'g Stage,
     link: &Link<'g>,
 ) -> Vec<&'g ArtifactName> {
-    if link.course == Course::Unapproved {
+    if link.kind == LinkKind::Unapproved {
         return Vec::new();
     }
     let adds = |name: &&ArtifactName| {
@@ -171,7 +171,7 @@ fn touched(stage: &Stage) -> Vec<&ArtifactName> {
 }
 
 /// What is certainly written when this transition is taken.
-fn written<'g>(graph: &Graph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g ArtifactName> {
+fn written<'g>(graph: &StageGraph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec<&'g ArtifactName> {
     let left = match (&stage.work, link.way) {
         (Work::Agent(work), Way::Outcome(outcome)) => left_with(&work.leaves, outcome),
         (Work::Open(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
@@ -272,7 +272,7 @@ fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
     }
 }
 
-fn problem(graph: &Graph<'_>, at: usize, wanted: &Certain, place: Place) -> Problem {
+fn problem(graph: &StageGraph<'_>, at: usize, wanted: &Certain, place: Place) -> Problem {
     let stage = &graph.nodes[at].stage.name;
     let way = way_without(graph, at, wanted);
     match wanted {
@@ -297,7 +297,7 @@ fn problem(graph: &Graph<'_>, at: usize, wanted: &Certain, place: Place) -> Prob
 
 /// The shortest way to the node after which this is not certain. It is found over pairs of node and
 /// what is known of the one thing in question.
-fn way_without(graph: &Graph<'_>, goal: usize, wanted: &Certain) -> String {
+fn way_without(graph: &StageGraph<'_>, goal: usize, wanted: &Certain) -> String {
     let asked = Known::from([wanted.clone()]);
     let begins = |start: &usize| (*start, given(graph, *start, &asked).contains(wanted));
     let starts: Vec<(usize, bool)> = graph.starts.iter().map(begins).collect();
@@ -328,7 +328,7 @@ fn way_without(graph: &Graph<'_>, goal: usize, wanted: &Certain) -> String {
 }
 
 fn walked(
-    graph: &Graph<'_>,
+    graph: &StageGraph<'_>,
     came: &BTreeMap<(usize, bool), Option<(usize, bool)>>,
     goal: (usize, bool),
 ) -> Vec<usize> {
@@ -343,7 +343,7 @@ fn walked(
 }
 
 /// An answer can approve only what is there.
-fn approvals(graph: &Graph<'_>, known: &[Option<Known>]) -> Vec<(ArtifactName, Problem)> {
+fn approvals(graph: &StageGraph<'_>, known: &[Option<Known>]) -> Vec<(ArtifactName, Problem)> {
     let mut problems = Vec::new();
     for link in &graph.links {
         let Some(Some(certain)) = known.get(link.from) else {

@@ -16,7 +16,7 @@ use crate::run::Resume;
 use crate::stage::{Edge, End, Stage, Target, Way, Work};
 use crate::transition::{resume_at, targets};
 
-pub(super) struct Graph<'a> {
+pub(super) struct StageGraph<'a> {
     pub definition: &'a Definition,
     pub nodes: Vec<Node<'a>>,
     pub links: Vec<Link<'a>>,
@@ -38,11 +38,11 @@ pub(super) struct Link<'a> {
     pub to: usize,
     pub way: Way<'a>,
     pub edge: &'a Edge,
-    pub course: Course,
+    pub kind: LinkKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum LinkKind {
     Straight,
     /// The counter is full: its `then`.
     Full,
@@ -50,7 +50,7 @@ pub(super) enum Course {
     Unapproved,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> StageGraph<'a> {
     /// Everything that can be reached from the start.
     pub fn of(definition: &'a Definition) -> Self {
         let stages: BTreeMap<&StageName, &Stage> = definition
@@ -104,7 +104,7 @@ impl<'a> Graph<'a> {
     ) {
         let stage = self.nodes[from].stage;
         for (way, edge) in stage.edges() {
-            for (to, course, barred) in arrivals(self.definition, &self.nodes[from], &way, edge) {
+            for (to, kind, barred) in arrivals(self.definition, &self.nodes[from], &way, edge) {
                 let Some(target) = stages.get(&to) else {
                     continue;
                 };
@@ -116,7 +116,7 @@ impl<'a> Graph<'a> {
                     to,
                     way,
                     edge,
-                    course,
+                    kind,
                 });
             }
         }
@@ -176,12 +176,12 @@ impl<'a> Graph<'a> {
             if !plain {
                 text.push_str(&format!(" ({})", link.way));
             }
-            if link.course == Course::Full
+            if link.kind == LinkKind::Full
                 && let Some(counter) = &link.edge.count
             {
                 text.push_str(&format!(" [{counter} full]"));
             }
-            if link.course == Course::Unapproved {
+            if link.kind == LinkKind::Unapproved {
                 text.push_str(" [new commands]");
             }
             text.push_str(" → ");
@@ -207,7 +207,7 @@ fn arrivals(
     node: &Node<'_>,
     way: &Way<'_>,
     edge: &Edge,
-) -> Vec<(StageName, Course, Option<Resume>)> {
+) -> Vec<(StageName, LinkKind, Option<Resume>)> {
     let mut arrivals = Vec::new();
     let counter = edge
         .count
@@ -225,7 +225,7 @@ fn arrivals(
                 artifact: Some(name.clone()),
             };
             let then = approved.map(|approved| approved.then.clone());
-            let arrival = then.map(|then| (then, Course::Unapproved, Some(barred)));
+            let arrival = then.map(|then| (then, LinkKind::Unapproved, Some(barred)));
             arrivals.extend(arrival.filter(|(then, ..)| *then != to));
         }
         if let Some(declared) = declared {
@@ -234,16 +234,16 @@ fn arrivals(
                 count: counter.cloned(),
                 artifact: None,
             };
-            arrivals.push((declared.then.clone(), Course::Full, Some(barred)));
+            arrivals.push((declared.then.clone(), LinkKind::Full, Some(barred)));
         }
         if !always_full {
-            arrivals.push((to, Course::Straight, None));
+            arrivals.push((to, LinkKind::Straight, None));
         }
     }
     arrivals
 }
 
-pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let reached: BTreeSet<&StageName> = graph.nodes.iter().map(|node| &node.stage.name).collect();
     for stage in &graph.definition.stages {
@@ -274,7 +274,7 @@ fn dead_end(stage: &Stage) -> Option<Problem> {
     })
 }
 
-fn at_start(graph: &Graph<'_>) -> Option<Problem> {
+fn at_start(graph: &StageGraph<'_>) -> Option<Problem> {
     let mut starts = graph.starts.iter().map(|start| graph.nodes[*start].stage);
     starts.find(|start| start.resumes()).map(|start| Problem {
         rule: CheckRule::InterruptedAtStart,
@@ -288,7 +288,7 @@ fn at_start(graph: &Graph<'_>) -> Option<Problem> {
 }
 
 /// An escalation that returns into another one would forget where that one was going.
-fn nested(graph: &Graph<'_>) -> Option<Problem> {
+fn nested(graph: &StageGraph<'_>) -> Option<Problem> {
     let link = graph
         .links
         .iter()
@@ -308,7 +308,7 @@ fn nested(graph: &Graph<'_>) -> Option<Problem> {
     })
 }
 
-fn no_completion(graph: &Graph<'_>) -> Option<Problem> {
+fn no_completion(graph: &StageGraph<'_>) -> Option<Problem> {
     let completes = graph
         .definition
         .stages
@@ -323,7 +323,7 @@ fn no_completion(graph: &Graph<'_>) -> Option<Problem> {
 }
 
 /// Stages from which no end can be reached.
-fn traps(graph: &Graph<'_>) -> Vec<Problem> {
+fn traps(graph: &StageGraph<'_>) -> Vec<Problem> {
     let mut escapes: BTreeSet<usize> = BTreeSet::new();
     let mut into: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for link in &graph.links {

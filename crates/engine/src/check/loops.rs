@@ -5,14 +5,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::graph::{Course, Graph, Link};
+use super::graph::{Link, LinkKind, StageGraph};
 use crate::names::CounterName;
 use crate::outcome::{Fault, Outcome};
 use crate::place;
 use crate::problem::{CheckRule, Problem};
 use crate::stage::{Target, Way, Work};
 
-pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
+pub(super) fn check(graph: &StageGraph<'_>) -> Option<Problem> {
     let unattended = graph
         .links
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
 }
 
 /// A person takes this transition: it does not happen by itself for ever.
-fn by_person(graph: &Graph<'_>, link: &Link<'_>) -> bool {
+fn by_person(graph: &StageGraph<'_>, link: &Link<'_>) -> bool {
     match (&graph.nodes[link.from].stage.work, link.way) {
         (Work::Ask(_), Way::Outcome(outcome)) => *outcome != Outcome::Fault(Fault::Timeout),
         (Work::Open(_), Way::Outcome(outcome)) => *outcome == Outcome::Finish,
@@ -46,7 +46,7 @@ fn by_person(graph: &Graph<'_>, link: &Link<'_>) -> bool {
 
 /// A counter bounds the loops of a component unless something in the component sets it back. Its
 /// transitions are taken away, and what still goes round in the rest is looked at again.
-fn unbounded(graph: &Graph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
+fn unbounded(graph: &StageGraph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
     for inside in components(graph, links) {
         let resets: BTreeSet<&CounterName> = inside
             .iter()
@@ -54,7 +54,7 @@ fn unbounded(graph: &Graph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
             .collect();
         let bounds = |link: &usize| {
             let link = &graph.links[*link];
-            link.course == Course::Straight
+            link.kind == LinkKind::Straight
                 && link.edge.to != Target::Interrupted
                 && link
                     .edge
@@ -79,7 +79,7 @@ fn unbounded(graph: &Graph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
 
 /// A loop for people: one that sets a counter back, since that is why counting does not help, else one
 /// that counts nothing, else any.
-fn shortest_cycle(graph: &Graph<'_>, inside: &BTreeSet<usize>) -> Option<Vec<usize>> {
+fn shortest_cycle(graph: &StageGraph<'_>, inside: &BTreeSet<usize>) -> Option<Vec<usize>> {
     let resets = |at: &&usize| !graph.links[**at].edge.reset.is_empty();
     let counts = |at: &&usize| graph.links[**at].edge.count.is_some();
     let through = inside.iter().find(resets);
@@ -100,7 +100,7 @@ fn shortest_cycle(graph: &Graph<'_>, inside: &BTreeSet<usize>) -> Option<Vec<usi
 
 /// The strongly connected components that hold a loop, as sets of links. Kosaraju's two passes, with
 /// stacks of our own: a definition must not decide how deep we recurse.
-fn components(graph: &Graph<'_>, links: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+fn components(graph: &StageGraph<'_>, links: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
     let mut out: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut into: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for link in links.iter().map(|link| &graph.links[*link]) {

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::graph::{Graph, Link};
+use super::graph::{Link, StageGraph};
 use crate::definition::{Claim, Definition, Proof};
 use crate::names::{AgentName, StageName};
 use crate::nearest::nearest;
@@ -14,14 +14,14 @@ use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{Stage, StepsSource, StepsWork, Way, Work, Worker};
 
-pub(super) fn check(graph: &Graph<'_>) -> Vec<Problem> {
+pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {
     let proofs = graph.definition.proofs.iter().enumerate();
     proofs
         .flat_map(|(at, proof)| prove(graph, proof, &place!["prove", at]))
         .collect()
 }
 
-fn prove(graph: &Graph<'_>, proof: &Proof, place: &Place) -> Vec<Problem> {
+fn prove(graph: &StageGraph<'_>, proof: &Proof, place: &Place) -> Vec<Problem> {
     match &proof.claim {
         Claim::Passes {
             after,
@@ -50,7 +50,7 @@ fn prove(graph: &Graph<'_>, proof: &Proof, place: &Place) -> Vec<Problem> {
 }
 
 fn unknown_stage(
-    graph: &Graph<'_>,
+    graph: &StageGraph<'_>,
     proof: &Proof,
     stage: &StageName,
     place: &Place,
@@ -84,7 +84,7 @@ fn empty(proof: &Proof, through: &[StageName], place: &Place) -> Option<Problem>
 }
 
 fn passes(
-    graph: &Graph<'_>,
+    graph: &StageGraph<'_>,
     proof: &Proof,
     after: Option<&StageName>,
     before: &StageName,
@@ -121,7 +121,7 @@ fn passes(
 }
 
 fn admits(
-    graph: &Graph<'_>,
+    graph: &StageGraph<'_>,
     proof: &Proof,
     agents: &AgentPattern,
     only_after: &AgentName,

@@ -7,7 +7,7 @@ use alloc::string::String;
 
 use super::{Draft, Verdict, guard};
 use crate::amount::Amount;
-use crate::assign::{Assignment, assign, spelled};
+use crate::assign::{Assignment, assign, canonical_name};
 use crate::decision::Reply;
 use crate::duty::settings;
 use crate::entry::Fact;
@@ -36,7 +36,7 @@ pub(super) fn requested(
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    let agent = spelled(draft.pipeline, &draft.run, request.agent);
+    let agent = canonical_name(draft.pipeline, &draft.run, request.agent);
     let what = format!("begin '{agent}'");
     let asking = match asker.map(|asker| guard::at_work(draft, &asker.actor)) {
         Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
@@ -75,14 +75,14 @@ pub(super) fn requested(
     if let Some(asking) = asking {
         guard::seen_at_work(draft, asking);
     }
-    let found = Found {
-        artifacts: lying_there(draft),
+    let before_work = WorkBefore {
+        artifacts: contents_before(draft),
         tree: draft.tree,
         call: request.call.cloned(),
         worker: request.resumed.cloned(),
     };
     let leaves = assignment.leaves.clone();
-    let id = admit(draft, &agent, assignment, found);
+    let id = admit(draft, &agent, assignment, before_work);
     note_altered(draft, id, &leaves);
     allowed()
 }
@@ -143,7 +143,7 @@ fn note_altered(draft: &mut Draft<'_>, id: DispatchId, leaves: &Leaves) {
 }
 
 /// What was there before a piece of work.
-struct Found {
+struct WorkBefore {
     artifacts: BTreeMap<ArtifactName, Hash>,
     tree: Option<Hash>,
     call: Option<CallId>,
@@ -151,7 +151,7 @@ struct Found {
 }
 
 /// What lies at the artifacts' paths before the work.
-fn lying_there(draft: &Draft<'_>) -> BTreeMap<ArtifactName, Hash> {
+fn contents_before(draft: &Draft<'_>) -> BTreeMap<ArtifactName, Hash> {
     let seen = draft.evidence.artifacts.iter();
     seen.filter_map(|(artifact, seen)| Some((artifact.clone(), seen.content()?)))
         .collect()
@@ -174,13 +174,13 @@ pub(super) fn admit_done(
         }
     }
     // Nobody saw the tree before this work.
-    let found = Found {
+    let before_work = WorkBefore {
         artifacts: before,
         tree: None,
         call: None,
         worker: None,
     };
-    admit(draft, agent, assignment, found)
+    admit(draft, agent, assignment, before_work)
 }
 
 /// What this step has left in an earlier attempt.
@@ -198,7 +198,7 @@ fn admit(
     draft: &mut Draft<'_>,
     agent: &AgentName,
     assignment: Assignment,
-    found: Found,
+    before_work: WorkBefore,
 ) -> DispatchId {
     let id = DispatchId(draft.run.last_dispatch.0 + 1);
     let session = draft.by.session().cloned();
@@ -210,15 +210,15 @@ fn admit(
         visit: draft.run.position.visit,
         attempt: draft.run.position.retries + 1,
         session,
-        call: found.call,
-        worker: found.worker,
+        call: before_work.call,
+        worker: before_work.worker,
         worked: false,
         sent_back: 0,
         started_at: draft.at,
         conversation: assignment.conversation,
         reach: assignment.reach,
-        tree: found.tree,
-        before: found.artifacts,
+        tree: before_work.tree,
+        before: before_work.artifacts,
     };
     draft.record(
         Rule::AgentInTurn,

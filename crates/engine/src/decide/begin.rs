@@ -11,12 +11,12 @@ use crate::amount::Amount;
 use crate::apply::{apply, interrupted};
 use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::{Definition, Meaning, Param};
-use crate::entry::{Along, Entry, Fact, Started};
+use crate::entry::{Entry, Fact, MoveReason, Started};
 use crate::event::{Beginning, Who};
 use crate::evidence::Evidence;
-use crate::inside;
 use crate::names::{ParamName, RunId, Time};
 use crate::pipeline::Pipeline;
+use crate::project_path;
 use crate::rule::Rule;
 use crate::run::Run;
 use crate::stage::{Stage, StepsSource, Work};
@@ -123,7 +123,7 @@ fn first(
         entries,
     };
     if let Enter::Stage = enter {
-        moving::enter(&mut draft, &Along::Edge);
+        moving::enter(&mut draft, &MoveReason::Edge);
     }
     Decision {
         reply: Reply::Done,
@@ -195,7 +195,7 @@ fn value(
         Meaning::Path if value.starts_with('-') => Err(format!(
             "parameter '{name}' is a path, and '{value}' would be taken for an option"
         )),
-        Meaning::Path => inside::plain(value).map(Some).ok_or_else(|| {
+        Meaning::Path => project_path::plain(value).map(Some).ok_or_else(|| {
             format!(
                 "parameter '{name}' is a path inside the project, and '{value}' leads elsewhere"
             )

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Draft, Verdict, admit, guard};
-use crate::assign::spelled;
+use crate::assign::canonical_name;
 use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::{Actor, Asker};
@@ -23,7 +23,7 @@ pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
     if goes_on(draft, actor) {
         return Verdict::done(Rule::Began);
     }
-    let reason = stranger(actor);
+    let reason = not_admitted(actor);
     draft.refuse(
         Rule::Unadmitted,
         &format!("begin '{}'", actor.agent),
@@ -36,7 +36,7 @@ fn is_admitted(run: &Run, worker: &WorkerId) -> bool {
 }
 
 /// Why somebody whom nobody admitted may not do this.
-pub(super) fn stranger(actor: &Actor) -> String {
+pub(super) fn not_admitted(actor: &Actor) -> String {
     format!("'{}' was not admitted to this run", actor.agent)
 }
 
@@ -47,7 +47,7 @@ pub(super) fn tie(draft: &mut Draft<'_>, actor: &Actor) -> bool {
         return false;
     }
     let session = draft.by.session();
-    let agent = spelled(draft.pipeline, &draft.run, &actor.agent);
+    let agent = canonical_name(draft.pipeline, &draft.run, &actor.agent);
     let open = draft.run.dispatches.values().find(|open| {
         open.worker.is_none()
             && open.session.as_ref() == session

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::moving::leave;
-use super::settle::stage_fault;
+use super::work_end::stage_fault;
 use super::{Draft, Verdict};
 use crate::decision::{Refusal, Reply};
 use crate::entry::{CheckVerdict, Fact};

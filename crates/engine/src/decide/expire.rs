@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::moving::{Exit, take};
-use super::{Draft, Verdict, settle};
+use super::{Draft, Verdict, work_end};
 use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::{Ending, Happening, PersonEvent, SessionEvent, Who, WorkEvent};
@@ -103,7 +103,7 @@ fn expire_work(draft: &mut Draft<'_>) {
             fault: Fault::Timeout,
             reason,
         };
-        settle::conclude(draft, id, &ending, Usage::default());
+        work_end::conclude(draft, id, &ending, Usage::default());
     }
 }
 

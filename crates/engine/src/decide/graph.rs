@@ -5,10 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::moving::leave;
-use super::settle::retries;
+use super::work_end::retries;
 use super::{Draft, Verdict};
 use crate::decision::Reply;
-use crate::entry::{Along, Fact};
+use crate::entry::{Fact, MoveReason};
 use crate::names::{AgentName, StageName, StepId};
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
@@ -17,9 +17,9 @@ use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
 use crate::steps::usable_steps;
 
 /// A graph begins with its plan, or goes on after a person's answer: what is done stays done.
-pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &Along) {
+pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &MoveReason) {
     let stage = draft.run.position.stage.clone();
-    if *along == Along::Interrupted && draft.run.graphs.contains_key(&stage) {
+    if *along == MoveReason::Interrupted && draft.run.graphs.contains_key(&stage) {
         return draft.record(Rule::Planned, Fact::StepsRevived { stage });
     }
     match &work.source {

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::moving::listed;
-use super::{Draft, Verdict, binding, work};
-use crate::assign::spelled;
+use super::{Draft, Verdict, binding, judge_work};
+use crate::assign::canonical_name;
 use crate::decision::Reply;
 use crate::duty::leaves_of;
 use crate::entry::Fact;
@@ -91,7 +91,7 @@ pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId
     }
     let open = draft.run.work_of(&actor.id);
     open.map(|open| open.id)
-        .ok_or_else(|| format!("{}: end your turn", binding::stranger(actor)))
+        .ok_or_else(|| format!("{}: end your turn", binding::not_admitted(actor)))
 }
 
 fn bypassing(
@@ -127,7 +127,7 @@ fn bypassing(
         }
         BypassAttempt::OwnAgent(agent) => {
             let (stage, work) = open_stage(draft, dispatch)?;
-            let agent = spelled(draft.pipeline, &draft.run, agent);
+            let agent = canonical_name(draft.pipeline, &draft.run, agent);
             if draft
                 .pipeline
                 .definition()
@@ -244,7 +244,7 @@ pub(super) fn used(draft: &mut Draft<'_>, worker: Option<&Actor>) -> Verdict {
         return verdict;
     }
     let open = worker.and_then(|worker| draft.run.work_of(&worker.id));
-    match open.and_then(|open| work::strayed(draft, open)) {
+    match open.and_then(|open| judge_work::strayed(draft, open)) {
         Some(reason) => Verdict {
             rule: Rule::Strayed,
             reply: Reply::Refuse(draft.refusal(Rule::Strayed, reason)),

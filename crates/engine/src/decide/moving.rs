@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Draft, graph, panel};
-use crate::entry::{Along, Fact, Move};
+use crate::entry::{Fact, Move, MoveReason};
 use crate::limits::counter_limit;
 use crate::names::{AgentName, ArtifactName, CounterName, ParamName, StageName};
 use crate::outcome::{Fault, Outcome};
@@ -53,7 +53,7 @@ pub(super) fn take(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge) {
 fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
     approve(draft, edge);
     let Some(wanted) = wanted(draft, edge) else {
-        return lost(draft, exit);
+        return no_way_on(draft, exit);
     };
     let counted = match &edge.to {
         Target::Interrupted => draft
@@ -64,18 +64,18 @@ fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
             .and_then(|r| r.count.clone()),
         Target::Stage(_) | Target::Param(_) => edge.count.clone(),
     };
-    let course = match unapproved(draft, exit, &wanted) {
+    let destination = match unapproved(draft, exit, &wanted) {
         Some((artifact, then)) => barred_by(artifact, then, wanted, counted),
         None => count(draft, edge, wanted, counted),
     };
     let stale = match gates {
-        Gates::Compared => stale_gate(draft, &course.to),
+        Gates::Compared => stale_gate(draft, &destination.to),
         Gates::Overridden => None,
     };
     if let Some(gate) = stale {
         return go_back(draft, exit, gate);
     }
-    go(draft, exit, course, edge.reset.clone());
+    go(draft, exit, destination, edge.reset.clone());
 }
 
 /// Only a person approves, whatever leads along this edge.
@@ -112,7 +112,7 @@ fn chosen(draft: &Draft<'_>, param: &ParamName) -> Option<StageName> {
 }
 
 /// The checker has made this impossible; if it happens all the same, a person is asked.
-fn lost(draft: &mut Draft<'_>, exit: Exit<'_>) {
+fn no_way_on(draft: &mut Draft<'_>, exit: Exit<'_>) {
     let reason = format!("'{exit}' leads nowhere from {}", draft.run.position.stage);
     draft.record(
         Rule::WorkFault,
@@ -123,9 +123,9 @@ fn lost(draft: &mut Draft<'_>, exit: Exit<'_>) {
     );
 }
 
-struct Course {
+struct Destination {
     to: StageName,
-    along: Along,
+    along: MoveReason,
     rule: Rule,
     counted: Option<(CounterName, u32)>,
     barred: Option<Resume>,
@@ -159,10 +159,10 @@ fn barred_by(
     then: StageName,
     wanted: StageName,
     count: Option<CounterName>,
-) -> Course {
-    Course {
+) -> Destination {
+    Destination {
         to: then,
-        along: Along::Unapproved(artifact.clone()),
+        along: MoveReason::Unapproved(artifact.clone()),
         rule: Rule::CommandsAdded,
         counted: None,
         barred: Some(Resume {
@@ -180,7 +180,7 @@ fn count(
     edge: &Edge,
     wanted: StageName,
     counter: Option<CounterName>,
-) -> Course {
+) -> Destination {
     let returns = edge.to == Target::Interrupted;
     // A step that was barred is taken now, as if for the first time; a return goes on where it was.
     let barred = draft
@@ -190,12 +190,12 @@ fn count(
         .as_ref()
         .is_some_and(Resume::is_barred);
     let (along, rule) = match (returns, barred) {
-        (true, true) => (Along::Edge, Rule::Interrupted),
-        (true, false) => (Along::Interrupted, Rule::Interrupted),
-        (false, _) => (Along::Edge, Rule::OutcomeTaken),
+        (true, true) => (MoveReason::Edge, Rule::Interrupted),
+        (true, false) => (MoveReason::Interrupted, Rule::Interrupted),
+        (false, _) => (MoveReason::Edge, Rule::OutcomeTaken),
     };
     let Some(counter) = counter else {
-        return Course {
+        return Destination {
             to: wanted,
             along,
             rule,
@@ -211,9 +211,9 @@ fn count(
         draft.run.counters.get(&counter).copied().unwrap_or(0)
     };
     match draft.pipeline.definition().counters.get(&counter) {
-        Some(declared) if value >= limit && !returns => Course {
+        Some(declared) if value >= limit && !returns => Destination {
             to: declared.then.clone(),
-            along: Along::Full(counter.clone()),
+            along: MoveReason::Full(counter.clone()),
             rule: Rule::CounterFull,
             counted: None,
             barred: Some(Resume {
@@ -224,7 +224,7 @@ fn count(
         },
         _ => {
             let counted = Some((counter, (value + 1).min(limit)));
-            Course {
+            Destination {
                 to: wanted,
                 along,
                 rule,
@@ -235,25 +235,25 @@ fn count(
     }
 }
 
-fn go(draft: &mut Draft<'_>, exit: Exit<'_>, course: Course, reset: Vec<CounterName>) {
+fn go(draft: &mut Draft<'_>, exit: Exit<'_>, destination: Destination, reset: Vec<CounterName>) {
     let from = draft.run.position.stage.clone();
-    let stage = draft.pipeline.stage(&course.to);
-    let resume = stage.and_then(|stage| resume_at(stage, &from, course.barred));
+    let stage = draft.pipeline.stage(&destination.to);
+    let resume = stage.and_then(|stage| resume_at(stage, &from, destination.barred));
     let step = Move {
         from,
         outcome: exit.to_string(),
-        to: course.to,
-        along: course.along.clone(),
-        counted: course.counted,
+        to: destination.to,
+        along: destination.along.clone(),
+        counted: destination.counted,
         reset,
         resume,
     };
-    draft.record(course.rule, Fact::Moved(Box::new(step)));
-    enter(draft, &course.along);
+    draft.record(destination.rule, Fact::Moved(Box::new(step)));
+    enter(draft, &destination.along);
 }
 
 /// What a stage needs at its beginning.
-pub(super) fn enter(draft: &mut Draft<'_>, along: &Along) {
+pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     match draft.stage().map(|stage| &stage.work) {
         Some(Work::Review(work)) => panel::enter(draft, work, along),
         Some(Work::Steps(work)) => graph::enter(draft, work, along),
@@ -317,14 +317,14 @@ fn go_back(draft: &mut Draft<'_>, exit: Exit<'_>, gate: StageName) {
         );
         return;
     }
-    let course = Course {
+    let destination = Destination {
         to: gate,
-        along: Along::StaleGate,
+        along: MoveReason::StaleGate,
         rule: Rule::StaleGate,
         counted: None,
         barred: None,
     };
-    go(draft, exit, course, Vec::new());
+    go(draft, exit, destination, Vec::new());
 }
 
 /// Ends the present stage with this outcome.
@@ -341,7 +341,7 @@ fn leave_with(draft: &mut Draft<'_>, outcome: &Outcome, gates: Gates) {
     let exit = Exit::Outcome(outcome);
     match draft.stage().and_then(|stage| stage.on.get(outcome)) {
         Some(edge) => take_with(draft, exit, edge, gates),
-        None => lost(draft, exit),
+        None => no_way_on(draft, exit),
     }
 }
 

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::string::String;
 
 use super::moving::leave;
-use super::settle::words;
+use super::work_end::words;
 use super::{Draft, Verdict};
 use crate::decision::Reply;
-use crate::entry::{Along, Fact};
+use crate::entry::{Fact, MoveReason};
 use crate::limits::round_limit;
 use crate::names::{AgentName, Hash};
 use crate::outcome::Outcome;
@@ -16,7 +16,7 @@ use crate::run::{Gate, Run, Turn};
 use crate::stage::{ReviewWork, Stage, Work};
 
 /// A panel begins, or goes on where a person's answer interrupted it.
-pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &Along) {
+pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &MoveReason) {
     let stage = draft.run.position.stage.clone();
     let memory = draft
         .run
@@ -24,13 +24,13 @@ pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &Along) {
         .get(&stage)
         .map(|panel| (panel.round, panel.turn));
     let round = match (along, memory) {
-        (Along::Interrupted, Some((round, Turn::Spent))) => round + 1,
-        (Along::Interrupted, Some((_, Turn::Reviewing { reviewer })))
+        (MoveReason::Interrupted, Some((round, Turn::Spent))) => round + 1,
+        (MoveReason::Interrupted, Some((_, Turn::Reviewing { reviewer })))
             if (reviewer as usize) < work.panel.len() =>
         {
             return;
         }
-        (Along::Interrupted, Some((_, Turn::Fixing { .. }))) => return,
+        (MoveReason::Interrupted, Some((_, Turn::Fixing { .. }))) => return,
         _ => 1,
     };
     draft.record(Rule::Reviewed, Fact::RoundStarted { stage, round });

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::moving::{Exit, leave, leave_anyway, take};
-use super::settle::words;
+use super::work_end::words;
 use super::{Draft, Verdict};
 use crate::entry::Fact;
 use crate::event::Answer;
@@ -292,7 +292,7 @@ pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
             stage,
         },
     );
-    super::moving::enter(draft, &crate::entry::Along::Edge);
+    super::moving::enter(draft, &crate::entry::MoveReason::Edge);
     Verdict::done(Rule::Reset)
 }
 

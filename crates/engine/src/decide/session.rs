@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Draft, Verdict, guard, settle};
+use super::{Draft, Verdict, guard, work_end};
 use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
 use crate::event::Ending;
-use crate::evidence::Life;
+use crate::evidence::ProcessState;
 use crate::names::SessionId;
 use crate::needs::sole_work;
 use crate::outcome::Fault;
@@ -33,7 +33,7 @@ pub(super) fn started(
         && holder.session != *session
     {
         let inherits = heir_of == Some(&holder.session);
-        let gone = draft.evidence.holder == Some(Life::Gone);
+        let gone = draft.evidence.holder == Some(ProcessState::Gone);
         if !inherits && !gone {
             let reason = format!("the run is held by session {}", holder.session);
             return Verdict {
@@ -105,12 +105,12 @@ pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    forget_unbegun(draft);
+    drop_unbegun_work(draft);
     inject(draft, Rule::Inject)
 }
 
 /// A person speaks: what was asked for before and never began was broken off by them.
-fn forget_unbegun(draft: &mut Draft<'_>) {
+fn drop_unbegun_work(draft: &mut Draft<'_>) {
     let session = draft.by.session().cloned();
     let open = draft.run.dispatches.values();
     let unbegun = open.filter(|open| {
@@ -173,7 +173,7 @@ pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {
         return verdict;
     }
     if !background_work {
-        lose_unseen(draft);
+        close_unseen_work(draft);
     }
     let holds = draft
         .stage()
@@ -208,12 +208,12 @@ pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {
 
 /// A session that stops and has nothing running in the background has no workers any more: work
 /// that is still open ended unseen. What has left all that it must is done; the rest is tried again.
-fn lose_unseen(draft: &mut Draft<'_>) {
+fn close_unseen_work(draft: &mut Draft<'_>) {
     let session = draft.by.session().cloned();
     let sole = sole_work(&draft.run, &draft.by).map(|open| open.id);
-    if let Some(id) = sole.filter(|id| settle::has_left_all(draft, *id)) {
+    if let Some(id) = sole.filter(|id| work_end::has_left_all(draft, *id)) {
         let ending = Ending::Finished { worked: false };
-        settle::conclude(draft, id, &ending, Usage::default());
+        work_end::conclude(draft, id, &ending, Usage::default());
         return;
     }
     let open = draft.run.dispatches.values();
@@ -223,7 +223,7 @@ fn lose_unseen(draft: &mut Draft<'_>) {
             fault: Fault::Crashed,
             reason: String::from("its end was not seen"),
         };
-        settle::conclude(draft, id, &ending, Usage::default());
+        work_end::conclude(draft, id, &ending, Usage::default());
     }
 }
 

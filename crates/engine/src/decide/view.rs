@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::{Draft, Verdict};
 use crate::entry::Fact;
-use crate::event::Disturbance;
+use crate::event::ViewChange;
 use crate::rule::Rule;
 use crate::run::{Standing, Status};
 use crate::status::status;
@@ -15,21 +15,21 @@ pub(super) fn disturbed(
     draft: &mut Draft<'_>,
     view: &View,
     path: &str,
-    how: Disturbance,
+    how: ViewChange,
 ) -> Verdict {
-    let halts = how == Disturbance::Removed && view.removed == Removed::Waits;
+    let halts = how == ViewChange::Removed && view.removed == Removed::Waits;
     if halts && can_halt(draft) {
         let reason = format!("somebody removed `{path}`");
         draft.record(Rule::Halted, Fact::Halted { reason });
         return Verdict::done(Rule::Halted);
     }
     let done = match how {
-        Disturbance::Edited => "edited",
-        Disturbance::Removed => "removed",
+        ViewChange::Edited => "edited",
+        ViewChange::Removed => "removed",
     };
     let message = format!("the view `{path}` was {done} by somebody else, and is written again");
-    draft.record(Rule::ViewDisturbed, Fact::Noted { message });
-    Verdict::done(Rule::ViewDisturbed)
+    draft.record(Rule::ViewChanged, Fact::Noted { message });
+    Verdict::done(Rule::ViewChanged)
 }
 
 fn can_halt(draft: &Draft<'_>) -> bool {

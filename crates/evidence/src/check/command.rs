@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use engine::{Hash, Meaning};
 
-use super::environment::Search;
+use super::environment::SearchPath;
 use crate::path::InsidePath;
-use crate::placeholder::{Filling, Hole, Piece};
+use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
 use crate::{Looking, beneath, hash};
 
 /// A command that is ready to be started.
@@ -21,7 +21,7 @@ pub struct Prepared {
 /// Fills in parameters. Each word stays one word, whatever its value holds.
 pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, String> {
     let definition = looking.pipeline.definition();
-    let filling = Filling {
+    let filling = PlaceholderValues {
         definition,
         run: looking.run,
         step: None,
@@ -38,16 +38,20 @@ pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, Stri
 }
 
 /// A path that a person gave stays inside the project also where an agent has put a link.
-fn leads_nowhere_else(word: &str, filling: &Filling<'_>, root: &Path) -> Result<(), String> {
+fn leads_nowhere_else(
+    word: &str,
+    filling: &PlaceholderValues<'_>,
+    root: &Path,
+) -> Result<(), String> {
     for piece in filling.pieces(word) {
-        let Piece::Hole(Hole::Param(name)) = piece else {
+        let Piece::Placeholder(Placeholder::Param(name)) = piece else {
             continue;
         };
         let declared = filling.definition.params.get(&name);
         if declared.is_none_or(|param| param.meaning != Meaning::Path) {
             continue;
         }
-        let value = filling.value(&Hole::Param(name))?;
+        let value = filling.value(&Placeholder::Param(name))?;
         let real = std::fs::canonicalize(root.join(value));
         let root = std::fs::canonicalize(root);
         // What is not there leads nowhere; the command will say so.
@@ -62,7 +66,7 @@ fn leads_nowhere_else(word: &str, filling: &Filling<'_>, root: &Path) -> Result<
     Ok(())
 }
 
-fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {
+fn fill_word(word: &str, filling: &PlaceholderValues<'_>) -> Result<String, String> {
     let filled = filling.fill(word)?;
     if filled.contains('\0') {
         return Err(format!(
@@ -81,7 +85,7 @@ fn fill_word(word: &str, filling: &Filling<'_>) -> Result<String, String> {
 pub fn prepare(
     argv: Vec<String>,
     root: &Path,
-    search: &Search,
+    search: &SearchPath,
     scripts: &BTreeMap<String, Hash>,
 ) -> Result<Prepared, String> {
     let Some(word) = argv.first().filter(|word| !word.is_empty()) else {
@@ -114,14 +118,14 @@ fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
 }
 
 /// The program of this name, or why there is none.
-pub fn find(word: &str, search: &Search) -> Result<PathBuf, String> {
+pub fn find(word: &str, search: &SearchPath) -> Result<PathBuf, String> {
     let mut programs = search.folders.iter().map(|folder| folder.join(word));
     programs
         .find(|program| is_program(program))
         .ok_or_else(|| not_found(word, search))
 }
 
-fn not_found(word: &str, search: &Search) -> String {
+fn not_found(word: &str, search: &SearchPath) -> String {
     let folders = search.folders.iter();
     let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
     let dropped = search.dropped.iter();

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{SYSTEM_PATH, Surroundings};
+use super::{CheckEnvironment, SYSTEM_PATH};
 use crate::Error;
 
 const PASSED: [&str; 5] = ["HOME", "LANG", "LOGNAME", "TMPDIR", "USER"];
@@ -26,8 +26,8 @@ const FORBIDDEN: [&str; 7] = [
 
 /// The whole environment of a command.
 pub fn variables(
-    surroundings: &Surroundings,
-    search: &Search,
+    surroundings: &CheckEnvironment,
+    search: &SearchPath,
 ) -> Result<BTreeMap<OsString, OsString>, Error> {
     if let Some(name) = surroundings.pass.iter().find(|name| !may_pass(name)) {
         return Err(Error::Variable { name: name.clone() });
@@ -71,15 +71,15 @@ fn may_pass(name: &str) -> bool {
 
 /// Where programs are looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchPath {
     pub folders: Vec<PathBuf>,
     /// Given folders that are not searched, and why. Those that are not there are not among them.
     pub dropped: Vec<(PathBuf, &'static str)>,
 }
 
 /// The folders to search for programs: the given ones that are safe, then the system's.
-pub fn search(given: &[PathBuf], root: &Path) -> Search {
-    let mut search = Search::default();
+pub fn search(given: &[PathBuf], root: &Path) -> SearchPath {
+    let mut search = SearchPath::default();
     let mut add = |folder: PathBuf| {
         if !search.folders.contains(&folder) {
             search.folders.push(folder);
@@ -96,7 +96,7 @@ pub fn search(given: &[PathBuf], root: &Path) -> Search {
         }
     }
     SYSTEM_PATH.map(PathBuf::from).into_iter().for_each(add);
-    Search { dropped, ..search }
+    SearchPath { dropped, ..search }
 }
 
 /// Why a folder is not searched: one in the project is the agent's, and one that anybody can write
@@ -107,16 +107,16 @@ fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
         () if !folder.is_absolute() => Some("relative"),
         () if has_colon => Some("it holds a colon"),
         () if real.starts_with(root) => Some("inside the project"),
-        () if is_anybodys(real) => Some("anybody can write there or above"),
+        () if is_writable_by_others(real) => Some("anybody can write there or above"),
         () => None,
     }
 }
 
 /// Can somebody else put something in its place, or into it? In a folder like `/tmp` everybody may
 /// make their own things, and not touch those of others.
-fn is_anybodys(real: &Path) -> bool {
+fn is_writable_by_others(real: &Path) -> bool {
     const OTHERS_WRITE: u32 = 0o002;
-    const KEPT_APART: u32 = 0o1000;
+    const STICKY: u32 = 0o1000;
     let us = rustix::process::getuid().as_raw();
     let mut below_is_ours = false;
     for folder in real.ancestors() {
@@ -124,8 +124,8 @@ fn is_anybodys(real: &Path) -> bool {
             return true;
         };
         let is_open = metadata.mode() & OTHERS_WRITE != 0;
-        let is_kept_apart = metadata.mode() & KEPT_APART != 0;
-        if is_open && !(is_kept_apart && below_is_ours) {
+        let is_sticky = metadata.mode() & STICKY != 0;
+        if is_open && !(is_sticky && below_is_ours) {
             return true;
         }
         below_is_ours = metadata.uid() == 0 || metadata.uid() == us;
@@ -177,14 +177,18 @@ mod tests {
         let around = tempfile::tempdir().unwrap();
         let inner = around.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
-        for (mode, around_is_anybodys, inner_is_anybodys) in [
+        for (mode, around_is_writable, inner_is_writable) in [
             (0o700, false, false),
             (0o777, true, true),
             (0o1777, true, false),
         ] {
             set_permissions(around.path(), Permissions::from_mode(mode)).unwrap();
-            assert_eq!(is_anybodys(around.path()), around_is_anybodys, "{mode:o}");
-            assert_eq!(is_anybodys(&inner), inner_is_anybodys, "{mode:o}");
+            assert_eq!(
+                is_writable_by_others(around.path()),
+                around_is_writable,
+                "{mode:o}"
+            );
+            assert_eq!(is_writable_by_others(&inner), inner_is_writable, "{mode:o}");
         }
     }
 }

@@ -72,10 +72,10 @@ pub fn run(
     let status = group.end().map_err(watching)?;
     drain(&mut output, &mut tail).map_err(watching)?;
     let ended = match why {
-        Why::Ended => end_of(status),
-        Why::TimedOut => CheckEnd::TimedOut,
-        Why::Stopped => return Err(Error::Interrupted),
-        Why::TooMany => {
+        StopReason::Ended => end_of(status),
+        StopReason::TimedOut => CheckEnd::TimedOut,
+        StopReason::Stopped => return Err(Error::Interrupted),
+        StopReason::TooMany => {
             let said = format!(
                 "\nended: more than {} processes at once\n",
                 limits.processes
@@ -92,7 +92,7 @@ pub fn run(
 }
 
 /// Why we stopped watching.
-enum Why {
+enum StopReason {
     Ended,
     TimedOut,
     Stopped,
@@ -131,57 +131,57 @@ fn watch(
     output: &mut PipeReader,
     tail: &mut Tail,
     limits: &Limits<'_>,
-) -> io::Result<Why> {
+) -> io::Result<StopReason> {
     let mut is_open = true;
     let mut next_count = Instant::now() + COUNT;
     loop {
         if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Ok(Why::Stopped);
+            return Ok(StopReason::Stopped);
         }
         if group.has_ended()? {
-            return Ok(Why::Ended);
+            return Ok(StopReason::Ended);
         }
         if Instant::now() >= limits.deadline {
-            return Ok(Why::TimedOut);
+            return Ok(StopReason::TimedOut);
         }
         if Instant::now() >= next_count {
             if group.size() > limits.processes {
-                return Ok(Why::TooMany);
+                return Ok(StopReason::TooMany);
             }
             next_count = Instant::now() + COUNT;
         }
         match is_open {
-            true => is_open = take(output, tail)? != Taken::End,
+            true => is_open = take(output, tail)? != ReadOutcome::End,
             false => std::thread::sleep(TICK),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum ReadOutcome {
     Some,
     Nothing,
     End,
 }
 
 /// Takes what there is, or waits for a tick.
-fn take(output: &mut PipeReader, tail: &mut Tail) -> io::Result<Taken> {
+fn take(output: &mut PipeReader, tail: &mut Tail) -> io::Result<ReadOutcome> {
     let tick = Timespec {
         tv_sec: 0,
         tv_nsec: TICK.subsec_nanos().into(),
     };
     let mut wanted = [PollFd::new(output, PollFlags::IN)];
     match poll(&mut wanted, Some(&tick)) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Taken::Nothing),
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(ReadOutcome::Nothing),
         Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
     let mut piece = [0; 64 * 1024];
     match output.read(&mut piece)? {
-        0 => Ok(Taken::End),
+        0 => Ok(ReadOutcome::End),
         length => {
             tail.push(&piece[..length]);
-            Ok(Taken::Some)
+            Ok(ReadOutcome::Some)
         }
     }
 }
@@ -189,7 +189,7 @@ fn take(output: &mut PipeReader, tail: &mut Tail) -> io::Result<Taken> {
 /// Takes what is still in the pipe. A child that left the group may hold it open; we do not wait.
 fn drain(output: &mut PipeReader, tail: &mut Tail) -> io::Result<()> {
     let until = Instant::now() + LAST_OUTPUT;
-    while Instant::now() < until && take(output, tail)? == Taken::Some {}
+    while Instant::now() < until && take(output, tail)? == ReadOutcome::Some {}
     Ok(())
 }
 

@@ -12,10 +12,10 @@ const MARGIN: usize = 8 * 1024;
 pub struct Tail {
     end: Vec<u8>,
     is_cut: bool,
-    searches: Vec<Search>,
+    searches: Vec<TextSearch>,
 }
 
-struct Search {
+struct TextSearch {
     wanted: Vec<u8>,
     /// The last bytes seen, in which a match may have begun.
     begun: Vec<u8>,
@@ -25,7 +25,7 @@ struct Search {
 impl Tail {
     pub fn new(wanted: &[String]) -> Self {
         let wanted = wanted.iter().filter(|wanted| !wanted.is_empty());
-        let searches = wanted.map(|wanted| Search {
+        let searches = wanted.map(|wanted| TextSearch {
             wanted: wanted.as_bytes().to_vec(),
             begun: Vec::new(),
             found: false,
@@ -67,7 +67,7 @@ impl Tail {
     }
 }
 
-impl Search {
+impl TextSearch {
     fn push(&mut self, piece: &[u8]) {
         if self.found {
             return;

@@ -21,7 +21,7 @@ const RACY_NANOSECONDS: i128 = 2_000_000_000;
 
 /// What a file's status says about its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct StatKey {
     size: i128,
     modified: i128,
     changed: i128,
@@ -29,7 +29,7 @@ pub struct Stamp {
     device: u64,
 }
 
-impl Stamp {
+impl StatKey {
     pub fn of(stat: &Stat) -> Self {
         let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
         Self {
@@ -50,8 +50,8 @@ impl Stamp {
 pub struct Cache {
     path: Option<PathBuf>,
     now: i128,
-    known: BTreeMap<String, (Stamp, Hash)>,
-    next: BTreeMap<String, (Stamp, Hash)>,
+    known: BTreeMap<String, (StatKey, Hash)>,
+    next: BTreeMap<String, (StatKey, Hash)>,
 }
 
 impl Cache {
@@ -73,20 +73,20 @@ impl Cache {
         }
     }
 
-    pub fn get(&mut self, path: &[u8], stamp: &Stamp) -> Option<Hash> {
+    pub fn get(&mut self, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
         let path = escape(path);
         let (known, hash) = self.known.get(&path)?;
-        if known != stamp {
+        if known != stat_key {
             return None;
         }
         let hash = *hash;
-        self.next.insert(path, (*stamp, hash));
+        self.next.insert(path, (*stat_key, hash));
         Some(hash)
     }
 
-    pub fn put(&mut self, path: &[u8], stamp: Stamp, hash: Hash) -> Hash {
-        if self.path.is_some() && !stamp.is_racy(self.now) {
-            self.next.insert(escape(path), (stamp, hash));
+    pub fn put(&mut self, path: &[u8], stat_key: StatKey, hash: Hash) -> Hash {
+        if self.path.is_some() && !stat_key.is_racy(self.now) {
+            self.next.insert(escape(path), (stat_key, hash));
         }
         hash
     }
@@ -100,16 +100,16 @@ impl Cache {
 }
 
 /// Written beside and renamed: a reader sees the old one or the new one.
-fn write(path: &Path, files: &BTreeMap<String, (Stamp, Hash)>) -> std::io::Result<()> {
+fn write(path: &Path, files: &BTreeMap<String, (StatKey, Hash)>) -> std::io::Result<()> {
     let mut text = format!("{HEADER}\n");
-    for (path, (stamp, hash)) in files {
-        let Stamp {
+    for (path, (stat_key, hash)) in files {
+        let StatKey {
             size,
             modified,
             changed,
             inode,
             device,
-        } = stamp;
+        } = stat_key;
         let _ = writeln!(
             text,
             "{hash} {size} {modified} {changed} {inode} {device} {path}"
@@ -123,7 +123,7 @@ fn write(path: &Path, files: &BTreeMap<String, (Stamp, Hash)>) -> std::io::Resul
     Ok(())
 }
 
-fn parse(text: &str) -> Option<BTreeMap<String, (Stamp, Hash)>> {
+fn parse(text: &str) -> Option<BTreeMap<String, (StatKey, Hash)>> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADER) {
         return None;
@@ -131,17 +131,17 @@ fn parse(text: &str) -> Option<BTreeMap<String, (Stamp, Hash)>> {
     lines.map(parse_line).collect()
 }
 
-fn parse_line(line: &str) -> Option<(String, (Stamp, Hash))> {
+fn parse_line(line: &str) -> Option<(String, (StatKey, Hash))> {
     let mut fields = line.splitn(7, ' ');
     let hash = Hash::parse(fields.next()?)?;
-    let stamp = Stamp {
+    let stat_key = StatKey {
         size: fields.next()?.parse().ok()?,
         modified: fields.next()?.parse().ok()?,
         changed: fields.next()?.parse().ok()?,
         inode: fields.next()?.parse().ok()?,
         device: fields.next()?.parse().ok()?,
     };
-    Some((fields.next()?.to_owned(), (stamp, hash)))
+    Some((fields.next()?.to_owned(), (stat_key, hash)))
 }
 
 fn now() -> i128 {

@@ -9,7 +9,7 @@ use super::escape;
 use super::manifest::{Kind, Line};
 use crate::beneath::{self, Folder, Refused};
 use crate::git::{Git, path_of};
-use crate::repository::{self, Found, Repository};
+use crate::repository::{self, GitEntry, Repository};
 use crate::{Error, Project, hash};
 
 /// More files than this are not a project but a disk.
@@ -123,7 +123,7 @@ impl Lister {
     fn inside(&mut self, outer: &Place, path: &[u8]) -> Result<(), Error> {
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let (root, prefix) = (outer.root.join(path_of(name)), join(&outer.prefix, name));
-        let Found::Repository(repository) = repository::find(&root) else {
+        let GitEntry::Repository(repository) = repository::find(&root) else {
             self.listing.files.extend(walk(&root, &prefix, MOST_FILES)?);
             return Ok(());
         };

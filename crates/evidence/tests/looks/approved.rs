@@ -2,7 +2,7 @@
 
 use engine::{CheckEnd, Commands, FieldOf, Format};
 use evidence::Error;
-use evidence::check::Surroundings;
+use evidence::check::CheckEnvironment;
 
 use crate::world::{World, artifact_name};
 
@@ -29,7 +29,7 @@ fn approved(commands: &str) -> World {
 
 /// `ran: tail`, `not started: reason` or `error: text`.
 fn outcome(world: &World) -> String {
-    match world.check(&Surroundings::default()) {
+    match world.check(&CheckEnvironment::default()) {
         Ok(ran) => match &ran.results.last().unwrap().ended {
             CheckEnd::CouldNotStart(reason) => format!("not started: {reason}"),
             _ => format!(
@@ -83,7 +83,7 @@ fn nothing_is_run_that_was_not_approved_as_it_is() {
     world.write(".task/plan.json", plan(r#"["touch it-ran"]"#));
     assert_eq!(outcome(&world), "ran: Linux\n");
     let second = world.capture("plan", &plan(r#"["uname -r"]"#));
-    let error = world.check(&Surroundings::default()).unwrap_err();
+    let error = world.check(&CheckEnvironment::default()).unwrap_err();
     assert!(matches!(error, Error::NotApproved { .. }), "{error}");
     assert!(
         error
@@ -333,7 +333,7 @@ fn a_pattern_of_an_artifact_fails_a_check_and_never_passes_one() {
         let mut world = with_plan(&story, "{}");
         world.fails_on_field("story", "failure_pattern");
         world.write("test.sh", command);
-        let ran = world.check(&Surroundings::default()).unwrap();
+        let ran = world.check(&CheckEnvironment::default()).unwrap();
         let last = ran.results.last().unwrap();
         (last.ended.clone(), last.matched_failure)
     };

@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{CheckEnd, StageName};
 use evidence::Error;
-use evidence::check::{Ran, Surroundings};
+use evidence::check::{CheckEnvironment, Ran};
 
 use crate::world::World;
 
-fn surroundings() -> Surroundings {
-    Surroundings::default()
+fn surroundings() -> CheckEnvironment {
+    CheckEnvironment::default()
 }
 
 fn run(commands: &[&[&str]]) -> Ran {
@@ -132,7 +132,7 @@ fn a_trusted_script_is_run_with_its_trusted_bytes_only() {
         String::from("tools/check"),
         evidence::hash(trusted.as_bytes()),
     )]);
-    let surroundings = Surroundings {
+    let surroundings = CheckEnvironment {
         scripts,
         ..surroundings()
     };
@@ -201,7 +201,7 @@ fn a_check_can_be_interrupted() {
     world.checks(&[&["sleep", "600"]]);
     let stop = Some(Arc::new(AtomicBool::new(true)));
     let error = world
-        .check(&Surroundings {
+        .check(&CheckEnvironment {
             stop,
             ..surroundings()
         })
@@ -285,7 +285,7 @@ fn variables(pairs: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
 fn a_command_sees_a_short_list_of_variables() {
     let mut world = World::new();
     world.checks(&[&["env"]]);
-    let surroundings = Surroundings {
+    let surroundings = CheckEnvironment {
         variables: variables(&[
             ("HOME", "/home/me"),
             ("LANG", "C.UTF-8"),
@@ -346,7 +346,7 @@ fn no_setting_passes_on_a_secret_or_a_loader_s_variable() {
     ] {
         let pass = vec![String::from(name)];
         let error = world
-            .check(&Surroundings {
+            .check(&CheckEnvironment {
                 pass,
                 ..surroundings()
             })
@@ -356,7 +356,7 @@ fn no_setting_passes_on_a_secret_or_a_loader_s_variable() {
     let pass = vec![String::from("NODE_ENV")];
     assert!(
         world
-            .check(&Surroundings {
+            .check(&CheckEnvironment {
                 pass,
                 ..surroundings()
             })
@@ -383,7 +383,7 @@ fn given_folders_are_searched_first_if_they_are_safe() {
         let shown = folder.display().to_string();
         let search = vec![folder];
         let ran = world
-            .check(&Surroundings {
+            .check(&CheckEnvironment {
                 search,
                 ..surroundings()
             })
@@ -393,7 +393,7 @@ fn given_folders_are_searched_first_if_they_are_safe() {
     world.checks(&[&["env"]]);
     let search = vec![PathBuf::from("/usr"), PathBuf::from("/bin")];
     let ran = world
-        .check(&Surroundings {
+        .check(&CheckEnvironment {
             search,
             ..surroundings()
         })

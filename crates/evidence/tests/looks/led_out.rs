@@ -1,7 +1,7 @@
 //! Paths that a person gave, where an agent has put a link.
 
 use engine::{CheckEnd, Meaning, ParamName};
-use evidence::check::Surroundings;
+use evidence::check::CheckEnvironment;
 
 use crate::world::World;
 
@@ -14,7 +14,7 @@ fn checked(script: &str, value: &str, meaning: Meaning) -> String {
     param.unwrap().meaning = meaning;
     world.checks(&[&["test", "-e", "{target}"]]);
     world.act(script);
-    let ran = world.check(&Surroundings::default()).unwrap();
+    let ran = world.check(&CheckEnvironment::default()).unwrap();
     match &ran.results[0].ended {
         CheckEnd::Exit(code) => format!("exit {code}"),
         CheckEnd::CouldNotStart(reason) => reason.clone(),

@@ -11,7 +11,7 @@ use engine::{
     OutcomeField, Param, ParamName, Pipeline, PipelineName, Removed, Run, RunId, Seconds, Seen,
     Source, Stage, StageName, StopRule, Strictness, Time, View, ViewFormat, Who, Work, Writes,
 };
-use evidence::check::{Ran, Surroundings};
+use evidence::check::{CheckEnvironment, Ran};
 use evidence::tree::Tree;
 use evidence::{Error, Given, Looked, Looking, Project};
 use tempfile::TempDir;
@@ -242,7 +242,7 @@ impl World {
         self.looking(folder, evidence::tree::read).unwrap()
     }
 
-    pub fn check(&self, surroundings: &Surroundings) -> Result<Ran, Error> {
+    pub fn check(&self, surroundings: &CheckEnvironment) -> Result<Ran, Error> {
         let stage = StageName::parse(STAGE).unwrap();
         self.looking(&self.root(), |looking| {
             evidence::check::run(&stage, looking, surroundings)

@@ -401,7 +401,7 @@ fn visited_stages_are_told_by_the_journal() {
             from: opened.run().position.stage.clone(),
             outcome: "done".to_owned(),
             to: stage(to),
-            along: engine::Along::Edge,
+            along: engine::MoveReason::Edge,
             counted: None,
             reset: Vec::new(),
             resume: None,

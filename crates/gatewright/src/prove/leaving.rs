@@ -1,8 +1,8 @@
 //! What a piece of work leaves in the copy: changed files, and artifacts as the definition wants them.
 
 use engine::{
-    AgentName, AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField,
-    Reach, Run, Seen, Source, Stage, StepId, Turn, Work, Writes,
+    AgentName, AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField, Run,
+    Seen, Source, Stage, StepId, TreeAccess, Turn, Work, Writes,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ impl Scene {
     pub fn change(&mut self) -> Tried<Option<String>> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
-        let stage = stage.filter(|stage| reach(&run, stage) == Reach::MayWrite);
+        let stage = stage.filter(|stage| reach(&run, stage) == TreeAccess::MayWrite);
         let path =
             stage.and_then(|stage| made::changeable(self.pipeline.definition(), &stage.name));
         let Some(path) = path else {
@@ -278,11 +278,11 @@ pub fn turn(run: &Run) -> Option<Turn> {
 }
 
 /// May the present work change the tree?
-fn reach(run: &Run, stage: &Stage) -> Reach {
+fn reach(run: &Run, stage: &Stage) -> TreeAccess {
     let reviews = matches!(turn(run), Some(Turn::Reviewing { .. }));
     match &stage.writes {
-        Writes::Only(globs) if globs.is_empty() => Reach::ReadsOnly,
-        Writes::Only(_) | Writes::Anything if reviews => Reach::ReadsOnly,
-        Writes::Only(_) | Writes::Anything => Reach::MayWrite,
+        Writes::Only(globs) if globs.is_empty() => TreeAccess::ReadsOnly,
+        Writes::Only(_) | Writes::Anything if reviews => TreeAccess::ReadsOnly,
+        Writes::Only(_) | Writes::Anything => TreeAccess::MayWrite,
     }
 }

@@ -1,6 +1,8 @@
 //! Views: which files are rendered from a run, and how.
 
-use engine::{CounterName, LoopOf, ParamName, Removed, Saying, View, ViewFormat, ViewTemplate};
+use engine::{
+    CounterName, LoopView, ParamName, Removed, TextOrParam, View, ViewFormat, ViewTemplate,
+};
 
 use super::value::braced;
 use super::{Fields, Reader};
@@ -51,7 +53,7 @@ impl Reader<'_> {
         });
         let promise = self.required(fields, "promise", Self::saying);
         Some(View {
-            format: ViewFormat::LoopState(LoopOf {
+            format: ViewFormat::LoopState(LoopView {
                 counter: counter?,
                 promise: promise?,
             }),
@@ -84,13 +86,13 @@ impl Reader<'_> {
     }
 
     /// A text, or a parameter in braces.
-    fn saying(&mut self, node: &Node) -> Option<Saying> {
+    fn saying(&mut self, node: &Node) -> Option<TextOrParam> {
         let text = self.filled(node)?;
         match braced(&text) {
             Some(name) => self
                 .parse_name(name, &node.span, ParamName::parse)
-                .map(Saying::Param),
-            None => Some(Saying::Fixed(text)),
+                .map(TextOrParam::Param),
+            None => Some(TextOrParam::Fixed(text)),
         }
     }
 }

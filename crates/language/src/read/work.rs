@@ -13,7 +13,7 @@ use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, CONVERSATIONS, ENDS};
 
 /// Must an artifact that is read be there?
-enum Kept {
+enum ReadNeed {
     Needed,
     IfThere,
 }
@@ -69,8 +69,8 @@ impl Reader<'_> {
         let names = self.list(fields, "reads", |reader, node| {
             let text = reader.text(node)?;
             let (name, kept) = match text.strip_suffix('?') {
-                Some(name) => (name, Kept::IfThere),
-                None => (text, Kept::Needed),
+                Some(name) => (name, ReadNeed::IfThere),
+                None => (text, ReadNeed::Needed),
             };
             Some((
                 reader.parse_name(name, &node.span, ArtifactName::parse)?,
@@ -79,8 +79,8 @@ impl Reader<'_> {
         });
         for (name, kept) in names {
             match kept {
-                Kept::Needed => reads.needed.push(name),
-                Kept::IfThere => reads.if_there.push(name),
+                ReadNeed::Needed => reads.needed.push(name),
+                ReadNeed::IfThere => reads.if_there.push(name),
             }
         }
         reads
@@ -101,7 +101,7 @@ impl Reader<'_> {
                 let lists = entries
                     .filter_map(|entry| self.leaves_of_outcome(entry))
                     .collect();
-                Some(share(lists))
+                Some(left_with_every_outcome(lists))
             }
             _ => {
                 let hint = "write [\"artifact\"], or { outcome = [\"artifact\"] }";
@@ -209,7 +209,7 @@ impl Reader<'_> {
 }
 
 /// What every listed outcome wants is wanted always.
-fn share(mut lists: BTreeMap<Outcome, Vec<ArtifactName>>) -> Leaves {
+fn left_with_every_outcome(mut lists: BTreeMap<Outcome, Vec<ArtifactName>>) -> Leaves {
     let first = lists.values().next().cloned().unwrap_or_default();
     let everywhere = |name: &ArtifactName| lists.values().all(|list| list.contains(name));
     let always: Vec<ArtifactName> = first.into_iter().filter(everywhere).collect();

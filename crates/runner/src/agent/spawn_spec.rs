@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{Seconds, Source};
-use evidence::check::{self, Search, Surroundings};
+use evidence::check::{self, CheckEnvironment, SearchPath};
 use hosts::agent_process::{Guarding, May};
 use store::{Backend as _, Files};
 
@@ -61,11 +61,11 @@ pub struct SpawnSpec {
 }
 
 impl SpawnSpec {
-    pub fn may(&self, reach: engine::Reach) -> May {
+    pub fn may(&self, reach: engine::TreeAccess) -> May {
         match (reach, self.leaves_files) {
-            (engine::Reach::MayWrite, _) => May::Change,
-            (engine::Reach::ReadsOnly, true) => May::Leave,
-            (engine::Reach::ReadsOnly, false) => May::Read,
+            (engine::TreeAccess::MayWrite, _) => May::Change,
+            (engine::TreeAccess::ReadsOnly, true) => May::Leave,
+            (engine::TreeAccess::ReadsOnly, false) => May::Read,
         }
     }
 }
@@ -270,14 +270,14 @@ fn variables(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     choice: &Choice,
-    search: &Search,
+    search: &SearchPath,
 ) -> Result<BTreeMap<OsString, OsString>, Failure> {
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let run = &opened.run().id;
     let kept = saved_env::settings(&workspace.state, run, &now);
-    let surroundings = Surroundings {
+    let surroundings = CheckEnvironment {
         variables: now.clone(),
-        ..Surroundings::default()
+        ..CheckEnvironment::default()
     };
     let mut variables = check::variables(&surroundings, search)?;
     let secrets = match choice.runner {

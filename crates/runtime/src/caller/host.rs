@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use engine::{HostName, Life, Process};
+use engine::{HostName, Process, ProcessState};
 use evidence::process;
 use hosts::{HookConnection, Program};
 
@@ -28,7 +28,7 @@ pub fn caller(holder: &Process) -> HookCaller {
         return HookCaller::Host;
     }
     match parent() {
-        Some(parent) if process::life(holder) == Life::Gone && is_called_by(&parent) => {
+        Some(parent) if process::life(holder) == ProcessState::Gone && is_called_by(&parent) => {
             HookCaller::Successor(parent)
         }
         Some(_) | None => HookCaller::Stranger,

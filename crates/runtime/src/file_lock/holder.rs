@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use engine::{Life, Process, Time};
+use engine::{Process, ProcessState, Time};
 use evidence::process;
 
 use crate::clock;
@@ -46,7 +46,7 @@ impl Holder {
         let file = fs::File::open(path).ok()?;
         file.take(LONGEST).read_to_string(&mut text).ok()?;
         let holder = Self::parse(&text)?;
-        (process::life(&holder.process) == Life::Alive).then_some(holder)
+        (process::life(&holder.process) == ProcessState::Alive).then_some(holder)
     }
 
     fn parse(text: &str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! Painting: each view compared with how it was left, and written if it is to say something else.
 
-use engine::{Disturbance, Entry, Hash, View, ViewFormat};
+use engine::{Entry, Hash, View, ViewChange, ViewFormat};
 use evidence::{InsidePath, Project, append, artifact_path, mark, replace, written};
 use store::Backend as _;
 use views::{JournalDigest, Material, Shown, Template};
@@ -21,7 +21,7 @@ pub struct Painted {
 pub struct Disturbed {
     pub view: View,
     pub path: InsidePath,
-    pub how: Disturbance,
+    pub how: ViewChange,
 }
 
 /// Renders the views of the run as it was looked at, unless somebody has rendered a later one.
@@ -59,7 +59,7 @@ enum Found {
     /// Nothing is known of it.
     New,
     AsLeft(Written),
-    Disturbed(Disturbance),
+    Disturbed(ViewChange),
 }
 
 impl<'a> Painter<'a> {
@@ -130,12 +130,12 @@ impl<'a> Painter<'a> {
         };
         let now = mark(&self.project, path).map_err(|error| error.to_string())?;
         Ok(match now {
-            None => Found::Disturbed(Disturbance::Removed),
+            None => Found::Disturbed(ViewChange::Removed),
             Some(now) if now == left.mark => Found::AsLeft(*left),
             Some(now) if self.says_the_same(path, left) => {
                 Found::AsLeft(Written { mark: now, ..*left })
             }
-            Some(_) => Found::Disturbed(Disturbance::Edited),
+            Some(_) => Found::Disturbed(ViewChange::Edited),
         })
     }
 
@@ -218,7 +218,11 @@ fn builtin_template(format: &ViewFormat) -> Option<Template<'static>> {
     })
 }
 
-fn replaced(project: &Project, path: &InsidePath, text: &str) -> Result<evidence::Mark, String> {
+fn replaced(
+    project: &Project,
+    path: &InsidePath,
+    text: &str,
+) -> Result<evidence::FileStamp, String> {
     replace(project, path, text.as_bytes()).map_err(|error| error.to_string())
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::RunId;
-use evidence::{InsidePath, Mark};
+use evidence::{FileStamp, InsidePath};
 use serde_json::{Value, json};
 use views::JournalDigest;
 
@@ -36,7 +36,7 @@ pub struct Record {
 /// How a view was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    pub mark: Mark,
+    pub mark: FileStamp,
     /// Of its text; a log has none, since it only grows.
     pub print: Option<Print>,
 }
@@ -115,7 +115,7 @@ fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, Written>)> {
             Value::Null => None,
             print => Some(Print(print.as_u64()?)),
         };
-        let mark = Mark::parse(file[1].as_str()?)?;
+        let mark = FileStamp::parse(file[1].as_str()?)?;
         Some((file[0].as_str()?.to_owned(), Written { mark, print }))
     };
     let files = files.as_array()?.iter().map(file).collect::<Option<_>>()?;
@@ -135,7 +135,7 @@ mod tests {
 
     fn written() -> Written {
         Written {
-            mark: Mark::parse("1 2 3 4").unwrap(),
+            mark: FileStamp::parse("1 2 3 4").unwrap(),
             print: Some(Print::of(b"x")),
         }
     }

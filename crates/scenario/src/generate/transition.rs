@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use engine::{
-    Along, ArtifactName, CounterName, Definition, Edge, Entry, Fact, Move, Rule, Stage, StageName,
-    Target, Way, Work,
+    ArtifactName, CounterName, Definition, Edge, Entry, Fact, Move, MoveReason, Rule, Stage,
+    StageName, Target, Way, Work,
 };
 
 /// One transition.
@@ -180,12 +180,12 @@ pub fn told(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
 fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition> {
     let course = match &step.along {
         // A step that a full counter had barred is taken as if for the first time.
-        Along::Edge if rule == Rule::Interrupted => Course::Interrupted,
-        Along::Edge => Course::Edge,
-        Along::Full(counter) => Course::Full(counter.clone()),
-        Along::Unapproved(artifact) => Course::Unapproved(artifact.clone()),
-        Along::Interrupted => Course::Interrupted,
-        Along::StaleGate => return None,
+        MoveReason::Edge if rule == Rule::Interrupted => Course::Interrupted,
+        MoveReason::Edge => Course::Edge,
+        MoveReason::Full(counter) => Course::Full(counter.clone()),
+        MoveReason::Unapproved(artifact) => Course::Unapproved(artifact.clone()),
+        MoveReason::Interrupted => Course::Interrupted,
+        MoveReason::StaleGate => return None,
     };
     let way = match step.outcome.strip_prefix("after ") {
         Some(agent) => {

@@ -2,8 +2,8 @@
 
 use engine::{
     Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Format,
-    LoopOf, Meaning, Mode, OutcomeField, Param, Proof, Removed, Saying, Source, Strictness, View,
-    ViewFormat, ViewTemplate,
+    LoopView, Meaning, Mode, OutcomeField, Param, Proof, Removed, Source, Strictness, TextOrParam,
+    View, ViewFormat, ViewTemplate,
 };
 
 use super::listing::records;
@@ -45,8 +45,8 @@ records! {
         Template(template) = "template",
     }
     struct ViewTemplate { file, text }
-    struct LoopOf { counter, promise }
-    kinds Saying { Fixed(text) = "fixed", Param(param) = "param" }
+    struct LoopView { counter, promise }
+    kinds TextOrParam { Fixed(text) = "fixed", Param(param) = "param" }
     kinds Act {
         Start = "start",
         Answer(choice) = "answer",

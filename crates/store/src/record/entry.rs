@@ -1,7 +1,7 @@
 //! The listing of journal entries. Its words are in journals everywhere and never change.
 
 use engine::{
-    Along, CheckEnd, CheckResult, CheckVerdict, Entry, Fact, Move, Started, TreeAround, Who,
+    CheckEnd, CheckResult, CheckVerdict, Entry, Fact, Move, MoveReason, Started, TreeAround, Who,
     WorkResult,
 };
 
@@ -82,7 +82,7 @@ records! {
     }
     words CheckVerdict { Passed = "passed", Failed = "failed", Void = "void" }
     struct Move { from, outcome, to, along, counted, reset, resume }
-    kinds Along {
+    kinds MoveReason {
         Edge = "edge",
         Full(counter) = "full",
         Unapproved(artifact) = "unapproved",

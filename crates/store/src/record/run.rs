@@ -2,8 +2,8 @@
 
 use engine::{
     Binding, BindingState, Bypass, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph,
-    KnownWorker, Member, MemberState, Override, Panel, Position, Process, Reach, Resume, Run,
-    Standing, Turn, Usage,
+    KnownWorker, Member, MemberState, Override, Panel, Position, Process, Resume, Run, Standing,
+    TreeAccess, Turn, Usage,
 };
 
 use super::listing::records;
@@ -41,7 +41,7 @@ records! {
         id, duty, agent, stage, visit, attempt, session, call, worker, worked, sent_back, started_at,
         conversation, reach, tree, before,
     }
-    words Reach { ReadsOnly = "reads_only", MayWrite = "may_write" }
+    words TreeAccess { ReadsOnly = "reads_only", MayWrite = "may_write" }
     kinds Duty {
         Work = "work",
         Open = "open",

@@ -2,7 +2,7 @@
 
 use engine::{
     AgentName, Conversation, Decision, Dispatch, DispatchId, Duty, Entry, Event, Evidence, Fact,
-    Gate, Happening, Pipeline, Reach, Reply, Rule, Run, Seen, Who, WorkEvent, WorkRef, decide,
+    Gate, Happening, Pipeline, Reply, Rule, Run, Seen, TreeAccess, Who, WorkEvent, WorkRef, decide,
 };
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ fn forged(run: &Run, agent: &AgentName) -> Dispatch {
         session: Some(session(1)),
         started_at: engine::Time(0),
         conversation: Conversation::Fresh,
-        reach: Reach::ReadsOnly,
+        reach: TreeAccess::ReadsOnly,
         tree: None,
         before: BTreeMap::new(),
     }

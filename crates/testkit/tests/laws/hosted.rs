@@ -2,7 +2,7 @@
 
 use engine::{
     Actor, AgentName, ArtifactName, Binding, CallId, Dispatch, Ending, Event, Evidence, Fault,
-    Happening, Life, Pipeline, Process, Run, Seen, SessionEvent, SessionId, StepId, Time,
+    Happening, Pipeline, Process, ProcessState, Run, Seen, SessionEvent, SessionId, StepId, Time,
     ToolEvent, Usage, Who, WorkEvent, WorkRef, WorkerId, needs,
 };
 use std::collections::BTreeSet;
@@ -418,8 +418,8 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
         tree: needs.tree.then(|| hash(world.tree)),
         changed: needs.changed_since.map(|_| Vec::new()),
         holder: needs.holder.map(|_| match hosted {
-            Hosted::Comes(Arrival::Successor) => Life::Gone,
-            _ => Life::Alive,
+            Hosted::Comes(Arrival::Successor) => ProcessState::Gone,
+            _ => ProcessState::Alive,
         }),
         // Somebody changes every file after it was captured: that moves nothing.
         altered: needs.inputs,

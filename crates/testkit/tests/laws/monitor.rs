@@ -1,8 +1,8 @@
 //! The monitor: an independent reader of decisions that knows the laws and not the engine's rules.
 
 use engine::{
-    Along, CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate,
-    Happening, Move, Pipeline, Reply, Seen, SessionEvent, Stage, StageName, Status, Target, Who,
+    CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate, Happening,
+    Move, MoveReason, Pipeline, Reply, Seen, SessionEvent, Stage, StageName, Status, Target, Who,
     Work, WorkEvent, WorkResult, Worker, status,
 };
 use std::collections::BTreeSet;
@@ -180,16 +180,17 @@ impl Monitor<'_> {
                 .count
                 .as_ref()
                 .is_some_and(|name| definition.counters[name].then == step.to);
-            straight || (full && matches!(step.along, Along::Full(_)))
+            straight || (full && matches!(step.along, MoveReason::Full(_)))
         });
         let asked = match &step.along {
-            Along::Unapproved(name) => {
+            MoveReason::Unapproved(name) => {
                 let approved = definition.artifacts[name].approved.as_ref();
                 approved.is_some_and(|approved| approved.then == step.to)
             }
             _ => false,
         };
-        let back = step.along == Along::StaleGate && scene.before.run.gates.contains_key(&step.to);
+        let back =
+            step.along == MoveReason::StaleGate && scene.before.run.gates.contains_key(&step.to);
         match legal || back || asked {
             true => Ok(()),
             false => Err(format!("no edge leads from {} to {}", step.from, step.to)),

@@ -1,8 +1,8 @@
 //! Every fact as JSON: its kind, and all that it says.
 
 use engine::{
-    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Duty, Fact,
-    Hash, Move, Process, SessionId, StageName, Started, Step, StepId, TreeAround, WorkResult,
+    ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Duty, Fact, Hash,
+    Move, MoveReason, Process, SessionId, StageName, Started, Step, StepId, TreeAround, WorkResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -265,11 +265,11 @@ fn ended(result: &WorkResult) -> Value {
 
 fn moved(step: &Move) -> Value {
     let (along, full) = match &step.along {
-        Along::Edge => ("edge", None),
-        Along::Full(counter) => ("full", Some(counter.as_str())),
-        Along::Unapproved(_) => ("unapproved", None),
-        Along::Interrupted => ("interrupted", None),
-        Along::StaleGate => ("stale_gate", None),
+        MoveReason::Edge => ("edge", None),
+        MoveReason::Full(counter) => ("full", Some(counter.as_str())),
+        MoveReason::Unapproved(_) => ("unapproved", None),
+        MoveReason::Interrupted => ("interrupted", None),
+        MoveReason::StaleGate => ("stale_gate", None),
     };
     let counted = step.counted.as_ref();
     json!({

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Along, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Entry,
-    Fact, Fault, Hash, Move, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage,
+    ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Entry, Fact,
+    Fault, Hash, Move, MoveReason, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage,
     WorkResult,
 };
 
@@ -291,13 +291,13 @@ fn moved(step: &Move) -> String {
     } = step;
     let mut parts = vec![outcome.clone()];
     match &step.along {
-        Along::Edge => {}
-        Along::Full(counter) => parts.push(format!("{counter} is full")),
-        Along::Unapproved(artifact) => {
+        MoveReason::Edge => {}
+        MoveReason::Full(counter) => parts.push(format!("{counter} is full")),
+        MoveReason::Unapproved(artifact) => {
             parts.push(format!("{artifact} has commands that nobody approved"));
         }
-        Along::Interrupted => parts.push("back to where it was going".to_owned()),
-        Along::StaleGate => parts.push(format!("what {to} had passed on has changed")),
+        MoveReason::Interrupted => parts.push("back to where it was going".to_owned()),
+        MoveReason::StaleGate => parts.push(format!("what {to} had passed on has changed")),
     }
     parts.extend(
         step.reset

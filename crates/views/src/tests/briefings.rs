@@ -170,7 +170,7 @@ fn reviewers_change_nothing_and_owners_fix() {
     run.panels.insert(stage_name("reviewing"), panel);
     let review = Duty::Review { reviewer: 1 };
     let reviewer = Dispatch {
-        reach: Reach::ReadsOnly,
+        reach: TreeAccess::ReadsOnly,
         ..dispatch(5, "codex-reviewer", "reviewing", review)
     };
     check(
@@ -469,7 +469,7 @@ fn the_fault_of_the_attempt_before_is_found_in_the_journal() {
             from: stage_name("debugging"),
             outcome: "done".to_owned(),
             to: stage_name("validating"),
-            along: Along::Edge,
+            along: MoveReason::Edge,
             counted: None,
             reset: Vec::new(),
             resume: None,

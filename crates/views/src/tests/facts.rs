@@ -36,7 +36,7 @@ fn dispatch(duty: Duty) -> Fact {
             sent_back: 0,
             started_at: START,
             conversation: Conversation::Fresh,
-            reach: Reach::MayWrite,
+            reach: TreeAccess::MayWrite,
             tree: Some(hash(0x77)),
             before: BTreeMap::new(),
         }),
@@ -68,7 +68,7 @@ fn checked(verdict: CheckVerdict, ended: CheckEnd) -> Fact {
     }
 }
 
-fn moved(along: Along, counted: Option<u32>, reset: &[&str]) -> Fact {
+fn moved(along: MoveReason, counted: Option<u32>, reset: &[&str]) -> Fact {
     Fact::Moved(Box::new(Move {
         from: stage_name("validating"),
         outcome: "failed".to_owned(),
@@ -191,10 +191,10 @@ fn gates() -> Vec<Fact> {
         Fact::Planned { stage: stage(), steps },
         Fact::StepsRevived { stage: stage() },
         Fact::Approved { artifact: artifact(), content },
-        moved(Along::Edge, Some(1), &[]),
-        moved(Along::Full(counter_name("fixes")), None, &[]),
-        moved(Along::Interrupted, Some(1), &["fixes"]),
-        moved(Along::StaleGate, None, &[]),
+        moved(MoveReason::Edge, Some(1), &[]),
+        moved(MoveReason::Full(counter_name("fixes")), None, &[]),
+        moved(MoveReason::Interrupted, Some(1), &["fixes"]),
+        moved(MoveReason::StaleGate, None, &[]),
     ]
 }
 

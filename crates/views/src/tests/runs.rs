@@ -35,7 +35,7 @@ pub fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
         sent_back: 0,
         started_at: minutes(120),
         conversation: Conversation::Fresh,
-        reach: Reach::MayWrite,
+        reach: TreeAccess::MayWrite,
         tree: None,
         before: BTreeMap::new(),
     }

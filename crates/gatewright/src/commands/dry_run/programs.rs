@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{Commands, Pipeline, Run, Work};
 use evidence::Project;
-use evidence::check::{self, Search, Surroundings};
+use evidence::check::{self, CheckEnvironment, SearchPath};
 use hosts::Program;
 use views::Outside;
 use views::plan::{NeededProgram, ProgramState};
@@ -38,9 +38,9 @@ pub fn needed(
     let path = context.environment.search_path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let search = check::search(&folders, &project.root);
-    let surroundings = Surroundings {
+    let surroundings = CheckEnvironment {
         variables: std::env::vars_os().collect(),
-        ..Surroundings::default()
+        ..CheckEnvironment::default()
     };
     let machine = Machine {
         variables: check::variables(&surroundings, &search)?,
@@ -117,7 +117,7 @@ fn filled(word: &str, run: Option<&Run>) -> String {
 }
 
 struct Machine<'a> {
-    search: Search,
+    search: SearchPath,
     variables: BTreeMap<OsString, OsString>,
     root: &'a Path,
 }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn an_agent_program_that_is_nowhere_is_told_with_what_installs_it() {
         let machine = Machine {
-            search: Search::default(),
+            search: SearchPath::default(),
             variables: BTreeMap::new(),
             root: Path::new("/"),
         };

@@ -313,12 +313,12 @@ fn views() -> Vec<View> {
     };
     let looped = |promise| {
         let counter = name!(CounterName, "fixes");
-        ViewFormat::LoopState(LoopOf { counter, promise })
+        ViewFormat::LoopState(LoopView { counter, promise })
     };
     let plain = ViewFormat::WORDS.iter();
     let plain = plain.filter_map(|word| ViewFormat::parse(word));
-    let promised = looped(Saying::Fixed("done".to_owned()));
-    let given = looped(Saying::Param(name!(ParamName, "target")));
+    let promised = looped(TextOrParam::Fixed("done".to_owned()));
+    let given = looped(TextOrParam::Param(name!(ParamName, "target")));
     let template = ViewFormat::Template(ViewTemplate {
         file: "board.md.j2".to_owned(),
         text: "# {{ run.task }}\n".to_owned(),

@@ -1,9 +1,9 @@
 //! The words of a story: a line says who did what, as a host, a person or a program would tell it.
 
 use engine::{
-    Actor, AgentName, Answer, ArtifactName, Asker, BypassAttempt, CallId, CheckpointName,
-    Disturbance, Ending, EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, ProtectedPath,
-    Removed, SessionEvent, StepId, Time, ToolEvent, Usage, View, ViewFormat, Who, WorkEvent,
+    Actor, AgentName, Answer, ArtifactName, Asker, BypassAttempt, CallId, CheckpointName, Ending,
+    EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, ProtectedPath, Removed,
+    SessionEvent, StepId, Time, ToolEvent, Usage, View, ViewChange, ViewFormat, Who, WorkEvent,
     WorkRef, WorkerId,
 };
 
@@ -167,12 +167,12 @@ fn view(words: &mut Words<'_>) -> Happening {
         false => Removed::Rendered,
     };
     let how = match words.next() {
-        "edited" => Disturbance::Edited,
-        "removed" => Disturbance::Removed,
+        "edited" => ViewChange::Edited,
+        "removed" => ViewChange::Removed,
         other => panic!("nobody knows how to have {other} a view"),
     };
     let path = "shown.json".to_owned();
-    Happening::Engine(EngineEvent::ViewDisturbed {
+    Happening::Engine(EngineEvent::ViewChanged {
         view: View {
             format: ViewFormat::Status,
             path: path.clone(),

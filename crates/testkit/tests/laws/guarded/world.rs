@@ -1,8 +1,8 @@
 //! The world around one guarded run: files, trees, processes, a clock, and the journal.
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, Life, Needs,
-    Pipeline, Process, Run, RunId, Seen, SessionId, Time, Who, apply, begin, replay,
+    Beginning, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, Needs, Pipeline,
+    Process, ProcessState, Run, RunId, Seen, SessionId, Time, Who, apply, begin, replay,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -151,8 +151,8 @@ impl World {
         let holder = needs
             .holder
             .map(|process| match self.dead.contains(&process) {
-                true => Life::Gone,
-                false => Life::Alive,
+                true => ProcessState::Gone,
+                false => ProcessState::Alive,
             });
         Evidence {
             artifacts,

@@ -39,9 +39,9 @@ fn hostile(chance: &mut Chance) -> (Run, Vec<Entry>) {
 }
 
 fn formats() -> Vec<ViewFormat> {
-    let looped = ViewFormat::LoopState(LoopOf {
+    let looped = ViewFormat::LoopState(LoopView {
         counter: counter_name("fixes"),
-        promise: Saying::Fixed("\u{1b}[31m\"done\"\n".to_owned()),
+        promise: TextOrParam::Fixed("\u{1b}[31m\"done\"\n".to_owned()),
     });
     let plain = ViewFormat::WORDS.into_iter().filter_map(ViewFormat::parse);
     plain.chain([looped]).collect()

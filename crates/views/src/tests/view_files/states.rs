@@ -25,9 +25,9 @@ fn matter(play: &Play, names: &[&str]) -> Vec<String> {
 }
 
 fn looped() -> ViewFormat {
-    ViewFormat::LoopState(LoopOf {
+    ViewFormat::LoopState(LoopView {
         counter: counter_name("fixes"),
-        promise: Saying::Param(param_name("target")),
+        promise: TextOrParam::Param(param_name("target")),
     })
 }
 

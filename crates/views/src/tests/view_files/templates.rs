@@ -258,9 +258,9 @@ fn what_cannot_be_rendered_is_found_before_there_is_a_run() {
 
 #[test]
 fn the_templates_of_the_program_would_pass_as_ones_own() {
-    let looped = ViewFormat::LoopState(LoopOf {
+    let looped = ViewFormat::LoopState(LoopView {
         counter: counter_name("fixes"),
-        promise: Saying::Fixed("done".to_owned()),
+        promise: TextOrParam::Fixed("done".to_owned()),
     });
     let words = ViewFormat::WORDS.into_iter().filter_map(ViewFormat::parse);
     for format in words.chain([looped.clone()]) {

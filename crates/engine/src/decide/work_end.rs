@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::judge_work::{Judged, judge};
 use super::moving::{Exit, leave, listed, take};
-use super::work::{Judged, judge};
 use super::{Draft, Verdict, admit, graph, panel};
 use crate::assign::assign;
 use crate::decision::Reply;
@@ -16,7 +16,7 @@ use crate::names::{AgentName, DispatchId, StepId};
 use crate::needs::open_work;
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Duty, Gate, Reach, Run, Standing, Usage};
+use crate::run::{Dispatch, Driver, Duty, Gate, Run, Standing, TreeAccess, Usage};
 use crate::stage::{Retry, Stage, Way, Work, Worker};
 use crate::status::is_over;
 
@@ -226,7 +226,7 @@ pub(super) fn conclude(
     let judged = unseen(
         draft,
         &dispatch,
-        own_word(&dispatch, judge(draft, &dispatch, ending)),
+        failed_by_own_word(&dispatch, judge(draft, &dispatch, ending)),
     );
     let strict = draft.leniency().is_none();
     if let Some(reason) = sent_back(&dispatch, ending, &judged).filter(|_| strict) {
@@ -273,7 +273,7 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
 }
 
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.
-fn own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
+fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
     let says_failed = judged.result == WorkResult::Outcome(Outcome::Failed);
     match dispatch.duty {
         Duty::Step { .. } | Duty::Fix { .. } | Duty::Open if says_failed => Judged {
@@ -364,7 +364,7 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
 fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) {
     let stage = draft.pipeline.stage(&dispatch.stage);
     let passes = stage.is_some_and(|stage| stage.passes(&Way::Outcome(outcome)));
-    if let (Reach::ReadsOnly, Some(tree), true) = (dispatch.reach, draft.tree, passes) {
+    if let (TreeAccess::ReadsOnly, Some(tree), true) = (dispatch.reach, draft.tree, passes) {
         let fact = Fact::GatePassed {
             stage: dispatch.stage.clone(),
             gate: Gate::Tree(tree),

@@ -8,14 +8,14 @@ use crate::beneath::Refused;
 
 /// Who changes the file, or puts another one in its place, changes this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct FileStamp {
     inode: u64,
     size: i128,
     modified: i128,
     changed: i128,
 }
 
-impl Mark {
+impl FileStamp {
     pub(crate) fn of(stat: &Stat) -> Self {
         let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
         Self {

@@ -7,10 +7,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::graph::{Graph, Link};
+use super::graph::{Link, StageGraph};
 use crate::place;
 use crate::problem::{CheckRule, Problem};
-use crate::run::Reach;
+use crate::run::TreeAccess;
 use crate::stage::{End, Stage, Work, Writes};
 
 /// How the tree stands to the gates on the way so far.
@@ -26,7 +26,7 @@ enum Tree {
 
 type State = (usize, Tree);
 
-pub(super) fn check(graph: &Graph<'_>) -> Option<Problem> {
+pub(super) fn check(graph: &StageGraph<'_>) -> Option<Problem> {
     let starts = graph.starts.iter().map(|start| (*start, Tree::Ungated));
     let mut came: BTreeMap<State, Option<(usize, Tree)>> =
         starts.clone().map(|start| (start, None)).collect();
@@ -66,7 +66,7 @@ fn is_gate(stage: &Stage) -> bool {
     match &stage.work {
         Work::Check(_) => true,
         Work::Review(work) => work.of.is_none(),
-        Work::Agent(_) => Reach::of(stage) == Reach::ReadsOnly,
+        Work::Agent(_) => TreeAccess::of(stage) == TreeAccess::ReadsOnly,
         Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
     }
 }
@@ -80,7 +80,7 @@ fn may_write(stage: &Stage) -> bool {
 }
 
 fn walked(
-    graph: &Graph<'_>,
+    graph: &StageGraph<'_>,
     came: &BTreeMap<State, Option<(usize, Tree)>>,
     goal: State,
 ) -> Vec<usize> {
@@ -94,7 +94,7 @@ fn walked(
     path
 }
 
-fn problem(graph: &Graph<'_>, path: &[usize]) -> Problem {
+fn problem(graph: &StageGraph<'_>, path: &[usize]) -> Problem {
     let mut stages = path
         .iter()
         .map(|link| graph.nodes[graph.links[*link].from].stage);
