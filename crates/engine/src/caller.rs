@@ -18,9 +18,10 @@ pub fn held(run: &Run) -> Held {
         .session
         .as_ref()
         .is_some_and(|binding| binding.state == BindingState::Active);
-    match active && run.driver == Driver::Guarded {
-        true => Held::Session,
-        false => Held::Nobody,
+    if active && run.driver == Driver::Guarded {
+        Held::Session
+    } else {
+        Held::Nobody
     }
 }
 

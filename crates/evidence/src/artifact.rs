@@ -158,12 +158,13 @@ fn take(file: std::fs::File, artifact: &Artifact) -> std::io::Result<FoundBytes>
 
 fn within(bytes: Vec<u8>, artifact: &Artifact) -> FoundBytes {
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    match length > artifact.max_bytes {
-        true => FoundBytes::Refused(format!(
+    if length > artifact.max_bytes {
+        FoundBytes::Refused(format!(
             "it is longer than {} bytes; write a shorter one",
             artifact.max_bytes
-        )),
-        false => FoundBytes::Bytes(bytes),
+        ))
+    } else {
+        FoundBytes::Bytes(bytes)
     }
 }
 
@@ -174,9 +175,10 @@ fn reply_bytes(reply: &str, format: &Format) -> Vec<u8> {
         Format::Json { .. } => {
             let bare = without_fence(reply.trim());
             let looks_like_json = bare.starts_with('{') && bare.ends_with('}');
-            match looks_like_json && document::json(bare).is_ok() {
-                true => bare.as_bytes().to_vec(),
-                false => json!({ "text": reply }).to_string().into_bytes(),
+            if looks_like_json && document::json(bare).is_ok() {
+                bare.as_bytes().to_vec()
+            } else {
+                json!({ "text": reply }).to_string().into_bytes()
             }
         }
     }
@@ -190,9 +192,10 @@ fn without_fence(reply: &str) -> &str {
     let Some((language, body)) = inside.and_then(|inside| inside.split_once('\n')) else {
         return reply;
     };
-    match matches!(language.trim(), "" | "json") {
-        true => body.trim(),
-        false => reply,
+    if matches!(language.trim(), "" | "json") {
+        body.trim()
+    } else {
+        reply
     }
 }
 
@@ -409,8 +412,9 @@ fn word(value: &Value, outcome: &OutcomeField) -> Result<String, String> {
             document::kind(found)
         ));
     };
-    match word.chars().count() > LONGEST_WORD || word.chars().any(char::is_control) {
-        true => Err(format!("`{field}` is not one word; write one of: {words}")),
-        false => Ok(word),
+    if word.chars().count() > LONGEST_WORD || word.chars().any(char::is_control) {
+        Err(format!("`{field}` is not one word; write one of: {words}"))
+    } else {
+        Ok(word)
     }
 }

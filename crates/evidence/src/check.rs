@@ -172,12 +172,13 @@ fn prepare(
                 ready(accepted).map_err(|reason| refusal(&words, reason))
             };
             let commands = approved::commands(stage, fields, looking)?;
-            Ok(match commands.is_empty() {
-                true => Err(refusal(
+            Ok(if commands.is_empty() {
+                Err(refusal(
                     &[],
                     String::from("there are no commands; approve some"),
-                )),
-                false => commands.into_iter().map(one).collect(),
+                ))
+            } else {
+                commands.into_iter().map(one).collect()
             })
         }
     }

@@ -175,9 +175,10 @@ mod tests {
             let (group, stray) = with_a_stray();
             let stray = process::find(stray).unwrap();
             assert!(!group.has_ended().unwrap());
-            match dropped {
-                true => drop(group),
-                false => drop(group.end().unwrap()),
+            if dropped {
+                drop(group);
+            } else {
+                group.end().unwrap();
             }
             wait_for_the_end_of(&stray);
         }

@@ -34,9 +34,10 @@ impl InsidePath {
         if parts.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
             return Err(format!("`{text}` is git's own; choose another place"));
         }
-        match parts.is_empty() || text.ends_with('/') {
-            true => Err(format!("`{text}` names no file; write the path of a file")),
-            false => Ok(Self(parts.join("/"))),
+        if parts.is_empty() || text.ends_with('/') {
+            Err(format!("`{text}` names no file; write the path of a file"))
+        } else {
+            Ok(Self(parts.join("/")))
         }
     }
 
@@ -136,10 +137,11 @@ fn path_value<'a>(
 ) -> Result<&'a str, String> {
     let value = filling.value(placeholder)?;
     let leaves = value.starts_with('/') || value.split('/').any(|part| part == "..");
-    match leaves || value.contains('\0') {
-        true => Err(format!(
+    if leaves || value.contains('\0') {
+        Err(format!(
             "the value {value:?} leads out of the project; start the run with another one"
-        )),
-        false => Ok(value),
+        ))
+    } else {
+        Ok(value)
     }
 }

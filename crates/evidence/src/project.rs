@@ -64,9 +64,10 @@ impl Project {
     }
 
     fn of(root: &Path, repository: Repository) -> Self {
-        let identity = match repository.linked_back {
-            true => &repository.common_dir,
-            false => root,
+        let identity = if repository.linked_back {
+            &repository.common_dir
+        } else {
+            root
         };
         Self {
             root: root.to_path_buf(),

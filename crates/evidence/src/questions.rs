@@ -136,17 +136,19 @@ fn question(item: &Value, number: usize) -> Result<Question, &'static str> {
 fn id(value: &Value) -> Result<String, &'static str> {
     let id = document::scalar(value).ok_or("has an id that is not one word")?;
     let is_word = !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_whitespace);
-    match is_word && text::safe(&id) == id && !id.contains('=') {
-        true => Ok(id),
-        false => Err("has an id that is not one short word"),
+    if is_word && text::safe(&id) == id && !id.contains('=') {
+        Ok(id)
+    } else {
+        Err("has an id that is not one short word")
     }
 }
 
 fn asked(question: &str) -> Result<String, &'static str> {
     let question = text::safe(question.trim());
-    match question.trim().is_empty() || question.chars().count() > LONGEST_TEXT {
-        true => Err("is empty or too long"),
-        false => Ok(question),
+    if question.trim().is_empty() || question.chars().count() > LONGEST_TEXT {
+        Err("is empty or too long")
+    } else {
+        Ok(question)
     }
 }
 

@@ -32,11 +32,12 @@ pub fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, Strin
         )
     };
     let faults: Vec<String> = validator.iter_errors(value).take(TOLD).map(told).collect();
-    match faults.is_empty() {
-        true => Ok(Ok(())),
-        false => Ok(Err(format!(
+    if faults.is_empty() {
+        Ok(Ok(()))
+    } else {
+        Ok(Err(format!(
             "it is not as its schema wants it: {}",
             faults.join("; ")
-        ))),
+        )))
     }
 }

@@ -91,9 +91,10 @@ fn title(fields: &Map<String, Value>) -> Result<String, String> {
         .iter()
         .find_map(|key| fields.get(*key)?.as_str());
     let title = text::line(written.unwrap_or_default(), LONGEST_TITLE);
-    match title.is_empty() {
-        true => Err(String::from("has no title")),
-        false => Ok(title),
+    if title.is_empty() {
+        Err(String::from("has no title"))
+    } else {
+        Ok(title)
     }
 }
 

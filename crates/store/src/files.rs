@@ -18,14 +18,15 @@ pub struct Files {
 
 impl Files {
     pub fn new(main: &str, files: BTreeMap<String, Vec<u8>>) -> Result<Self, Error> {
-        match files.contains_key(main) {
-            true => Ok(Self {
+        if files.contains_key(main) {
+            Ok(Self {
                 main: main.to_owned(),
                 files,
-            }),
-            false => Err(Error::NoMainFile {
+            })
+        } else {
+            Err(Error::NoMainFile {
                 main: main.to_owned(),
-            }),
+            })
         }
     }
 

@@ -174,9 +174,12 @@ mod tests {
             began.wait();
             for job in 1..=jobs {
                 let (group, go, batches) = (&group, &go, &batches);
-                scope.spawn(move || match alone == Some(job) {
-                    true => group.alone(|| batches.lock().unwrap().push(vec![job])),
-                    false => assert_eq!(group.join(job, go), Some(2 * job)),
+                scope.spawn(move || {
+                    if alone == Some(job) {
+                        group.alone(|| batches.lock().unwrap().push(vec![job]))
+                    } else {
+                        assert_eq!(group.join(job, go), Some(2 * job))
+                    }
                 });
                 group.wait_for(job);
             }

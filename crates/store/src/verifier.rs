@@ -217,9 +217,10 @@ impl<'a> Verifier<'a> {
         for Shifted { first, by, .. } in &shifted {
             let original = first.wrapping_add_signed(*by);
             // A later entry in its place means that it is gone; an earlier one was put there.
-            let kind = match original < *first || stands(*first) {
-                true => FaultKind::Reordered,
-                false => FaultKind::Removed,
+            let kind = if original < *first || stands(*first) {
+                FaultKind::Reordered
+            } else {
+                FaultKind::Removed
             };
             self.fault(
                 *first,

@@ -222,9 +222,10 @@ fn steps_admit(work: &StepsWork) -> Vec<AgentPattern> {
             .map(|step| AgentPattern::new(step.agent.as_str()))
             .collect(),
         StepsSource::Start | StepsSource::Artifact(_) | StepsSource::ArtifactOrStart(_) => {
-            match work.agents.is_empty() {
-                true => Vec::from([AgentPattern::new("*")]),
-                false => work.agents.clone(),
+            if work.agents.is_empty() {
+                Vec::from([AgentPattern::new("*")])
+            } else {
+                work.agents.clone()
             }
         }
     }

@@ -131,9 +131,10 @@ impl<'a> Names<'a> {
     ) {
         let known: Vec<&str> = known.into_iter().collect();
         // A file with hundreds of wrong names is not helped by as many searches.
-        let near = match self.problems.len() < MOST_SEARCHES {
-            true => nearest(name, known.iter().copied()),
-            false => None,
+        let near = if self.problems.len() < MOST_SEARCHES {
+            nearest(name, known.iter().copied())
+        } else {
+            None
         };
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
@@ -388,9 +389,10 @@ impl<'a> Names<'a> {
 
     /// With no round and no worker nothing could ever happen.
     fn least_one(&mut self, stage: &Stage) {
-        let key = match stage.is_review() {
-            true => "rounds",
-            false => "max_parallel",
+        let key = if stage.is_review() {
+            "rounds"
+        } else {
+            "max_parallel"
         };
         if stage.least_one() == Some(&Amount::Fixed(0)) {
             let message = format!("with `{key} = 0` nothing can happen in `{}`", stage.name);

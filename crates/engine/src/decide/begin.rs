@@ -179,9 +179,10 @@ fn value(
     let known = known.map(|value| param.words.get(value).unwrap_or(value));
     // An empty value is none: a command would get an empty word for it.
     let Some(value) = known.filter(|value| !param.required || !value.trim().is_empty()) else {
-        return match param.required {
-            true => Err(format!("parameter '{name}' is required: {}", param.about)),
-            false => Ok(None),
+        return if param.required {
+            Err(format!("parameter '{name}' is required: {}", param.about))
+        } else {
+            Ok(None)
         };
     };
     if !param.choices.is_empty() && !param.choices.contains(value) {

@@ -52,15 +52,14 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
         None if captured(draft, work) => return Verdict::done(Rule::Quiet),
         None => unusable(draft, String::from("no plan was left")),
     }
-    match draft.run.graphs.contains_key(stage) {
-        true => Verdict::done(Rule::Planned),
-        false => {
-            let reason = format!("the steps of {stage} cannot be used");
-            let refusal = draft.refusal(Rule::PlanUnusable, reason);
-            Verdict {
-                rule: Rule::PlanUnusable,
-                reply: Reply::Refuse(refusal),
-            }
+    if draft.run.graphs.contains_key(stage) {
+        Verdict::done(Rule::Planned)
+    } else {
+        let reason = format!("the steps of {stage} cannot be used");
+        let refusal = draft.refusal(Rule::PlanUnusable, reason);
+        Verdict {
+            rule: Rule::PlanUnusable,
+            reply: Reply::Refuse(refusal),
         }
     }
 }

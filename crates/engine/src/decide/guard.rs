@@ -29,9 +29,10 @@ pub(super) fn requested(
     }
     let what = format!("use '{tool}'");
     if is_released(draft) {
-        return match is_ours(draft) {
-            true => draft.refuse(Rule::RunIsOver, &what, String::from(OVER)),
-            false => free(),
+        return if is_ours(draft) {
+            draft.refuse(Rule::RunIsOver, &what, String::from(OVER))
+        } else {
+            free()
         };
     }
     let dispatch = match worker.map(|worker| at_work(draft, worker)) {

@@ -123,9 +123,10 @@ pub(super) fn fixed(draft: &mut Draft<'_>, reviewer: u32) {
         .panel
         .get(reviewer as usize)
         .is_some_and(|member| member.last_word);
-    match last_word {
-        true => next_round(draft, work),
-        false => turn_over(draft, work),
+    if last_word {
+        next_round(draft, work)
+    } else {
+        turn_over(draft, work)
     }
 }
 

@@ -60,9 +60,12 @@ fn commands_of(
     }
     let content = captured_bytes(looking.contents, &captured.content)?;
     let content = String::from_utf8_lossy(&content);
-    let read = questions::fields(&content, &declared.format).and_then(|value| match may_add {
-        true => listed(&value, &field.field),
-        false => words_of_each(&questions::list_in(&value, &field.field)?, &field.field),
+    let read = questions::fields(&content, &declared.format).and_then(|value| {
+        if may_add {
+            listed(&value, &field.field)
+        } else {
+            words_of_each(&questions::list_in(&value, &field.field)?, &field.field)
+        }
     });
     let commands = read.map_err(|reason| Error::NoCommands {
         stage: stage.clone(),
@@ -70,9 +73,10 @@ fn commands_of(
         reason,
     })?;
     let is_known = |command: &Vec<String>| run.approved_commands.contains(command);
-    match may_add && !commands.iter().all(is_known) {
-        true => Err(refused("brings commands that nobody has approved")),
-        false => Ok(commands),
+    if may_add && !commands.iter().all(is_known) {
+        Err(refused("brings commands that nobody has approved"))
+    } else {
+        Ok(commands)
     }
 }
 
@@ -86,18 +90,20 @@ pub fn commands_in(value: &Value, field: &str) -> Result<Vec<Vec<String>>, Strin
 
 fn listed(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
     let is_there = document::field(value, field).is_some_and(|list| !document::is_empty(list));
-    match is_there {
-        true => words_of_each(&questions::list_in(value, field)?, field),
-        false => Ok(Vec::new()),
+    if is_there {
+        words_of_each(&questions::list_in(value, field)?, field)
+    } else {
+        Ok(Vec::new())
     }
 }
 
 fn words_of_each(items: &[Value], field: &str) -> Result<Vec<Vec<String>>, String> {
-    match items.len() > MOST_COMMANDS {
-        true => Err(format!(
+    if items.len() > MOST_COMMANDS {
+        Err(format!(
             "`{field}` has over {MOST_COMMANDS} commands; plan fewer"
-        )),
-        false => items.iter().map(words_of).collect(),
+        ))
+    } else {
+        items.iter().map(words_of).collect()
     }
 }
 
@@ -112,11 +118,12 @@ fn words_of(item: &Value) -> Result<Vec<String>, String> {
             .collect::<Result<_, _>>()?,
         _ => return Err(wrong()),
     };
-    match words.is_empty() || words.iter().any(|word| word.contains('\0')) {
-        true => Err(String::from(
+    if words.is_empty() || words.iter().any(|word| word.contains('\0')) {
+        Err(String::from(
             "a command is empty or holds a NUL; write a program and its words",
-        )),
-        false => Ok(words),
+        ))
+    } else {
+        Ok(words)
     }
 }
 
@@ -312,11 +319,12 @@ fn inline(name: &str, arguments: &[String], shown: &str) -> Result<(), String> {
         .iter()
         .find(|(interpreter, _)| name.starts_with(interpreter));
     let has = |flag: &&str| own.iter().any(|word| begins_code(word, flag));
-    match flags.is_some_and(|(_, flags)| first.is_none() || flags.iter().any(has)) {
-        true => Err(format!(
+    if flags.is_some_and(|(_, flags)| first.is_none() || flags.iter().any(has)) {
+        Err(format!(
             "`{shown}` runs code from its own line; put it into a file and name it"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -73,11 +73,12 @@ fn fill_word(word: &str, filling: &PlaceholderValues<'_>) -> Result<String, Stri
             "the value for `{word}` holds a NUL; start the run with another one"
         ));
     }
-    match filled.starts_with('-') && !word.starts_with('-') {
-        true => Err(format!(
+    if filled.starts_with('-') && !word.starts_with('-') {
+        Err(format!(
             "the value for `{word}` would be taken for an option, as it begins with `-`; start the run with another one"
-        )),
-        false => Ok(filled),
+        ))
+    } else {
+        Ok(filled)
     }
 }
 
@@ -93,9 +94,10 @@ pub fn prepare(
             "the command is empty; write a program and its words",
         ));
     };
-    let program = match word.contains('/') {
-        true => in_project(word, root)?,
-        false => find(word, search)?,
+    let program = if word.contains('/') {
+        in_project(word, root)?
+    } else {
+        find(word, search)?
     };
     argv.iter()
         .try_for_each(|word| is_as_trusted(word, root, scripts))?;
@@ -104,9 +106,10 @@ pub fn prepare(
 
 /// A definition may name a program by its full path. Any other path is one of the project.
 fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
-    let program = match word.starts_with('/') {
-        true => PathBuf::from(word),
-        false => root.join(InsidePath::parse(word)?.as_str()),
+    let program = if word.starts_with('/') {
+        PathBuf::from(word)
+    } else {
+        root.join(InsidePath::parse(word)?.as_str())
     };
     match (program.is_file(), is_program(&program)) {
         (_, true) => Ok(program),
@@ -132,9 +135,10 @@ fn not_found(word: &str, search: &SearchPath) -> String {
     let dropped: Vec<String> = dropped
         .map(|(folder, why)| format!("{} ({why})", folder.display()))
         .collect();
-    let left_out = match dropped.is_empty() {
-        true => String::new(),
-        false => format!("; left out of the run's PATH: {}", dropped.join(", ")),
+    let left_out = if dropped.is_empty() {
+        String::new()
+    } else {
+        format!("; left out of the run's PATH: {}", dropped.join(", "))
     };
     format!(
         "`{word}` was not found in {}{left_out}; install it there, or start a new run with a PATH that holds it",
@@ -163,10 +167,11 @@ fn is_as_trusted(word: &str, root: &Path, scripts: &BTreeMap<String, Hash>) -> R
                 .ok()
                 .map(|_| bytes)
         });
-    match bytes.is_some_and(|bytes| hash(&bytes) == *trusted) {
-        true => Ok(()),
-        false => Err(format!(
+    if bytes.is_some_and(|bytes| hash(&bytes) == *trusted) {
+        Ok(())
+    } else {
+        Err(format!(
             "`{word}` is not as it was trusted; restore it, or trust it again"
-        )),
+        ))
     }
 }

@@ -60,12 +60,13 @@ fn may_pass(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let is_name = !name.is_empty() && !name.contains(['=', '\0']);
     let is_secret = SECRET_WORDS.iter().any(|word| upper.contains(word));
-    let is_forbidden = FORBIDDEN
-        .iter()
-        .any(|forbidden| match forbidden.ends_with('_') {
-            true => upper.starts_with(forbidden),
-            false => upper == *forbidden,
-        });
+    let is_forbidden = FORBIDDEN.iter().any(|forbidden| {
+        if forbidden.ends_with('_') {
+            upper.starts_with(forbidden)
+        } else {
+            upper == *forbidden
+        }
+    });
     is_name && !is_secret && !is_forbidden
 }
 

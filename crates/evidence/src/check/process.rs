@@ -150,9 +150,10 @@ fn watch(
             }
             next_count = Instant::now() + COUNT;
         }
-        match is_open {
-            true => is_open = take(output, tail)? != ReadOutcome::End,
-            false => std::thread::sleep(TICK),
+        if is_open {
+            is_open = take(output, tail)? != ReadOutcome::End
+        } else {
+            std::thread::sleep(TICK)
         }
     }
 }

@@ -110,9 +110,10 @@ impl Lister {
                 continue;
             }
             let name = path.strip_suffix(b"/").unwrap_or(&path);
-            match is_folder(&folder, name) {
-                true => self.inside(place, &path)?,
-                false => self.listing.files.push(join(&place.prefix, name)),
+            if is_folder(&folder, name) {
+                self.inside(place, &path)?
+            } else {
+                self.listing.files.push(join(&place.prefix, name))
             }
         }
         Ok(())
@@ -264,9 +265,10 @@ fn gone(refused: Refused, path: &[u8]) -> Result<(), Error> {
 }
 
 fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
-    match prefix.is_empty() {
-        true => name.to_vec(),
-        false => [prefix, b"/", name].concat(),
+    if prefix.is_empty() {
+        name.to_vec()
+    } else {
+        [prefix, b"/", name].concat()
     }
 }
 

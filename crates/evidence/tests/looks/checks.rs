@@ -448,12 +448,13 @@ fn a_value_never_becomes_an_option() {
     ] {
         world.checks(&[&["printf", "%s", word]]);
         let ended = ends(&world.check(&surroundings()).unwrap());
-        match is_run {
-            true => assert_eq!(ended, ["exit 0"], "{word}"),
-            false => assert!(
+        if is_run {
+            assert_eq!(ended, ["exit 0"], "{word}")
+        } else {
+            assert!(
                 ended[0].contains("would be taken for an option"),
                 "{ended:?}"
-            ),
+            )
         }
     }
     world.declare_param("target", Some("-"));

@@ -93,9 +93,10 @@ impl World {
 
     pub fn remove(&self, path: &str) {
         let path = self.root().join(path);
-        match std::fs::symlink_metadata(&path).unwrap().is_dir() {
-            true => std::fs::remove_dir_all(path).unwrap(),
-            false => std::fs::remove_file(path).unwrap(),
+        if std::fs::symlink_metadata(&path).unwrap().is_dir() {
+            std::fs::remove_dir_all(path).unwrap()
+        } else {
+            std::fs::remove_file(path).unwrap()
         }
     }
 

@@ -77,9 +77,10 @@ impl Reader<'_> {
         }
         let path = self.existing_file(node)?;
         // Hosts read Markdown as text; what else a skill brings along may be anything.
-        match path.ends_with(".md") {
-            true => self.file_text(node).map(|_| path),
-            false => Some(path),
+        if path.ends_with(".md") {
+            self.file_text(node).map(|_| path)
+        } else {
+            Some(path)
         }
     }
 

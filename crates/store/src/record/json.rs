@@ -51,13 +51,12 @@ impl<'a> Object<'a> {
 /// Writes a quoted string. Most texts need no more than the quotes.
 pub(super) fn text(out: &mut String, text: &str) {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    match text.bytes().all(is_plain) {
-        true => {
-            out.push('"');
-            out.push_str(text);
-            out.push('"');
-        }
-        false => out.push_str(&Value::from(text).to_string()),
+    if text.bytes().all(is_plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&Value::from(text).to_string())
     }
 }
 

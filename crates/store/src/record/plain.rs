@@ -192,9 +192,10 @@ impl<T: Record> Record for Option<T> {
     }
 
     fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable> {
-        match bool::from_bytes(input)? {
-            true => T::from_bytes(input).map(Some),
-            false => Ok(None),
+        if bool::from_bytes(input)? {
+            T::from_bytes(input).map(Some)
+        } else {
+            Ok(None)
         }
     }
 

@@ -227,12 +227,11 @@ impl Pending {
 
     /// The chain goes on from the entry that was seen.
     fn same_head(&self, writing: &Writing<'_>, tip: Tip) -> Result<(), Error> {
-        match tip == self.seen {
-            true => Ok(()),
-            false => {
-                let what = format!("the journal of run {} was altered while in use", self.run);
-                Err(writing.damaged(Broken(what)))
-            }
+        if tip == self.seen {
+            Ok(())
+        } else {
+            let what = format!("the journal of run {} was altered while in use", self.run);
+            Err(writing.damaged(Broken(what)))
         }
     }
 }
@@ -322,12 +321,11 @@ impl Backend for Group {
         let Found { number, stored } = found;
         let (seen, next) = (stored.tip(), stored.version + 1);
         let mut decision = decide(&stored.run);
-        let (prepared, stored) = match decision.entries.is_empty() {
-            true => (None, stored),
-            false => {
-                let (prepared, stored) = Prepared::new(commit, stored, &mut decision)?;
-                (Some(prepared), stored)
-            }
+        let (prepared, stored) = if decision.entries.is_empty() {
+            (None, stored)
+        } else {
+            let (prepared, stored) = Prepared::new(commit, stored, &mut decision)?;
+            (Some(prepared), stored)
         };
         let pending = Pending::new(commit, seen, prepared);
         match self

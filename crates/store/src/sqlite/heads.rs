@@ -170,9 +170,10 @@ impl Head {
 
     /// Writes the head in place, or into a new file.
     pub fn put(&self, folder: &Folder, run: &RunId, tip: Tip) -> Result<(), Error> {
-        match self.write(tip)? {
-            true => Ok(()),
-            false => Heads::make(folder)?.write(run, tip),
+        if self.write(tip)? {
+            Ok(())
+        } else {
+            Heads::make(folder)?.write(run, tip)
         }
     }
 }

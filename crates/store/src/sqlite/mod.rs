@@ -140,11 +140,12 @@ impl Sqlite {
 
     /// A file that was moved away would take our write with it, acknowledged and lost.
     fn in_place(&self) -> Result<(), Error> {
-        match open::identity(&self.folder)? == self.identity {
-            true => Ok(()),
-            false => Err(Error::Vanished {
+        if open::identity(&self.folder)? == self.identity {
+            Ok(())
+        } else {
+            Err(Error::Vanished {
                 path: self.folder.database(),
-            }),
+            })
         }
     }
 

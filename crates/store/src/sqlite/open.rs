@@ -180,12 +180,11 @@ fn refuse_emptied(folder: &Folder) -> Result<(), Error> {
     // Somebody may have made the store and begun a run since we looked at the database.
     let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
     let runs = recorded(folder)?.len();
-    match is_unmade(folder)? {
-        false => Ok(()),
-        true => {
-            let what = format!("its database is empty, although runs were recorded ({runs})");
-            Err(folder.damaged(Broken(what)))
-        }
+    if !is_unmade(folder)? {
+        Ok(())
+    } else {
+        let what = format!("its database is empty, although runs were recorded ({runs})");
+        Err(folder.damaged(Broken(what)))
     }
 }
 

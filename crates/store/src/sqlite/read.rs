@@ -125,9 +125,10 @@ impl<'a> Reader<'a> {
         let found = self.one(sql::TIP, [run.as_str()], read)?;
         let unknown = || Error::UnknownRun { run: run.clone() };
         let (number, tip, last) = found.ok_or_else(unknown)?;
-        match last == Some(tip.head) {
-            true => Ok((number, tip)),
-            false => Err(self.torn(run)),
+        if last == Some(tip.head) {
+            Ok((number, tip))
+        } else {
+            Err(self.torn(run))
         }
     }
 
@@ -221,9 +222,10 @@ impl<'a> Reader<'a> {
         };
         let mut decision = None;
         self.lines(first, place(number, u64::MAX), |line| {
-            match *decision.get_or_insert(line.decision) == line.decision {
-                true => line.into_stored(run).map(Some),
-                false => Ok(None),
+            if *decision.get_or_insert(line.decision) == line.decision {
+                line.into_stored(run).map(Some)
+            } else {
+                Ok(None)
             }
         })
     }

@@ -58,9 +58,10 @@ pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     let _lock = WriterLock::wait(&folder, WRITER_TIMEOUT)?;
     refuse_newer(&folder)?;
     let interrupted = folder.regular_file(READY)?.is_some();
-    let mut salvaged = match interrupted {
-        true => Salvaged::default(),
-        false => fill(&folder, at)?,
+    let mut salvaged = if interrupted {
+        Salvaged::default()
+    } else {
+        fill(&folder, at)?
     };
     salvaged.aside = put_aside(&folder)?;
     put_in_place(&folder)?;
@@ -76,11 +77,12 @@ pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
 /// A store of a newer version is not damaged: it is not ours to take apart.
 fn refuse_newer(folder: &Folder) -> Result<(), Error> {
     let known = schema::known(schema::MIGRATIONS);
-    let found = match is_empty(folder)? {
-        true => None,
-        false => connect(folder, Access::Read)
+    let found = if is_empty(folder)? {
+        None
+    } else {
+        connect(folder, Access::Read)
             .ok()
-            .and_then(|it| schema::version(&it).ok()),
+            .and_then(|it| schema::version(&it).ok())
     };
     match found {
         Some(found) if found > known => {
@@ -131,9 +133,10 @@ fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Er
     let mut salvaged = Salvaged::default();
     let heads = Heads::find(folder)?;
     let mut runs: BTreeSet<RunId> = recorded(folder)?.into_iter().collect();
-    let damaged = match is_empty(folder)? {
-        true => None,
-        false => connect(folder, Access::Read).ok(),
+    let damaged = if is_empty(folder)? {
+        None
+    } else {
+        connect(folder, Access::Read).ok()
     };
     let reader = damaged
         .as_ref()

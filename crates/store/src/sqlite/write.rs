@@ -112,12 +112,11 @@ impl<'a> Writing<'a> {
             Anchor::At(head) if head.version == tip.version => head.head == tip.head,
             Anchor::At(head) => head.version < tip.version,
         };
-        match agrees {
-            true => Ok(head),
-            false => {
-                let what = format!("the journal of run {run} is not the one its head file names");
-                Err(self.folder.damaged(Broken(what)))
-            }
+        if agrees {
+            Ok(head)
+        } else {
+            let what = format!("the journal of run {run} is not the one its head file names");
+            Err(self.folder.damaged(Broken(what)))
         }
     }
 }

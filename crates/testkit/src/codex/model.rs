@@ -97,9 +97,10 @@ fn listen(listener: &TcpListener, stage: &Arc<Stage>) {
 fn serve(stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
     let mut wire = Wire::new(stream)?;
     while let Some(incoming) = wire.receive()? {
-        let answer = match incoming.path.ends_with("/responses") && incoming.method == "POST" {
-            true => stage.answer(serde_json::from_slice(&incoming.body).unwrap_or_default()),
-            false => Answer::error(404, "there is nothing here"),
+        let answer = if incoming.path.ends_with("/responses") && incoming.method == "POST" {
+            stage.answer(serde_json::from_slice(&incoming.body).unwrap_or_default())
+        } else {
+            Answer::error(404, "there is nothing here")
         };
         wire.send(&answer, &incoming.method)?;
     }
