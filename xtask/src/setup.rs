@@ -91,6 +91,13 @@ pub fn ensure_all() -> Result<(), Failure> {
     ansible::ensure()
 }
 
+/// Makes sure that all is there which `test --quick` needs.
+pub fn ensure_quick() -> Result<(), Failure> {
+    let mut tools = Vec::from(TOOLS);
+    tools.push(TERMINAL);
+    ensure(&tools)
+}
+
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.
 pub fn ensure_tools() -> Result<(), Failure> {
     ensure(&TOOLS)

@@ -6,7 +6,6 @@
     reason = "a test that cannot be set up has failed"
 )]
 
-mod ansible;
 mod bad_input;
 mod budget;
 mod builtins;
@@ -17,6 +16,7 @@ mod fixture;
 mod many;
 mod notices;
 mod people;
+mod real_linters;
 mod rough;
 mod scripts;
 mod shown;

@@ -1,0 +1,101 @@
+//! The tests of `--quick`: all that start no agent program and no battery.
+
+use std::thread;
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::workspace::{cargo, read, succeed};
+
+/// The test binary with every test that starts a real agent program.
+const REAL_AGENTS: &str = "host";
+
+/// Tests that take longer than all others together, or need more than `--quick` installs.
+const LEFT_OUT: [LeftOut; 3] = [
+    // Decides some millions of events.
+    LeftOut {
+        skip: "walk::every_state_of_multi_ai",
+        file: "crates/testkit/tests/laws/walk.rs",
+    },
+    // Starts some thousand hooks.
+    LeftOut {
+        skip: "prove::builtins::",
+        file: "crates/gatewright/tests/cli/prove/builtins.rs",
+    },
+    // Needs the linters of Ansible.
+    LeftOut {
+        skip: "real_linters::",
+        file: "crates/gatewright/tests/headless/real_linters.rs",
+    },
+];
+
+struct LeftOut {
+    /// How the names of these tests begin.
+    skip: &'static str,
+    /// Where they are.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "a test looks whether it is there")
+    )]
+    file: &'static str,
+}
+
+pub fn tests() -> Result<(), Failure> {
+    let binaries = test_binaries(&metadata()?);
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins"]);
+    for binary in binaries.iter().filter(|name| *name != REAL_AGENTS) {
+        command.args(["--test", binary]);
+    }
+    command.args(["--quiet", "--"]);
+    for left_out in &LEFT_OUT {
+        command.args(["--skip", left_out.skip]);
+    }
+    // Most tests wait for the processes that they start.
+    let threads = thread::available_parallelism().map_or(2, usize::from) * 2;
+    succeed(command.env("RUST_TEST_THREADS", threads.to_string()))
+}
+
+fn metadata() -> Result<Value, Failure> {
+    let text = read(cargo().args(["metadata", "--no-deps", "--format-version=1"]))?;
+    serde_json::from_str(&text).map_err(|problem| Failure::no(format!("cargo metadata: {problem}")))
+}
+
+/// The names of the integration test binaries of the workspace, each once.
+fn test_binaries(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let tests = targets.filter(|target| target["kind"][0] == "test");
+    let mut names: Vec<_> = tests
+        .filter_map(|target| target["name"].as_str().map(str::to_owned))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workspace::root;
+
+    #[test]
+    fn what_is_left_out_is_there() {
+        for LeftOut { skip, file } in &LEFT_OUT {
+            let text = fs::read_to_string(root().join(file)).unwrap();
+            let last = skip.rsplit("::").next().unwrap();
+            let is_there = text.contains("#[test]") && text.contains(&format!("fn {last}"));
+            assert!(is_there, "{file} has no test {skip}");
+        }
+    }
+
+    #[test]
+    fn every_test_binary_is_known_and_one_has_the_real_agents() {
+        let binaries = test_binaries(&metadata().unwrap());
+        for name in [REAL_AGENTS, "cli", "headless", "house", "laws", "suite"] {
+            assert!(binaries.iter().any(|binary| binary == name), "{binaries:?}");
+        }
+    }
+}
