@@ -1,8 +1,8 @@
 //! What the papers tell people to type works, in the order in which they tell it, and what they
 //! quote is what is said.
 //!
-//! Each page is played in a project of its own, in which the pipeline of the README lies. The words
-//! behind a fence say how:
+//! Each page is played in a project of its own, in which the pipeline of the README and the examples lie.
+//! The words behind a fence say how:
 //!
 //! - `afresh`: what follows is played in a new project;
 //! - `sh`: run it; `exit=1` is the code that it ends with, `types=yes` what a person types then,
@@ -53,6 +53,7 @@ impl Play {
     fn new() -> Self {
         let project = Project::new(PROGRAM);
         project.write("greeting.toml", greeting());
+        copy(&root().join("examples"), &project.path().join("examples"));
         Self {
             project,
             heard: String::new(),
@@ -131,6 +132,17 @@ impl Play {
         match missing {
             None => Ok(()),
             Some(line) => Err(format!("nobody said: {line}\n{}", self.heard)),
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        match from.is_dir() {
+            true => copy(&from, &to),
+            false => drop(fs::copy(&from, &to).unwrap()),
         }
     }
 }

@@ -11,6 +11,7 @@ mod budget;
 mod builtins;
 mod checks;
 mod daemons;
+mod examples;
 mod faults;
 mod fixture;
 mod many;

@@ -138,7 +138,13 @@ pub fn pages() -> Vec<Page> {
         .map(|name| format!("docs/{name}"))
         .filter(|name| !GENERATED.contains(&name.as_str()))
         .collect();
-    names.extend(["README.md", "SECURITY.md", "ARCHITECTURE.md"].map(str::to_owned));
+    let others = [
+        "README.md",
+        "SECURITY.md",
+        "ARCHITECTURE.md",
+        "examples/README.md",
+    ];
+    names.extend(others.map(str::to_owned));
     names.sort();
     names.iter().map(|name| Page::read(name)).collect()
 }
