@@ -47,11 +47,6 @@ impl Group {
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
-    /// How many processes it is, with all that descend from it. Where the system does not tell, one.
-    pub fn size(&self) -> usize {
-        descendants(self.id()).len() + 1
-    }
-
     /// Ends the whole group and takes the status of its leader.
     pub fn end(mut self) -> io::Result<ExitStatus> {
         kill(self.id());
@@ -67,6 +62,11 @@ impl Drop for Group {
             let _ = self.child.wait();
         }
     }
+}
+
+/// How many processes a leader is, with all that descend from it. Where the system does not tell, one.
+pub fn size(leader: u32) -> usize {
+    descendants(leader).len() + 1
 }
 
 /// Ends the group of this leader and its descendants. It fails only where nobody is left.

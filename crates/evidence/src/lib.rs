@@ -6,7 +6,7 @@
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
 //! 1. texts and errors: `error`, `text`, `escape`, `system_path`
-//! 2. the machine: `beneath`, `group`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
+//! 2. the machine: `beneath`, `group`, `watched_process`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
 //! 3. what a look needs: `content`, `looking`
 //! 4. what lies in a file: `document`, `bundle`, `schema`, `questions`, `steps`
 //! 5. the looks: `tree`, `check`, `artifact`, `look`
@@ -22,6 +22,7 @@ pub mod questions;
 pub mod steps;
 pub mod text;
 pub mod tree;
+pub mod watched_process;
 
 mod bundle;
 mod content;

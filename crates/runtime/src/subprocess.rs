@@ -1,28 +1,22 @@
-//! A short errand: a program runs for a moment, with this input, and what it says is kept.
+//! A subprocess that runs for a moment: it gets its input, and its output is kept.
 
 use std::fmt;
-use std::io::{Read, Write as _};
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::ops::ControlFlow;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use evidence::group::Group;
+use evidence::watched_process::{Exit, Heard, Limits, Next, Stream, Waited, WatchedProcess};
 
 /// How long we wait between two looks at the process.
 const TICK: Duration = Duration::from_millis(3);
 
-/// What is kept of an output. The rest is read and forgotten, so that nobody waits to be heard.
+/// How much is kept of an output. The rest is read and dropped, so that the process can go on writing.
 const MOST_BYTES: usize = 1024 * 1024;
-
-/// How long the end of an output is waited for: whoever left the group may hold it open.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    status: ExitStatus,
+    exit: Exit,
     pub stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
@@ -45,43 +39,52 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Runs a command to its end. Whoever takes longer is ended, with all that it started.
+/// Runs a command to its end. One that takes longer is killed, with all that it started.
 pub fn run(command: &mut Command, input: &[u8], patience: Duration) -> Result<Ended, Trouble> {
     let cannot = |cause: std::io::Error| Trouble::NotStarted(cause.to_string());
     let pipes = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut group = Group::start(pipes).map_err(cannot)?;
-    let deadline = Instant::now() + patience;
-    if let Some(mut pipe) = group.input() {
-        let input = input.to_vec();
-        // Whoever does not read its input is judged by its answer.
-        thread::spawn(move || drop(pipe.write_all(&input)));
-    }
-    let (stdout, stderr) = group.outputs();
-    let (stdout, stderr) = (drain(stdout), drain(stderr));
-    while !group.has_ended().map_err(cannot)? {
-        if Instant::now() >= deadline {
+    let mut process = WatchedProcess::start(pipes).map_err(cannot)?;
+    let limits = Limits {
+        deadline: Instant::now() + patience,
+        stop: None,
+        tick: TICK,
+    };
+    process.write_input(input);
+    let mut kept = Kept::default();
+    let waited = process.wait(&limits, |heard| {
+        kept.add(heard);
+        ControlFlow::<(), _>::Continue(Next::Look)
+    });
+    match waited.map_err(cannot)? {
+        Waited::Ended => {}
+        Waited::TimedOut | Waited::Stopped | Waited::Broken(()) => {
             return Err(Trouble::TooLong(patience));
         }
-        thread::sleep(TICK);
     }
-    let status = group.end().map_err(cannot)?;
+    let (exit, mut output) = process.end().map_err(cannot)?;
+    let rest = |heard: Heard<'_>| {
+        kept.add(heard);
+        ControlFlow::<()>::Continue(())
+    };
+    output.drain(rest).map_err(cannot)?;
+    let Kept { stdout, stderr } = kept;
     Ok(Ended {
-        status,
-        stdout: kept(&stdout),
-        stderr: kept(&stderr),
+        exit,
+        stdout,
+        stderr,
     })
 }
 
 impl Ended {
     /// What it said, when it ended well; else how it ended, with its last words.
     pub fn well(self) -> Result<String, String> {
-        let why = match (self.status.code(), self.status.signal()) {
-            (Some(0), _) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
-            (Some(code), _) => format!("it ended with {code}"),
-            (None, signal) => format!("signal {} ended it", signal.unwrap_or_default()),
+        let why = match self.exit {
+            Exit::Code(0) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
+            Exit::Code(code) => format!("it ended with {code}"),
+            Exit::Signal(signal) => format!("signal {signal} ended it"),
         };
         let stderr = String::from_utf8_lossy(&self.stderr);
         let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
@@ -92,30 +95,23 @@ impl Ended {
     }
 }
 
-/// Reads an output to its end, and hands on its beginning piece by piece.
-fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let Some(mut pipe) = pipe else { return };
-        let (mut piece, mut kept) = ([0; 8 * 1024], 0);
-        while let Ok(length @ 1..) = pipe.read(&mut piece) {
-            let wanted = length.min(MOST_BYTES - kept);
-            kept += wanted;
-            if wanted > 0 && sender.send(piece[..wanted].to_vec()).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
+/// The beginnings of both outputs.
+#[derive(Default)]
+struct Kept {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
-fn kept(pieces: &Receiver<Vec<u8>>) -> Vec<u8> {
-    let until = Instant::now() + LAST_OUTPUT;
-    let mut bytes = Vec::new();
-    while let Ok(piece) = pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        bytes.extend(piece);
+impl Kept {
+    fn add(&mut self, heard: Heard<'_>) {
+        let (kept, bytes) = match heard {
+            Heard::Bytes(Stream::Stdout, bytes) => (&mut self.stdout, bytes),
+            Heard::Bytes(Stream::Stderr, bytes) => (&mut self.stderr, bytes),
+            Heard::End(_) | Heard::Nothing => return,
+        };
+        let wanted = bytes.len().min(MOST_BYTES - kept.len());
+        kept.extend_from_slice(&bytes[..wanted]);
     }
-    bytes
 }
 
 #[cfg(test)]

@@ -1,21 +1,20 @@
-//! One process under watch: its output drained, its time limited, its whole group ended.
+//! One check as a process: its last output kept, its processes counted, its end told.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, PipeReader, Read};
-use std::os::unix::process::ExitStatusExt;
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::CheckEnd;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::command::Prepared;
 use super::tail::Tail;
-use crate::group::Group;
-use crate::{Error, text};
+use crate::watched_process::{self, Exit, Heard, Next, Waited, WatchedProcess};
+use crate::{Error, group, text};
 
 /// How long we wait between two looks at the process.
 const TICK: Duration = Duration::from_millis(10);
@@ -23,11 +22,8 @@ const TICK: Duration = Duration::from_millis(10);
 /// How long we wait between two counts of its processes.
 const COUNT: Duration = Duration::from_millis(250);
 
-/// More processes than this at once are no test, and would take the machine down.
+/// A check with more processes than this at once would take the machine down.
 pub const MOST_PROCESSES: usize = 1_000;
-
-/// How long output is still taken from what outlived its group.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
@@ -57,8 +53,8 @@ pub fn run(
     };
     let started = Instant::now();
     let mut tail = Tail::new(limits.fails_on);
-    let (mut output, group) = match spawn(command, root, variables).map_err(watching)? {
-        Ok(spawned) => spawned,
+    let mut process = match spawn(command, root, variables).map_err(watching)? {
+        Ok(process) => process,
         Err(reason) => {
             let ended = CheckEnd::CouldNotStart(reason);
             return Ok(Finished {
@@ -68,20 +64,24 @@ pub fn run(
             });
         }
     };
-    let why = watch(&group, &mut output, &mut tail, limits).map_err(watching)?;
-    let status = group.end().map_err(watching)?;
-    drain(&mut output, &mut tail).map_err(watching)?;
-    let ended = match why {
-        StopReason::Ended => end_of(status),
-        StopReason::TimedOut => CheckEnd::TimedOut,
-        StopReason::Stopped => return Err(Error::Interrupted),
-        StopReason::TooMany => {
+    let waited = wait(&mut process, &mut tail, limits).map_err(watching)?;
+    let (exit, mut output) = process.end().map_err(watching)?;
+    let rest = |heard: Heard<'_>| {
+        keep(&mut tail, heard);
+        ControlFlow::<()>::Continue(())
+    };
+    output.drain(rest).map_err(watching)?;
+    let ended = match waited {
+        Waited::Ended => end_of(exit),
+        Waited::TimedOut => CheckEnd::TimedOut,
+        Waited::Stopped => return Err(Error::Interrupted),
+        Waited::Broken(TooManyProcesses) => {
             let said = format!(
                 "\nended: more than {} processes at once\n",
                 limits.processes
             );
             tail.push(said.as_bytes());
-            end_of(status)
+            end_of(exit)
         }
     };
     Ok(Finished {
@@ -91,113 +91,67 @@ pub fn run(
     })
 }
 
-/// Why we stopped watching.
-enum StopReason {
-    Ended,
-    TimedOut,
-    Stopped,
-    TooMany,
-}
+struct TooManyProcesses;
 
+/// A program that cannot be started gives its reason.
 fn spawn(
-    command: &Prepared,
+    prepared: &Prepared,
     root: &Path,
     variables: &BTreeMap<OsString, OsString>,
-) -> io::Result<Result<(PipeReader, Group), String>> {
-    // One pipe for both streams, so that their lines keep their order. `Command` holds the writing
-    // ends, and goes before we read: as long as one is open, the output has no end.
+) -> io::Result<Result<WatchedProcess, String>> {
+    // One pipe for both streams, so that their lines keep their order.
     let (output, writer) = io::pipe()?;
-    let spawned = Group::start(
-        Command::new(&command.program)
-            .args(command.argv.iter().skip(1))
-            .current_dir(root)
-            .env_clear()
-            .envs(variables)
-            .stdin(Stdio::null())
-            .stdout(writer.try_clone()?)
-            .stderr(writer),
-    );
-    match spawned {
-        Ok(group) => Ok(Ok((output, group))),
-        Err(error) => Ok(Err(format!(
-            "`{}` could not be started: {error}",
-            command.argv.join(" ")
-        ))),
-    }
+    let mut command = Command::new(&prepared.program);
+    command
+        .args(prepared.argv.iter().skip(1))
+        .current_dir(root)
+        .env_clear()
+        .envs(variables)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer);
+    let spawned = WatchedProcess::start_with_pipe(command, output);
+    Ok(spawned.map_err(|error| {
+        let argv = prepared.argv.join(" ");
+        format!("`{argv}` could not be started: {error}")
+    }))
 }
 
-fn watch(
-    group: &Group,
-    output: &mut PipeReader,
+fn wait(
+    process: &mut WatchedProcess,
     tail: &mut Tail,
     limits: &Limits<'_>,
-) -> io::Result<StopReason> {
-    let mut is_open = true;
+) -> io::Result<Waited<TooManyProcesses>> {
+    let leader = process.id();
     let mut next_count = Instant::now() + COUNT;
-    loop {
-        if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return Ok(StopReason::Stopped);
-        }
-        if group.has_ended()? {
-            return Ok(StopReason::Ended);
-        }
-        if Instant::now() >= limits.deadline {
-            return Ok(StopReason::TimedOut);
-        }
+    let watched = watched_process::Limits {
+        deadline: limits.deadline,
+        stop: limits.stop,
+        tick: TICK,
+    };
+    process.wait(&watched, |heard| {
+        keep(tail, heard);
         if Instant::now() >= next_count {
-            if group.size() > limits.processes {
-                return Ok(StopReason::TooMany);
+            if group::size(leader) > limits.processes {
+                return ControlFlow::Break(TooManyProcesses);
             }
             next_count = Instant::now() + COUNT;
         }
-        if is_open {
-            is_open = take(output, tail)? != ReadOutcome::End
-        } else {
-            std::thread::sleep(TICK)
-        }
+        ControlFlow::Continue(Next::Look)
+    })
+}
+
+fn keep(tail: &mut Tail, heard: Heard<'_>) {
+    match heard {
+        Heard::Bytes(_, bytes) => tail.push(bytes),
+        Heard::End(_) | Heard::Nothing => {}
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReadOutcome {
-    Some,
-    Nothing,
-    End,
-}
-
-/// Takes what there is, or waits for a tick.
-fn take(output: &mut PipeReader, tail: &mut Tail) -> io::Result<ReadOutcome> {
-    let tick = Timespec {
-        tv_sec: 0,
-        tv_nsec: TICK.subsec_nanos().into(),
-    };
-    let mut wanted = [PollFd::new(output, PollFlags::IN)];
-    match poll(&mut wanted, Some(&tick)) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(ReadOutcome::Nothing),
-        Ok(_) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let mut piece = [0; 64 * 1024];
-    match output.read(&mut piece)? {
-        0 => Ok(ReadOutcome::End),
-        length => {
-            tail.push(&piece[..length]);
-            Ok(ReadOutcome::Some)
-        }
-    }
-}
-
-/// Takes what is still in the pipe. A child that left the group may hold it open; we do not wait.
-fn drain(output: &mut PipeReader, tail: &mut Tail) -> io::Result<()> {
-    let until = Instant::now() + LAST_OUTPUT;
-    while Instant::now() < until && take(output, tail)? == ReadOutcome::Some {}
-    Ok(())
-}
-
-fn end_of(status: ExitStatus) -> CheckEnd {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => CheckEnd::Exit(code),
-        (None, signal) => CheckEnd::Signal(signal.unwrap_or_default()),
+fn end_of(exit: Exit) -> CheckEnd {
+    match exit {
+        Exit::Code(code) => CheckEnd::Exit(code),
+        Exit::Signal(signal) => CheckEnd::Signal(signal),
     }
 }
 

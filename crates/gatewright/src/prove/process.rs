@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Read, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use evidence::watched_process::{Exit, Heard, Limits, Next, Stream, Waited, WatchedProcess};
 use hosts::settings::HookCommand;
-use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long a host waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -86,8 +84,7 @@ pub fn run(
         .env_clear()
         .envs(variables)
         .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
+        .stderr(Stdio::piped());
     match listener {
         Listener::Here => command.stdout(Stdio::piped()),
         Listener::Gone => match io::pipe() {
@@ -95,12 +92,8 @@ pub fn run(
             Err(cause) => return not_started(&cause),
         },
     };
-    match command.spawn() {
-        Ok(child) => {
-            // The command holds a writing end, too.
-            drop(command);
-            watch(child, input)
-        }
+    match WatchedProcess::start(&mut command) {
+        Ok(process) => watch(process, input),
         Err(cause) => not_started(&cause),
     }
 }
@@ -113,62 +106,46 @@ fn not_started(cause: &io::Error) -> Got {
     }
 }
 
-fn watch(mut child: Child, input: &[u8]) -> Got {
-    let deadline = Instant::now() + PATIENCE;
-    let stdout = child.stdout.take().map(listen);
-    let stderr = child.stderr.take().map(listen);
-    thread::scope(|scope| {
-        let stdin = child.stdin.take();
-        // A hook may answer before it has read everything, and need not read at all.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
-        let stdout = stdout.map(|stdout| until(&stdout, deadline));
-        let stderr = stderr.map(|stderr| until(&stderr, deadline));
-        let ended = end(&mut child, deadline);
-        Got {
-            ended,
-            stdout: stdout.unwrap_or_default(),
-            stderr: stderr.unwrap_or_default(),
+/// Waits as a host does: for the end of the outputs, and then for the end of the process.
+fn watch(mut process: WatchedProcess, input: &[u8]) -> Got {
+    let limits = Limits {
+        deadline: Instant::now() + PATIENCE,
+        stop: None,
+        tick: TICK,
+    };
+    // A hook may answer before it has read everything, and need not read at all.
+    process.write_input(input);
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let waited = process.wait(&limits, |heard| {
+        match heard {
+            Heard::Bytes(Stream::Stdout, bytes) => stdout.extend_from_slice(bytes),
+            Heard::Bytes(Stream::Stderr, bytes) => stderr.extend_from_slice(bytes),
+            Heard::End(_) | Heard::Nothing => {}
         }
-    })
-}
-
-fn listen(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // What was said before the stream broke still counts.
-        let _ = stream.read_to_end(&mut bytes);
-        sender.send(bytes)
+        ControlFlow::<(), _>::Continue(Next::ReadToEnd)
     });
-    receiver
-}
-
-fn until(stream: &Receiver<Vec<u8>>, deadline: Instant) -> Vec<u8> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    stream.recv_timeout(left).unwrap_or_default()
-}
-
-fn end(child: &mut Child, deadline: Instant) -> Ended {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return ended(status),
-            Ok(None) if Instant::now() < deadline => thread::sleep(TICK),
-            Ok(None) | Err(_) => break,
+    let ended = match waited {
+        Ok(Waited::Ended) => code_of(process),
+        // A child of the hook holds an output open, so that a host hears nothing from it.
+        Ok(_) if process.has_ended().unwrap_or(false) => {
+            stdout.clear();
+            stderr.clear();
+            code_of(process)
         }
+        Ok(_) | Err(_) => Ended::TimedOut,
+    };
+    Got {
+        ended,
+        stdout,
+        stderr,
     }
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(pid) = pid {
-        // It fails only where nobody is left.
-        let _ = kill_process_group(pid, Signal::KILL);
-    }
-    let _ = child.wait();
-    Ended::TimedOut
 }
 
-fn ended(status: ExitStatus) -> Ended {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ended::Code(code),
-        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+fn code_of(process: WatchedProcess) -> Ended {
+    match process.end() {
+        Ok((Exit::Code(code), _)) => Ended::Code(code),
+        Ok((Exit::Signal(signal), _)) => Ended::Signal(signal),
+        Err(_) => Ended::TimedOut,
     }
 }
 

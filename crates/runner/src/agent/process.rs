@@ -1,20 +1,16 @@
-//! One worker's process under watch: its output read line by line, its time limited, its group ended.
+//! One agent at work as a process: its output read line by line, its silence limited.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::ExitStatusExt as _;
+use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use evidence::check::Tail;
-use evidence::group::Group;
+use evidence::watched_process::{self, Exit, Heard, Next, Output, Stream, Waited, WatchedProcess};
 
 use runtime::failure::Failure;
 use runtime::watchdog::{self, Watchdog};
@@ -25,14 +21,8 @@ const TICK: Duration = Duration::from_millis(20);
 /// How often we ask whether the work is still wanted.
 const GLANCE: Duration = Duration::from_secs(1);
 
-/// How long output is still taken from what outlived its group.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
-
 /// A longer line tells nothing: programs put whole outputs of their tools into one.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
-
-/// Lines that wait to be read. Whoever prints faster waits, too.
-const MOST_LINES: usize = 64;
 
 pub struct Job<'a> {
     pub program: &'a Path,
@@ -82,7 +72,7 @@ pub enum Ended {
     Cut,
 }
 
-/// Runs a worker to its end, or to ours. A program that cannot be started gives its reason.
+/// Runs an agent to its end, or to ours. A program that cannot be started gives its reason.
 pub fn run(
     job: Job<'_>,
     limits: &Limits<'_>,
@@ -90,39 +80,34 @@ pub fn run(
 ) -> Result<Result<(Ended, Tail), String>, Failure> {
     let (shown, started) = (job.program.display().to_string(), job.start);
     let watching = |cause| Failure::outside(format!("cannot watch {shown} ({cause})"));
-    let mut group = match start(job) {
-        Ok(group) => group,
+    let mut process = match start(job) {
+        Ok(process) => process,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let watchdog = Watchdog::on(started, Some(group.id())).map_err(watching)?;
-    reader.started(group.id())?;
-    let (stdout, stderr) = group.outputs();
-    let (sender, lines) = mpsc::sync_channel(MOST_LINES);
-    let complaints = Arc::new(Mutex::new(Tail::new(&[])));
-    let last_words = Arc::clone(&complaints);
-    let (all_said, end_of_words) = mpsc::channel::<()>();
-    thread::spawn(move || stdout.map(|stdout| send_lines(stdout, &sender)));
-    thread::spawn(move || {
-        // The end of this thread closes the channel, for which we wait below.
-        let _all_said = all_said;
-        stderr.map(|stderr| keep_end(stderr, &last_words))
-    });
-    let why = watch(&group, &lines, limits, reader)?;
-    let status = group.end().map_err(watching)?;
-    // Whoever left the group would change what is looked at next.
+    let watchdog = Watchdog::on(started, Some(process.id())).map_err(watching)?;
+    reader.started(process.id())?;
+    let mut streams = Streams::new(reader);
+    let waited = wait(&mut process, &mut streams, limits).map_err(watching)?;
+    let ours = match waited {
+        Waited::Ended => None,
+        Waited::TimedOut => Some(Ended::TimedOut),
+        Waited::Stopped => Some(Ended::Stopped),
+        Waited::Broken(reason) => Some(reason?),
+    };
+    let (exit, output) = process.end().map_err(watching)?;
+    // A process that left the group would change the files that are looked at next.
     watchdog::end_started(started);
     drop(watchdog);
-    let why = match why {
-        Why::Over => drain(&lines, reader)?.unwrap_or_else(|| end_of(status)),
-        Why::Ours(ended) => ended,
-    };
-    let _ = end_of_words.recv_timeout(LAST_OUTPUT);
-    let mut tail = complaints.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Ok((why, std::mem::replace(&mut *tail, Tail::new(&[])))))
+    let cut = drain(output, &mut streams, ours.is_none()).map_err(watching)?;
+    let cut = cut.transpose()?;
+    Ok(Ok((
+        ours.or(cut).unwrap_or_else(|| end_of(exit)),
+        streams.stderr,
+    )))
 }
 
-fn start(job: Job<'_>) -> std::io::Result<Group> {
-    Group::start(
+fn start(job: Job<'_>) -> std::io::Result<WatchedProcess> {
+    WatchedProcess::start(
         Command::new(job.program)
             .args(job.arguments)
             .current_dir(job.folder)
@@ -134,114 +119,147 @@ fn start(job: Job<'_>) -> std::io::Result<Group> {
     )
 }
 
-/// Why we stopped watching.
-enum Why {
-    /// It has ended by itself.
-    Over,
-    Ours(Ended),
-}
+/// Why we do not wait for its end: a reason of ours, or a failure.
+type Break = Result<Ended, Failure>;
 
-fn watch(
-    group: &Group,
-    lines: &Receiver<Vec<u8>>,
+fn wait(
+    process: &mut WatchedProcess,
+    streams: &mut Streams<'_>,
     limits: &Limits<'_>,
-    reader: &mut dyn Reader,
-) -> Result<Why, Failure> {
-    let (mut heard, mut asked) = (Instant::now(), Instant::now());
-    loop {
+) -> std::io::Result<Waited<Break>> {
+    let watched = watched_process::Limits {
+        deadline: limits.deadline,
+        stop: Some(limits.stop),
+        tick: TICK,
+    };
+    let (mut heard_at, mut asked) = (Instant::now(), Instant::now());
+    process.wait(&watched, |heard| {
+        let before = streams.lines;
+        streams.take(heard)?;
         let now = Instant::now();
-        if let Some(ended) = overdue(limits, now, heard) {
-            return Ok(Why::Ours(ended));
+        let has_spoken = streams.lines > before;
+        if has_spoken {
+            heard_at = now;
+        }
+        if is_silent(limits, now, heard_at) {
+            return ControlFlow::Break(Ok(Ended::Silent));
         }
         if now.duration_since(asked) >= GLANCE {
             asked = now;
-            if !reader.is_wanted()? {
-                return Ok(Why::Ours(Ended::Unwanted));
+            match streams.reader.is_wanted() {
+                Ok(true) => {}
+                Ok(false) => return ControlFlow::Break(Ok(Ended::Unwanted)),
+                Err(failure) => return ControlFlow::Break(Err(failure)),
             }
         }
-        match lines.recv_timeout(TICK) {
-            Ok(line) => {
-                heard = Instant::now();
-                if reader.line(&line)? == Go::No {
-                    return Ok(Why::Ours(Ended::Cut));
-                }
-                continue;
+        // All lines that come at once are read, even when the process has ended meanwhile.
+        ControlFlow::Continue(if has_spoken { Next::Read } else { Next::Look })
+    })
+}
+
+fn is_silent(limits: &Limits<'_>, now: Instant, heard_at: Instant) -> bool {
+    let silence = limits.silence;
+    silence.is_some_and(|silence| now.duration_since(heard_at) > silence)
+}
+
+/// Reads what is left. After an end of ours its lines do not count any more.
+fn drain(
+    mut output: Output,
+    streams: &mut Streams<'_>,
+    lines_count: bool,
+) -> std::io::Result<Option<Break>> {
+    output.drain(|heard| match heard {
+        Heard::Bytes(Stream::Stdout, _) | Heard::End(Stream::Stdout) if !lines_count => {
+            ControlFlow::Continue(())
+        }
+        Heard::Bytes(..) | Heard::End(_) | Heard::Nothing => streams.take(heard),
+    })
+}
+
+fn end_of(exit: Exit) -> Ended {
+    match exit {
+        Exit::Code(code) => Ended::Exit(code),
+        Exit::Signal(signal) => Ended::Signal(signal),
+    }
+}
+
+/// Both outputs of an agent: lines for the reader, and the end of what went to stderr.
+struct Streams<'a> {
+    reader: &'a mut dyn Reader,
+    splitter: LineSplitter,
+    /// How many lines the reader got.
+    lines: usize,
+    stderr: Tail,
+}
+
+impl<'a> Streams<'a> {
+    fn new(reader: &'a mut dyn Reader) -> Self {
+        Self {
+            reader,
+            splitter: LineSplitter::default(),
+            lines: 0,
+            stderr: Tail::new(&[]),
+        }
+    }
+
+    fn take(&mut self, heard: Heard<'_>) -> ControlFlow<Break> {
+        let lines = match heard {
+            Heard::Bytes(Stream::Stdout, bytes) => self.splitter.push(bytes),
+            Heard::End(Stream::Stdout) => self.splitter.finish().into_iter().collect(),
+            Heard::Bytes(Stream::Stderr, bytes) => {
+                self.stderr.push(bytes);
+                Vec::new()
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            // It has closed its output and works on.
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
-        }
-        let over = group.has_ended();
-        if over.map_err(|cause| Failure::outside(format!("cannot watch a worker ({cause})")))? {
-            return Ok(Why::Over);
-        }
-    }
-}
-
-fn overdue(limits: &Limits<'_>, now: Instant, heard: Instant) -> Option<Ended> {
-    let silent = limits
-        .silence
-        .is_some_and(|silence| now.duration_since(heard) > silence);
-    match () {
-        () if limits.stop.load(Ordering::Relaxed) => Some(Ended::Stopped),
-        () if now >= limits.deadline => Some(Ended::TimedOut),
-        () if silent => Some(Ended::Silent),
-        () => None,
-    }
-}
-
-/// Takes what is still on its way. A child that left the group may hold the pipe; we do not wait.
-fn drain(lines: &Receiver<Vec<u8>>, reader: &mut dyn Reader) -> Result<Option<Ended>, Failure> {
-    let until = Instant::now() + LAST_OUTPUT;
-    while let Ok(line) = lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        if reader.line(&line)? == Go::No {
-            return Ok(Some(Ended::Cut));
-        }
-    }
-    Ok(None)
-}
-
-fn end_of(status: ExitStatus) -> Ended {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ended::Exit(code),
-        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
-    }
-}
-
-/// Hands on each line. One that is too long is left out.
-fn send_lines(output: impl Read, sender: &SyncSender<Vec<u8>>) {
-    let mut output = BufReader::new(output);
-    let mut line = Vec::new();
-    let mut is_whole = true;
-    loop {
-        let piece = match output.fill_buf() {
-            Ok([]) | Err(_) => break,
-            Ok(piece) => piece,
+            Heard::End(Stream::Stderr) | Heard::Nothing => Vec::new(),
         };
-        let end = piece.iter().position(|byte| *byte == b'\n');
-        let length = end.unwrap_or(piece.len());
-        is_whole &= line.len() + length <= LONGEST_LINE;
-        if is_whole {
-            line.extend_from_slice(&piece[..length]);
-        }
-        output.consume(length + usize::from(end.is_some()));
-        if end.is_some() {
-            let line = std::mem::take(&mut line);
-            if std::mem::replace(&mut is_whole, true) && sender.send(line).is_err() {
-                return;
+        for line in lines {
+            self.lines += 1;
+            match self.reader.line(&line) {
+                Ok(Go::On) => {}
+                Ok(Go::No) => return ControlFlow::Break(Ok(Ended::Cut)),
+                Err(failure) => return ControlFlow::Break(Err(failure)),
             }
         }
-    }
-    if !line.is_empty() && is_whole {
-        let _ = sender.send(line);
+        ControlFlow::Continue(())
     }
 }
 
-fn keep_end(mut output: impl Read, tail: &Mutex<Tail>) {
-    let mut piece = [0; 8 * 1024];
-    while let Ok(length @ 1..) = output.read(&mut piece) {
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.push(&piece[..length]);
+/// Puts pieces of output together to lines. A line that is too long is left out.
+#[derive(Default)]
+struct LineSplitter {
+    line: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl LineSplitter {
+    /// The lines that this piece ends.
+    fn push(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
+        let mut parts = piece.split(|byte| *byte == b'\n');
+        let last = parts.next_back().unwrap_or_default();
+        let mut lines = Vec::new();
+        for part in parts {
+            self.add(part);
+            lines.extend(self.take());
+        }
+        self.add(last);
+        lines
+    }
+
+    /// The last line, where the output ended without the end of a line.
+    fn finish(&mut self) -> Option<Vec<u8>> {
+        self.take().filter(|line| !line.is_empty())
+    }
+
+    fn add(&mut self, part: &[u8]) {
+        self.is_too_long |= self.line.len() + part.len() > LONGEST_LINE;
+        if !self.is_too_long {
+            self.line.extend_from_slice(part);
+        }
+    }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
+        let line = std::mem::take(&mut self.line);
+        (!std::mem::take(&mut self.is_too_long)).then_some(line)
     }
 }
 
@@ -253,10 +271,10 @@ mod tests {
     fn lines_come_one_by_one_and_one_that_is_too_long_is_left_out() {
         let long = vec![b'x'; LONGEST_LINE + 1];
         let output = [b"a\n\nb\n".as_slice(), &long, b"\nc"].concat();
-        let (sender, lines) = mpsc::sync_channel(10);
-        send_lines(output.as_slice(), &sender);
-        drop(sender);
-        let lines: Vec<Vec<u8>> = lines.into_iter().collect();
+        let mut splitter = LineSplitter::default();
+        let pieces = output.chunks(7_000);
+        let mut lines: Vec<Vec<u8>> = pieces.flat_map(|piece| splitter.push(piece)).collect();
+        lines.extend(splitter.finish());
         assert_eq!(
             lines,
             [b"a".to_vec(), Vec::new(), b"b".to_vec(), b"c".to_vec()]
@@ -264,23 +282,20 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_apart() {
+    fn an_agent_is_silent_only_after_its_whole_time() {
         let now = Instant::now();
         let later = now + Duration::from_secs(10);
-        let (on, off) = (AtomicBool::new(true), AtomicBool::new(false));
-        let check = |stop, deadline, silence, expected| {
+        let stop = AtomicBool::new(false);
+        let check = |silence, expected| {
             let limits = Limits {
-                deadline,
+                deadline: later,
                 silence,
-                stop,
+                stop: &stop,
             };
-            assert_eq!(overdue(&limits, later, now), expected);
+            assert_eq!(is_silent(&limits, later, now), expected);
         };
-        let (far, short) = (later + Duration::from_secs(1), Some(Duration::from_secs(9)));
-        check(&off, far, None, None);
-        check(&off, far, Some(Duration::from_secs(10)), None);
-        check(&off, far, short, Some(Ended::Silent));
-        check(&off, later, short, Some(Ended::TimedOut));
-        check(&on, later, short, Some(Ended::Stopped));
+        check(None, false);
+        check(Some(Duration::from_secs(10)), false);
+        check(Some(Duration::from_secs(9)), true);
     }
 }
