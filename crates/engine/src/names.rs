@@ -233,15 +233,58 @@ impl Time {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seconds(pub u64);
 
+impl Seconds {
+    /// The units, the largest first.
+    const UNITS: [(u64, char); 4] = [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's')];
+
+    /// Reads digits and one unit: `90s`, `30m`, `2h` or `7d`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (size, digits) = Self::UNITS
+            .iter()
+            .find_map(|(size, unit)| Some((size, text.strip_suffix(*unit)?)))?;
+        // A number in Rust may begin with a sign.
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        digits.parse::<u64>().ok()?.checked_mul(*size).map(Self)
+    }
+}
+
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "m")];
-        match UNITS
-            .iter()
-            .find(|(size, _)| self.0 >= *size && self.0.is_multiple_of(*size))
-        {
+        let whole = |size: u64| self.0 >= size && self.0.is_multiple_of(size);
+        match Self::UNITS.iter().find(|(size, _)| whole(*size)) {
             Some((size, unit)) => write!(f, "{}{unit}", self.0 / size),
             None => write!(f, "{}s", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Seconds;
+
+    #[test]
+    fn a_length_of_time_is_a_number_and_a_unit() {
+        for (text, expected) in [
+            ("90s", Some(90)),
+            ("30m", Some(1_800)),
+            ("2h", Some(7_200)),
+            ("7d", Some(604_800)),
+            ("0s", Some(0)),
+            ("7", None),
+            ("d", None),
+            ("", None),
+            ("-1d", None),
+            ("+1d", None),
+            ("1 d", None),
+            ("1.5h", None),
+            ("3M", None),
+            ("3é", None),
+            ("99999999999999999999d", None),
+            ("18446744073709551615d", None),
+        ] {
+            assert_eq!(Seconds::parse(text), expected.map(Seconds), "{text}");
         }
     }
 }

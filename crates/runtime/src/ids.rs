@@ -1,4 +1,4 @@
-//! Chance: ids that nobody else has, from the system's random numbers.
+//! Random ids and keys. All of them come from the system's random numbers, and from here.
 
 use engine::RunId;
 use rustix::rand::{GetRandomFlags, getrandom};

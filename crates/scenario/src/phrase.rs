@@ -69,15 +69,7 @@ impl<'a> Phrase<'a> {
     /// `90s`, `30m`, `2h`, `7d`.
     pub fn duration(&mut self) -> Result<Seconds, Mistake> {
         let word = self.word("a time")?;
-        let units = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-        let seconds = units.into_iter().find_map(|(unit, size)| {
-            word.text
-                .strip_suffix(unit)?
-                .parse::<u64>()
-                .ok()?
-                .checked_mul(size)
-        });
-        seconds.map(Seconds).ok_or_else(|| Mistake {
+        Seconds::parse(&word.text).ok_or_else(|| Mistake {
             hint: String::from("write `90s`, `30m`, `2h` or `7d`"),
             ..bad(word, format!("`{}` is not a time", word.text))
         })

@@ -9,7 +9,6 @@ use crate::diagnostic::{listed, quote};
 use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Span, Value};
 
-const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
 const DURATION_HINT: &str = "write a number and a unit, as \"90s\", \"30m\", \"2h\" or \"7d\"";
 
 impl Reader<'_> {
@@ -241,14 +240,9 @@ fn is_field(text: &str) -> bool {
         .all(|part| !part.is_empty() && !part.contains(char::is_whitespace))
 }
 
+/// A limit of no time at all would end everything at once.
 fn seconds(text: &str) -> Option<Seconds> {
-    let unit = text.chars().next_back()?;
-    let (_, size) = UNITS.iter().find(|(known, _)| *known == unit)?;
-    let number = whole_digits(text.strip_suffix(unit)?)?;
-    number
-        .checked_mul(*size)
-        .filter(|seconds| *seconds > 0)
-        .map(Seconds)
+    Seconds::parse(text).filter(|seconds| *seconds > Seconds(0))
 }
 
 fn cents(text: &str) -> Option<u32> {
