@@ -256,6 +256,70 @@ mod tests {
     }
 
     #[test]
+    fn a_record_is_written_and_read_in_the_bytes_of_earlier_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().join("state"));
+        let shelf = Shelf::of(&state, Path::new("/a"));
+        let file = |path: &str, kind, before: Option<&str>| Kept {
+            path: path.to_owned(),
+            kind,
+            before: before.map(str::to_owned),
+            after: "h2".to_owned(),
+        };
+        let record = Record {
+            root: "/a".to_owned(),
+            project: None,
+            files: vec![
+                file("s", Kind::Settings, Some("h1")),
+                file("i", Kind::Marked(Marks::Hash), None),
+                file("m", Kind::Marked(Marks::Markup), None),
+                file("n", Kind::Made, None),
+            ],
+            folders: vec!["f".to_owned()],
+        };
+        shelf.write(&record).unwrap();
+        let bytes = fs::read_to_string(shelf.base.root().join(RECORD)).unwrap();
+        assert_eq!(bytes, WRITTEN);
+        assert_eq!(shelf.read().unwrap(), Some(record));
+    }
+
+    const WRITTEN: &str = r#"{
+  "version": 1,
+  "root": "/a",
+  "project": null,
+  "files": [
+    {
+      "path": "s",
+      "kind": "settings",
+      "before": "h1",
+      "after": "h2"
+    },
+    {
+      "path": "i",
+      "kind": "hash marks",
+      "before": null,
+      "after": "h2"
+    },
+    {
+      "path": "m",
+      "kind": "markup marks",
+      "before": null,
+      "after": "h2"
+    },
+    {
+      "path": "n",
+      "kind": "made",
+      "before": null,
+      "after": "h2"
+    }
+  ],
+  "folders": [
+    "f"
+  ]
+}
+"#;
+
+    #[test]
     fn a_damaged_record_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().join("state"));

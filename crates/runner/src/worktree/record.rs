@@ -206,3 +206,64 @@ fn damaged(path: &Path) -> Failure {
     Failure::store(format!("cannot read {}", path.display()))
         .hint("the work is kept under refs/gatewright; `git for-each-ref refs/gatewright` lists it")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_written_and_read_in_the_bytes_of_earlier_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::new(folder.path().to_owned());
+        let name = Name::of("one");
+        let beginning = Beginning {
+            called: "One \"x\"".to_owned(),
+            base: "b1".to_owned(),
+            id: "w1".to_owned(),
+            inside: String::new(),
+            carried: vec!["a".to_owned(), "b/c".to_owned()],
+        };
+        records.keep_beginning(&name, &beginning).unwrap();
+        assert_eq!(
+            fs::read_to_string(records.file(&name, "json")).unwrap(),
+            r#"{"called":"One \"x\"","base":"b1","id":"w1","inside":"","carried":["a","b/c"]}"#
+        );
+        assert_eq!(records.beginning(&name).unwrap(), Some(beginning));
+        for (progress, word) in [
+            (Progress::Writing, "writing"),
+            (Progress::Undoing, "undoing"),
+            (Progress::Merged, "merged"),
+        ] {
+            let merging = Merging {
+                commit: "c1".to_owned(),
+                before: "t1".to_owned(),
+                after: "t2".to_owned(),
+                progress,
+            };
+            records.keep_merging(&name, &merging).unwrap();
+            assert_eq!(
+                fs::read_to_string(records.file(&name, "merge.json")).unwrap(),
+                format!(r#"{{"commit":"c1","before":"t1","after":"t2","progress":"{word}"}}"#)
+            );
+            assert_eq!(records.merging(&name).unwrap(), Some(merging));
+        }
+    }
+
+    #[test]
+    fn a_record_that_lacks_something_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::new(folder.path().to_owned());
+        let name = Name::of("one");
+        for text in ["", "{}", r#"{"commit":"c","before":"t","after":"t"}"#] {
+            write_durably(&records.file(&name, "merge.json"), text).unwrap();
+            assert!(records.merging(&name).is_err(), "{text}");
+        }
+        let unknown = r#"{"commit":"c","before":"t","after":"t","progress":"later"}"#;
+        write_durably(&records.file(&name, "merge.json"), unknown).unwrap();
+        assert!(records.merging(&name).is_err());
+        // A later version may say more.
+        let more = r#"{"commit":"c","before":"t","after":"t","progress":"merged","more":1}"#;
+        write_durably(&records.file(&name, "merge.json"), more).unwrap();
+        assert!(records.merging(&name).is_ok());
+    }
+}
