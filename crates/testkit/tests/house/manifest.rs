@@ -6,7 +6,7 @@ use crate::source::File;
 
 /// What the lock file holds at most. A dependency is a guest: whoever raises this says in the same
 /// commit what the newcomer saves and what it brings along.
-const MOST_PACKAGES: usize = 150;
+const MOST_PACKAGES: usize = 155;
 
 /// Each one links the whole program again. A new topic is a module of one that is there.
 const MOST_TEST_BINARIES: usize = 10;
