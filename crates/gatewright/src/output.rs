@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use serde_json::Value;
-use views::progress::Room;
+use views::progress::TerminalSize;
 use views::{Paint, Style};
 
 use runtime::environment::Environment;
@@ -27,7 +27,7 @@ pub enum Color {
 }
 
 /// A terminal that does not tell its size has this one.
-const USUAL_ROOM: Room = Room {
+const USUAL_ROOM: TerminalSize = TerminalSize {
     columns: 80,
     rows: 24,
 };
@@ -139,11 +139,11 @@ impl Output {
     }
 
     /// How much fits on the terminal to which the talk goes.
-    pub fn talk_room(&self) -> Room {
+    pub fn talk_room(&self) -> TerminalSize {
         let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
         let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
         match size {
-            Some(size) => Room {
+            Some(size) => TerminalSize {
                 columns: usize::from(size.ws_col),
                 rows: usize::from(size.ws_row),
             },

@@ -5,7 +5,7 @@ use std::fs;
 
 use engine::{Dispatch, Entry, Hash, Input, Needs};
 use store::Backend as _;
-use views::Handed;
+use views::BriefingInputs;
 
 use crate::failure::Failure;
 use crate::state;
@@ -25,8 +25,8 @@ pub fn text(
 ) -> Result<String, Failure> {
     let (pipeline, run) = (&opened.pipeline, opened.run());
     let altered = altered(workspace, opened, dispatch)?;
-    let wanted = views::handed_on(pipeline, run, dispatch, &altered);
-    let room = views::least_share(run, wanted.len());
+    let wanted = views::quoted_contents(pipeline, run, dispatch, &altered);
+    let room = views::smallest_quote(run, wanted.len());
     let mut contents: BTreeMap<Hash, String> = BTreeMap::new();
     let mut copies: BTreeMap<Hash, String> = BTreeMap::new();
     for hash in wanted {
@@ -41,7 +41,7 @@ pub fn text(
     }
     let journal = recent(workspace, opened)?;
     let earlier = views::earlier_fault(journal.iter(), dispatch);
-    let handed = Handed {
+    let handed = BriefingInputs {
         contents: &contents,
         altered: &altered,
         copies: &copies,

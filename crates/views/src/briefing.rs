@@ -1,6 +1,6 @@
 //! What a worker is told when it begins: where it works, what to read, and what to leave.
 
-mod handing;
+mod inputs;
 mod quote;
 
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use engine::{
     TreeAccess, Work, WorkResult, Writes,
 };
 
-pub use handing::handed_on;
+pub use inputs::quoted_contents;
 
-use crate::demand::demands;
 use crate::layout::cut;
-use crate::safe::{Outside, line};
+use crate::requirement::requirements;
+use crate::safe::{Untrusted, line};
 
 /// How much of other texts fits into a briefing, in characters.
-struct Room {
+struct TextBudget {
     task: usize,
     /// All quoted texts together.
     quotes: usize,
 }
 
-impl Room {
+impl TextBudget {
     /// A host shows no more than 10,000 characters at once, and its session has the rest. A worker
     /// that we start reads its input, and nobody else can tell it what was cut.
     fn of(run: &Run) -> Self {
@@ -41,8 +41,8 @@ impl Room {
 }
 
 /// How many characters of each of so many texts are quoted, whatever the others say.
-pub fn least_share(run: &Run, texts: usize) -> usize {
-    Room::of(run).quotes / texts.max(1)
+pub fn smallest_quote(run: &Run, texts: usize) -> usize {
+    TextBudget::of(run).quotes / texts.max(1)
 }
 
 /// Titles, reasons and parameters are one line each.
@@ -52,8 +52,8 @@ const LEAVE: &str = "Leave this; it is looked at when you end:";
 
 /// What the caller has read for a briefing.
 #[derive(Clone, Copy, Debug)]
-pub struct Handed<'a> {
-    /// The contents that `handed_on` names.
+pub struct BriefingInputs<'a> {
+    /// The contents that `quoted_contents` names.
     pub contents: &'a BTreeMap<Hash, String>,
     /// Inputs whose file was changed after it was captured.
     pub altered: &'a [Input],
@@ -68,26 +68,26 @@ pub fn briefing(
     pipeline: &Pipeline,
     run: &Run,
     dispatch: &Dispatch,
-    handed: &Handed<'_>,
+    handed: &BriefingInputs<'_>,
 ) -> String {
     let Some(stage) = pipeline.stage(&dispatch.stage) else {
         return String::new();
     };
-    let inputs = handing::inputs(pipeline, run, dispatch);
-    let demands = owed(pipeline, run, dispatch);
+    let inputs = inputs::inputs(pipeline, run, dispatch);
+    let requirements = owed(pipeline, run, dispatch);
     let parts = [
         place(pipeline, run, stage, dispatch, handed.earlier),
         task(run),
         listed(
             "Read first:",
-            handing::places(pipeline, run, &inputs, handed),
+            inputs::places(pipeline, run, &inputs, handed),
         ),
-        listed(LEAVE, demands.clone()),
+        listed(LEAVE, requirements.clone()),
         bounds(stage, dispatch),
-        ending(&demands),
+        ending(&requirements),
         quote::quotes(
-            &handing::texts(pipeline, run, &inputs, handed),
-            Room::of(run).quotes,
+            &inputs::texts(pipeline, run, &inputs, handed),
+            TextBudget::of(run).quotes,
         ),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -102,7 +102,7 @@ pub fn reminder(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
 fn owed(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<String> {
     let leaves = engine::leaves_of(pipeline, dispatch);
     let agent = dispatch.agent.as_str();
-    demands(
+    requirements(
         pipeline.definition(),
         run,
         &leaves,
@@ -183,15 +183,16 @@ fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
 }
 
 fn task(run: &Run) -> String {
-    let task = quote::shortened(&Outside::new(&run.task).block(), Room::of(run).task);
+    let task = quote::shortened(&Untrusted::new(&run.task).block(), TextBudget::of(run).task);
     let quoted: Vec<String> = task.lines().map(|line| format!("> {line}")).collect();
     let params = run.params.iter();
     let params: Vec<String> = params
         .map(|(name, value)| format!("{name} = {}", short_line(value)))
         .collect();
-    let params = match params.is_empty() {
-        true => String::new(),
-        false => format!("\nGiven: {}", params.join("; ")),
+    let params = if params.is_empty() {
+        String::new()
+    } else {
+        format!("\nGiven: {}", params.join("; "))
     };
     format!("The task, as it was asked:\n{}{params}", quoted.join("\n"))
 }
@@ -201,9 +202,10 @@ fn short_line(text: &str) -> String {
 }
 
 fn listed(title: &str, lines: Vec<String>) -> String {
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("{title}\n- {}", lines.join("\n- ")),
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("{title}\n- {}", lines.join("\n- "))
     }
 }
 
@@ -229,13 +231,12 @@ fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
     lines.join("\n")
 }
 
-fn ending(demands: &[String]) -> String {
-    match demands.is_empty() {
-        true => "You are done when the work is done. An end without any tool use is no work.",
-        false => {
-            "You are done only when that is there, made anew in this attempt. If it is missing or \
+fn ending(requirements: &[String]) -> String {
+    if requirements.is_empty() {
+        "You are done when the work is done. An end without any tool use is no work."
+    } else {
+        "You are done only when that is there, made anew in this attempt. If it is missing or \
              not as described, you are sent back."
-        }
     }
     .to_owned()
 }

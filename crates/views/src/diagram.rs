@@ -9,7 +9,7 @@ mod mermaid;
 
 use engine::{Pipeline, Run};
 
-pub(crate) use caption::{edge, papers};
+pub(crate) use caption::{artifact_specs, edge};
 pub(crate) use chart::Chart;
 
 /// A Mermaid flowchart. With a run, its present stage is marked.

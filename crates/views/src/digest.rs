@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use engine::{Entry, Pipeline, SessionId, StageName, Time, ViewFormat};
 
-use crate::fact::Cast;
+use crate::fact::AgentNames;
 pub use item::{Item, ItemKind};
 
 /// How many items of each list are kept; the journal has all.
@@ -27,7 +27,7 @@ pub struct JournalDigest {
     pub version: u64,
     place: Option<StageName>,
     /// Who is at work.
-    cast: Cast,
+    names: AgentNames,
     pub sessions: Vec<SessionId>,
     /// Nothing was done since a person reset the run.
     pub was_reset: bool,

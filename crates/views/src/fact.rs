@@ -12,22 +12,22 @@ pub use sentence::{check_line, sentence, style};
 
 /// Who is meant by a dispatch's or a reviewer's number, as far as the entries told of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cast {
+pub struct AgentNames {
     dispatches: BTreeMap<DispatchId, AgentName>,
     reviewers: BTreeMap<(StageName, u32), AgentName>,
 }
 
-impl Cast {
+impl AgentNames {
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
-        let mut cast = Self::default();
+        let mut names = Self::default();
         for entry in entries {
-            cast.hear(&entry.fact);
+            names.add(&entry.fact);
         }
-        cast
+        names
     }
 
     /// The reviewers as the definition names them, whether anybody told of them or not.
-    pub(crate) fn know_panels(&mut self, pipeline: &Pipeline) {
+    pub(crate) fn add_panels(&mut self, pipeline: &Pipeline) {
         for stage in &pipeline.definition().stages {
             let Work::Review(review) = &stage.work else {
                 continue;
@@ -44,16 +44,16 @@ impl Cast {
         self.dispatches.iter().map(|(id, agent)| (*id, agent))
     }
 
-    pub(crate) fn know(&mut self, dispatch: DispatchId, agent: AgentName) {
+    pub(crate) fn insert(&mut self, dispatch: DispatchId, agent: AgentName) {
         self.dispatches.insert(dispatch, agent);
     }
 
     /// Who did this piece of work. Nobody tells of it after its end.
-    pub(crate) fn forget(&mut self, dispatch: DispatchId) -> Option<AgentName> {
+    pub(crate) fn remove(&mut self, dispatch: DispatchId) -> Option<AgentName> {
         self.dispatches.remove(&dispatch)
     }
 
-    pub(crate) fn hear(&mut self, fact: &Fact) {
+    pub(crate) fn add(&mut self, fact: &Fact) {
         let Fact::Admitted { dispatch } = fact else {
             return;
         };

@@ -3,46 +3,46 @@
 use engine::ViewFormat;
 
 use crate::json::json_text;
-use crate::material::Material;
 use crate::model::model;
-use crate::status::{Freshness, Surroundings, status};
+use crate::status::{Freshness, RunContext, status};
 use crate::summary::{Verification, summary};
 use crate::template::{Template, TemplateError, render};
+use crate::view_input::ViewInput;
 
 /// What a view shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum ViewContent {
     /// This text, each time anew.
-    Whole(String),
+    Text(String),
     /// A log: it grows by what `JournalDigest::update` gives.
-    Grows,
+    Log,
 }
 
 /// What a view shows. It tells the run as of its last change, so the same journal gives the same file.
-pub fn file(format: &ViewFormat, material: &Material<'_>) -> Result<Shown, TemplateError> {
-    let Material {
+pub fn file(format: &ViewFormat, input: &ViewInput<'_>) -> Result<ViewContent, TemplateError> {
+    let ViewInput {
         pipeline,
         run,
         entries,
         project,
         ..
-    } = *material;
-    let around = Surroundings {
+    } = *input;
+    let context = RunContext {
         project,
         now: run.touched_at,
         freshness: Freshness::Fresh,
     };
-    Ok(Shown::Whole(match format {
-        ViewFormat::Summary => summary(pipeline, run, entries, around, Verification::NotRun),
-        ViewFormat::Status => json_text(&status(pipeline, run, around).json()),
+    Ok(ViewContent::Text(match format {
+        ViewFormat::Summary => summary(pipeline, run, entries, context, Verification::NotRun),
+        ViewFormat::Status => json_text(&status(pipeline, run, context).json()),
         ViewFormat::Diagram => crate::diagram::mermaid(pipeline, Some(run)),
-        ViewFormat::Log => return Ok(Shown::Grows),
+        ViewFormat::Log => return Ok(ViewContent::Log),
         ViewFormat::Template(own) => {
             let template = Template {
                 name: &own.file,
                 text: &own.text,
             };
-            rendered(template, format, material)?
+            rendered(template, format, input)?
         }
         ViewFormat::AnsibleState
         | ViewFormat::PipelineState
@@ -52,8 +52,8 @@ pub fn file(format: &ViewFormat, material: &Material<'_>) -> Result<Shown, Templ
         | ViewFormat::WorkflowReport
         | ViewFormat::TaskGraph
         | ViewFormat::Sessions => {
-            let template = (material.builtin)(format).ok_or(TemplateError::missing(format))?;
-            rendered(template, format, material)?
+            let template = (input.builtin)(format).ok_or(TemplateError::missing(format))?;
+            rendered(template, format, input)?
         }
     }))
 }
@@ -61,12 +61,12 @@ pub fn file(format: &ViewFormat, material: &Material<'_>) -> Result<Shown, Templ
 fn rendered(
     template: Template<'_>,
     format: &ViewFormat,
-    material: &Material<'_>,
+    input: &ViewInput<'_>,
 ) -> Result<String, TemplateError> {
-    render(template, model(template, format, material))
+    render(template, model(template, format, input))
 }
 
 /// Is it made from the journal each time? The others rest on what was remembered of it.
-pub fn wants_story(format: &ViewFormat) -> bool {
+pub fn needs_journal(format: &ViewFormat) -> bool {
     *format == ViewFormat::Summary
 }

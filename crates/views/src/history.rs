@@ -3,10 +3,10 @@
 use engine::{Entry, Rule, Time, Who};
 use serde_json::{Value, json};
 
-use crate::fact::{Cast, fact_json, sentence, style};
+use crate::fact::{AgentNames, fact_json, sentence, style};
 use crate::layout::{Table, width};
 use crate::paint::{Paint, Style};
-use crate::safe::{Outside, line};
+use crate::safe::{Untrusted, line};
 use crate::time::rfc3339;
 use crate::words::who_json;
 
@@ -21,7 +21,7 @@ pub struct HistoryLine {
     pub at: Time,
     pub by: Who,
     pub rule: Rule,
-    pub what: Outside,
+    pub what: Untrusted,
     pub style: Style,
     pub fact: Value,
 }
@@ -30,23 +30,23 @@ pub struct HistoryLine {
 /// the entries before, so a whole journal reads better than its tail.
 pub fn history<'a>(entries: impl IntoIterator<Item = (u64, &'a Entry)>) -> HistoryView {
     let entries: Vec<(u64, &Entry)> = entries.into_iter().collect();
-    let cast = Cast::of(entries.iter().map(|(_, entry)| *entry));
+    let names = AgentNames::of(entries.iter().map(|(_, entry)| *entry));
     let lines = entries
         .into_iter()
-        .map(|(number, entry)| HistoryLine::new(number, entry, &cast));
+        .map(|(number, entry)| HistoryLine::new(number, entry, &names));
     HistoryView {
         lines: lines.collect(),
     }
 }
 
 impl HistoryLine {
-    pub(crate) fn new(number: u64, entry: &Entry, cast: &Cast) -> Self {
+    pub(crate) fn new(number: u64, entry: &Entry, names: &AgentNames) -> Self {
         Self {
             number,
             at: entry.at,
             by: entry.by.clone(),
             rule: entry.rule,
-            what: sentence(entry, cast),
+            what: sentence(entry, names),
             style: style(&entry.fact),
             fact: fact_json(&entry.fact),
         }

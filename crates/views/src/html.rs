@@ -15,13 +15,13 @@ pub fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     #[test]
     fn no_text_can_become_markup() {
-        let mut chance = Chance::new(31);
+        let mut random = TestRandom::new(31);
         for _ in 0..5_000 {
-            let text = escaped(&chance.hostile_text(40));
+            let text = escaped(&random.hostile_text(40));
             assert!(!text.contains(['<', '>', '"', '\'', '\n']), "{text:?}");
         }
         assert_eq!(escaped("<b>&'\""), "&lt;b&gt;&amp;&#39;&quot;");

@@ -42,13 +42,13 @@ fn push_escaped(text: &mut String, found: char) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     #[test]
     fn hostile_text_survives_exactly_and_is_never_printed_raw() {
-        let mut chance = Chance::new(5);
+        let mut random = TestRandom::new(5);
         for _ in 0..2_000 {
-            let value = serde_json::json!({ chance.hostile_text(9): chance.hostile_text(30) });
+            let value = serde_json::json!({ random.hostile_text(9): random.hostile_text(30) });
             let text = json_text(&value);
             assert!(!text.chars().any(is_forbidden), "{text:?}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);

@@ -74,7 +74,7 @@ fn split_at_width(text: &str, columns: usize) -> (&str, &str) {
 }
 
 /// A text of headed fields, grown line by line.
-pub struct Sheet {
+pub struct TextBuilder {
     paint: Paint,
     text: String,
 }
@@ -82,7 +82,7 @@ pub struct Sheet {
 /// Where the values of fields begin.
 const VALUE_COLUMN: usize = 12;
 
-impl Sheet {
+impl TextBuilder {
     pub fn new(paint: Paint) -> Self {
         Self {
             paint,
@@ -163,12 +163,12 @@ impl Table {
             .headings
             .iter()
             .map(|heading| (Style::Dim, (*heading).to_owned()));
-        let mut sheet = Sheet::new(paint);
-        sheet.push(&table_line(&headings.collect::<Vec<_>>(), &widths, paint));
+        let mut builder = TextBuilder::new(paint);
+        builder.push(&table_line(&headings.collect::<Vec<_>>(), &widths, paint));
         for row in &self.rows {
-            sheet.push(&table_line(row, &widths, paint));
+            builder.push(&table_line(row, &widths, paint));
         }
-        sheet.finish()
+        builder.finish()
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -189,13 +189,16 @@ fn table_line(cells: &[(Style, String)], widths: &[usize], paint: Paint) -> Stri
         .iter()
         .zip(widths)
         .enumerate()
-        .map(|(place, ((style, cell), columns))| match place == last {
-            true => paint.on(*style, cell),
-            false => format!(
-                "{}{}",
-                paint.on(*style, cell),
-                " ".repeat(columns - width(cell))
-            ),
+        .map(|(place, ((style, cell), columns))| {
+            if place == last {
+                paint.on(*style, cell)
+            } else {
+                format!(
+                    "{}{}",
+                    paint.on(*style, cell),
+                    " ".repeat(columns - width(cell))
+                )
+            }
         });
     columns.collect::<Vec<_>>().join("  ")
 }
@@ -203,8 +206,8 @@ fn table_line(cells: &[(Style, String)], widths: &[usize], paint: Paint) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
     use crate::safe::line;
+    use crate::test_random::TestRandom;
 
     #[test]
     fn cutting() {
@@ -235,10 +238,10 @@ mod tests {
 
     #[test]
     fn nothing_is_wider_than_asked_and_no_character_is_lost() {
-        let mut chance = Chance::new(3);
+        let mut random = TestRandom::new(3);
         for _ in 0..5_000 {
-            let text = line(&chance.hostile_text(60));
-            let columns = 2 + chance.below(30);
+            let text = line(&random.hostile_text(60));
+            let columns = 2 + random.below(30);
             let lines = wrap(&text, columns);
             assert!(
                 lines.iter().all(|line| width(line) <= columns),

@@ -4,9 +4,6 @@
 //! that came from outside passes `safe` before a terminal can see it.
 
 mod briefing;
-#[cfg(test)]
-mod chance;
-mod demand;
 pub mod diagram;
 mod digest;
 mod duty;
@@ -20,7 +17,6 @@ mod limits;
 pub mod list;
 mod log;
 mod markdown;
-mod material;
 pub mod metrics;
 mod model;
 pub mod next;
@@ -29,34 +25,40 @@ mod placeholder;
 pub mod plan;
 pub mod progress;
 mod refusal;
+mod requirement;
 mod safe;
-mod standing;
+mod session_prompt;
 pub mod status;
 mod summary;
 mod template;
 mod template_check;
 #[cfg(test)]
+mod test_random;
+#[cfg(test)]
 mod tests;
 pub mod time;
+mod view_input;
 pub mod why;
 mod words;
 mod yaml;
 
-pub use briefing::{Handed, briefing, earlier_fault, handed_on, least_share, reminder};
+pub use briefing::{
+    BriefingInputs, briefing, earlier_fault, quoted_contents, reminder, smallest_quote,
+};
 pub use digest::JournalDigest;
-pub use fact::Cast;
-pub use file::{Shown, file, wants_story};
+pub use fact::AgentNames;
+pub use file::{ViewContent, file, needs_journal};
 pub use history::history;
 pub use json::json_text;
 pub use list::list;
-pub use material::Material;
 pub use next::next;
 pub use paint::{Paint, Style};
 pub use refusal::{refusal, refusal_in};
-pub use safe::{Outside, is_forbidden, line, safe};
-pub use standing::standing;
-pub use status::{Freshness, Surroundings, status, unjudged_words};
+pub use safe::{Untrusted, is_forbidden, line, safe};
+pub use session_prompt::session_prompt;
+pub use status::{Freshness, RunContext, status, unjudged_words};
 pub use summary::{Verification, summary};
 pub use template::{Template, TemplateError};
 pub use template_check::template_problems;
+pub use view_input::ViewInput;
 pub use why::why;

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 use crate::status::{
-    BypassLine, Freshness, SessionLine, Surroundings, bypass_json, reason, session_json,
+    BypassLine, Freshness, RunContext, SessionLine, bypass_json, reason, session_json,
     unjudged_words,
 };
 use crate::time::{rfc3339, span};
@@ -23,14 +23,14 @@ const SESSION_COLUMNS: usize = 8;
 
 /// One run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct RunRow {
     pub run: RunId,
     pub pipeline: PipelineName,
-    pub condition: Condition,
+    pub integrity: Integrity,
     pub status: Status,
     pub stage: StageName,
-    pub task: Outside,
-    pub project: Outside,
+    pub task: Untrusted,
+    pub project: Untrusted,
     pub driver: Driver,
     pub mode: Mode,
     pub freshness: Freshness,
@@ -46,37 +46,37 @@ pub struct Row {
 
 /// Can the run itself be read?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Condition {
-    Sound,
+pub enum Integrity {
+    Intact,
     /// Only what the list keeps of it can be shown.
     Damaged,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListView {
-    pub rows: Vec<Row>,
+    pub rows: Vec<RunRow>,
 }
 
-impl Row {
-    pub fn new(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> Self {
+impl RunRow {
+    pub fn new(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Self {
         Self {
             run: run.id.clone(),
             pipeline: pipeline.definition().name.clone(),
-            condition: Condition::Sound,
+            integrity: Integrity::Intact,
             status: engine::status(pipeline, run),
             stage: run.position.stage.clone(),
-            task: Outside::new(&run.task),
-            project: Outside::new(around.project),
+            task: Untrusted::new(&run.task),
+            project: Untrusted::new(context.project),
             driver: run.driver,
             mode: pipeline.definition().mode,
-            freshness: around.freshness,
+            freshness: context.freshness,
             session: SessionLine::of(run),
-            bypass: BypassLine::of(run, around.now),
+            bypass: BypassLine::of(run, context.now),
             unjudged: run.unjudged,
             overrides: run.overrides.len(),
             started_at: run.started_at,
             touched_at: run.touched_at,
-            idle: around.now.since(run.touched_at),
+            idle: context.now.since(run.touched_at),
         }
     }
 
@@ -120,9 +120,9 @@ impl Row {
     }
 
     fn status(&self) -> (Style, &'static str) {
-        match self.condition {
-            Condition::Damaged => (Style::Bad, "damaged"),
-            Condition::Sound => {
+        match self.integrity {
+            Integrity::Damaged => (Style::Bad, "damaged"),
+            Integrity::Intact => {
                 let (style, _) = crate::status::status_words(&self.status);
                 (style, self.status.word())
             }
@@ -168,9 +168,9 @@ impl Row {
             "run": self.run.as_str(),
             "pipeline": self.pipeline.as_str(),
             "status": self.status().1,
-            "reason": match self.condition {
-                Condition::Sound => reason(&self.status),
-                Condition::Damaged => None,
+            "reason": match self.integrity {
+                Integrity::Intact => reason(&self.status),
+                Integrity::Damaged => None,
             },
             "stage": self.stage.as_str(),
             "task": self.task.raw(),
@@ -199,7 +199,7 @@ struct Columns {
     projects: bool,
 }
 
-pub fn list(rows: Vec<Row>) -> ListView {
+pub fn list(rows: Vec<RunRow>) -> ListView {
     ListView { rows }
 }
 
@@ -234,6 +234,6 @@ impl ListView {
     }
 
     pub fn json(&self) -> Value {
-        Value::Array(self.rows.iter().map(Row::json).collect())
+        Value::Array(self.rows.iter().map(RunRow::json).collect())
     }
 }

@@ -2,23 +2,23 @@
 
 use engine::{Entry, Fact, WorkResult};
 
-use crate::fact::{Cast, sentence};
+use crate::fact::{AgentNames, sentence};
 use crate::safe::line;
 use crate::time::rfc3339;
 
 /// Adds the line of an entry, if it has one.
-pub fn push(log: &mut String, entry: &Entry, cast: &Cast) {
+pub fn push(log: &mut String, entry: &Entry, names: &AgentNames) {
     if let Some(kind) = kind(entry) {
-        log.push_str(&row(entry, kind, cast));
+        log.push_str(&row(entry, kind, names));
     }
 }
 
 /// `[2025-11-25T12:05:21Z] [gatewright] blocked: … (GW-R21)`.
-fn row(entry: &Entry, kind: &str, cast: &Cast) -> String {
+fn row(entry: &Entry, kind: &str, names: &AgentNames) -> String {
     format!(
         "[{}] [gatewright] {kind}{} ({})\n",
         rfc3339(entry.at),
-        line(sentence(entry, cast).raw()),
+        line(sentence(entry, names).raw()),
         entry.rule.code()
     )
 }

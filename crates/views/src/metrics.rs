@@ -1,32 +1,36 @@
 //! Figures over many runs: what came of them, who worked how long, what was checked, and who waited.
 
-mod journey;
+mod durations;
 mod json;
-mod spread;
+mod run_fold;
 mod text;
 
 use std::collections::BTreeMap;
 
 use engine::{AgentName, PipelineName, StageName, Usage};
 
-pub use journey::Journey;
-pub use spread::Spread;
+pub use durations::Durations;
+pub use run_fold::RunFold;
 
 /// The figures of some runs. Those of several runs are added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     pub runs: RunFigures,
-    pub stages: BTreeMap<Place, StageFigures>,
+    pub stages: BTreeMap<StageKey, StageFigures>,
     pub agents: BTreeMap<AgentName, AgentFigures>,
-    pub checks: BTreeMap<Place, CheckFigures>,
-    pub reviews: BTreeMap<Place, ReviewFigures>,
+    pub checks: BTreeMap<StageKey, CheckFigures>,
+    pub reviews: BTreeMap<StageKey, ReviewFigures>,
     /// What was asked for and not allowed, by the rule's code.
     pub refusals: Counts,
     pub people: PeopleFigures,
 }
 
 /// A stage of a pipeline.
-pub type Place = (PipelineName, StageName);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StageKey {
+    pub pipeline: PipelineName,
+    pub stage: StageName,
+}
 
 /// How often each word was said.
 pub type Counts = BTreeMap<String, u64>;
@@ -38,7 +42,7 @@ pub struct RunFigures {
     /// Those in which a person overrode something.
     pub overridden: u64,
     /// From the beginning to the end, of those that were completed.
-    pub time: Spread,
+    pub time: Durations,
     pub usage: Usage,
 }
 
@@ -48,7 +52,7 @@ pub struct StageFigures {
     /// The words with which it was left.
     pub outcomes: Counts,
     /// How long each visit took that is over.
-    pub time: Spread,
+    pub time: Durations,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +65,7 @@ pub struct AgentFigures {
     pub retries: u64,
     /// How often it wanted to end without what it must leave.
     pub sent_back: u64,
-    pub time: Spread,
+    pub time: Durations,
     pub usage: Usage,
 }
 
@@ -104,9 +108,9 @@ pub enum Wait {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitFigures {
     /// Those that are over.
-    pub time: Spread,
+    pub time: Durations,
     /// Those that last, with how long so far.
-    pub open: Spread,
+    pub open: Durations,
 }
 
 impl Wait {

@@ -13,10 +13,10 @@ use minijinja::Value as Model;
 use minijinja::value::Serde;
 use serde_json::{Map, Value, json};
 
-use crate::material::Material;
 use crate::status::status_words;
 use crate::template::Template;
 use crate::time::rfc3339;
+use crate::view_input::ViewInput;
 use crate::words;
 
 /// The names that every template has.
@@ -26,46 +26,46 @@ pub const ROOTS: [&str; 13] = [
 ];
 
 /// The model as far as this template looks: what it never mentions is not read from the store.
-pub fn model(template: Template<'_>, format: &ViewFormat, material: &Material<'_>) -> Model {
+pub fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInput<'_>) -> Model {
     let mentions = |word: &str| template.text.contains(word);
     let mut known = json!({
-        "run": run(material),
-        "stage": stages::stage(material, &material.run.position.stage),
-        "params": params(material),
-        "verdicts": verdicts(material),
-        "sessions": material.digest.sessions.iter().map(SessionId::as_str).collect::<Vec<_>>(),
-        "view": view(format, material),
+        "run": run(input),
+        "stage": stages::stage(input, &input.run.position.stage),
+        "params": params(input),
+        "verdicts": verdicts(input),
+        "sessions": input.digest.sessions.iter().map(SessionId::as_str).collect::<Vec<_>>(),
+        "view": view(format, input),
     });
     let parts: [(&str, &dyn Fn() -> Value); 5] = [
-        ("stages", &|| stages::stages(material)),
-        ("visited", &|| stages::visited(material)),
-        ("counters", &|| counters::counters(material)),
-        ("replies", &|| replies::replies(material)),
-        ("steps", &|| steps::steps(material, mentions("reports"))),
+        ("stages", &|| stages::stages(input)),
+        ("visited", &|| stages::visited(input)),
+        ("counters", &|| counters::counters(input)),
+        ("replies", &|| replies::replies(input)),
+        ("steps", &|| steps::steps(input, mentions("reports"))),
     ];
     for (name, part) in parts {
         if mentions(name) {
             known[name] = part();
         }
     }
-    let digest = material.digest;
+    let digest = input.digest;
     let lists = [("history", &digest.history), ("log", &digest.log)];
     let lists = lists.into_iter().filter(|(name, _)| mentions(name));
-    let lists = lists.map(|(name, lines)| (name.to_owned(), history::items(material, lines)));
+    let lists = lists.map(|(name, lines)| (name.to_owned(), history::items(input, lines)));
     let known = known.as_object().into_iter().flatten();
     let known = known.map(|(name, part)| (name.clone(), Model::from(Serde(part))));
     known.chain(lists).collect::<BTreeMap<_, _>>().into()
 }
 
-fn run(material: &Material<'_>) -> Value {
-    let (pipeline, run) = (material.pipeline, material.run);
+fn run(input: &ViewInput<'_>) -> Value {
+    let (pipeline, run) = (input.pipeline, input.run);
     let status = engine::status(pipeline, run);
-    let ended = ended_at(material);
+    let ended = ended_at(input);
     let (_, text) = status_words(&status);
     json!({
         "id": run.id.as_str(),
         "pipeline": pipeline.definition().name.as_str(),
-        "project": material.project,
+        "project": input.project,
         "task": run.task,
         "driver": words::driver(run.driver),
         "mode": words::mode(pipeline.definition().mode),
@@ -80,8 +80,8 @@ fn run(material: &Material<'_>) -> Value {
             _ => None,
         },
         "is_over": engine::is_over(pipeline, run),
-        "was_reset": material.digest.was_reset,
-        "agent": agent(material),
+        "was_reset": input.digest.was_reset,
+        "agent": agent(input),
         "session": run.session.as_ref().map(|binding| binding.session.as_str()),
         "started_at": rfc3339(run.started_at),
         "changed_at": rfc3339(run.touched_at),
@@ -91,9 +91,9 @@ fn run(material: &Material<'_>) -> Value {
 }
 
 /// When the run came to its end, if it is there.
-fn ended_at(material: &Material<'_>) -> Option<Time> {
-    let run = material.run;
-    let over = engine::is_over(material.pipeline, run);
+fn ended_at(input: &ViewInput<'_>) -> Option<Time> {
+    let run = input.run;
+    let over = engine::is_over(input.pipeline, run);
     over.then_some(match run.standing {
         Standing::Cancelled { .. } => run.touched_at,
         _ => run.position.entered_at,
@@ -101,12 +101,12 @@ fn ended_at(material: &Material<'_>) -> Option<Time> {
 }
 
 /// Who is at work, or whose turn it is. A check has no agent.
-fn agent(material: &Material<'_>) -> Option<String> {
-    let mut open = material.run.dispatches.values();
+fn agent(input: &ViewInput<'_>) -> Option<String> {
+    let mut open = input.run.dispatches.values();
     if let Some(dispatch) = open.next() {
         return Some(dispatch.agent.to_string());
     }
-    match &material.pipeline.stage(&material.run.position.stage)?.work {
+    match &input.pipeline.stage(&input.run.position.stage)?.work {
         Work::Agent(work) => Some(match &work.worker {
             Worker::Session => engine::SESSION.to_owned(),
             Worker::Agent(agent) => agent.to_string(),
@@ -121,18 +121,18 @@ fn agent(material: &Material<'_>) -> Option<String> {
 }
 
 /// Every parameter of the definition, and null where the run has no value for it.
-fn params(material: &Material<'_>) -> Value {
-    let declared = material.pipeline.definition().params.keys();
-    let given = material.run.params.keys();
+fn params(input: &ViewInput<'_>) -> Value {
+    let declared = input.pipeline.definition().params.keys();
+    let given = input.run.params.keys();
     let values = declared.chain(given).map(|name| {
-        let value = material.run.params.get(name);
+        let value = input.run.params.get(name);
         (name.to_string(), json!(value))
     });
     Value::Object(values.collect::<Map<_, _>>())
 }
 
-fn verdicts(material: &Material<'_>) -> Value {
-    let verdicts = material.digest.verdicts.iter();
+fn verdicts(input: &ViewInput<'_>) -> Value {
+    let verdicts = input.digest.verdicts.iter();
     let verdicts = verdicts.map(|(name, said)| {
         let said = json!({ "passed": said.passed, "failed": said.failed });
         (name.clone(), said)
@@ -141,8 +141,8 @@ fn verdicts(material: &Material<'_>) -> Value {
 }
 
 /// What a view of a loop says beside its path. Other views of the same pipeline may show the loop, too.
-fn view(format: &ViewFormat, material: &Material<'_>) -> Value {
-    let mut views = material.pipeline.definition().views.iter();
+fn view(format: &ViewFormat, input: &ViewInput<'_>) -> Value {
+    let mut views = input.pipeline.definition().views.iter();
     let looped = match format {
         ViewFormat::LoopState(of) => Some(of),
         _ => views.find_map(|view| match &view.format {
@@ -152,6 +152,6 @@ fn view(format: &ViewFormat, material: &Material<'_>) -> Value {
     };
     json!({
         "counter": looped.map(|of| of.counter.as_str()),
-        "promise": looped.map(|of| of.promise.text(&material.run.params)),
+        "promise": looped.map(|of| of.promise.text(&input.run.params)),
     })
 }

@@ -11,25 +11,25 @@ use serde_json::Value;
 use crate::duty::{duty_words, settings};
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
     pub run: RunId,
     pub stage: StageName,
-    pub ways: Vec<WayOn>,
+    pub actions: Vec<NextAction>,
 }
 
 /// One legal next thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WayOn {
+pub struct NextAction {
     pub actor: Actor,
     /// The whole sentence, with its actor.
-    pub what: Outside,
-    /// What to type, each a way of its own.
+    pub what: Untrusted,
+    /// What to type, each a choice of its own.
     pub commands: Vec<String>,
-    pub reads: Vec<Paper>,
-    pub leaves: Vec<Paper>,
+    pub reads: Vec<ArtifactSpec>,
+    pub leaves: Vec<ArtifactSpec>,
 }
 
 /// Who does the next thing.
@@ -39,7 +39,7 @@ pub enum Actor {
     /// The main session itself.
     Session,
     /// Any agent that one of these covers.
-    AnyAgent(Vec<Outside>),
+    AnyAgent(Vec<Untrusted>),
     Person,
     /// Our own side, when somebody types the command.
     Gatewright,
@@ -48,15 +48,15 @@ pub enum Actor {
 
 /// An artifact as its reader or writer needs to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paper {
+pub struct ArtifactSpec {
     pub name: ArtifactName,
     pub source: &'static str,
     /// With the run, the step and the parameters filled in.
-    pub path: Option<Outside>,
+    pub path: Option<Untrusted>,
     pub format: &'static str,
-    pub require: Vec<Outside>,
+    pub require: Vec<Untrusted>,
     /// Fields, and the text that each must hold.
-    pub equals: Vec<(Outside, Outside)>,
+    pub equals: Vec<(Untrusted, Untrusted)>,
     pub verdict: Option<VerdictField>,
     pub strict: bool,
     pub captured: Option<Hash>,
@@ -67,24 +67,24 @@ pub struct Paper {
 /// The field with the verdict, and its words with what they mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictField {
-    pub field: Outside,
-    pub words: Vec<(Outside, Outcome)>,
+    pub field: Untrusted,
+    pub words: Vec<(Untrusted, Outcome)>,
 }
 
 /// Puts the engine's list into words for the run's driver.
 pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
-    let teller = Teller {
+    let builder = ActionBuilder {
         definition: pipeline.definition(),
         run,
     };
-    let mut ways: Vec<WayOn> = legal.iter().map(|next| teller.way(next)).collect();
+    let mut actions: Vec<NextAction> = legal.iter().map(|next| builder.action(next)).collect();
     if run.driver == Driver::ByHand && legal.contains(&Next::TakeUp) {
-        ways = teller.taking_up(pipeline);
+        actions = builder.taking_up(pipeline);
     }
     NextView {
         run: run.id.clone(),
         stage: run.position.stage.clone(),
-        ways,
+        actions,
     }
 }
 
@@ -98,13 +98,13 @@ impl NextView {
     }
 }
 
-struct Teller<'a> {
+struct ActionBuilder<'a> {
     definition: &'a Definition,
     run: &'a Run,
 }
 
-impl Teller<'_> {
-    fn way(&self, next: &Next) -> WayOn {
+impl ActionBuilder<'_> {
+    fn action(&self, next: &Next) -> NextAction {
         match next {
             Next::Agent {
                 agent,
@@ -142,7 +142,7 @@ impl Teller<'_> {
     }
 
     /// A queued run that is driven by hand is taken up by whatever is done in it first.
-    fn taking_up(&self, pipeline: &Pipeline) -> Vec<WayOn> {
+    fn taking_up(&self, pipeline: &Pipeline) -> Vec<NextAction> {
         let mut going = self.run.clone();
         going.standing = Standing::Going;
         let queued = plain(
@@ -150,32 +150,32 @@ impl Teller<'_> {
             "the run is queued; the first of these commands takes it up",
         );
         let first = engine::next(pipeline, &going);
-        let ways = first.iter().map(|next| self.way(next));
-        [queued].into_iter().chain(ways).collect()
+        let actions = first.iter().map(|next| self.action(next));
+        [queued].into_iter().chain(actions).collect()
     }
 
-    fn session(&self, reads: &[ArtifactName], leaves: &[ArtifactName]) -> WayOn {
-        WayOn {
+    fn session(&self, reads: &[ArtifactName], leaves: &[ArtifactName]) -> NextAction {
+        NextAction {
             commands: self.report(""),
-            reads: self.papers(reads, None, engine::SESSION),
-            leaves: self.papers(leaves, None, engine::SESSION),
+            reads: self.artifact_specs(reads, None, engine::SESSION),
+            leaves: self.artifact_specs(leaves, None, engine::SESSION),
             ..plain(Actor::Session, "the session itself works")
         }
     }
 
-    fn any_of(&self, agents: &[AgentPattern]) -> WayOn {
+    fn any_of(&self, agents: &[AgentPattern]) -> NextAction {
         let names: Vec<&str> = agents.iter().map(AgentPattern::as_str).collect();
         let what = format!("any of these agents may work: {}", names.join(", "));
-        let actor = Actor::AnyAgent(names.into_iter().map(Outside::new).collect());
-        WayOn {
+        let actor = Actor::AnyAgent(names.into_iter().map(Untrusted::new).collect());
+        NextAction {
             commands: self.report(" --agent AGENT"),
             ..plain(actor, &what)
         }
     }
 
     /// Our own side does it, when somebody types the command.
-    fn own(&self, what: &str, word: &str) -> WayOn {
-        WayOn {
+    fn own(&self, what: &str, word: &str) -> NextAction {
+        NextAction {
             commands: vec![self.command(word, "")],
             ..plain(Actor::Gatewright, what)
         }
@@ -187,7 +187,7 @@ impl Teller<'_> {
         duty: &NextDuty,
         reads: &[ArtifactName],
         leaves: &[ArtifactName],
-    ) -> WayOn {
+    ) -> NextAction {
         let step = match duty {
             NextDuty::Step { step, .. } => Some(step),
             NextDuty::Work | NextDuty::Review { .. } | NextDuty::Fix { .. } => None,
@@ -198,10 +198,10 @@ impl Teller<'_> {
         let ours = self.is_ours(duty);
         let step_command = ours.then(|| self.command("step", &flag));
         let report = self.report(&format!(" --agent {agent}{flag}"));
-        WayOn {
+        NextAction {
             commands: step_command.into_iter().chain(report).collect(),
-            reads: self.papers(reads, step, agent.as_str()),
-            leaves: self.papers(leaves, step, agent.as_str()),
+            reads: self.artifact_specs(reads, step, agent.as_str()),
+            leaves: self.artifact_specs(leaves, step, agent.as_str()),
             ..plain(
                 Actor::Agent(agent.clone()),
                 &format!("'{agent}' {}{}", duty_words(duty), self.caller(ours)),
@@ -256,52 +256,57 @@ impl Teller<'_> {
         format!("gatewright {word} {}{rest}", self.run.id)
     }
 
-    fn papers(&self, names: &[ArtifactName], step: Option<&StepId>, agent: &str) -> Vec<Paper> {
+    fn artifact_specs(
+        &self,
+        names: &[ArtifactName],
+        step: Option<&StepId>,
+        agent: &str,
+    ) -> Vec<ArtifactSpec> {
         let declared =
             |name: &ArtifactName| Some((name.clone(), self.definition.artifacts.get(name)?));
         let known = names.iter().filter_map(declared);
         known
-            .map(|(name, artifact)| self.paper(name, artifact, step, agent))
+            .map(|(name, artifact)| self.spec(name, artifact, step, agent))
             .collect()
     }
 
-    fn paper(
+    fn spec(
         &self,
         name: ArtifactName,
         artifact: &Artifact,
         step: Option<&StepId>,
         agent: &str,
-    ) -> Paper {
+    ) -> ArtifactSpec {
         let path = match &artifact.source {
-            Source::File(path) => Some(Outside::new(filled(self.run, path, step))),
+            Source::File(path) => Some(Untrusted::new(filled(self.run, path, step))),
             Source::Reply | Source::Answers => None,
         };
         let verdict = artifact.outcome.as_ref().map(|outcome| VerdictField {
-            field: Outside::new(&outcome.field),
+            field: Untrusted::new(&outcome.field),
             words: outcome
                 .values
                 .iter()
-                .map(|(word, o)| (Outside::new(word), o.clone()))
+                .map(|(word, o)| (Untrusted::new(word), o.clone()))
                 .collect(),
         });
         let equals = artifact.equals.iter();
         let equals = equals
             .map(|(field, text)| {
                 (
-                    Outside::new(field),
-                    Outside::new(wanted(self.run, text, step, agent)),
+                    Untrusted::new(field),
+                    Untrusted::new(wanted(self.run, text, step, agent)),
                 )
             })
             .collect();
         let captured = self.run.artifacts.get(&name);
         let export = || self.command("export", &format!(" --artifact {name}"));
-        Paper {
+        ArtifactSpec {
             shown_by: captured.filter(|_| path.is_none()).map(|_| export()),
             captured: captured.map(|captured| captured.content),
             source: crate::words::source(&artifact.source),
             path,
             format: crate::words::format(&artifact.format),
-            require: artifact.require.iter().map(Outside::new).collect(),
+            require: artifact.require.iter().map(Untrusted::new).collect(),
             equals,
             verdict,
             strict: artifact.strictness.is_strict(&self.run.params),
@@ -310,9 +315,9 @@ impl Teller<'_> {
     }
 }
 
-fn plain(actor: Actor, what: &str) -> WayOn {
-    let what = Outside::new(what);
-    WayOn {
+fn plain(actor: Actor, what: &str) -> NextAction {
+    let what = Untrusted::new(what);
+    NextAction {
         actor,
         what,
         commands: Vec::new(),
@@ -321,14 +326,14 @@ fn plain(actor: Actor, what: &str) -> WayOn {
     }
 }
 
-fn person(does: &str, commands: Vec<String>) -> WayOn {
-    WayOn {
+fn person(does: &str, commands: Vec<String>) -> NextAction {
+    NextAction {
         commands,
         ..plain(Actor::Person, &format!("a person {does}"))
     }
 }
 
-fn under(agent: &AgentName, step: Option<&StepId>) -> WayOn {
+fn under(agent: &AgentName, step: Option<&StepId>) -> NextAction {
     let step = step
         .map(|step| format!(" on step {step}"))
         .unwrap_or_default();

@@ -7,7 +7,7 @@ use engine::{Conversation, Pipeline, Run, StageName};
 use serde_json::Value;
 
 use crate::paint::Paint;
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 
 /// Everything that `dry-run` shows.
 #[derive(Clone, Debug)]
@@ -16,16 +16,16 @@ pub struct Plan<'a> {
     /// The run as it would begin; none where it would be refused.
     pub run: Option<&'a Run>,
     /// What is to be done, where it was said.
-    pub task: Option<Outside>,
+    pub task: Option<Untrusted>,
     /// Where the definition comes from: a file, or the program itself.
-    pub origin: Outside,
+    pub origin: Untrusted,
     pub trust: Trust,
     pub workers: Vec<PlannedWorker>,
     pub programs: Vec<NeededProgram>,
     /// What keeps the run from beginning, each with what to do about it.
-    pub missing: Vec<Outside>,
+    pub missing: Vec<Untrusted>,
     /// What is worth knowing and keeps nothing from beginning.
-    pub remarks: Vec<Outside>,
+    pub remarks: Vec<Untrusted>,
 }
 
 /// Does anybody vouch for the definition?
@@ -36,23 +36,23 @@ pub enum Trust {
     /// A person has seen what it may run.
     Trusted,
     /// Nobody has, or something has changed since: with the reason.
-    Untrusted(Outside),
+    Untrusted(Untrusted),
 }
 
 /// A worker of a stage, with who starts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedWorker {
     pub stage: StageName,
-    pub who: Outside,
-    pub runner: Outside,
-    pub model: Option<Outside>,
+    pub who: Untrusted,
+    pub runner: Untrusted,
+    pub model: Option<Untrusted>,
     pub conversation: Conversation,
 }
 
 /// A program that the run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeededProgram {
-    pub name: Outside,
+    pub name: Untrusted,
     /// What for, each in a few words.
     pub needed_for: Vec<String>,
     pub state: ProgramState,
@@ -61,20 +61,20 @@ pub struct NeededProgram {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramState {
     Found {
-        path: Outside,
+        path: Untrusted,
         /// What it says of itself, where it was asked.
-        version: Option<Outside>,
+        version: Option<Untrusted>,
         /// What a person should know of this version.
-        caution: Option<Outside>,
+        caution: Option<Untrusted>,
     },
     /// It is there, and would not be started.
     Unfit {
-        path: Outside,
-        reason: Outside,
-        remedy: Outside,
+        path: Untrusted,
+        reason: Untrusted,
+        remedy: Untrusted,
     },
     Missing {
-        install: Outside,
+        install: Untrusted,
     },
 }
 

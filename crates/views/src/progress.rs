@@ -8,8 +8,8 @@ use engine::{AgentName, DispatchId, Pipeline, Run, Seconds, StageName, StepId, T
 use crate::layout::cut;
 pub use crate::layout::width;
 use crate::paint::Paint;
-use crate::safe::{Outside, line};
-use crate::status::{Freshness, StatusView, Surroundings, status};
+use crate::safe::{Untrusted, line};
+use crate::status::{Freshness, RunContext, StatusView, status};
 
 /// A worker at work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,28 +18,28 @@ pub struct AtWork {
     pub agent: AgentName,
     pub step: Option<StepId>,
     pub runner: String,
-    pub model: Option<Outside>,
+    pub model: Option<Untrusted>,
     pub attempt: u32,
     pub elapsed: Seconds,
     /// The last thing that it did, in its program's words.
-    pub action: Option<Outside>,
+    pub action: Option<Untrusted>,
     /// What it has used, of which the run knows nothing yet.
     pub usage: Usage,
 }
 
 /// What is known beside the run itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Situation {
+pub struct LiveState {
     /// Stages that the run has been in, in the order of the first visits.
     pub visited: Vec<StageName>,
     pub at_work: Vec<AtWork>,
     /// What nothing is done for until it comes, where the run itself does not say.
-    pub pause: Option<Outside>,
+    pub pause: Option<Untrusted>,
 }
 
 /// How much fits on the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct TerminalSize {
     pub columns: usize,
     pub rows: usize,
 }
@@ -53,22 +53,22 @@ pub struct ProgressView {
     /// The shortest way from here to the end.
     to_come: Vec<StageName>,
     at_work: Vec<AtWork>,
-    pause: Option<Outside>,
+    pause: Option<Untrusted>,
     now: Time,
 }
 
 /// Gathers what is to be shown.
-pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation) -> ProgressView {
-    let around = Surroundings {
+pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> ProgressView {
+    let context = RunContext {
         project: "",
         now,
         freshness: Freshness::Fresh,
     };
-    let Situation {
+    let LiveState {
         mut visited,
         at_work,
         pause,
-    } = situation;
+    } = live;
     let to_come = route::to_completion(pipeline, run);
     // What is still ahead was not passed, however often the run has been there.
     visited.retain(|stage| *stage != run.position.stage && !to_come.contains(stage));
@@ -80,7 +80,7 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation)
         cost_cents: used.cost_cents.saturating_add(at_work.usage.cost_cents),
     });
     ProgressView {
-        status: status(pipeline, &so_far, around),
+        status: status(pipeline, &so_far, context),
         passed: visited,
         to_come,
         at_work,
@@ -91,7 +91,7 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, situation: Situation)
 
 impl ProgressView {
     /// The picture: no line is wider than the terminal, and there are fewer lines than it has rows.
-    pub fn lines(&self, room: Room, paint: Paint) -> Vec<String> {
+    pub fn lines(&self, room: TerminalSize, paint: Paint) -> Vec<String> {
         picture::draw(self, room, paint)
     }
 }

@@ -33,9 +33,10 @@ fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
         .iter()
         .map(|next| step(next, command))
         .collect();
-    let next = match steps.is_empty() {
-        true => String::new(),
-        false => format!("; next: {}", steps.join(", or ")),
+    let next = if steps.is_empty() {
+        String::new()
+    } else {
+        format!("; next: {}", steps.join(", or "))
     };
     format!(
         "{} refused: {}{place}{next}",

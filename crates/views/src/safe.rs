@@ -12,9 +12,9 @@ pub fn line(text: &str) -> String {
 /// It has no `Display`, so it cannot be printed by accident: `line` and `block` are for people,
 /// `raw` is for JSON, which escapes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outside(String);
+pub struct Untrusted(String);
 
-impl Outside {
+impl Untrusted {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -37,7 +37,7 @@ impl Outside {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     #[test]
     fn one_line_stays_one_line() {
@@ -46,9 +46,9 @@ mod tests {
 
     #[test]
     fn no_forbidden_character_survives() {
-        let mut chance = Chance::new(7);
+        let mut random = TestRandom::new(7);
         for _ in 0..20_000 {
-            let text = chance.hostile_text(40);
+            let text = random.hostile_text(40);
             let shown = safe(&text);
             assert!(!shown.chars().any(is_forbidden), "{text:?}");
             assert_eq!(safe(&shown), shown, "what is safe stays as it is: {text:?}");
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn harmless_text_is_untouched() {
-        let mut chance = Chance::new(11);
+        let mut random = TestRandom::new(11);
         for _ in 0..5_000 {
-            let text: String = chance
+            let text: String = random
                 .hostile_text(40)
                 .chars()
                 .filter(|c| !is_forbidden(*c))

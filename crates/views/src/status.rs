@@ -13,11 +13,11 @@ use serde_json::Value;
 pub(crate) use text::status_words;
 
 use crate::paint::Paint;
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 
 /// What is known about a run beside the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Surroundings<'a> {
+pub struct RunContext<'a> {
     /// The project's folder.
     pub project: &'a str,
     pub now: Time,
@@ -37,9 +37,9 @@ pub struct StatusView {
     pub run: RunId,
     pub pipeline: PipelineName,
     pub definition: Hash,
-    pub task: Outside,
-    pub params: Vec<(ParamName, Outside)>,
-    pub project: Outside,
+    pub task: Untrusted,
+    pub params: Vec<(ParamName, Untrusted)>,
+    pub project: Untrusted,
     pub driver: Driver,
     pub mode: Mode,
     pub session: Option<SessionLine>,
@@ -76,8 +76,8 @@ pub struct SessionLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BypassLine {
     pub until: Time,
-    pub by: Outside,
-    pub reason: Outside,
+    pub by: Untrusted,
+    pub reason: Untrusted,
     /// When it ends, as people say it today.
     moment: String,
 }
@@ -86,7 +86,7 @@ pub struct BypassLine {
 pub struct StageLine {
     pub name: StageName,
     pub kind: &'static str,
-    pub shown: Option<Outside>,
+    pub shown: Option<Untrusted>,
     /// The attempt under way, from 1.
     pub attempt: u32,
     pub retries: u32,
@@ -115,7 +115,7 @@ pub struct ReviewLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLine {
     pub step: Step,
-    pub title: Outside,
+    pub title: Untrusted,
     pub state: engine::MemberState,
     /// Steps that it needs and that are not done.
     pub waits_for: Vec<engine::StepId>,
@@ -156,8 +156,8 @@ pub enum Approval {
 pub struct OverrideLine {
     pub stage: StageName,
     pub outcome: Outcome,
-    pub reason: Outside,
-    pub by: Outside,
+    pub reason: Untrusted,
+    pub by: Untrusted,
     pub at: Time,
 }
 
@@ -177,8 +177,8 @@ pub enum Resource {
 }
 
 /// Gathers what is to be told about a run.
-pub fn status(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusView {
-    gather::view(pipeline, run, around)
+pub fn status(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
+    gather::view(pipeline, run, context)
 }
 
 impl StatusView {
@@ -227,8 +227,8 @@ impl BypassLine {
         let bypass = run.bypass.as_ref().filter(|bypass| now < bypass.until)?;
         Some(Self {
             until: bypass.until,
-            by: Outside::new(&bypass.by),
-            reason: Outside::new(&bypass.reason),
+            by: Untrusted::new(&bypass.by),
+            reason: Untrusted::new(&bypass.reason),
             moment: crate::time::moment(bypass.until, now),
         })
     }

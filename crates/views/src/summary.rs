@@ -2,11 +2,11 @@
 
 use engine::{CheckVerdict, Entry, Fact, Pipeline, Run};
 
-use crate::fact::{Cast, check_line, sentence};
+use crate::fact::{AgentNames, check_line, sentence};
 use crate::markdown::{escaped, fenced, quoted};
-use crate::safe::{Outside, line};
+use crate::safe::{Untrusted, line};
 use crate::status::{
-    BypassLine, OverrideLine, StatusView, Surroundings, status, status_words, unjudged_words,
+    BypassLine, OverrideLine, RunContext, StatusView, status, status_words, unjudged_words,
 };
 use crate::time::rfc3339;
 use crate::words;
@@ -15,7 +15,7 @@ use crate::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification<'a> {
     NotRun,
-    Says(&'a str),
+    Result(&'a str),
 }
 
 /// The page that `export --format md` writes.
@@ -23,24 +23,24 @@ pub fn summary(
     pipeline: &Pipeline,
     run: &Run,
     entries: &[(u64, &Entry)],
-    around: Surroundings<'_>,
+    context: RunContext<'_>,
     verification: Verification<'_>,
 ) -> String {
-    let view = status(pipeline, run, around);
-    let story = Story {
-        cast: Cast::of(entries.iter().map(|(_, entry)| *entry)),
+    let view = status(pipeline, run, context);
+    let journal = JournalSections {
+        names: AgentNames::of(entries.iter().map(|(_, entry)| *entry)),
         entries,
     };
     let sections = [
         heading(&view),
         warnings(&view),
         section("Asked", vec![quoted(&run.task)]),
-        section("The way", story.way()),
-        section("Checks", story.checks()),
-        section("Reviews", story.reviews()),
-        section("Answers", story.answers()),
-        section("Refused", story.refusals()),
-        section("Not judged", story.unjudged()),
+        section("The way", journal.way()),
+        section("Checks", journal.checks()),
+        section("Reviews", journal.reviews()),
+        section("Answers", journal.answers()),
+        section("Refused", journal.refusals()),
+        section("Not judged", journal.unjudged()),
         section("Left behind", left(&view)),
         section("Verification", vec![verified(run, verification)]),
     ];
@@ -52,9 +52,10 @@ pub fn summary(
 }
 
 fn section(title: &str, lines: Vec<String>) -> String {
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("## {title}\n\n{}\n", lines.join("\n")),
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("## {title}\n\n{}\n", lines.join("\n"))
     }
 }
 
@@ -120,17 +121,17 @@ fn left(view: &StatusView) -> Vec<String> {
 
 fn verified(run: &Run, verification: Verification<'_>) -> String {
     match verification {
-        Verification::Says(text) => escaped(&line(text)),
+        Verification::Result(text) => escaped(&line(text)),
         Verification::NotRun => format!("Not verified here. Run `gatewright verify {}`.", run.id),
     }
 }
 
-struct Story<'a> {
-    cast: Cast,
+struct JournalSections<'a> {
+    names: AgentNames,
     entries: &'a [(u64, &'a Entry)],
 }
 
-impl Story<'_> {
+impl JournalSections<'_> {
     /// Every change of place, and what people did to the run itself.
     fn way(&self) -> Vec<String> {
         self.items(|fact| {
@@ -203,7 +204,7 @@ impl Story<'_> {
             for result in results {
                 lines.push(format!("  - {}", escaped(&check_line(result).line())));
                 if *verdict != CheckVerdict::Passed && !result.tail.trim().is_empty() {
-                    lines.push(fenced(&Outside::new(&result.tail).block(), 4));
+                    lines.push(fenced(&Untrusted::new(&result.tail).block(), 4));
                 }
             }
         }
@@ -218,7 +219,7 @@ impl Story<'_> {
     }
 
     fn item(&self, number: u64, entry: &Entry) -> String {
-        let what = escaped(&sentence(entry, &self.cast).line());
+        let what = escaped(&sentence(entry, &self.names).line());
         let (by, at) = (escaped(&line(&entry.by.name())), rfc3339(entry.at));
         format!("- {what} — {by}, {at}, entry {number}")
     }

@@ -8,9 +8,9 @@ use engine::{CheckRule, Hash, Pipeline, Place, Problem, ViewFormat, ViewTemplate
 use minijinja::Value;
 use serde_json::Value as Json;
 
-use crate::material::Material;
 use crate::model::{ROOTS, model};
 use crate::template::{Template, TemplateError, names, render};
+use crate::view_input::ViewInput;
 use sample::samples;
 
 /// Longer than this, a template is a program.
@@ -73,7 +73,7 @@ fn models(pipeline: &Pipeline, template: Template<'_>, format: &ViewFormat) -> V
     let contents = |_: &Hash| Some("{}".to_owned());
     let samples = samples(pipeline).into_iter();
     let models = samples.map(|sample| {
-        let material = Material {
+        let input = ViewInput {
             pipeline,
             run: &sample.run,
             digest: &sample.digest,
@@ -82,7 +82,7 @@ fn models(pipeline: &Pipeline, template: Template<'_>, format: &ViewFormat) -> V
             contents: &contents,
             builtin: &|_| None,
         };
-        model(template, format, &material)
+        model(template, format, &input)
     });
     models.collect()
 }

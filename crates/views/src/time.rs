@@ -18,9 +18,10 @@ pub fn moment(time: Time, now: Time) -> String {
     let text = rfc3339(time);
     let (day, clock) = text.split_once('T').unwrap_or(("", &text));
     let clock = clock.get(..5).unwrap_or(clock);
-    match rfc3339(now).starts_with(day) {
-        true => format!("{clock} UTC"),
-        false => format!("{day} {clock} UTC"),
+    if rfc3339(now).starts_with(day) {
+        format!("{clock} UTC")
+    } else {
+        format!("{day} {clock} UTC")
     }
 }
 

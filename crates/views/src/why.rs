@@ -3,11 +3,11 @@
 use engine::{CheckResult, Entry, Fact};
 use serde_json::{Value, json};
 
-use crate::fact::{Cast, check_line};
+use crate::fact::{AgentNames, check_line};
 use crate::history::HistoryLine;
-use crate::layout::{Sheet, pad};
+use crate::layout::{TextBuilder, pad};
 use crate::paint::{Paint, Style};
-use crate::safe::{Outside, line};
+use crate::safe::{Untrusted, line};
 use crate::time::rfc3339;
 use crate::words::who_json;
 
@@ -33,38 +33,38 @@ pub struct WhyLine {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckLine {
-    pub what: Outside,
-    pub tail: Outside,
+    pub what: Untrusted,
+    pub tail: Untrusted,
 }
 
 /// What an entry is to its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum Role {
     Input,
     Evidence,
     Consequence,
 }
 
 /// Explains entry `asked` by the entries of its decision; `None` when it is not among them.
-pub fn why(asked: u64, decision: &[(u64, &Entry)], cast: &Cast) -> Option<WhyView> {
+pub fn why(asked: u64, decision: &[(u64, &Entry)], names: &AgentNames) -> Option<WhyView> {
     let (_, entry) = decision.iter().find(|(number, _)| *number == asked)?;
-    let lines = |part: Part| {
+    let lines = |role_of: Role| {
         let entries = decision
             .iter()
-            .filter(move |(_, entry)| role(&entry.fact) == part);
+            .filter(move |(_, entry)| role(&entry.fact) == role_of);
         entries
-            .map(|(number, entry)| WhyLine::new(*number, entry, cast))
+            .map(|(number, entry)| WhyLine::new(*number, entry, names))
             .collect()
     };
     Some(WhyView {
-        asked: HistoryLine::new(asked, entry, cast),
-        inputs: lines(Part::Input),
-        evidence: lines(Part::Evidence),
-        consequences: lines(Part::Consequence),
+        asked: HistoryLine::new(asked, entry, names),
+        inputs: lines(Role::Input),
+        evidence: lines(Role::Evidence),
+        consequences: lines(Role::Consequence),
     })
 }
 
-fn role(fact: &Fact) -> Part {
+fn role(fact: &Fact) -> Role {
     match fact {
         Fact::Started(_)
         | Fact::Forked { .. }
@@ -78,7 +78,7 @@ fn role(fact: &Fact) -> Part {
         | Fact::Reset { .. }
         | Fact::Bypassed { .. }
         | Fact::Checkpointed { .. }
-        | Fact::Restored { .. } => Part::Input,
+        | Fact::Restored { .. } => Role::Input,
         Fact::Began { .. }
         | Fact::Worked { .. }
         | Fact::Unevaluated { .. }
@@ -89,7 +89,7 @@ fn role(fact: &Fact) -> Part {
         | Fact::ReviewerFound { .. }
         | Fact::Approved { .. }
         | Fact::Warned { .. }
-        | Fact::Noted { .. } => Part::Evidence,
+        | Fact::Noted { .. } => Role::Evidence,
         Fact::Admitted { .. }
         | Fact::SentBack { .. }
         | Fact::Refused { .. }
@@ -109,13 +109,13 @@ fn role(fact: &Fact) -> Part {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
-        | Fact::Halted { .. } => Part::Consequence,
+        | Fact::Halted { .. } => Role::Consequence,
     }
 }
 
 impl WhyLine {
-    fn new(number: u64, entry: &Entry, cast: &Cast) -> Self {
-        let line = HistoryLine::new(number, entry, cast);
+    fn new(number: u64, entry: &Entry, names: &AgentNames) -> Self {
+        let line = HistoryLine::new(number, entry, names);
         Self {
             line,
             hashes: hashes(&entry.fact),
@@ -160,26 +160,26 @@ fn checks(fact: &Fact) -> Vec<CheckLine> {
     };
     let line = |result: &CheckResult| CheckLine {
         what: check_line(result),
-        tail: Outside::new(&result.tail),
+        tail: Untrusted::new(&result.tail),
     };
     results.iter().map(line).collect()
 }
 
 impl WhyView {
     pub fn text(&self, paint: Paint) -> String {
-        let mut sheet = Sheet::new(paint);
+        let mut builder = TextBuilder::new(paint);
         let HistoryLine { number, rule, .. } = &self.asked;
-        sheet.line(
+        builder.line(
             Style::Strong,
             &format!("entry {number} · {}: {}", rule.code(), rule.text()),
         );
-        sheet.field("what", self.asked.style, &self.asked.what.line());
-        sheet.field("who", Style::Normal, &line(&self.asked.by.name()));
-        sheet.field("when", Style::Normal, &rfc3339(self.asked.at));
-        section(&mut sheet, "done or asked for", &self.inputs);
-        section(&mut sheet, "seen", &self.evidence);
-        section(&mut sheet, "so", &self.consequences);
-        sheet.finish()
+        builder.field("what", self.asked.style, &self.asked.what.line());
+        builder.field("who", Style::Normal, &line(&self.asked.by.name()));
+        builder.field("when", Style::Normal, &rfc3339(self.asked.at));
+        section(&mut builder, "done or asked for", &self.inputs);
+        section(&mut builder, "seen", &self.evidence);
+        section(&mut builder, "so", &self.consequences);
+        builder.finish()
     }
 
     pub fn json(&self) -> Value {
@@ -205,12 +205,12 @@ impl WhyView {
     }
 }
 
-fn section(sheet: &mut Sheet, heading: &str, lines: &[WhyLine]) {
+fn section(builder: &mut TextBuilder, heading: &str, lines: &[WhyLine]) {
     if lines.is_empty() {
         return;
     }
-    sheet.blank();
-    sheet.line(Style::Strong, heading);
+    builder.blank();
+    builder.line(Style::Strong, heading);
     for why in lines {
         let HistoryLine {
             number,
@@ -219,17 +219,17 @@ fn section(sheet: &mut Sheet, heading: &str, lines: &[WhyLine]) {
             what,
             ..
         } = &why.line;
-        sheet.field(
+        builder.field(
             &number.to_string(),
             *style,
             &format!("{} ({})", what.line(), rule.code()),
         );
         for (name, hash) in &why.hashes {
-            sheet.field("", Style::Dim, &format!("{} {hash}", pad(name, 7)));
+            builder.field("", Style::Dim, &format!("{} {hash}", pad(name, 7)));
         }
         for check in &why.checks {
-            sheet.field("", Style::Normal, &format!("$ {}", check.what.line()));
-            sheet.block(14, Style::Dim, &check.tail.block());
+            builder.field("", Style::Normal, &format!("$ {}", check.what.line()));
+            builder.block(14, Style::Dim, &check.tail.block());
         }
     }
 }

@@ -4,9 +4,10 @@ use crate::safe::is_forbidden;
 
 /// Bare where it can be, else in double quotes.
 pub fn scalar(text: &str) -> String {
-    match is_plain(text) {
-        true => text.to_owned(),
-        false => quoted(text),
+    if is_plain(text) {
+        text.to_owned()
+    } else {
+        quoted(text)
     }
 }
 
@@ -52,7 +53,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     fn read(yaml: &str) -> String {
         let text = format!("field: {yaml}\nafter: 1\n");
@@ -64,9 +65,9 @@ mod tests {
 
     #[test]
     fn hostile_text_is_one_scalar_and_survives_exactly() {
-        let mut chance = Chance::new(23);
+        let mut random = TestRandom::new(23);
         for _ in 0..2_000 {
-            let text = chance.hostile_text(30);
+            let text = random.hostile_text(30);
             let yaml = scalar(&text);
             assert!(!yaml.chars().any(is_forbidden), "{yaml:?}");
             assert_eq!(yaml.lines().count(), 1, "{yaml:?}");

@@ -9,7 +9,7 @@ use evidence::Project;
 use hosts::Program;
 use language::Sources;
 use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
-use views::{Outside, refusal};
+use views::{Untrusted, refusal};
 
 use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
@@ -95,13 +95,13 @@ impl DryRun {
         let plan = Plan {
             pipeline,
             run: run.as_ref(),
-            task: self.task.as_ref().map(Outside::new),
-            origin: Outside::new(origin),
+            task: self.task.as_ref().map(Untrusted::new),
+            origin: Untrusted::new(origin),
             trust,
             workers: members.iter().map(|member| self.worker(member)).collect(),
             programs,
-            missing: missing.into_iter().map(Outside::new).collect(),
-            remarks: warnings.chain(lacking).map(Outside::new).collect(),
+            missing: missing.into_iter().map(Untrusted::new).collect(),
+            remarks: warnings.chain(lacking).map(Untrusted::new).collect(),
         };
         output.facts(|paint| plan.text(paint), || plan.json())?;
         Ok(match plan.is_ready() {
@@ -140,9 +140,9 @@ impl DryRun {
         };
         PlannedWorker {
             stage: member.stage.name.clone(),
-            who: Outside::new(&member.who),
-            runner: Outside::new(runner),
-            model: model.map(Outside::new),
+            who: Untrusted::new(&member.who),
+            runner: Untrusted::new(runner),
+            model: model.map(Untrusted::new),
             conversation: settings.map_or_else(Default::default, |it| it.conversation),
         }
     }
@@ -212,7 +212,7 @@ fn vouched(
     let subject = trust::Subject::new(&path, sources, definition, &project.root)?;
     let trust = match trust::require(&context.state()?, word, &subject) {
         Ok(()) => Trust::Trusted,
-        Err(failure) => Trust::Untrusted(Outside::new(failure.to_string())),
+        Err(failure) => Trust::Untrusted(Untrusted::new(failure.to_string())),
     };
     Ok((shown, trust))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::{ArtifactName, Held};
 use serde_json::{Value, json};
 use store::Backend;
-use views::Surroundings;
+use views::RunContext;
 
 use super::history::numbered;
 use super::list::freshness;
@@ -183,7 +183,7 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
     let entries: Vec<_> = numbered(&entries).collect();
     let now = clock::now();
     let freshness = freshness(pipeline, run, now);
-    let around = Surroundings {
+    let around = RunContext {
         project: &stored.worktree,
         now,
         freshness,
@@ -193,7 +193,7 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
         run,
         &entries,
         around,
-        views::Verification::Says(&says),
+        views::Verification::Result(&says),
     ))
 }
 

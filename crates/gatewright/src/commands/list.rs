@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 use engine::{Hash, Mode, Pipeline};
 use serde_json::json;
 use store::{Backend, RunSummary};
-use views::list::{Condition, Row};
-use views::{Freshness, Outside, Surroundings};
+use views::list::{Integrity, RunRow};
+use views::{Freshness, RunContext, Untrusted};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
@@ -66,7 +66,7 @@ fn rows(
     workspace: &mut Workspace<'_>,
     summaries: &[&RunSummary],
     unreadable: &mut Vec<Failure>,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<RunRow>, Failure> {
     let (mut rows, mut pipelines) = (Vec::new(), BTreeMap::new());
     for summary in summaries {
         match row(workspace, &mut pipelines, summary) {
@@ -81,15 +81,15 @@ fn rows(
     Ok(rows)
 }
 
-fn damaged(summary: &RunSummary) -> Row {
-    Row {
+fn damaged(summary: &RunSummary) -> RunRow {
+    RunRow {
         run: summary.id.clone(),
         pipeline: summary.pipeline.clone(),
-        condition: Condition::Damaged,
+        integrity: Integrity::Damaged,
         status: summary.status.clone(),
         stage: summary.stage.clone(),
-        task: Outside::new(&summary.task),
-        project: Outside::new(&summary.worktree),
+        task: Untrusted::new(&summary.task),
+        project: Untrusted::new(&summary.worktree),
         driver: summary.driver,
         mode: Mode::Enforced,
         freshness: Freshness::Fresh,
@@ -108,7 +108,7 @@ fn row(
     workspace: &mut Workspace<'_>,
     pipelines: &mut BTreeMap<Hash, Pipeline>,
     summary: &RunSummary,
-) -> Result<Option<Row>, Failure> {
+) -> Result<Option<RunRow>, Failure> {
     let Some(stored) = workspace.store.run(&summary.id)? else {
         return Ok(None);
     };
@@ -120,12 +120,12 @@ fn row(
     let now = clock::now();
     let run = as_of(pipeline, &stored.run, now);
     let freshness = freshness(pipeline, &run, now);
-    let around = Surroundings {
+    let around = RunContext {
         project: &stored.worktree,
         now,
         freshness,
     };
-    Ok(Some(Row::new(pipeline, &run, around)))
+    Ok(Some(RunRow::new(pipeline, &run, around)))
 }
 
 /// Is the run past its `ttl`?

@@ -6,7 +6,7 @@ use std::collections::btree_map;
 use engine::{Hash, Pipeline, PipelineName, Seconds, Time};
 use serde_json::json;
 use store::{Backend, RunSummary};
-use views::metrics::{Journey, Metrics as Figures};
+use views::metrics::{Metrics as Figures, RunFold};
 use views::time::rfc3339;
 
 use crate::exit::Exit;
@@ -119,16 +119,15 @@ fn of_run(
         btree_map::Entry::Occupied(known) => known.into_mut(),
         btree_map::Entry::Vacant(place) => place.insert(workspace.pipeline(hash)?),
     };
-    let mut journey = Journey::new(pipeline);
+    let mut fold = RunFold::new(pipeline);
     workspace
         .store
         .walk(&summary.id, stored.version, &mut |stored| {
-            journey
-                .tell(&stored.entry)
+            fold.add(&stored.entry)
                 .map_err(|source| store::Error::Unfit {
                     run: summary.id.clone(),
                     source,
                 })
         })?;
-    Ok(journey.end(now))
+    Ok(fold.end(now))
 }

@@ -169,8 +169,8 @@ impl Report {
 
     /// Where the artifact belongs with which something is wrong.
     fn place(&self, opened: &OpenRun, reason: &str) -> Option<String> {
-        let ways = report::next(opened).ways;
-        let mut papers = ways.iter().flat_map(|way| &way.leaves);
+        let actions = report::next(opened).actions;
+        let mut papers = actions.iter().flat_map(|way| &way.leaves);
         let paper = papers.find(|paper| reason.starts_with(&format!("{} is ", paper.name)))?;
         let name = &paper.name;
         let is_missing = reason == format!("{name} is missing");

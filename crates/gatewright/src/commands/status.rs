@@ -2,7 +2,7 @@
 
 use engine::Driver;
 use store::Backend as _;
-use views::{Paint, Surroundings};
+use views::{Paint, RunContext};
 
 use super::list::freshness;
 use crate::arguments::OfRun;
@@ -30,7 +30,7 @@ impl Status {
         let now = clock::now();
         let run = as_of(&opened.pipeline, opened.run(), now);
         let freshness = freshness(&opened.pipeline, &run, now);
-        let around = Surroundings {
+        let around = RunContext {
             project: &opened.stored.worktree,
             now,
             freshness,

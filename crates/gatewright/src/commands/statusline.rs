@@ -5,7 +5,7 @@ use std::io::Read as _;
 use engine::{Mode, Next};
 use hosts::claude::statusline;
 use hosts::hook::LARGEST_INPUT;
-use views::Surroundings;
+use views::RunContext;
 
 use super::list::freshness;
 use crate::exit::Exit;
@@ -60,7 +60,7 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
 fn told(opened: &OpenRun) -> String {
     let now = clock::now();
     let run = as_of(&opened.pipeline, opened.run(), now);
-    let around = Surroundings {
+    let around = RunContext {
         project: &opened.stored.worktree,
         now,
         freshness: freshness(&opened.pipeline, &run, now),

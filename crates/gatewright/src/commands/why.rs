@@ -2,7 +2,7 @@
 
 use engine::RunId;
 use store::{Backend, StoredEntry};
-use views::Cast;
+use views::AgentNames;
 
 use super::history::numbered;
 use crate::exit::Exit;
@@ -37,9 +37,9 @@ impl Why {
         let asked = self.entry.unwrap_or(stored.version);
         let (before, decision) = decision(&workspace, run, asked)?;
         let known = before.iter().chain(&decision);
-        let cast = Cast::of(known.map(|stored| &stored.entry));
+        let names = AgentNames::of(known.map(|stored| &stored.entry));
         let together: Vec<_> = numbered(&decision).collect();
-        let view = views::why(asked, &together, &cast).ok_or_else(|| unknown(run, asked))?;
+        let view = views::why(asked, &together, &names).ok_or_else(|| unknown(run, asked))?;
         output.facts(|paint| view.text(paint), || view.json())?;
         Ok(Exit::Success)
     }

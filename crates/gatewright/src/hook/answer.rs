@@ -94,7 +94,7 @@ fn failed(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>,
 /// The same where the reply itself says all.
 pub fn told(decided: &Decided) -> Answer {
     let opened = &decided.opened;
-    let mut context = views::standing(&opened.pipeline, opened.run());
+    let mut context = views::session_prompt(&opened.pipeline, opened.run());
     if let Some(objection) = objection(decided) {
         context = format!("{objection}\n{context}");
     }
@@ -116,7 +116,7 @@ pub fn prompt(decided: &Decided) -> Answer {
             Some(views::refusal_in(&opened.pipeline, opened.run(), refusal))
         }
         (_, Status::Queued | Status::Running | Status::Waiting(_)) => {
-            Some(line(&views::standing(&opened.pipeline, opened.run())))
+            Some(line(&views::session_prompt(&opened.pipeline, opened.run())))
         }
         (_, Status::Completed | Status::Failed | Status::Cancelled) => None,
     };

@@ -360,7 +360,7 @@ pub fn attach(
         });
     }
     give_run_id(guarded);
-    let standing = views::standing(&decided.opened.pipeline, decided.opened.run());
+    let standing = views::session_prompt(&decided.opened.pipeline, decided.opened.run());
     let context = match &decided.reply {
         Reply::Inject(text) => format!("{text}\n\n{standing}"),
         _ => standing,
@@ -410,7 +410,7 @@ fn is_bound_anew(decided: &Decided) -> bool {
 
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {
     let opened = &guarded.opened;
-    let standing = views::standing(&opened.pipeline, opened.run());
+    let standing = views::session_prompt(&opened.pipeline, opened.run());
     Answer {
         context: Some(format!("run {} started\n{standing}", opened.run().id)),
         ..Answer::nothing()

@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use engine::{Seconds, StageName};
-use views::Outside;
-use views::progress::{self, Room, Situation};
+use views::Untrusted;
+use views::progress::{self, LiveState, TerminalSize};
 
 use super::plain::Teller;
 use crate::output::Output;
@@ -27,7 +27,7 @@ pub struct Live<'a> {
     output: &'a mut Output,
     teller: Teller,
     visited: Vec<StageName>,
-    pause: Option<Outside>,
+    pause: Option<Untrusted>,
     /// How wide each line of the picture is that stands there now.
     drawn: Vec<usize>,
     last: Option<Instant>,
@@ -58,21 +58,21 @@ impl<'a> Live<'a> {
         match what {
             Progress::Pausing { until, why } => {
                 let until = views::time::moment(*until, at.now);
-                self.pause = Some(Outside::new(format!("until {until}: {why}")));
+                self.pause = Some(Untrusted::new(format!("until {until}: {why}")));
             }
             Progress::WorkerActed { .. } | Progress::WorkerUsed { .. } => {}
             _ => self.pause = None,
         }
     }
 
-    fn picture(&self, at: &Glance<'_>, room: Room) -> (Vec<String>, Vec<usize>) {
-        let situation = Situation {
+    fn picture(&self, at: &Glance<'_>, room: TerminalSize) -> (Vec<String>, Vec<usize>) {
+        let live = LiveState {
             visited: self.visited.clone(),
             at_work: at.at_work.iter().map(|it| self.shown(it)).collect(),
             pause: self.pause.clone(),
         };
         let run = at.opened.run();
-        let view = progress::progress(&at.opened.pipeline, run, at.now, situation);
+        let view = progress::progress(&at.opened.pipeline, run, at.now, live);
         let plain = view.lines(room, views::Paint::Plain);
         let widths = plain.iter().map(|line| progress::width(line)).collect();
         (view.lines(room, self.output.talk_paint()), widths)
@@ -86,10 +86,10 @@ impl<'a> Live<'a> {
             agent: worker.agent.clone(),
             step: worker.step.clone(),
             runner: worker.runner.clone(),
-            model: worker.model.as_ref().map(Outside::new),
+            model: worker.model.as_ref().map(Untrusted::new),
             attempt: worker.attempt,
             elapsed: Seconds(at_work.since.elapsed().as_secs()),
-            action: action.map(Outside::new),
+            action: action.map(Untrusted::new),
             usage: at_work.usage,
         }
     }
@@ -148,7 +148,7 @@ impl Watcher for Live<'_> {
 }
 
 /// How many rows the cursor goes up: a terminal that was made narrower has wrapped what stood there.
-fn back(drawn: &[usize], room: Room) -> usize {
+fn back(drawn: &[usize], room: TerminalSize) -> usize {
     let rows = drawn
         .iter()
         .map(|width| width.div_ceil(room.columns).max(1));
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn lines_that_a_narrower_terminal_wrapped_are_counted() {
-        let room = |columns, rows| Room { columns, rows };
+        let room = |columns, rows| TerminalSize { columns, rows };
         for (drawn, room, expected) in [
             (&[][..], room(80, 24), 0),
             (&[10, 0, 80], room(80, 24), 3),

@@ -3,7 +3,7 @@
 use engine::{Entry, Hash, View, ViewChange, ViewFormat};
 use evidence::{InsidePath, Project, append, artifact_path, mark, replace, written};
 use store::Backend as _;
-use views::{JournalDigest, Material, Shown, Template};
+use views::{JournalDigest, Template, ViewContent, ViewInput};
 
 use super::record::{Print, Record, Written};
 use crate::failure::Failure;
@@ -85,7 +85,7 @@ impl<'a> Painter<'a> {
 
     fn paint(mut self) -> Result<Painted, Failure> {
         let views = &self.opened.pipeline.definition().views;
-        let story = match views.iter().any(|view| views::wants_story(&view.format)) {
+        let story = match views.iter().any(|view| views::needs_journal(&view.format)) {
             true => story(self.workspace, self.opened)?,
             false => Vec::new(),
         };
@@ -116,9 +116,9 @@ impl<'a> Painter<'a> {
         }
         let shown = self.shown(&view.format, story)?;
         let written = match (shown, found) {
-            (Shown::Grows, Found::AsLeft(left)) => self.lengthen(&path, left),
-            (Shown::Grows, _) => self.put_log(&path),
-            (Shown::Whole(text), found) => self.put(&path, &text, found),
+            (ViewContent::Log, Found::AsLeft(left)) => self.lengthen(&path, left),
+            (ViewContent::Log, _) => self.put_log(&path),
+            (ViewContent::Text(text), found) => self.put(&path, &text, found),
         };
         self.record.set(&path, written.as_ref().ok().copied());
         written.map(drop)
@@ -190,12 +190,12 @@ impl<'a> Painter<'a> {
         }
     }
 
-    fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Result<Shown, String> {
+    fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Result<ViewContent, String> {
         let contents = |hash: &Hash| {
             let bytes = self.workspace.store.content(*hash).ok().flatten()?;
             String::from_utf8(bytes).ok()
         };
-        let material = Material {
+        let input = ViewInput {
             pipeline: &self.opened.pipeline,
             run: self.opened.run(),
             digest: &self.record.digest,
@@ -205,7 +205,7 @@ impl<'a> Painter<'a> {
             builtin: &builtin_template,
         };
         let name = format.name();
-        views::file(format, &material)
+        views::file(format, &input)
             .map_err(|error| format!("the view {name} cannot be rendered: {error}"))
     }
 }

@@ -56,7 +56,7 @@ pub fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
 }
 
 /// What is read and left there, and what else holds; one line each.
-pub fn papers(stage: &Stage) -> Vec<String> {
+pub fn artifact_specs(stage: &Stage) -> Vec<String> {
     let mut lines = match &stage.work {
         Work::Agent(work) => [reads(&work.reads), leaves(&work.leaves)].concat(),
         Work::Open(open) => open.leaves.iter().map(left_by).collect(),

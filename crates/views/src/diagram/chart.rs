@@ -19,11 +19,11 @@ pub struct Arrow {
     pub from: usize,
     pub to: usize,
     pub label: String,
-    pub line: Line,
+    pub line: LineStyle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LineStyle {
     Solid,
     /// Taken only when a counter is full, or back from such an escalation.
     Dashed,
@@ -95,7 +95,7 @@ impl<'a> Chart<'a> {
         match &edge.to {
             Target::Stage(to) => {
                 let to = self.place(to);
-                to.map(|to| arrow(to, label.to_owned(), Line::Solid))
+                to.map(|to| arrow(to, label.to_owned(), LineStyle::Solid))
                     .into_iter()
                     .collect()
             }
@@ -103,14 +103,14 @@ impl<'a> Chart<'a> {
                 let label = format!("{label} · @interrupted");
                 let places = self.resumed(from).into_iter();
                 places
-                    .map(|to| arrow(to, label.clone(), Line::Dashed))
+                    .map(|to| arrow(to, label.clone(), LineStyle::Dashed))
                     .collect()
             }
             Target::Param(param) => {
                 let choices = self.choices(param).into_iter();
                 let label = |choice| format!("{label} · {param} = {choice}");
                 choices
-                    .map(|(to, choice)| arrow(to, label(choice), Line::Solid))
+                    .map(|(to, choice)| arrow(to, label(choice), LineStyle::Solid))
                     .collect()
             }
         }
@@ -129,7 +129,7 @@ impl<'a> Chart<'a> {
                 from,
                 to: self.place(&counter.then)?,
                 label,
-                line: Line::Dashed,
+                line: LineStyle::Dashed,
             })
         };
         counted.into_iter().filter_map(arrow).collect()

@@ -6,7 +6,7 @@
 use engine::{End, Stage, Work};
 
 use super::caption;
-use super::chart::{Arrow, Chart, Line};
+use super::chart::{Arrow, Chart, LineStyle};
 use crate::safe::line;
 
 pub fn render(chart: &Chart<'_>) -> String {
@@ -72,8 +72,8 @@ fn edge(arrow: &Arrow) -> String {
         line: _,
     } = arrow;
     let style = match arrow.line {
-        Line::Solid => "",
-        Line::Dashed => ", style=dashed",
+        LineStyle::Solid => "",
+        LineStyle::Dashed => ", style=dashed",
     };
     format!("  s{from} -> s{to} [label={}{style}];\n", quoted(label))
 }
@@ -93,7 +93,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     /// Reads a quoted string as Graphviz does, and says what follows its end.
     fn after_string(text: &str) -> &str {
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn no_label_can_end_its_quotes() {
-        let mut chance = Chance::new(23);
+        let mut random = TestRandom::new(23);
         for _ in 0..5_000 {
-            let label = quoted(&chance.hostile_text(40));
+            let label = quoted(&random.hostile_text(40));
             assert_eq!(after_string(&label), "", "{label:?}");
             assert!(!label.contains('\n'));
         }

@@ -99,9 +99,9 @@ fn mark(chart: &Chart<'_>, stage: &Stage) -> &'static str {
 
 fn body(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     let mut lines = caption::work(chart, stage);
-    let papers = caption::papers(stage).join(" · ");
-    if !papers.is_empty() {
-        lines.push(papers);
+    let artifact_specs = caption::artifact_specs(stage).join(" · ");
+    if !artifact_specs.is_empty() {
+        lines.push(artifact_specs);
     }
     lines
 }

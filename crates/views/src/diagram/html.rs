@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use engine::{End, Stage, Work};
 
 use super::caption;
-use super::chart::{Arrow, Chart, Line};
+use super::chart::{Arrow, Chart, LineStyle};
 use crate::html::escaped;
 use crate::layout::width;
 use crate::words;
@@ -24,9 +24,9 @@ const LANE: usize = 12;
 const CHARACTER: usize = 7;
 
 const STYLE: &str = "
-:root { color-scheme: light dark; --ink: #1f2328; --paper: #ffffff; --dim: #6e7781; --fill: #f6f8fa; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --dim: #8b949e; --fill: #161b22; } }
-body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2em; }
+:root { color-scheme: light dark; --ink: #1f2328; --spec: #ffffff; --dim: #6e7781; --fill: #f6f8fa; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --spec: #0d1117; --dim: #8b949e; --fill: #161b22; } }
+body { background: var(--spec); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; margin: 2em; }
 svg { font: 12px system-ui, sans-serif; max-width: none; }
 svg text { fill: var(--ink); }
 svg .label { fill: var(--dim); font-size: 11px; }
@@ -162,8 +162,8 @@ impl Picture {
         let (out, back) = (self.row(arrow.from), self.row(arrow.to));
         let edge = MARGIN + BOX_WIDTH;
         let class = match arrow.line {
-            Line::Solid => "",
-            Line::Dashed => " class=\"dashed\"",
+            LineStyle::Solid => "",
+            LineStyle::Dashed => " class=\"dashed\"",
         };
         let (label, text) = (escaped(&arrow.label), edge + 6);
         format!(

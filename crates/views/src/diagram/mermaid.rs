@@ -6,7 +6,7 @@
 use engine::{End, Stage, Work};
 
 use super::caption;
-use super::chart::{Arrow, Chart, Line};
+use super::chart::{Arrow, Chart, LineStyle};
 use crate::safe::line;
 
 /// Beside letters and digits, all that stands for itself in a label.
@@ -72,8 +72,8 @@ fn edge(arrow: &Arrow) -> String {
     } = arrow;
     let label = quoted(label);
     match arrow.line {
-        Line::Solid => format!("  s{from} -->|\"{label}\"| s{to}\n"),
-        Line::Dashed => format!("  s{from} -.->|\"{label}\"| s{to}\n"),
+        LineStyle::Solid => format!("  s{from} -->|\"{label}\"| s{to}\n"),
+        LineStyle::Dashed => format!("  s{from} -.->|\"{label}\"| s{to}\n"),
     }
 }
 
@@ -107,9 +107,10 @@ fn class(stage: &Stage) -> Option<&'static str> {
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for found in line(text).chars() {
-        match found.is_alphanumeric() || HARMLESS.contains(found) {
-            true => quoted.push(found),
-            false => quoted.push_str(&format!("#{};", u32::from(found))),
+        if found.is_alphanumeric() || HARMLESS.contains(found) {
+            quoted.push(found)
+        } else {
+            quoted.push_str(&format!("#{};", u32::from(found)))
         }
     }
     quoted
@@ -118,13 +119,13 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::test_random::TestRandom;
 
     #[test]
     fn no_label_can_end_its_quotes() {
-        let mut chance = Chance::new(17);
+        let mut random = TestRandom::new(17);
         for _ in 0..5_000 {
-            let label = quoted(&chance.hostile_text(40));
+            let label = quoted(&random.hostile_text(40));
             assert!(
                 !label.contains(['"', '`', '<', '>', '&', '%', '\\', '\n', '$', ':']),
                 "{label}"

@@ -6,7 +6,7 @@ use engine::{AgentName, DispatchId, SessionId, StageName, Time};
 use serde_json::{Value, json};
 
 use super::{JournalDigest, Verdict};
-use crate::fact::Cast;
+use crate::fact::AgentNames;
 
 /// Before each line of a list.
 const HISTORY: char = 'h';
@@ -15,7 +15,7 @@ const LOG: char = 'l';
 impl JournalDigest {
     /// One line with all that is short, and one for each line of its lists.
     pub fn text(&self) -> String {
-        let workers = self.cast.workers();
+        let workers = self.names.workers();
         let workers: Vec<Value> = workers
             .map(|(id, agent)| json!([id.0, agent.as_str()]))
             .collect();
@@ -63,7 +63,7 @@ impl JournalDigest {
         Some(Self {
             version: head["version"].as_u64()?,
             place: place.map(StageName::parse).transpose().ok()?,
-            cast: cast(&head["workers"])?,
+            names: names(&head["workers"])?,
             sessions: sessions(&head["sessions"])?,
             was_reset: head["was_reset"].as_bool()?,
             visited: visited(&head["visited"])?,
@@ -75,14 +75,14 @@ impl JournalDigest {
     }
 }
 
-fn cast(workers: &Value) -> Option<Cast> {
-    let mut cast = Cast::default();
+fn names(workers: &Value) -> Option<AgentNames> {
+    let mut names = AgentNames::default();
     for worker in workers.as_array()? {
         let id = u32::try_from(worker[0].as_u64()?).ok()?;
         let agent = AgentName::parse(worker[1].as_str()?).ok()?;
-        cast.know(DispatchId(id), agent);
+        names.insert(DispatchId(id), agent);
     }
-    Some(cast)
+    Some(names)
 }
 
 fn sessions(list: &Value) -> Option<Vec<SessionId>> {

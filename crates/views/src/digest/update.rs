@@ -17,7 +17,7 @@ pub fn update(
     pipeline: &Pipeline,
     entries: &[(u64, &Entry)],
 ) -> String {
-    digest.cast.know_panels(pipeline);
+    digest.names.add_panels(pipeline);
     let views = &pipeline.definition().views;
     let any = |shows: fn(&ViewFormat) -> bool| views.iter().any(|view| shows(&view.format));
     let mut update = Update {
@@ -104,9 +104,9 @@ impl Update<'_> {
         if another || self.ended.as_ref().is_some_and(|it| it.at != entry.at) {
             self.settle();
         }
-        self.digest.cast.hear(fact);
+        self.digest.names.add(fact);
         if self.writes_log {
-            log::push(&mut self.written, entry, &self.digest.cast);
+            log::push(&mut self.written, entry, &self.digest.names);
         }
         self.remark(entry);
         match fact {
@@ -144,7 +144,7 @@ impl Update<'_> {
     }
 
     fn end(&mut self, at: Time, dispatch: DispatchId, result: &WorkResult) {
-        let agent = self.digest.cast.forget(dispatch);
+        let agent = self.digest.names.remove(dispatch);
         match (agent, &self.digest.place, result) {
             (Some(agent), Some(from), WorkResult::Outcome(outcome)) => {
                 self.ended = Some(Passage {
@@ -282,7 +282,7 @@ impl Update<'_> {
             | Fact::OverBudget { .. }
             | Fact::Halted { .. }
             | Fact::Continued { .. } => {
-                let text = sentence(entry, &self.digest.cast).raw().to_owned();
+                let text = sentence(entry, &self.digest.names).raw().to_owned();
                 (ItemKind::Note, Some(text))
             }
             _ => return,

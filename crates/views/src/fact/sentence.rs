@@ -8,16 +8,16 @@ use engine::{
     WorkResult,
 };
 
-use super::Cast;
+use super::AgentNames;
 use crate::paint::Style;
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 use crate::time::{duration, rfc3339};
 use crate::words::{self, count, short};
 
 /// What is now true, in one sentence without a full stop.
 #[rustfmt::skip] // One fact a line is what makes this list readable.
-pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
-    Outside::new(match &entry.fact {
+pub fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
+    Untrusted::new(match &entry.fact {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
         Fact::TakenUp => "a worker took the queued run up".into(),
@@ -25,13 +25,13 @@ pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
         Fact::Detached { session } => format!("session {session} ended and let the run go"),
         Fact::Admitted { dispatch } => admitted(dispatch),
         Fact::Began { dispatch, worker } =>
-            format!("{} was seen to begin, as worker {worker}", cast.worker(*dispatch)),
-        Fact::Worked { dispatch } => format!("{} was seen to use a tool", cast.worker(*dispatch)),
+            format!("{} was seen to begin, as worker {worker}", names.worker(*dispatch)),
+        Fact::Worked { dispatch } => format!("{} was seen to use a tool", names.worker(*dispatch)),
         Fact::SentBack { dispatch, reason } =>
-            format!("{} was sent back to its work: {reason}", cast.worker(*dispatch)),
-        Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, cast),
+            format!("{} was sent back to its work: {reason}", names.worker(*dispatch)),
+        Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, names),
         Fact::Captured { artifact, content, dispatch, step, .. } =>
-            captured(artifact, content, *dispatch, step.as_ref(), cast),
+            captured(artifact, content, *dispatch, step.as_ref(), names),
         Fact::Warned { message } => format!("warning: {message}"),
         Fact::Noted { message } => format!("noted, and nothing changed: {message}"),
         Fact::Unevaluated { what } => format!("NOT JUDGED, and the host went on: {what}"),
@@ -44,11 +44,11 @@ pub fn sentence(entry: &Entry, cast: &Cast) -> Outside {
         Fact::Checked { stage, verdict, results, .. } => checked(stage, *verdict, results),
         Fact::GatePassed { stage, gate } => format!("{stage} has passed on {}", words::gate(gate)),
         Fact::ReviewerApproved { stage, reviewer, subject } =>
-            format!("{} approved {}", cast.reviewer(stage, *reviewer), short(subject)),
+            format!("{} approved {}", names.reviewer(stage, *reviewer), short(subject)),
         Fact::ReviewerFound { stage, reviewer } =>
-            format!("{} found something to change", cast.reviewer(stage, *reviewer)),
+            format!("{} found something to change", names.reviewer(stage, *reviewer)),
         Fact::Fixed { stage, reviewer } =>
-            format!("the owner fixed what {} found", cast.reviewer(stage, *reviewer)),
+            format!("the owner fixed what {} found", names.reviewer(stage, *reviewer)),
         Fact::RoundStarted { stage, round } => format!("round {round} of {stage} began"),
         Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
         Fact::Planned { stage, steps } => planned(stage, steps),
@@ -132,7 +132,7 @@ fn verdict_style(verdict: CheckVerdict) -> Style {
 }
 
 /// One command of a check: `ansible-lint site.yml: exit 2 after 3.4 s`.
-pub fn check_line(result: &CheckResult) -> Outside {
+pub fn check_line(result: &CheckResult) -> Untrusted {
     let ended = match &result.ended {
         CheckEnd::Exit(code) => format!("exit {code}"),
         CheckEnd::Signal(signal) => format!("killed by signal {signal}"),
@@ -145,7 +145,7 @@ pub fn check_line(result: &CheckResult) -> Outside {
         ""
     };
     let (argv, took) = (result.argv.join(" "), duration(result.duration_ms));
-    Outside::new(format!("{argv}: {ended} after {took}{matched}"))
+    Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
 }
 
 fn begun(started: &Started) -> String {
@@ -197,7 +197,7 @@ fn admitted(dispatch: &Dispatch) -> String {
     )
 }
 
-fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, cast: &Cast) -> String {
+fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, names: &AgentNames) -> String {
     let result = match result {
         WorkResult::Outcome(outcome) => format!("ended: {outcome}"),
         WorkResult::Fault { fault, reason } => format!("ended with {}: {reason}", fault.word()),
@@ -212,7 +212,7 @@ fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, cast: &Cast) 
     } else {
         format!(" ({usage})")
     };
-    format!("{} {result}{usage}", cast.worker(dispatch))
+    format!("{} {result}{usage}", names.worker(dispatch))
 }
 
 fn captured(
@@ -220,13 +220,13 @@ fn captured(
     content: &Hash,
     dispatch: Option<DispatchId>,
     step: Option<&StepId>,
-    cast: &Cast,
+    names: &AgentNames,
 ) -> String {
     let step = step
         .map(|step| format!(" for step {step}"))
         .unwrap_or_default();
     let by = dispatch
-        .map(|id| format!(", left by {}", cast.worker(id)))
+        .map(|id| format!(", left by {}", names.worker(id)))
         .unwrap_or_default();
     format!("captured {artifact}{step} as {}{by}", short(content))
 }
@@ -313,8 +313,9 @@ fn moved(step: &Move) -> String {
 }
 
 fn continued(budget_again: bool) -> &'static str {
-    match budget_again {
-        true => "a person let the run go on and granted its budget again",
-        false => "a person let the run go on",
+    if budget_again {
+        "a person let the run go on and granted its budget again"
+    } else {
+        "a person let the run go on"
     }
 }

@@ -3,7 +3,7 @@
 use engine::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Counts, Metrics, Place, RunFigures, Spread};
+use super::{Counts, Durations, Metrics, RunFigures, StageKey};
 
 impl Metrics {
     pub fn json(&self) -> Value {
@@ -67,9 +67,9 @@ fn list<K, V>(
     figures.iter().map(|(key, value)| one(key, value)).collect()
 }
 
-fn placed((pipeline, stage): &Place, mut value: Value) -> Value {
-    value["pipeline"] = json!(pipeline.as_str());
-    value["stage"] = json!(stage.as_str());
+fn placed(key: &StageKey, mut value: Value) -> Value {
+    value["pipeline"] = json!(key.pipeline.as_str());
+    value["stage"] = json!(key.stage.as_str());
     value
 }
 
@@ -81,12 +81,12 @@ fn counts(counts: &Counts) -> Value {
         .into()
 }
 
-fn spread(spread: &Spread) -> Value {
+fn spread(spread: &Durations) -> Value {
     json!({
         "count": spread.count(),
         "total_ms": spread.total(),
         "median_ms": spread.median(),
-        "p90_ms": spread.ninetieth(),
+        "p90_ms": spread.p90(),
         "longest_ms": spread.longest(),
     })
 }

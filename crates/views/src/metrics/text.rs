@@ -2,8 +2,8 @@
 
 use engine::Usage;
 
-use super::{Counts, Metrics, Place, Spread};
-use crate::layout::{Sheet, Table, cut};
+use super::{Counts, Durations, Metrics, StageKey};
+use crate::layout::{Table, TextBuilder, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
 use crate::time::duration;
@@ -36,8 +36,8 @@ impl Metrics {
                 (style(word), bar(*count, runs.total())),
             ]);
         }
-        let mut sheet = Sheet::new(paint);
-        sheet.push(table.text(paint).trim_end());
+        let mut builder = TextBuilder::new(paint);
+        builder.push(table.text(paint).trim_end());
         let success = match runs.success_permille() {
             Some(rate) => {
                 let (whole, tenth) = (rate / 10, rate % 10);
@@ -49,7 +49,7 @@ impl Metrics {
             None => "none has ended".to_owned(),
         };
         let mut words = vec![format!("{} in all", runs.total()), success];
-        if let (Some(median), Some(most)) = (runs.time.median(), runs.time.ninetieth()) {
+        if let (Some(median), Some(most)) = (runs.time.median(), runs.time.p90()) {
             let (median, most) = (duration(median), duration(most));
             words.push(format!(
                 "a completed one took {median} (nine of ten up to {most})"
@@ -59,8 +59,8 @@ impl Metrics {
             words.push(format!("{} overridden by a person", runs.overridden));
         }
         words.extend(used(runs.usage));
-        sheet.line(Style::Normal, &words.join("; "));
-        sheet.finish()
+        builder.line(Style::Normal, &words.join("; "));
+        builder.finish()
     }
 
     fn stages_text(&self, paint: Paint) -> String {
@@ -165,9 +165,10 @@ impl Metrics {
 }
 
 fn told(table: &Table, is_empty: bool, paint: Paint) -> String {
-    match is_empty {
-        true => String::new(),
-        false => table.text(paint),
+    if is_empty {
+        String::new()
+    } else {
+        table.text(paint)
     }
 }
 
@@ -180,7 +181,8 @@ fn style(status: &str) -> Style {
     }
 }
 
-fn name((pipeline, stage): &Place) -> (Style, String) {
+fn name(key: &StageKey) -> (Style, String) {
+    let StageKey { pipeline, stage } = key;
     (
         Style::Strong,
         cut(&format!("{pipeline}/{stage}"), NAME_COLUMNS),
@@ -195,14 +197,14 @@ fn gate(name: (Style, String), good: u64, bad: u64, what: String) -> Vec<(Style,
     vec![name, number(good), number(bad), (Style::Dim, what)]
 }
 
-/// Median, ninetieth, sum, and a bar for the sum.
-fn times(spread: &Spread, most: Option<u64>) -> [(Style, String); 4] {
+/// Median, p90, sum, and a bar for the sum.
+fn times(spread: &Durations, most: Option<u64>) -> [(Style, String); 4] {
     let shown = |value: Option<u64>| value.map_or_else(|| "–".to_owned(), duration);
     let total = spread.total();
     let sum = (spread.count() > 0).then_some(total);
     [
         (Style::Normal, shown(spread.median())),
-        (Style::Normal, shown(spread.ninetieth())),
+        (Style::Normal, shown(spread.p90())),
         (Style::Normal, shown(sum)),
         (Style::Dim, bar(total, most.unwrap_or(0))),
     ]

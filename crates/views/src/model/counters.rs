@@ -4,22 +4,22 @@ use engine::{AgentName, CounterName, Pipeline, Run, Stage, Target, WorkerId};
 use serde_json::{Map, Value, json};
 
 use super::stages::{owner, stage};
-use crate::material::Material;
+use crate::view_input::ViewInput;
 
-pub fn counters(material: &Material<'_>) -> Value {
-    let counters = material.pipeline.definition().counters.keys();
-    let counters = counters.map(|name| (name.to_string(), counter(material, name)));
+pub fn counters(input: &ViewInput<'_>) -> Value {
+    let counters = input.pipeline.definition().counters.keys();
+    let counters = counters.map(|name| (name.to_string(), counter(input, name)));
     Value::Object(counters.collect::<Map<_, _>>())
 }
 
-fn counter(material: &Material<'_>, name: &CounterName) -> Value {
-    let (pipeline, run) = (material.pipeline, material.run);
+fn counter(input: &ViewInput<'_>, name: &CounterName) -> Value {
+    let (pipeline, run) = (input.pipeline, input.run);
     let first = first_stage(pipeline, name);
     let worker = first.and_then(owner).and_then(|owner| latest(run, owner));
     json!({
         "value": run.counters.get(name).copied().unwrap_or(0),
         "limit": engine::counter_limit(pipeline, run, name),
-        "stage": first.map(|first| stage(material, &first.name)),
+        "stage": first.map(|first| stage(input, &first.name)),
         "worker": worker.map(WorkerId::as_str),
     })
 }

@@ -7,17 +7,17 @@ use minijinja::Value;
 use minijinja::value::{Enumerator, Object};
 
 use crate::digest::{Item, ItemKind};
-use crate::material::Material;
 use crate::time::rfc3339;
+use crate::view_input::ViewInput;
 use crate::words::shown;
 
 /// The kept lines as items that all have the same keys.
-pub fn items(material: &Material<'_>, lines: &[String]) -> Value {
+pub fn items(input: &ViewInput<'_>, lines: &[String]) -> Value {
     let items = lines.iter().filter_map(|line| Item::read(line));
     let items = items.map(|item| {
         let shown = |name: &Option<StageName>| {
             let name = name.as_ref()?;
-            Some(shown(material.pipeline, name).to_owned())
+            Some(shown(input.pipeline, name).to_owned())
         };
         let (from_shown, to_shown) = (shown(&item.from), shown(&item.to));
         Value::from_object(HistoryItem {

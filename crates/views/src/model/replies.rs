@@ -3,19 +3,19 @@
 use engine::{ArtifactName, Source, Stage, Work};
 use serde_json::{Map, Value};
 
-use crate::material::Material;
+use crate::view_input::ViewInput;
 
 /// The text of every artifact that is taken from a reply, in the order of the stages that leave them.
 /// What nobody said yet is empty.
-pub fn replies(material: &Material<'_>) -> Value {
-    let definition = material.pipeline.definition();
+pub fn replies(input: &ViewInput<'_>) -> Value {
+    let definition = input.pipeline.definition();
     let is_said = |name: &&ArtifactName| {
         let artifact = definition.artifacts.get(*name);
         artifact.is_some_and(|artifact| artifact.source == Source::Reply)
     };
     let mut replies = Map::new();
     for name in definition.stages.iter().flat_map(left).filter(is_said) {
-        let said = || said(material, name).unwrap_or_default();
+        let said = || said(input, name).unwrap_or_default();
         replies
             .entry(name.as_str())
             .or_insert_with(|| said().into());
@@ -34,9 +34,9 @@ fn left(stage: &Stage) -> Vec<&ArtifactName> {
     }
 }
 
-fn said(material: &Material<'_>, name: &ArtifactName) -> Option<String> {
-    let captured = material.run.artifacts.get(name)?;
-    let text = (material.contents)(&captured.content)?;
+fn said(input: &ViewInput<'_>, name: &ArtifactName) -> Option<String> {
+    let captured = input.run.artifacts.get(name)?;
+    let text = (input.contents)(&captured.content)?;
     Some(unwrapped(&text).unwrap_or(text))
 }
 

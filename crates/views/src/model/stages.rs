@@ -3,27 +3,27 @@
 use engine::{AgentName, Stage, StageName, Work, Worker};
 use serde_json::{Map, Value, json};
 
-use crate::material::Material;
 use crate::time::rfc3339;
+use crate::view_input::ViewInput;
 use crate::words::{self, shown};
 
 /// Every stage by its name, in the order of the definition.
-pub fn stages(material: &Material<'_>) -> Value {
-    let stages = material.pipeline.definition().stages.iter();
-    let stages = stages.map(|known| (known.name.to_string(), stage(material, &known.name)));
+pub fn stages(input: &ViewInput<'_>) -> Value {
+    let stages = input.pipeline.definition().stages.iter();
+    let stages = stages.map(|known| (known.name.to_string(), stage(input, &known.name)));
     Value::Object(stages.collect::<Map<_, _>>())
 }
 
 /// The stages before the present one, the latest last.
-pub fn visited(material: &Material<'_>) -> Value {
-    let visited = material.digest.visited.iter();
-    visited.map(|name| stage(material, name)).collect()
+pub fn visited(input: &ViewInput<'_>) -> Value {
+    let visited = input.digest.visited.iter();
+    visited.map(|name| stage(input, name)).collect()
 }
 
-pub fn stage(material: &Material<'_>, name: &StageName) -> Value {
-    let known = material.pipeline.stage(name);
-    let shown = shown(material.pipeline, name);
-    let reached = material.digest.reached.get(shown);
+pub fn stage(input: &ViewInput<'_>, name: &StageName) -> Value {
+    let known = input.pipeline.stage(name);
+    let shown = shown(input.pipeline, name);
+    let reached = input.digest.reached.get(shown);
     let end = known.and_then(|stage| match &stage.work {
         Work::End(end) => Some(words::end(end.end)),
         _ => None,

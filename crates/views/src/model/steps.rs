@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use engine::{Member, MemberState, Seconds, StageName, StepId};
 use serde_json::{Value, json};
 
-use crate::material::Material;
 use crate::time::rfc3339;
+use crate::view_input::ViewInput;
 
 /// A step of one graph; another graph may have a step of the same id.
 type Key<'a> = (&'a StageName, &'a StepId);
 
 /// `with_reports`: what the steps left is read from the store, too.
-pub fn steps(material: &Material<'_>, with_reports: bool) -> Value {
-    let stages = material.pipeline.definition().stages.iter();
-    let graphs = stages.filter_map(|stage| material.run.graphs.get_key_value(&stage.name));
+pub fn steps(input: &ViewInput<'_>, with_reports: bool) -> Value {
+    let stages = input.pipeline.definition().stages.iter();
+    let graphs = stages.filter_map(|stage| input.run.graphs.get_key_value(&stage.name));
     let members: Vec<(&StageName, &Member)> = graphs
         .flat_map(|(stage, graph)| graph.members.iter().map(move |it| (stage, it)))
         .collect();
@@ -24,7 +24,7 @@ pub fn steps(material: &Material<'_>, with_reports: bool) -> Value {
         let wave = waves.get(&(*stage, &member.step.id));
         step["wave"] = wave.copied().unwrap_or(0).into();
         if with_reports {
-            step["reports"] = reports(material, member);
+            step["reports"] = reports(input, member);
         }
         step
     };
@@ -92,10 +92,10 @@ fn waves<'a>(members: &[(&'a StageName, &'a Member)]) -> BTreeMap<Key<'a>, usize
 }
 
 /// What the step left, as far as it is a JSON object.
-fn reports(material: &Material<'_>, member: &Member) -> Value {
+fn reports(input: &ViewInput<'_>, member: &Member) -> Value {
     let left = member.left.values();
     let reports = left.filter_map(|hash| {
-        let text = (material.contents)(hash)?;
+        let text = (input.contents)(hash)?;
         serde_json::from_str::<Value>(&text).ok()
     });
     reports.filter(Value::is_object).collect()

@@ -2,31 +2,32 @@
 
 use serde_json::{Value, json};
 
-use super::{Actor, NextView, Paper, VerdictField, WayOn};
-use crate::layout::Sheet;
+use super::{Actor, ArtifactSpec, NextAction, NextView, VerdictField};
+use crate::layout::TextBuilder;
 use crate::paint::{Paint, Style};
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 use crate::words;
 
 pub fn text(view: &NextView, paint: Paint) -> String {
-    let mut sheet = Sheet::new(paint);
-    sheet.line(Style::Strong, &format!("{} is in {}", view.run, view.stage));
-    for way in &view.ways {
-        sheet.blank();
-        sheet.line(style(&way.actor), &way.what.line());
-        sheet.fields(
+    let mut builder = TextBuilder::new(paint);
+    builder.line(Style::Strong, &format!("{} is in {}", view.run, view.stage));
+    for action in &view.actions {
+        builder.blank();
+        builder.line(style(&action.actor), &action.what.line());
+        builder.fields(
             "type",
-            way.commands
+            action
+                .commands
                 .iter()
                 .map(|command| (Style::Strong, command.clone())),
         );
-        sheet.fields("leave", way.leaves.iter().flat_map(left));
-        sheet.fields(
+        builder.fields("leave", action.leaves.iter().flat_map(left));
+        builder.fields(
             "may read",
-            way.reads.iter().map(|paper| (Style::Normal, place(paper))),
+            action.reads.iter().map(|spec| (Style::Normal, place(spec))),
         );
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn style(actor: &Actor) -> Style {
@@ -38,23 +39,22 @@ fn style(actor: &Actor) -> Style {
 }
 
 /// Where it lies, then what must be in it.
-fn left(paper: &Paper) -> Vec<(Style, String)> {
-    let mut lines = vec![(Style::Normal, place(paper))];
-    if !paper.require.is_empty() {
-        let fields: Vec<_> = paper.require.iter().map(Outside::line).collect();
+fn left(spec: &ArtifactSpec) -> Vec<(Style, String)> {
+    let mut lines = vec![(Style::Normal, place(spec))];
+    if !spec.require.is_empty() {
+        let fields: Vec<_> = spec.require.iter().map(Untrusted::line).collect();
         lines.push((Style::Dim, format!("  with {}", fields.join(", "))));
     }
-    lines.extend(paper.equals.iter().map(|(field, text)| {
+    lines.extend(spec.equals.iter().map(|(field, text)| {
         let line = format!("  whose {} is {}", field.line(), text.line());
         (Style::Dim, line)
     }));
     lines.extend(
-        paper
-            .verdict
+        spec.verdict
             .as_ref()
             .map(|verdict| (Style::Dim, format!("  {}", words_of(verdict)))),
     );
-    if !paper.strict {
+    if !spec.strict {
         lines.push((
             Style::Dim,
             "  a missing or invalid one is only a warning".to_owned(),
@@ -66,48 +66,48 @@ fn left(paper: &Paper) -> Vec<(Style, String)> {
 fn words_of(verdict: &VerdictField) -> String {
     let words = verdict.words.iter();
     let words: Vec<_> = words
-        .map(|(word, means)| match word.raw() == means.as_str() {
-            true => word.line(),
-            false => format!("{} ({means})", word.line()),
+        .map(|(word, means)| {
+            if word.raw() == means.as_str() {
+                word.line()
+            } else {
+                format!("{} ({means})", word.line())
+            }
         })
         .collect();
     format!("whose {} is {}", verdict.field.line(), words.join(" or "))
 }
 
-fn place(paper: &Paper) -> String {
-    let place = match &paper.path {
+fn place(spec: &ArtifactSpec) -> String {
+    let place = match &spec.path {
         Some(path) => format!("in {}", path.line()),
-        None => format!("as {}", paper.source),
+        None => format!("as {}", spec.source),
     };
-    let captured = paper
+    let captured = spec
         .captured
         .as_ref()
         .map(|content| format!(", captured {}", words::short(content)));
-    let shown = paper
-        .shown_by
-        .as_ref()
-        .map(|command| format!(": {command}"));
+    let shown = spec.shown_by.as_ref().map(|command| format!(": {command}"));
     format!(
         "{} ({}) {place}{}{}",
-        paper.name,
-        paper.format,
+        spec.name,
+        spec.format,
         captured.unwrap_or_default(),
         shown.unwrap_or_default()
     )
 }
 
 pub fn json(view: &NextView) -> Value {
-    let ways: Vec<_> = view.ways.iter().map(way_json).collect();
-    json!({ "run": view.run.as_str(), "stage": view.stage.as_str(), "next": ways })
+    let actions: Vec<_> = view.actions.iter().map(action_json).collect();
+    json!({ "run": view.run.as_str(), "stage": view.stage.as_str(), "next": actions })
 }
 
-fn way_json(way: &WayOn) -> Value {
+fn action_json(action: &NextAction) -> Value {
     json!({
-        "who": actor_json(&way.actor),
-        "what": way.what.raw(),
-        "commands": way.commands,
-        "reads": way.reads.iter().map(paper_json).collect::<Vec<_>>(),
-        "leaves": way.leaves.iter().map(paper_json).collect::<Vec<_>>(),
+        "who": actor_json(&action.actor),
+        "what": action.what.raw(),
+        "commands": action.commands,
+        "reads": action.reads.iter().map(spec_json).collect::<Vec<_>>(),
+        "leaves": action.leaves.iter().map(spec_json).collect::<Vec<_>>(),
     })
 }
 
@@ -115,7 +115,7 @@ fn actor_json(actor: &Actor) -> Value {
     match actor {
         Actor::Agent(agent) => json!({ "kind": "agent", "agent": agent.as_str() }),
         Actor::AnyAgent(agents) => {
-            json!({ "kind": "any_agent", "agents": agents.iter().map(Outside::raw).collect::<Vec<_>>() })
+            json!({ "kind": "any_agent", "agents": agents.iter().map(Untrusted::raw).collect::<Vec<_>>() })
         }
         Actor::Session => json!({ "kind": "session" }),
         Actor::Person => json!({ "kind": "person" }),
@@ -124,26 +124,26 @@ fn actor_json(actor: &Actor) -> Value {
     }
 }
 
-fn paper_json(paper: &Paper) -> Value {
-    let verdict = paper.verdict.as_ref().map(|verdict| {
+fn spec_json(spec: &ArtifactSpec) -> Value {
+    let verdict = spec.verdict.as_ref().map(|verdict| {
         let words = verdict
             .words
             .iter()
             .map(|(word, means)| (word.raw().to_owned(), json!(means.as_str())));
         json!({ "field": verdict.field.raw(), "words": Value::Object(words.collect()) })
     });
-    let equals = paper.equals.iter();
+    let equals = spec.equals.iter();
     let equals = equals.map(|(field, text)| (field.raw().to_owned(), json!(text.raw())));
     json!({
-        "artifact": paper.name.as_str(),
-        "source": paper.source,
-        "path": paper.path.as_ref().map(Outside::raw),
-        "format": paper.format,
-        "require": paper.require.iter().map(Outside::raw).collect::<Vec<_>>(),
+        "artifact": spec.name.as_str(),
+        "source": spec.source,
+        "path": spec.path.as_ref().map(Untrusted::raw),
+        "format": spec.format,
+        "require": spec.require.iter().map(Untrusted::raw).collect::<Vec<_>>(),
         "equals": Value::Object(equals.collect()),
         "outcome": verdict,
-        "strict": paper.strict,
-        "captured": paper.captured.map(|content| content.to_string()),
-        "shown_by": paper.shown_by,
+        "strict": spec.strict,
+        "captured": spec.captured.map(|content| content.to_string()),
+        "shown_by": spec.shown_by,
     })
 }

@@ -23,7 +23,7 @@ pub fn render(plan: &Plan<'_>) -> Value {
             "then": counter.then.as_str(),
         })
     });
-    let raw = |texts: &[crate::safe::Outside]| {
+    let raw = |texts: &[crate::safe::Untrusted]| {
         let texts = texts.iter().map(|text| Value::from(text.raw()));
         texts.collect::<Vec<_>>()
     };
@@ -33,7 +33,7 @@ pub fn render(plan: &Plan<'_>) -> Value {
         "from": plan.origin.raw(),
         "trust": trust(&plan.trust),
         "mode": words::mode(definition.mode),
-        "task": plan.task.as_ref().map(crate::safe::Outside::raw),
+        "task": plan.task.as_ref().map(crate::safe::Untrusted::raw),
         "params": params,
         "start": definition.start.as_str(),
         "stages": stages.collect::<Vec<_>>(),
@@ -73,7 +73,7 @@ fn of_stage(plan: &Plan<'_>, stage: &Stage) -> Value {
             "counts": edge.count.as_ref().map(engine::CounterName::as_str),
         })
     });
-    let (reads, leaves) = papers(stage);
+    let (reads, leaves) = artifact_specs(stage);
     json!({
         "name": stage.name.as_str(),
         "kind": words::stage_kind(stage),
@@ -96,7 +96,7 @@ fn of_stage(plan: &Plan<'_>, stage: &Stage) -> Value {
 }
 
 /// What is read there and left there, whoever does it.
-fn papers(stage: &Stage) -> (Vec<String>, Vec<String>) {
+fn artifact_specs(stage: &Stage) -> (Vec<String>, Vec<String>) {
     let read = |reads: &Reads| reads.all().map(ToString::to_string).collect();
     let left = |leaves: &Leaves| {
         let further = leaves.by_outcome.values().flatten();
@@ -126,7 +126,7 @@ fn worker(worker: &PlannedWorker) -> Value {
     json!({
         "who": worker.who.raw(),
         "runner": worker.runner.raw(),
-        "model": worker.model.as_ref().map(crate::safe::Outside::raw),
+        "model": worker.model.as_ref().map(crate::safe::Untrusted::raw),
         "conversation": words::conversation(worker.conversation),
     })
 }
@@ -150,8 +150,8 @@ fn program(needed: &NeededProgram) -> Value {
             caution,
         } => (
             Some(path.raw()),
-            version.as_ref().map(crate::safe::Outside::raw),
-            caution.as_ref().map(crate::safe::Outside::raw),
+            version.as_ref().map(crate::safe::Untrusted::raw),
+            caution.as_ref().map(crate::safe::Untrusted::raw),
         ),
         ProgramState::Unfit { path, reason, .. } => (Some(path.raw()), None, Some(reason.raw())),
         ProgramState::Missing { install } => (None, None, Some(install.raw())),

@@ -3,8 +3,8 @@
 use engine::{Budget, Conversation, Edge, Stage, Target, Work};
 
 use super::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
-use crate::diagram::{Chart, edge, papers};
-use crate::layout::Sheet;
+use crate::diagram::{Chart, artifact_specs, edge};
+use crate::layout::TextBuilder;
 use crate::limits;
 use crate::paint::{Paint, Style};
 use crate::safe::line;
@@ -12,72 +12,73 @@ use crate::time::span;
 use crate::words;
 
 pub fn render(plan: &Plan<'_>, paint: Paint) -> String {
-    let mut sheet = Sheet::new(paint);
-    head(&mut sheet, plan);
-    sheet.blank();
-    sheet.line(Style::Dim, "stages, in the order of the file");
+    let mut builder = TextBuilder::new(paint);
+    head(&mut builder, plan);
+    builder.blank();
+    builder.line(Style::Dim, "stages, in the order of the file");
     let definition = plan.pipeline.definition();
     for stage in &definition.stages {
-        planned(&mut sheet, plan, stage);
+        planned(&mut builder, plan, stage);
     }
-    sheet.blank();
-    sheet.line(Style::Dim, "limits");
-    limited(&mut sheet, plan);
-    sheet.blank();
-    sheet.line(Style::Dim, "programs");
+    builder.blank();
+    builder.line(Style::Dim, "limits");
+    limited(&mut builder, plan);
+    builder.blank();
+    builder.line(Style::Dim, "programs");
     for needed in &plan.programs {
         let (style, text) = program(needed);
-        sheet.line(style, &format!("  {text}"));
+        builder.line(style, &format!("  {text}"));
     }
     if plan.programs.is_empty() {
-        sheet.line(Style::Normal, "  none");
+        builder.line(Style::Normal, "  none");
     }
-    sheet.blank();
-    verdict(&mut sheet, plan);
-    sheet.finish()
+    builder.blank();
+    verdict(&mut builder, plan);
+    builder.finish()
 }
 
-fn head(sheet: &mut Sheet, plan: &Plan<'_>) {
+fn head(builder: &mut TextBuilder, plan: &Plan<'_>) {
     let definition = plan.pipeline.definition();
     let about = line(&definition.about);
-    sheet.line(Style::Strong, &format!("{}: {about}", definition.name));
-    sheet.field("from", Style::Normal, &plan.origin.line());
+    builder.line(Style::Strong, &format!("{}: {about}", definition.name));
+    builder.field("from", Style::Normal, &plan.origin.line());
     let (style, trust) = match &plan.trust {
         Trust::Shipped => (Style::Normal, "trusted as shipped".to_owned()),
         Trust::Trusted => (Style::Normal, "trusted by a person".to_owned()),
         Trust::Untrusted(reason) => (Style::Bad, reason.line()),
     };
-    sheet.field("trust", style, &trust);
-    sheet.field("mode", Style::Normal, words::mode(definition.mode));
+    builder.field("trust", style, &trust);
+    builder.field("mode", Style::Normal, words::mode(definition.mode));
     if let Some(task) = &plan.task {
-        sheet.field("task", Style::Normal, &task.line());
+        builder.field("task", Style::Normal, &task.line());
     }
     let Some(run) = plan.run else {
         return;
     };
     let params = run.params.iter();
     let params = params.map(|(name, value)| (Style::Normal, format!("{name} = {}", line(value))));
-    sheet.fields("params", params);
+    builder.fields("params", params);
 }
 
-fn planned(sheet: &mut Sheet, plan: &Plan<'_>, stage: &Stage) {
+fn planned(builder: &mut TextBuilder, plan: &Plan<'_>, stage: &Stage) {
     let definition = plan.pipeline.definition();
     let chart = Chart::new(definition, plan.run);
-    let start = match chart.is_start(stage) {
-        true => ", where it begins",
-        false => "",
+    let start = if chart.is_start(stage) {
+        ", where it begins"
+    } else {
+        ""
     };
     let head = format!("  {} ({}){start}", stage.name, words::stage_kind(stage));
-    sheet.line(Style::Strong, &head);
+    builder.line(Style::Strong, &head);
     let mut lines = work(plan, stage);
-    lines.extend(papers(stage));
+    lines.extend(artifact_specs(stage));
     lines.extend(stage_limits(plan, stage));
     let ways = stage.edges().into_iter();
     lines.extend(
         ways.map(|(way, out)| format!("{} → {}", edge(&chart, &way.to_string(), out), target(out))),
     );
     for text in lines {
-        sheet.line(Style::Normal, &format!("      {text}"));
+        builder.line(Style::Normal, &format!("      {text}"));
     }
 }
 
@@ -140,9 +141,10 @@ fn stage_limits(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
     let heartbeat = heartbeat.map(|time| format!("silent for at most {}", span(time)));
     parts.extend(timeout);
     parts.extend(heartbeat);
-    match parts.is_empty() {
-        true => Vec::new(),
-        false => vec![parts.join(", ")],
+    if parts.is_empty() {
+        Vec::new()
+    } else {
+        vec![parts.join(", ")]
     }
 }
 
@@ -154,7 +156,7 @@ fn target(edge: &Edge) -> String {
     }
 }
 
-fn limited(sheet: &mut Sheet, plan: &Plan<'_>) {
+fn limited(builder: &mut TextBuilder, plan: &Plan<'_>) {
     let definition = plan.pipeline.definition();
     let counters = definition.counters.iter().map(|(name, counter)| {
         let most = limits::word(&counter.max, definition, plan.run);
@@ -163,11 +165,12 @@ fn limited(sheet: &mut Sheet, plan: &Plan<'_>) {
             format!("{name} {most}, then {}", counter.then),
         )
     });
-    sheet.fields("loops", counters);
+    builder.fields("loops", counters);
     let budget = budget(plan, &definition.budget);
-    match budget.is_empty() {
-        true => sheet.field("budget", Style::Normal, "none"),
-        false => sheet.field("budget", Style::Normal, &budget.join(", ")),
+    if budget.is_empty() {
+        builder.field("budget", Style::Normal, "none")
+    } else {
+        builder.field("budget", Style::Normal, &budget.join(", "))
     }
 }
 
@@ -242,15 +245,16 @@ fn few(names: &[String]) -> String {
     }
 }
 
-fn verdict(sheet: &mut Sheet, plan: &Plan<'_>) {
+fn verdict(builder: &mut TextBuilder, plan: &Plan<'_>) {
     for remark in &plan.remarks {
-        sheet.line(Style::Wait, &format!("note: {}", remark.line()));
+        builder.line(Style::Wait, &format!("note: {}", remark.line()));
     }
-    match plan.is_ready() {
-        true => sheet.line(Style::Good, "all is there; nothing was started"),
-        false => sheet.line(Style::Bad, "not ready; nothing was started"),
+    if plan.is_ready() {
+        builder.line(Style::Good, "all is there; nothing was started")
+    } else {
+        builder.line(Style::Bad, "not ready; nothing was started")
     }
     for missing in &plan.missing {
-        sheet.line(Style::Bad, &format!("  - {}", missing.line()));
+        builder.line(Style::Bad, &format!("  - {}", missing.line()));
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::{MemberState, Seconds, StageName, Status};
 
-use super::{AtWork, ProgressView, Room};
+use super::{AtWork, ProgressView, TerminalSize};
 use crate::layout::{cut, width};
 use crate::paint::{Paint, Style};
 use crate::status::{BudgetLine, Resource, ReviewLine};
@@ -11,23 +11,23 @@ use crate::words;
 
 /// How much a reader would miss a line: the least needed ones go first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
+enum Priority {
     Always,
     Worker,
     Limits,
-    Way,
+    Route,
     Action,
     Task,
-    Air,
+    Blank,
 }
 
-struct Row {
-    need: Need,
+struct ScreenLine {
+    priority: Priority,
     style: Style,
     text: String,
 }
 
-pub fn draw(view: &ProgressView, room: Room, paint: Paint) -> Vec<String> {
+pub fn draw(view: &ProgressView, room: TerminalSize, paint: Paint) -> Vec<String> {
     let columns = room.columns.max(2);
     let rows = fitting(rows(view, columns), room.rows.saturating_sub(1).max(1));
     let drawn = rows.into_iter().map(|row| {
@@ -37,57 +37,76 @@ pub fn draw(view: &ProgressView, room: Room, paint: Paint) -> Vec<String> {
     drawn.collect()
 }
 
-fn rows(view: &ProgressView, columns: usize) -> Vec<Row> {
+fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     let mut rows = vec![head(view)];
-    let mut add = |need, style, text| rows.push(Row { need, style, text });
+    let mut add = |priority, style, text| {
+        rows.push(ScreenLine {
+            priority,
+            style,
+            text,
+        })
+    };
     add(
-        Need::Task,
+        Priority::Task,
         Style::Dim,
         format!("  {}", view.status.task.line()),
     );
-    add(Need::Air, Style::Normal, String::new());
+    add(Priority::Blank, Style::Normal, String::new());
     if !view.passed.is_empty() {
         let passed = list(&view.passed, ", ");
         let text = format!("  ✓ {}", cut_left(&passed, columns.saturating_sub(4)));
-        add(Need::Way, Style::Good, text);
+        add(Priority::Route, Style::Good, text);
     }
     let (style, mark) = here(view);
-    add(Need::Always, style, format!("  {mark} {}", stage(view)));
+    add(Priority::Always, style, format!("  {mark} {}", stage(view)));
     if !view.to_come.is_empty() {
         let text = format!("  ○ {}", list(&view.to_come, " → "));
-        add(Need::Way, Style::Dim, text);
+        add(Priority::Route, Style::Dim, text);
     }
     if !view.at_work.is_empty() {
-        add(Need::Air, Style::Normal, String::new());
+        add(Priority::Blank, Style::Normal, String::new());
     }
     for at_work in &view.at_work {
-        add(Need::Worker, Style::Normal, worker(at_work));
+        add(Priority::Worker, Style::Normal, worker(at_work));
         if let Some(action) = &at_work.action {
             let text = format!("      {}", action.line());
-            add(Need::Action, Style::Dim, text);
+            add(Priority::Action, Style::Dim, text);
         }
     }
-    add(Need::Air, Style::Normal, String::new());
+    add(Priority::Blank, Style::Normal, String::new());
     for (label, text) in [("budget", budget(view)), ("loops ", loops(view))] {
         if !text.is_empty() {
-            add(Need::Limits, Style::Normal, format!("  {label}  {text}"));
+            add(
+                Priority::Limits,
+                Style::Normal,
+                format!("  {label}  {text}"),
+            );
         }
     }
     if let Some(text) = waits(view) {
-        add(Need::Always, Style::Wait, format!("  waits   {text}"));
+        add(Priority::Always, Style::Wait, format!("  waits   {text}"));
     }
     // A blank line stands between two others.
-    while rows.last().is_some_and(|row| row.need == Need::Air) {
+    while rows
+        .last()
+        .is_some_and(|row| row.priority == Priority::Blank)
+    {
         rows.pop();
     }
     rows
 }
 
 /// Leaves out what is needed least, and of many workers the last ones.
-fn fitting(mut rows: Vec<Row>, most: usize) -> Vec<Row> {
-    for need in [Need::Air, Need::Task, Need::Action, Need::Way, Need::Limits] {
+fn fitting(mut rows: Vec<ScreenLine>, most: usize) -> Vec<ScreenLine> {
+    for priority in [
+        Priority::Blank,
+        Priority::Task,
+        Priority::Action,
+        Priority::Route,
+        Priority::Limits,
+    ] {
         while rows.len() > most
-            && let Some(place) = rows.iter().rposition(|row| row.need == need)
+            && let Some(place) = rows.iter().rposition(|row| row.priority == priority)
         {
             rows.remove(place);
         }
@@ -97,28 +116,43 @@ fn fitting(mut rows: Vec<Row>, most: usize) -> Vec<Row> {
         return rows;
     }
     // The line that says how many are left out takes the place of one of them.
-    let workers = rows.iter().filter(|row| row.need == Need::Worker).count();
+    let workers = rows
+        .iter()
+        .filter(|row| row.priority == Priority::Worker)
+        .count();
     let left_out = (over + 1).min(workers);
     for _ in 0..left_out {
-        if let Some(place) = rows.iter().rposition(|row| row.need == Need::Worker) {
+        if let Some(place) = rows
+            .iter()
+            .rposition(|row| row.priority == Priority::Worker)
+        {
             rows.remove(place);
         }
     }
     if left_out > 0 && rows.len() < most {
-        let after = rows.iter().rposition(|row| row.need == Need::Worker);
+        let after = rows
+            .iter()
+            .rposition(|row| row.priority == Priority::Worker);
         let place = after.map_or(rows.len().min(2), |after| after + 1);
         let text = match after {
             Some(_) => format!("    … and {left_out} more at work"),
             None => format!("    {left_out} at work"),
         };
-        let (need, style) = (Need::Worker, Style::Dim);
-        rows.insert(place, Row { need, style, text });
+        let (priority, style) = (Priority::Worker, Style::Dim);
+        rows.insert(
+            place,
+            ScreenLine {
+                priority,
+                style,
+                text,
+            },
+        );
     }
     rows.truncate(most);
     rows
 }
 
-fn head(view: &ProgressView) -> Row {
+fn head(view: &ProgressView) -> ScreenLine {
     let status = &view.status;
     let style = match status.status {
         Status::Completed => Style::Good,
@@ -133,8 +167,12 @@ fn head(view: &ProgressView) -> Row {
         status.status.word(),
         span(status.age)
     );
-    let need = Need::Always;
-    Row { need, style, text }
+    let priority = Priority::Always;
+    ScreenLine {
+        priority,
+        style,
+        text,
+    }
 }
 
 /// Where the run is, by how it goes there.

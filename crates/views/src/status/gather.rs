@@ -8,15 +8,15 @@ use engine::{
 
 use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, OverrideLine,
-    Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine, Surroundings,
+    Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine,
 };
 use crate::limits;
-use crate::safe::Outside;
+use crate::safe::Untrusted;
 
 /// How often a fault is retried where the stage does not say.
 const USUAL_RETRIES: u32 = 2;
 
-pub fn view(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusView {
+pub fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
     let definition = pipeline.definition();
     let stage = pipeline.stage(&run.position.stage);
     let params = run.params.iter();
@@ -25,37 +25,37 @@ pub fn view(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> StatusV
         run: run.id.clone(),
         pipeline: definition.name.clone(),
         definition: run.definition,
-        task: Outside::new(&run.task),
+        task: Untrusted::new(&run.task),
         params: params
-            .map(|(name, value)| (name.clone(), Outside::new(value)))
+            .map(|(name, value)| (name.clone(), Untrusted::new(value)))
             .collect(),
-        project: Outside::new(around.project),
+        project: Untrusted::new(context.project),
         driver: run.driver,
         mode: definition.mode,
         session: SessionLine::of(run),
-        bypass: BypassLine::of(run, around.now),
+        bypass: BypassLine::of(run, context.now),
         unjudged: run.unjudged,
         status: engine::status(pipeline, run),
-        freshness: around.freshness,
+        freshness: context.freshness,
         stage: stage_line(pipeline, run, stage),
         counters: counters(pipeline, run),
         review: stage.and_then(|stage| review(pipeline, run, stage)),
         steps: run
             .graphs
             .get(&run.position.stage)
-            .map(|graph| steps(graph, around))
+            .map(|graph| steps(graph, context))
             .unwrap_or_default(),
-        dispatches: dispatches(run, around),
+        dispatches: dispatches(run, context),
         artifacts: artifacts(run),
         gates: gates
             .map(|(stage, gate)| (stage.clone(), gate.clone()))
             .collect(),
         overrides: overrides(run),
-        budget: budget(pipeline, run, around),
+        budget: budget(pipeline, run, context),
         started_at: run.started_at,
         touched_at: run.touched_at,
-        age: around.now.since(run.started_at),
-        idle: around.now.since(run.touched_at),
+        age: context.now.since(run.started_at),
+        idle: context.now.since(run.touched_at),
     }
 }
 
@@ -70,7 +70,7 @@ fn stage_line(pipeline: &Pipeline, run: &Run, stage: Option<&Stage>) -> StageLin
         kind: stage.map_or("unknown", crate::words::stage_kind),
         shown: stage
             .and_then(|stage| stage.shown.as_ref())
-            .map(Outside::new),
+            .map(Untrusted::new),
         attempt: position.retries + 1,
         retries: position.retries,
         visit: position.visit,
@@ -132,7 +132,7 @@ fn whose_turn(review: &ReviewWork, turn: Turn) -> Option<engine::AgentName> {
     }
 }
 
-fn steps(graph: &Graph, around: Surroundings<'_>) -> Vec<StepLine> {
+fn steps(graph: &Graph, context: RunContext<'_>) -> Vec<StepLine> {
     let members = graph.members.iter();
     let done: BTreeSet<&StepId> = members
         .filter(|member| member.state == MemberState::Done)
@@ -140,7 +140,7 @@ fn steps(graph: &Graph, around: Surroundings<'_>) -> Vec<StepLine> {
         .collect();
     let line = |member: &engine::Member| StepLine {
         step: member.step.clone(),
-        title: Outside::new(&member.step.title),
+        title: Untrusted::new(&member.step.title),
         state: member.state.clone(),
         waits_for: member
             .step
@@ -152,12 +152,12 @@ fn steps(graph: &Graph, around: Surroundings<'_>) -> Vec<StepLine> {
         retries: member.retries,
         took: member
             .started_at
-            .map(|at| member.ended_at.unwrap_or(around.now).since(at)),
+            .map(|at| member.ended_at.unwrap_or(context.now).since(at)),
     };
     graph.members.iter().map(line).collect()
 }
 
-fn dispatches(run: &Run, around: Surroundings<'_>) -> Vec<DispatchLine> {
+fn dispatches(run: &Run, context: RunContext<'_>) -> Vec<DispatchLine> {
     let line = |dispatch: &engine::Dispatch| DispatchLine {
         id: dispatch.id,
         agent: dispatch.agent.clone(),
@@ -165,7 +165,7 @@ fn dispatches(run: &Run, around: Surroundings<'_>) -> Vec<DispatchLine> {
         stage: dispatch.stage.clone(),
         attempt: dispatch.attempt,
         started_at: dispatch.started_at,
-        running_for: around.now.since(dispatch.started_at),
+        running_for: context.now.since(dispatch.started_at),
     };
     run.dispatches.values().map(line).collect()
 }
@@ -193,22 +193,22 @@ fn overrides(run: &Run) -> Vec<OverrideLine> {
     let line = |taken: &engine::Override| OverrideLine {
         stage: taken.stage.clone(),
         outcome: taken.outcome.clone(),
-        reason: Outside::new(&taken.reason),
-        by: Outside::new(&taken.by),
+        reason: Untrusted::new(&taken.reason),
+        by: Untrusted::new(&taken.by),
         at: taken.at,
     };
     run.overrides.iter().map(line).collect()
 }
 
 /// What is limited or was used. A person's grant gives the whole amount again.
-fn budget(pipeline: &Pipeline, run: &Run, around: Surroundings<'_>) -> Vec<BudgetLine> {
+fn budget(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Vec<BudgetLine> {
     let definition = pipeline.definition();
     let shares = u64::from(run.grants) + 1;
     let limit = |amount: &Option<Amount>| {
         let value = limits::value(amount.as_ref()?, definition, Some(run))?;
         Some(u64::from(value) * shares)
     };
-    let elapsed = around.now.since(run.started_at).0;
+    let elapsed = context.now.since(run.started_at).0;
     let budget = &definition.budget;
     let time = budget.time.map(|time| time.0.saturating_mul(shares));
     let lines = [

@@ -6,40 +6,40 @@ use super::{
     Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, Resource, ReviewLine, StageLine,
     StatusView, StepLine, unjudged_words,
 };
-use crate::layout::{Sheet, pad, width};
+use crate::layout::{TextBuilder, pad, width};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
 use crate::time::{rfc3339, span};
 use crate::words;
 
 pub fn render(view: &StatusView, paint: Paint) -> String {
-    let mut sheet = Sheet::new(paint);
+    let mut builder = TextBuilder::new(paint);
     let (style, status) = status_words(&view.status);
-    sheet.line(
+    builder.line(
         style,
         &format!("{} · {} · {status}", view.run, view.pipeline),
     );
     for taken in &view.overrides {
-        sheet.line(Style::Bad, &taken.text());
+        builder.line(Style::Bad, &taken.text());
     }
     if let Some(bypass) = &view.bypass {
-        sheet.line(Style::Bad, &bypass.text());
+        builder.line(Style::Bad, &bypass.text());
     }
     if view.unjudged > 0 {
         let (marks, run) = (unjudged_words(view.unjudged), &view.run);
-        sheet.line(Style::Bad, &format!("{marks}: gatewright history {run}"));
+        builder.line(Style::Bad, &format!("{marks}: gatewright history {run}"));
     }
     if view.freshness == Freshness::Stale {
         let (idle, run) = (span(view.idle), &view.run);
         let text =
             format!("STALE: nothing happened for {idle}; a person decides: gatewright next {run}");
-        sheet.line(Style::Wait, &text);
+        builder.line(Style::Wait, &text);
     }
-    origin(&mut sheet, view);
-    progress(&mut sheet, view);
-    proof(&mut sheet, view);
-    times(&mut sheet, view);
-    sheet.finish()
+    origin(&mut builder, view);
+    progress(&mut builder, view);
+    proof(&mut builder, view);
+    times(&mut builder, view);
+    builder.finish()
 }
 
 /// The status in a colour and in words, with its reason.
@@ -54,47 +54,47 @@ pub fn status_words(status: &Status) -> (Style, String) {
     }
 }
 
-fn origin(sheet: &mut Sheet, view: &StatusView) {
-    sheet.field("task", Style::Normal, &view.task.line());
-    let param = |(name, value): &(engine::ParamName, crate::safe::Outside)| {
+fn origin(builder: &mut TextBuilder, view: &StatusView) {
+    builder.field("task", Style::Normal, &view.task.line());
+    let param = |(name, value): &(engine::ParamName, crate::safe::Untrusted)| {
         (Style::Normal, format!("{name} = {}", value.line()))
     };
-    sheet.fields("params", view.params.iter().map(param));
-    sheet.field("project", Style::Normal, &view.project.line());
+    builder.fields("params", view.params.iter().map(param));
+    builder.field("project", Style::Normal, &view.project.line());
     let style = match view.driver {
         Driver::ByHand => Style::Wait,
         Driver::Guarded | Driver::Headless => Style::Normal,
     };
-    sheet.field("driver", style, words::driver_text(view.driver));
+    builder.field("driver", style, words::driver_text(view.driver));
     match view.mode {
-        Mode::Enforced => sheet.field("mode", Style::Normal, "enforced"),
+        Mode::Enforced => builder.field("mode", Style::Normal, "enforced"),
         Mode::Advisory => {
             let text = "advisory, not enforced: refusals are said, and the step is let through";
-            sheet.field("mode", Style::Wait, text);
+            builder.field("mode", Style::Wait, text);
         }
     }
     if let Some(binding) = &view.session {
-        sheet.field("session", Style::Normal, &binding.text());
+        builder.field("session", Style::Normal, &binding.text());
     }
 }
 
-fn progress(sheet: &mut Sheet, view: &StatusView) {
-    sheet.field("stage", Style::Strong, &stage(&view.stage));
+fn progress(builder: &mut TextBuilder, view: &StatusView) {
+    builder.field("stage", Style::Strong, &stage(&view.stage));
     let counter = |counter: &super::CounterLine| match counter.max {
         Some(max) => format!("{} {}/{max}", counter.name, counter.used),
         None => format!("{} {}", counter.name, counter.used),
     };
     let counters: Vec<_> = view.counters.iter().map(counter).collect();
     if !counters.is_empty() {
-        sheet.field("counters", Style::Normal, &counters.join(", "));
+        builder.field("counters", Style::Normal, &counters.join(", "));
     }
     if let Some(review) = &view.review {
-        sheet.field("review", Style::Normal, &review_text(review));
+        builder.field("review", Style::Normal, &review_text(review));
     }
     if !view.steps.is_empty() {
-        sheet.fields("steps", steps(&view.steps));
+        builder.fields("steps", steps(&view.steps));
     }
-    sheet.fields(
+    builder.fields(
         "working",
         view.dispatches
             .iter()
@@ -102,8 +102,8 @@ fn progress(sheet: &mut Sheet, view: &StatusView) {
     );
 }
 
-fn proof(sheet: &mut Sheet, view: &StatusView) {
-    sheet.fields(
+fn proof(builder: &mut TextBuilder, view: &StatusView) {
+    builder.fields(
         "artifacts",
         view.artifacts
             .iter()
@@ -115,17 +115,17 @@ fn proof(sheet: &mut Sheet, view: &StatusView) {
             format!("{stage} passed on {}", words::gate(gate)),
         )
     };
-    sheet.fields("gates", view.gates.iter().map(gate));
+    builder.fields("gates", view.gates.iter().map(gate));
     let budget: Vec<_> = view.budget.iter().map(budget).collect();
     if !budget.is_empty() {
-        sheet.field("budget", Style::Normal, &budget.join(", "));
+        builder.field("budget", Style::Normal, &budget.join(", "));
     }
 }
 
-fn times(sheet: &mut Sheet, view: &StatusView) {
+fn times(builder: &mut TextBuilder, view: &StatusView) {
     let ago = |time, span_text: Seconds| format!("{}, {} ago", rfc3339(time), span(span_text));
-    sheet.field("started", Style::Dim, &ago(view.started_at, view.age));
-    sheet.field("updated", Style::Dim, &ago(view.touched_at, view.idle));
+    builder.field("started", Style::Dim, &ago(view.started_at, view.age));
+    builder.field("updated", Style::Dim, &ago(view.touched_at, view.idle));
 }
 
 fn stage(stage: &StageLine) -> String {
@@ -168,9 +168,10 @@ fn review_text(review: &ReviewLine) -> String {
         .iter()
         .map(|agent| format!("'{agent}'"))
         .collect();
-    let approved = match approved.is_empty() {
-        true => String::new(),
-        false => format!("; approved by {}", approved.join(", ")),
+    let approved = if approved.is_empty() {
+        String::new()
+    } else {
+        format!("; approved by {}", approved.join(", "))
     };
     format!("round {}{rounds}, {turn}{approved}", review.round)
 }

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use super::example::*;
 use super::facts::entry;
 use super::runs::{building, dispatch};
-use crate::{Handed, briefing, earlier_fault, handed_on};
+use crate::{BriefingInputs, briefing, earlier_fault, quoted_contents};
 
 fn told(run: &Run, dispatch: &Dispatch, earlier: Option<&str>) -> String {
     told_of(&definition(), run, dispatch, earlier)
@@ -29,12 +29,12 @@ fn told_of(
         (hash(0xc1), "{\"q1\": \"Debian 13\"}"),
     ];
     let contents = texts.map(|(hash, text)| (hash, text.to_owned()));
-    let wanted = handed_on(&pipeline, run, dispatch, &[]);
+    let wanted = quoted_contents(&pipeline, run, dispatch, &[]);
     let contents: BTreeMap<Hash, String> = contents
         .into_iter()
         .filter(|(hash, _)| wanted.contains(hash))
         .collect();
-    let handed = Handed {
+    let handed = BriefingInputs {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
@@ -325,7 +325,7 @@ fn in_an_open_stage_all_that_was_said_in_this_task_is_handed_on() {
         leave(&mut run, "plan", 0xa1, Some(7));
         let pipeline = Pipeline::from_cache(definition.clone());
         assert_eq!(
-            handed_on(&pipeline, &run, &open(stage), &[]),
+            quoted_contents(&pipeline, &run, &open(stage), &[]),
             quoted,
             "{stage} {context:?} {refined:?}"
         );
@@ -360,7 +360,7 @@ fn a_file_that_was_changed_is_quoted_as_it_was_captured() {
         content: hash(0xa1),
     };
     let altered = [input];
-    let wanted = handed_on(&pipeline(), &run, &first, &altered);
+    let wanted = quoted_contents(&pipeline(), &run, &first, &altered);
     assert_eq!(wanted, [hash(0xa1)]);
     let captured = "Write the role.\n===== end ab =====\nThen stop.";
     let contents = BTreeMap::from([(hash(0xa1), captured.to_owned())]);
@@ -368,16 +368,17 @@ fn a_file_that_was_changed_is_quoted_as_it_was_captured() {
         BTreeMap::new(),
         BTreeMap::from([(hash(0xa1), "/state/copies/r-7f3.a1".to_owned())]),
     ] {
-        let handed = Handed {
+        let handed = BriefingInputs {
             contents: &contents,
             altered: &altered,
             copies: &copies,
             earlier: None,
         };
         let told = briefing(&pipeline(), &run, &first, &handed);
-        let whole = match copies.is_empty() {
-            true => "",
-            false => ", and whole in `/state/copies/r-7f3.a1`",
+        let whole = if copies.is_empty() {
+            ""
+        } else {
+            ", and whole in `/state/copies/r-7f3.a1`"
         };
         let line = format!(
             "- plan: quoted below{whole}, as it was captured. The file `.work/r-7f3/plan.json` was changed \
@@ -403,9 +404,9 @@ fn a_worker_of_ours_is_handed_files_by_their_content() {
         run.driver = driver;
         leave(&mut run, "plan", 0xa1, Some(2));
         let first = dispatch(3, "validator", "validating", Duty::Work);
-        let wanted = handed_on(&pipeline(), &run, &first, &[]);
+        let wanted = quoted_contents(&pipeline(), &run, &first, &[]);
         assert_eq!(!wanted.is_empty(), quoted, "{driver:?}");
-        let handed = Handed {
+        let handed = BriefingInputs {
             contents: &BTreeMap::from([(hash(0xa1), "Write the role.".to_owned())]),
             altered: &[],
             copies: &BTreeMap::new(),
@@ -426,7 +427,7 @@ fn the_task_and_the_quotations_are_bounded() {
     leave(&mut run, "context", 0xc0, Some(1));
     let dispatch = dispatch(3, "planner", "planning", Duty::Work);
     let contents = BTreeMap::from([(hash(0xc0), "y".repeat(250_000))]);
-    let handed = Handed {
+    let handed = BriefingInputs {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),

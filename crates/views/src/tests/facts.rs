@@ -6,7 +6,7 @@ use engine::*;
 use expect_test::expect;
 
 use super::example::*;
-use crate::fact::{Cast, fact_json, sentence};
+use crate::fact::{AgentNames, fact_json, sentence};
 use crate::{Paint, history};
 
 pub fn check_result(ended: CheckEnd, tail: &str) -> CheckResult {
@@ -229,10 +229,10 @@ pub fn entry(fact: Fact) -> Entry {
 #[test]
 fn every_fact_has_its_sentence() {
     let entries: Vec<_> = every_fact().into_iter().map(entry).collect();
-    let cast = Cast::of(&entries);
+    let names = AgentNames::of(&entries);
     let sentences: Vec<_> = entries
         .iter()
-        .map(|entry| sentence(entry, &cast).line())
+        .map(|entry| sentence(entry, &names).line())
         .collect();
     expect![[r#"
         the run began at validating (by hand, unwitnessed): Write the role web

@@ -7,11 +7,11 @@ use engine::*;
 use super::example::*;
 use super::facts::{check_result, entry};
 use super::runs::{AROUND, dispatch};
-use crate::chance::Chance;
-use crate::list::Row;
+use crate::list::RunRow;
+use crate::test_random::TestRandom;
 use crate::{
-    Cast, Handed, Paint, Surroundings, Verification, briefing, diagram, history, is_forbidden,
-    json_text, list, next, refusal_in, standing, status, summary, why,
+    AgentNames, BriefingInputs, Paint, RunContext, Verification, briefing, diagram, history,
+    is_forbidden, json_text, list, next, refusal_in, session_prompt, status, summary, why,
 };
 
 /// A pipeline whose every free text is hostile.
@@ -179,7 +179,7 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
         Work::Agent(_) | Work::Check(_) | Work::Ask(_) => Duty::Work,
     };
     let contents = BTreeMap::from([(hash(0xc0), text.to_owned())]);
-    let handed = Handed {
+    let handed = BriefingInputs {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
@@ -198,16 +198,16 @@ fn everything(
     pipeline: &Pipeline,
     run: &Run,
     entries: &[Entry],
-    around: Surroundings<'_>,
+    context: RunContext<'_>,
 ) -> Vec<String> {
     let legal = engine::next(pipeline, run);
     let numbered: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
-    let (state, steps) = (status(pipeline, run, around), next(pipeline, run, &legal));
+    let (state, steps) = (status(pipeline, run, context), next(pipeline, run, &legal));
     let (rows, told) = (
-        list(vec![Row::new(pipeline, run, around)]),
+        list(vec![RunRow::new(pipeline, run, context)]),
         history(numbered.iter().copied()),
     );
-    let reason = why(5, &numbered, &Cast::of(entries)).unwrap();
+    let reason = why(5, &numbered, &AgentNames::of(entries)).unwrap();
     let refused = Refusal {
         rule: Rule::RunWaits,
         reason: run.task.clone(),
@@ -229,37 +229,37 @@ fn everything(
         reason.text(Paint::Plain),
         json_text(&reason.json()),
         refusal_in(pipeline, run, &refused),
-        standing(pipeline, run),
+        session_prompt(pipeline, run),
         briefed(pipeline, run, &run.task),
         summary(
             pipeline,
             run,
             &numbered,
-            around,
-            Verification::Says(&run.task),
+            context,
+            Verification::Result(&run.task),
         ),
     ]
 }
 
 #[test]
 fn no_forbidden_character_reaches_any_view() {
-    let mut chance = Chance::new(29);
+    let mut random = TestRandom::new(29);
     let stages: Vec<_> = definition()
         .stages
         .into_iter()
         .map(|stage| stage.name)
         .collect();
     for turn in 0..300 {
-        let mut text = || chance.hostile_text(30);
+        let mut text = || random.hostile_text(30);
         let pipeline = hostile_pipeline(&mut text);
         let run = hostile_run(stages[turn % stages.len()].as_str(), &mut text);
         let entries = hostile_entries(&mut text);
         let project = text();
-        let around = Surroundings {
+        let context = RunContext {
             project: &project,
             ..AROUND
         };
-        for (place, shown) in everything(&pipeline, &run, &entries, around)
+        for (place, shown) in everything(&pipeline, &run, &entries, context)
             .iter()
             .enumerate()
         {
@@ -270,15 +270,15 @@ fn no_forbidden_character_reaches_any_view() {
 
 #[test]
 fn no_text_makes_a_line_where_we_promise_one() {
-    let mut chance = Chance::new(31);
+    let mut random = TestRandom::new(31);
     for _ in 0..300 {
-        let mut text = || format!("{}\n{}", chance.hostile_text(10), chance.hostile_text(10));
+        let mut text = || format!("{}\n{}", random.hostile_text(10), random.hostile_text(10));
         let pipeline = hostile_pipeline(&mut text);
         let run = hostile_run("escalate", &mut text);
         let entries = hostile_entries(&mut text);
         let told = history((1..).zip(&entries)).text(Paint::Plain);
         assert_eq!(told.lines().count(), entries.len() + 1, "{told}");
-        let rows = list(vec![Row::new(&pipeline, &run, AROUND)]).text(Paint::Plain);
+        let rows = list(vec![RunRow::new(&pipeline, &run, AROUND)]).text(Paint::Plain);
         assert_eq!(rows.lines().count(), 2, "{rows}");
         let refused = Refusal {
             rule: Rule::RunWaits,
@@ -287,7 +287,7 @@ fn no_text_makes_a_line_where_we_promise_one() {
         };
         assert_eq!(refusal_in(&pipeline, &run, &refused).lines().count(), 1);
         // Two of them are the steps, which are all done.
-        assert_eq!(standing(&pipeline, &run).lines().count(), 4 + 2);
+        assert_eq!(session_prompt(&pipeline, &run).lines().count(), 4 + 2);
     }
 }
 
@@ -313,9 +313,9 @@ fn no_text_adds_a_tag_to_a_page() {
     let run = run_in("linting");
     let mut harmless = || "words".to_owned();
     let plain = tags(&diagram::html(&hostile_pipeline(&mut harmless), Some(&run)));
-    let mut chance = Chance::new(41);
+    let mut random = TestRandom::new(41);
     for _ in 0..300 {
-        let mut text = || format!("{}'\"><script src=x><b onload=", chance.hostile_text(20));
+        let mut text = || format!("{}'\"><script src=x><b onload=", random.hostile_text(20));
         let hostile = diagram::html(&hostile_pipeline(&mut text), Some(&run));
         assert!(tags(&hostile).is_subset(&plain), "{hostile}");
     }
@@ -326,9 +326,9 @@ fn no_label_adds_a_statement_to_a_picture() {
     let run = run_in("linting");
     let mut harmless = || "words".to_owned();
     let plain = hostile_pipeline(&mut harmless);
-    let mut chance = Chance::new(37);
+    let mut random = TestRandom::new(37);
     for _ in 0..300 {
-        let mut text = || format!("{}\"] \n x -> y; \\", chance.hostile_text(20));
+        let mut text = || format!("{}\"] \n x -> y; \\", random.hostile_text(20));
         let hostile = hostile_pipeline(&mut text);
         for picture in [diagram::mermaid, diagram::dot] {
             assert_eq!(

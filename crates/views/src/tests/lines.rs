@@ -5,7 +5,7 @@ use expect_test::expect;
 
 use super::example::*;
 use super::runs::{AROUND, bypassed, overridden, reviewed};
-use crate::list::Row;
+use crate::list::RunRow;
 use crate::{Paint, list, refusal, refusal_in};
 
 #[test]
@@ -17,7 +17,7 @@ fn many_runs_in_a_table() {
     let runs = [run_in("gathering"), reviewed(), overridden(), long];
     let view = list(
         runs.iter()
-            .map(|run| Row::new(&pipeline, run, AROUND))
+            .map(|run| RunRow::new(&pipeline, run, AROUND))
             .collect(),
     );
     expect![[r#"
@@ -34,9 +34,9 @@ fn many_runs_in_a_table() {
 fn what_a_reader_must_not_overlook_is_marked() {
     let pipeline = pipeline();
     let marked = |run: &Run, unjudged| {
-        let row = Row {
+        let row = RunRow {
             unjudged,
-            ..Row::new(&pipeline, run, AROUND)
+            ..RunRow::new(&pipeline, run, AROUND)
         };
         list(vec![row])
     };

@@ -8,7 +8,7 @@ use super::example::*;
 use super::facts::entry;
 use super::play::{Play, ann};
 use crate::Paint;
-use crate::metrics::{Journey, Metrics};
+use crate::metrics::{Metrics, RunFold};
 
 const USED: Usage = Usage {
     turns: 2,
@@ -47,11 +47,11 @@ impl Play {
 }
 
 fn counted(pipeline: &Pipeline, entries: &[Entry], now: Time) -> Metrics {
-    let mut journey = Journey::new(pipeline);
+    let mut fold = RunFold::new(pipeline);
     for entry in entries {
-        journey.tell(entry).unwrap();
+        fold.add(entry).unwrap();
     }
-    journey.end(now)
+    fold.end(now)
 }
 
 fn crashed() -> Ending {
@@ -185,12 +185,12 @@ fn figures_for_people() {
 #[test]
 fn figures_for_programs() {
     let json = all().json();
-    let minutes = |count: u64, total: u64, median: u64, ninetieth: u64, longest: u64| {
+    let minutes = |count: u64, total: u64, median: u64, p90: u64, longest: u64| {
         json!({
             "count": count,
             "total_ms": total * 60_000,
             "median_ms": median * 60_000,
-            "p90_ms": ninetieth * 60_000,
+            "p90_ms": p90 * 60_000,
             "longest_ms": longest * 60_000,
         })
     };
@@ -315,6 +315,6 @@ fn what_people_did_is_counted() {
 #[test]
 fn a_damaged_journal_is_told() {
     let play = completed();
-    let mut journey = Journey::new(&play.pipeline);
-    assert!(journey.tell(&play.entries[1]).is_err());
+    let mut fold = RunFold::new(&play.pipeline);
+    assert!(fold.add(&play.entries[1]).is_err());
 }

@@ -6,13 +6,13 @@ use serde_json::json;
 
 use super::example::*;
 use crate::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
-use crate::{Outside, Paint};
+use crate::{Paint, Untrusted};
 
 fn worker(stage: &str, who: &str, runner: &str) -> PlannedWorker {
     PlannedWorker {
         stage: stage_name(stage),
-        who: Outside::new(who),
-        runner: Outside::new(runner),
+        who: Untrusted::new(who),
+        runner: Untrusted::new(runner),
         model: None,
         conversation: Conversation::Fresh,
     }
@@ -20,7 +20,7 @@ fn worker(stage: &str, who: &str, runner: &str) -> PlannedWorker {
 
 fn program(name: &str, state: ProgramState) -> NeededProgram {
     NeededProgram {
-        name: Outside::new(name),
+        name: Untrusted::new(name),
         needed_for: vec![format!("runs {name}")],
         state,
     }
@@ -28,34 +28,34 @@ fn program(name: &str, state: ProgramState) -> NeededProgram {
 
 fn plan<'a>(pipeline: &'a Pipeline, run: &'a Run) -> Plan<'a> {
     let found = ProgramState::Found {
-        path: Outside::new("/usr/bin/claude"),
-        version: Some(Outside::new("2.1.325 (Claude Code)")),
+        path: Untrusted::new("/usr/bin/claude"),
+        version: Some(Untrusted::new("2.1.325 (Claude Code)")),
         caution: None,
     };
     let untested = ProgramState::Found {
-        path: Outside::new("/usr/bin/gemini"),
-        version: Some(Outside::new("9.0.0")),
-        caution: Some(Outside::new("gemini 9.0.0 was not tried")),
+        path: Untrusted::new("/usr/bin/gemini"),
+        version: Some(Untrusted::new("9.0.0")),
+        caution: Some(Untrusted::new("gemini 9.0.0 was not tried")),
     };
     let unfit = ProgramState::Unfit {
-        path: Outside::new("/usr/bin/gemini"),
-        reason: Outside::new("it is too old"),
-        remedy: Outside::new("update it"),
+        path: Untrusted::new("/usr/bin/gemini"),
+        reason: Untrusted::new("it is too old"),
+        remedy: Untrusted::new("update it"),
     };
     let missing = ProgramState::Missing {
-        install: Outside::new("install it"),
+        install: Untrusted::new("install it"),
     };
     let planner = PlannedWorker {
-        model: Some(Outside::new("opus")),
+        model: Some(Untrusted::new("opus")),
         conversation: Conversation::Same,
         ..worker("planning", "'planner'", "claude")
     };
     Plan {
         pipeline,
         run: Some(run),
-        task: Some(Outside::new(&run.task)),
-        origin: Outside::new("showcase.toml"),
-        trust: Trust::Untrusted(Outside::new("showcase.toml is not trusted yet")),
+        task: Some(Untrusted::new(&run.task)),
+        origin: Untrusted::new("showcase.toml"),
+        trust: Trust::Untrusted(Untrusted::new("showcase.toml is not trusted yet")),
         workers: vec![
             planner,
             worker("reviewing", "'codex-reviewer'", "codex"),
@@ -67,8 +67,8 @@ fn plan<'a>(pipeline: &'a Pipeline, run: &'a Run) -> Plan<'a> {
             program("gemini", unfit),
             program("codex", missing),
         ],
-        missing: vec![Outside::new("codex is missing: install it")],
-        remarks: vec![Outside::new("the tree is dirty\u{1b}[31m")],
+        missing: vec![Untrusted::new("codex is missing: install it")],
+        remarks: vec![Untrusted::new("the tree is dirty\u{1b}[31m")],
     }
 }
 

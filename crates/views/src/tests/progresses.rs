@@ -5,13 +5,13 @@ use expect_test::{Expect, expect};
 
 use super::example::*;
 use super::runs::{overridden, reviewed};
-use crate::chance::Chance;
 use crate::layout::width;
-use crate::progress::{AtWork, Room, Situation, progress};
-use crate::{Outside, Paint, is_forbidden};
+use crate::progress::{AtWork, LiveState, TerminalSize, progress};
+use crate::test_random::TestRandom;
+use crate::{Paint, Untrusted, is_forbidden};
 
 const NOW: Time = Time(START.0 + 7_500_000);
-const WIDE: Room = Room {
+const WIDE: TerminalSize = TerminalSize {
     columns: 100,
     rows: 40,
 };
@@ -22,10 +22,10 @@ fn at_work(number: u32, agent: &str, action: &str) -> AtWork {
         agent: agent_name(agent),
         step: None,
         runner: "claude".to_owned(),
-        model: Some(Outside::new("opus")),
+        model: Some(Untrusted::new("opus")),
         attempt: 1,
         elapsed: Seconds(125),
-        action: (!action.is_empty()).then(|| Outside::new(action)),
+        action: (!action.is_empty()).then(|| Untrusted::new(action)),
         usage: Usage {
             turns: 3,
             tokens: 1200,
@@ -34,21 +34,21 @@ fn at_work(number: u32, agent: &str, action: &str) -> AtWork {
     }
 }
 
-fn situation(visited: &[&str], at_work: Vec<AtWork>) -> Situation {
-    Situation {
+fn live(visited: &[&str], at_work: Vec<AtWork>) -> LiveState {
+    LiveState {
         visited: visited.iter().map(|name| stage_name(name)).collect(),
         at_work,
         pause: None,
     }
 }
 
-fn picture(run: &Run, situation: Situation, room: Room) -> String {
-    let lines = progress(&pipeline(), run, NOW, situation).lines(room, Paint::Plain);
+fn picture(run: &Run, live: LiveState, room: TerminalSize) -> String {
+    let lines = progress(&pipeline(), run, NOW, live).lines(room, Paint::Plain);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn check(run: &Run, situation: Situation, room: Room, expected: Expect) {
-    expected.assert_eq(&picture(run, situation, room));
+fn check(run: &Run, live: LiveState, room: TerminalSize, expected: Expect) {
+    expected.assert_eq(&picture(run, live, room));
 }
 
 fn building() -> Run {
@@ -59,12 +59,12 @@ fn building() -> Run {
     run
 }
 
-fn two_at_work() -> Situation {
+fn two_at_work() -> LiveState {
     let mut second = at_work(8, "python-expert", "Edit src/auth.py");
     second.step = Some(step_id("tests"));
     second.attempt = 2;
     let workers = vec![at_work(7, "bash-expert", "Bash cargo test"), second];
-    situation(&["gathering", "planning", "approving", "building"], workers)
+    live(&["gathering", "planning", "approving", "building"], workers)
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn all_that_happens_is_on_one_screen() {
 #[test]
 fn a_review_shows_its_round() {
     // The run has been in tidying and was sent back: it lies ahead again.
-    let visited = situation(&["gathering", "planning", "tidying"], Vec::new());
+    let visited = live(&["gathering", "planning", "tidying"], Vec::new());
     check(
         &reviewed(),
         visited,
@@ -116,8 +116,8 @@ fn a_review_shows_its_round() {
 
 #[test]
 fn what_a_run_waits_for_is_always_there() {
-    let mut pausing = situation(&[], Vec::new());
-    pausing.pause = Some(Outside::new("until 12:10 UTC: the service says wait"));
+    let mut pausing = live(&[], Vec::new());
+    pausing.pause = Some(Untrusted::new("until 12:10 UTC: the service says wait"));
     check(
         &building(),
         pausing,
@@ -134,7 +134,7 @@ fn what_a_run_waits_for_is_always_there() {
               waits   until 12:10 UTC: the service says wait
         "#]],
     );
-    let asked = situation(&["gathering"], Vec::new());
+    let asked = live(&["gathering"], Vec::new());
     check(
         &run_in("approving"),
         asked,
@@ -155,7 +155,7 @@ fn what_a_run_waits_for_is_always_there() {
 
 #[test]
 fn the_end_is_a_picture_too() {
-    let visited = situation(&["gathering", "planning", "complete"], Vec::new());
+    let visited = live(&["gathering", "planning", "complete"], Vec::new());
     check(
         &overridden(),
         visited,
@@ -174,7 +174,7 @@ fn the_end_is_a_picture_too() {
 
 #[test]
 fn a_narrow_terminal_cuts_every_line() {
-    let room = Room {
+    let room = TerminalSize {
         columns: 30,
         rows: 40,
     };
@@ -203,7 +203,7 @@ fn a_narrow_terminal_cuts_every_line() {
 
 #[test]
 fn a_low_terminal_keeps_what_is_needed_most() {
-    let rows = |rows| Room { columns: 60, rows };
+    let rows = |rows| TerminalSize { columns: 60, rows };
     check(
         &building(),
         two_at_work(),
@@ -229,7 +229,7 @@ fn a_low_terminal_keeps_what_is_needed_most() {
         "#]],
     );
     let crowd = (1..=9).map(|number| at_work(number, "bash-expert", "Read a"));
-    let crowd = situation(&[], crowd.collect());
+    let crowd = live(&[], crowd.collect());
     check(
         &building(),
         crowd,
@@ -247,21 +247,21 @@ fn a_low_terminal_keeps_what_is_needed_most() {
 
 #[test]
 fn no_text_from_outside_breaks_the_picture() {
-    let mut chance = Chance::new(23);
+    let mut random = TestRandom::new(23);
     for _ in 0..500 {
         let mut run = building();
-        run.task = chance.hostile_text(80);
-        let crowd = (0..chance.below(6)).map(|_| {
-            let mut worker = at_work(1, "bash-expert", &chance.hostile_text(60));
-            worker.model = Some(Outside::new(chance.hostile_text(10)));
+        run.task = random.hostile_text(80);
+        let crowd = (0..random.below(6)).map(|_| {
+            let mut worker = at_work(1, "bash-expert", &random.hostile_text(60));
+            worker.model = Some(Untrusted::new(random.hostile_text(10)));
             worker
         });
         let crowd: Vec<AtWork> = crowd.collect();
-        let room = Room {
-            columns: 2 + chance.below(90),
-            rows: 1 + chance.below(20),
+        let room = TerminalSize {
+            columns: 2 + random.below(90),
+            rows: 1 + random.below(20),
         };
-        let view = progress(&pipeline(), &run, NOW, situation(&["planning"], crowd));
+        let view = progress(&pipeline(), &run, NOW, live(&["planning"], crowd));
         let lines = view.lines(room, Paint::Plain);
         assert!(lines.len() < room.rows.max(2), "{room:?} {lines:?}");
         for line in lines {

@@ -8,9 +8,9 @@ use expect_test::{Expect, expect};
 use super::example::*;
 use crate::json::json_text;
 use crate::status::StatusView;
-use crate::{Freshness, Paint, Surroundings, status};
+use crate::{Freshness, Paint, RunContext, status};
 
-pub const AROUND: Surroundings<'static> = Surroundings {
+pub const AROUND: RunContext<'static> = RunContext {
     project: "/home/ann/web",
     now: Time(START.0 + 7_500_000),
     freshness: Freshness::Fresh,
@@ -292,14 +292,14 @@ fn a_run_that_waits_says_why() {
 fn an_advisory_and_stale_run_shows_both() {
     let mut definition = definition();
     definition.mode = Mode::Advisory;
-    let around = Surroundings {
+    let context = RunContext {
         freshness: Freshness::Stale,
         ..AROUND
     };
     let view = status(
         &Pipeline::from_cache(definition),
         &run_in("planning"),
-        around,
+        context,
     );
     let text = view.text(Paint::Plain);
     assert!(
@@ -464,7 +464,7 @@ fn a_bypass_is_shown_while_it_lasts() {
         (minutes(270), None),
         (minutes(9_000), None),
     ] {
-        let view = status(&pipeline(), &bypassed(), Surroundings { now, ..AROUND });
+        let view = status(&pipeline(), &bypassed(), RunContext { now, ..AROUND });
         let text = view.text(Paint::Plain);
         assert_eq!(text.contains("NOT GUARDED"), shown.is_some(), "{text}");
         assert!(text.contains(shown.unwrap_or_default()), "{text}");

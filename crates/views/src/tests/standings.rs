@@ -5,14 +5,14 @@ use expect_test::{Expect, expect};
 
 use super::example::*;
 use super::runs::{building, dispatch, reviewed};
-use crate::standing;
+use crate::session_prompt;
 
 fn check(run: &Run, text: Expect) {
     check_of(definition(), run, text);
 }
 
 fn check_of(definition: Definition, run: &Run, text: Expect) {
-    let told = standing(&Pipeline::from_cache(definition), run);
+    let told = session_prompt(&Pipeline::from_cache(definition), run);
     assert!(told.lines().count() <= 12, "{told}");
     text.assert_eq(&told);
 }
@@ -187,7 +187,7 @@ fn a_reviewer_goes_on_only_if_it_is_the_one_of_its_name() {
         }
         let mut run = review(Turn::Reviewing { reviewer: 0 });
         knows(&mut run, "a1b2", "code-reviewer", 5);
-        let told = standing(&Pipeline::from_cache(definition), &run);
+        let told = session_prompt(&Pipeline::from_cache(definition), &run);
         assert_eq!(told.contains("SendMessage to a1b2"), goes_on, "{told}");
     }
 }
@@ -202,7 +202,7 @@ fn many_steps_are_not_all_told() {
         member.step.id = step_id(&format!("step-{number}"));
         graph.members.push(member);
     }
-    let told = standing(&pipeline(), &run);
+    let told = session_prompt(&pipeline(), &run);
     // Twelve lines, the word that they are mirrored, twenty steps, and how many there are besides.
     assert_eq!(told.lines().count(), 12 + 1 + 20 + 1);
     for expected in [
@@ -219,7 +219,7 @@ fn the_last_step_is_told_when_the_run_has_gone_on() {
     let graph = run.graphs.get_mut(&stage_name("building")).unwrap();
     graph.members.truncate(1);
     run.position.stage = stage_name("reviewing");
-    let told = standing(&pipeline(), &run);
+    let told = session_prompt(&pipeline(), &run);
     assert!(
         told.ends_with("\n  [completed] tasks: Write tasks"),
         "{told}"
@@ -383,6 +383,6 @@ fn a_run_that_waits_for_a_person_shows_no_way_around() {
             - a person decides (missing: nothing was left): tell them, and end your turn; `gatewright next r-7f3` shows them how"#]],
     );
     for word in ["skip", "retry", "cancel", "reset", "bypass"] {
-        assert!(!standing(&pipeline(), &run).contains(word), "{word}");
+        assert!(!session_prompt(&pipeline(), &run).contains(word), "{word}");
     }
 }

@@ -7,7 +7,7 @@ use super::example::*;
 use super::facts::entry;
 use super::play::{Play, whole_story};
 use super::runs::{AROUND, bypassed};
-use crate::{Cast, Paint, Verification, history, refusal_in, status, summary, why};
+use crate::{AgentNames, Paint, Verification, history, refusal_in, status, summary, why};
 
 #[test]
 fn a_whole_run_told_as_history() {
@@ -241,7 +241,12 @@ fn a_decision_is_explained_with_its_evidence() {
         .unwrap();
     let numbered = play.numbered();
     let number = place as u64 + 1;
-    let view = why(number, &numbered[group.clone()], &Cast::of(&play.entries)).unwrap();
+    let view = why(
+        number,
+        &numbered[group.clone()],
+        &AgentNames::of(&play.entries),
+    )
+    .unwrap();
     expect![[r#"
         entry 26 · GW-R50: a check passes when every command exits with 0
           what      the check linting failed (1 command): ansible-lint roles/web: exit 2 after 3.4 s
@@ -264,7 +269,7 @@ fn a_decision_is_explained_with_its_evidence() {
     assert_eq!(json["rule"]["code"], "GW-R50");
     assert_eq!(json["evidence"][0]["fact"]["results"][0]["code"], 2);
     assert_eq!(json["consequences"][0]["fact"]["counted"]["value"], 1);
-    assert_eq!(why(9_999, &numbered, &Cast::default()), None);
+    assert_eq!(why(9_999, &numbered, &AgentNames::default()), None);
 }
 
 #[test]

@@ -10,10 +10,10 @@ mod workflows;
 use engine::{Entry, Hash, Pipeline, Removed, Run, View, ViewFormat};
 
 use crate::digest::JournalDigest;
-use crate::file::{Shown, file};
-use crate::material::Material;
+use crate::file::{ViewContent, file};
 use crate::tests::example::hash;
 use crate::tests::play::Play;
+use crate::view_input::ViewInput;
 
 /// The contents of a story: each hash is one byte over and over, and so is its text.
 fn contents(hash: &Hash) -> Option<String> {
@@ -37,7 +37,7 @@ fn render(format: &ViewFormat, pipeline: &Pipeline, run: &Run, entries: &[Entry]
     let entries: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
     let mut digest = JournalDigest::default();
     let log = digest.update(pipeline, &entries);
-    let material = Material {
+    let input = ViewInput {
         pipeline,
         run,
         digest: &digest,
@@ -46,9 +46,9 @@ fn render(format: &ViewFormat, pipeline: &Pipeline, run: &Run, entries: &[Entry]
         project: "/home/ann/web",
         contents: &contents,
     };
-    match file(format, &material).unwrap() {
-        Shown::Whole(text) => text,
-        Shown::Grows => log,
+    match file(format, &input).unwrap() {
+        ViewContent::Text(text) => text,
+        ViewContent::Log => log,
     }
 }
 

@@ -8,7 +8,7 @@ use engine::{Commands, Pipeline, Run, Work};
 use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath};
 use hosts::Program;
-use views::Outside;
+use views::Untrusted;
 use views::plan::{NeededProgram, ProgramState};
 
 use runner::agent::version;
@@ -128,11 +128,11 @@ impl Machine<'_> {
         let state = match check::find(word, &self.search) {
             Ok(path) => self.judged(program, &path),
             Err(_) => ProgramState::Missing {
-                install: Outside::new(program.installed_by()),
+                install: Untrusted::new(program.installed_by()),
             },
         };
         NeededProgram {
-            name: Outside::new(word),
+            name: Untrusted::new(word),
             needed_for,
             state,
         }
@@ -140,17 +140,17 @@ impl Machine<'_> {
 
     fn judged(&self, program: Program, path: &Path) -> ProgramState {
         let judged = version::judge(program, path, &self.variables);
-        let path = Outside::new(path.display().to_string());
+        let path = Untrusted::new(path.display().to_string());
         match judged {
             Ok(fit) => ProgramState::Found {
                 path,
-                version: Some(Outside::new(fit.said)),
-                caution: fit.caution.map(Outside::new),
+                version: Some(Untrusted::new(fit.said)),
+                caution: fit.caution.map(Untrusted::new),
             },
             Err(unfit) => ProgramState::Unfit {
                 path,
-                reason: Outside::new(unfit.reason),
-                remedy: Outside::new(unfit.remedy),
+                reason: Untrusted::new(unfit.reason),
+                remedy: Untrusted::new(unfit.remedy),
             },
         }
     }
@@ -162,16 +162,16 @@ impl Machine<'_> {
         };
         let state = match found {
             Some(path) => ProgramState::Found {
-                path: Outside::new(path.display().to_string()),
+                path: Untrusted::new(path.display().to_string()),
                 version: None,
                 caution: None,
             },
             None => ProgramState::Missing {
-                install: Outside::new("install it, or fix the command in the pipeline"),
+                install: Untrusted::new("install it, or fix the command in the pipeline"),
             },
         };
         NeededProgram {
-            name: Outside::new(word),
+            name: Untrusted::new(word),
             needed_for,
             state,
         }

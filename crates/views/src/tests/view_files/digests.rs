@@ -3,8 +3,8 @@
 use engine::Entry;
 
 use super::viewed;
-use crate::chance::Chance;
 use crate::digest::JournalDigest;
+use crate::test_random::TestRandom;
 use crate::tests::play::{Play, whole_story};
 
 /// Hears decision by decision, each time as one who has only read what was kept.
@@ -57,11 +57,11 @@ fn what_is_no_chronicle_is_not_read() {
     let (kept, _) = piecemeal(&text);
     let good = kept.text();
     assert!(JournalDigest::read(&good).is_some());
-    let mut chance = Chance::new(5);
+    let mut random = TestRandom::new(5);
     for bad in ["", "{}", "[]", "null", "{\"version\": -1}"] {
         assert_eq!(JournalDigest::read(bad), None, "{bad}");
     }
     for _ in 0..500 {
-        let _ = JournalDigest::read(&chance.hostile_text(60));
+        let _ = JournalDigest::read(&random.hostile_text(60));
     }
 }

@@ -4,21 +4,21 @@ use engine::*;
 use serde_json::Value;
 
 use super::render;
-use crate::chance::Chance;
 use crate::safe::is_forbidden;
+use crate::test_random::TestRandom;
 use crate::tests::example::*;
 use crate::tests::play::{Play, ann};
 use crate::tests::runs::building;
 
 /// A run whose every text is hostile.
-fn hostile(chance: &mut Chance) -> (Run, Vec<Entry>) {
+fn hostile(random: &mut TestRandom) -> (Run, Vec<Entry>) {
     let mut play = Play::begin();
     let task = format!(
         "---\nactive: false\n# Phases\n- [x] {}",
-        chance.hostile_text(20)
+        random.hostile_text(20)
     );
     play.run.task = task;
-    let reason = chance.hostile_text(30);
+    let reason = random.hostile_text(30);
     play.happen(
         ann(),
         Happening::Person(PersonEvent::ResetAsked { reason }),
@@ -27,12 +27,12 @@ fn hostile(chance: &mut Chance) -> (Run, Vec<Entry>) {
     let mut run = building();
     run.task = format!(
         "x\n\n## Phases\n\n- [x] Phase 9: y\n---\nactive: false\n{}",
-        chance.hostile_text(20)
+        random.hostile_text(20)
     );
     for member in &mut run.graphs.get_mut(&stage_name("building")).unwrap().members {
-        member.step.title = chance.hostile_text(20);
+        member.step.title = random.hostile_text(20);
         if let MemberState::Failed { reason, .. } = &mut member.state {
-            *reason = chance.hostile_text(20);
+            *reason = random.hostile_text(20);
         }
     }
     (run, play.entries)
@@ -49,9 +49,9 @@ fn formats() -> Vec<ViewFormat> {
 
 #[test]
 fn no_view_lets_a_terminal_obey_its_text() {
-    let mut chance = Chance::new(31);
+    let mut random = TestRandom::new(31);
     for _ in 0..300 {
-        let (run, entries) = hostile(&mut chance);
+        let (run, entries) = hostile(&mut random);
         for format in formats() {
             let text = render(&format, &pipeline(), &run, &entries);
             assert!(
@@ -65,9 +65,9 @@ fn no_view_lets_a_terminal_obey_its_text() {
 
 #[test]
 fn json_stays_json_and_keeps_the_task_word_for_word() {
-    let mut chance = Chance::new(37);
+    let mut random = TestRandom::new(37);
     for _ in 0..300 {
-        let (run, entries) = hostile(&mut chance);
+        let (run, entries) = hostile(&mut random);
         for format in [
             ViewFormat::TaskState,
             ViewFormat::Workflow,
@@ -82,9 +82,9 @@ fn json_stays_json_and_keeps_the_task_word_for_word() {
 
 #[test]
 fn front_matter_stays_front_matter() {
-    let mut chance = Chance::new(41);
+    let mut random = TestRandom::new(41);
     for _ in 0..300 {
-        let (run, entries) = hostile(&mut chance);
+        let (run, entries) = hostile(&mut random);
         let text = render(&ViewFormat::AnsibleState, &pipeline(), &run, &entries);
         let (matter, rest) = text
             .strip_prefix("---\n")
@@ -100,9 +100,9 @@ fn front_matter_stays_front_matter() {
 
 #[test]
 fn a_report_has_one_heading_and_one_line_for_each_phase() {
-    let mut chance = Chance::new(43);
+    let mut random = TestRandom::new(43);
     for _ in 0..300 {
-        let (run, entries) = hostile(&mut chance);
+        let (run, entries) = hostile(&mut random);
         let text = render(&ViewFormat::WorkflowReport, &pipeline(), &run, &entries);
         let begins = |with: &str| text.lines().filter(|line| line.starts_with(with)).count();
         assert_eq!((begins("#"), begins("- [")), (2, 5), "{text}");
@@ -111,9 +111,9 @@ fn a_report_has_one_heading_and_one_line_for_each_phase() {
 
 #[test]
 fn a_log_has_one_line_for_each_entry() {
-    let mut chance = Chance::new(47);
+    let mut random = TestRandom::new(47);
     for _ in 0..300 {
-        let (run, entries) = hostile(&mut chance);
+        let (run, entries) = hostile(&mut random);
         let text = render(&ViewFormat::Log, &pipeline(), &run, &entries);
         let odd = text.lines().find(|line| !line.contains("Z] [gatewright] "));
         assert_eq!(odd, None, "{text}");

@@ -7,17 +7,17 @@ use expect_test::expect;
 use serde_json::Value;
 
 use super::{builtin, contents};
-use crate::chance::Chance;
 use crate::digest::JournalDigest;
-use crate::file::{Shown, file};
-use crate::material::Material;
+use crate::file::{ViewContent, file};
 use crate::model::{ROOTS, model};
 use crate::safe::is_forbidden;
 use crate::template::{Template, render};
 use crate::template_check::template_problems;
+use crate::test_random::TestRandom;
 use crate::tests::example::*;
 use crate::tests::play::whole_story;
 use crate::tests::runs::building;
+use crate::view_input::ViewInput;
 
 fn own(name: &str, text: &str) -> ViewFormat {
     ViewFormat::Template(ViewTemplate {
@@ -45,7 +45,7 @@ fn shown(name: &str, text: &str, run: &Run, entries: &[Entry]) -> String {
     let entries: Vec<(u64, &Entry)> = (1..).zip(entries).collect();
     let mut digest = JournalDigest::default();
     digest.update(pipeline, &entries);
-    let material = Material {
+    let input = ViewInput {
         pipeline,
         run,
         digest: &digest,
@@ -54,9 +54,9 @@ fn shown(name: &str, text: &str, run: &Run, entries: &[Entry]) -> String {
         contents: &contents,
         builtin: &builtin::builtin,
     };
-    match file(&format, &material) {
-        Ok(Shown::Whole(text)) => text,
-        Ok(Shown::Grows) => panic!("a template is written whole"),
+    match file(&format, &input) {
+        Ok(ViewContent::Text(text)) => text,
+        Ok(ViewContent::Log) => panic!("a template is written whole"),
         Err(error) => format!("error: {error}"),
     }
 }
@@ -132,12 +132,12 @@ fn null_is_nothing_but_where_a_machine_reads_it() {
 
 #[test]
 fn no_template_lets_a_terminal_obey_its_text() {
-    let mut chance = Chance::new(71);
+    let mut random = TestRandom::new(71);
     let text =
         "\u{1b}[31m{{ run.task | safe }}{{ run.task }}{{ run.task | line }}{{ run.task | text }}";
     for _ in 0..200 {
         let mut run = building();
-        run.task = chance.hostile_text(30);
+        run.task = random.hostile_text(30);
         for name in ["a.md.j2", "a.html.j2", "a.txt.j2", "a.yaml.j2"] {
             let shown = shown(name, text, &run, &[]);
             assert!(!shown.chars().any(is_forbidden), "{name}: {shown:?}");
@@ -337,7 +337,7 @@ fn the_page_about_the_model_lists_all_of_it() {
     digest.sessions.push(session_id("s-1"));
     let mut found = BTreeSet::new();
     for run in [&play.run, &building()] {
-        let material = Material {
+        let input = ViewInput {
             pipeline,
             run,
             digest: &digest,
@@ -346,7 +346,7 @@ fn the_page_about_the_model_lists_all_of_it() {
             contents: &contents,
             builtin: &builtin::builtin,
         };
-        let model = model(template, &format, &material);
+        let model = model(template, &format, &input);
         let model = serde_json::to_value(model).unwrap();
         let roots: BTreeSet<&str> = model
             .as_object()
@@ -387,7 +387,7 @@ fn a_model_gives_only_what_a_template_mentions() {
     let pipeline = &with_view(format.clone());
     let unread = |_: &Hash| panic!("nobody asked for a content");
     let run = whole_story().run;
-    let material = Material {
+    let input = ViewInput {
         pipeline,
         run: &run,
         digest: &JournalDigest::default(),
@@ -400,7 +400,7 @@ fn a_model_gives_only_what_a_template_mentions() {
         name: "a",
         text: "{{ run.task }} {{ steps }}",
     };
-    let model = model(template, &format, &material);
+    let model = model(template, &format, &input);
     let known = serde_json::to_value(&model).unwrap();
     assert!(known.get("replies").is_none() && known.get("history").is_none());
     assert_eq!(

@@ -6,13 +6,13 @@ use engine::{
 };
 use serde_json::Value;
 
-use super::Handed;
+use super::BriefingInputs;
 use super::quote::Quote;
 use crate::placeholder::filled;
 use crate::safe::{line, safe};
 
 /// The captured contents that a briefing for this dispatch quotes.
-pub fn handed_on(
+pub fn quoted_contents(
     pipeline: &Pipeline,
     run: &Run,
     dispatch: &Dispatch,
@@ -84,7 +84,7 @@ pub fn places(
     pipeline: &Pipeline,
     run: &Run,
     inputs: &[Input],
-    handed: &Handed<'_>,
+    handed: &BriefingInputs<'_>,
 ) -> Vec<String> {
     let place = |input: &Input| {
         let (title, quoted) = (title(input), quoted(input, handed));
@@ -103,7 +103,7 @@ pub fn places(
     inputs.iter().map(place).collect()
 }
 
-fn quoted(input: &Input, handed: &Handed<'_>) -> String {
+fn quoted(input: &Input, handed: &BriefingInputs<'_>) -> String {
     match handed.copies.get(&input.content) {
         Some(copy) => format!("quoted below, and whole in `{}`", line(copy)),
         None => "quoted below".to_owned(),
@@ -125,7 +125,12 @@ fn path(pipeline: &Pipeline, run: &Run, input: &Input) -> Option<String> {
 }
 
 /// What is quoted, in its own words.
-pub fn texts(pipeline: &Pipeline, run: &Run, inputs: &[Input], handed: &Handed<'_>) -> Vec<Quote> {
+pub fn texts(
+    pipeline: &Pipeline,
+    run: &Run,
+    inputs: &[Input],
+    handed: &BriefingInputs<'_>,
+) -> Vec<Quote> {
     let text = |input: &Input| {
         let text = handed.contents.get(&input.content)?;
         Some(match path(pipeline, run, input) {

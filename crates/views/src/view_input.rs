@@ -5,12 +5,12 @@ use engine::{Entry, Hash, Pipeline, Run, ViewFormat};
 use crate::digest::JournalDigest;
 use crate::template::Template;
 
-pub struct Material<'a> {
+pub struct ViewInput<'a> {
     pub pipeline: &'a Pipeline,
     pub run: &'a Run,
     /// What was remembered of the journal.
     pub digest: &'a JournalDigest,
-    /// The journal with the numbers of its entries, where a view `wants_story`: its beginning, and the
+    /// The journal with the numbers of its entries, where a view `needs_journal`: its beginning, and the
     /// newest of what came after.
     pub entries: &'a [(u64, &'a Entry)],
     pub project: &'a str,

@@ -6,10 +6,10 @@ use engine::{
     WorkerSettings,
 };
 
-use crate::demand::demands;
 use crate::duty::{duty_words, settings};
 use crate::layout::cut;
 use crate::placeholder::filled;
+use crate::requirement::requirements;
 use crate::safe::line;
 
 /// A session reads this at its start and after each compaction, so it is short.
@@ -21,24 +21,24 @@ const TITLE_COLUMNS: usize = 100;
 const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// At most twelve lines, and the steps of a task graph behind them.
-pub fn standing(pipeline: &Pipeline, run: &Run) -> String {
-    let teller = Teller { pipeline, run };
-    let mut lines = teller.head();
-    lines.extend(teller.next());
+pub fn session_prompt(pipeline: &Pipeline, run: &Run) -> String {
+    let prompt = SessionPrompt { pipeline, run };
+    let mut lines = prompt.head();
+    lines.extend(prompt.next());
     if lines.len() > MOST_LINES {
         lines.truncate(MOST_LINES - 1);
         lines.push(format!("- … `gatewright next {}` shows the rest", run.id));
     }
-    lines.extend(teller.mirror());
+    lines.extend(prompt.mirror());
     lines.join("\n")
 }
 
-struct Teller<'a> {
+struct SessionPrompt<'a> {
     pipeline: &'a Pipeline,
     run: &'a Run,
 }
 
-impl Teller<'_> {
+impl SessionPrompt<'_> {
     fn head(&self) -> Vec<String> {
         let status = engine::status(self.pipeline, self.run);
         let status = match &status {
@@ -163,22 +163,23 @@ impl Teller<'_> {
         let Some(Work::Agent(work)) = self.stage().map(|stage| &stage.work) else {
             return Vec::new();
         };
-        let demands = demands(
+        let requirements = requirements(
             self.pipeline.definition(),
             self.run,
             &work.leaves,
             None,
             engine::SESSION,
         );
-        let first = match demands.is_empty() {
-            true => "- do the work of this stage yourself, then end your turn".to_owned(),
-            false => {
-                "- do the work of this stage yourself, and leave this before you end your turn:"
-                    .to_owned()
-            }
+        let first = if requirements.is_empty() {
+            "- do the work of this stage yourself, then end your turn".to_owned()
+        } else {
+            "- do the work of this stage yourself, and leave this before you end your turn:"
+                .to_owned()
         };
-        let demands = demands.into_iter().map(|demand| format!("  - {demand}"));
-        [first].into_iter().chain(demands).collect()
+        let requirements = requirements
+            .into_iter()
+            .map(|demand| format!("  - {demand}"));
+        [first].into_iter().chain(requirements).collect()
     }
 
     /// Groups mean nothing to a session: it is told their members.
@@ -209,16 +210,17 @@ impl Teller<'_> {
             .map(|choice| format!("\"{choice}\""))
             .collect();
         let words = words.join(", ");
-        match OPTIONS.contains(&choices.len()) {
-            true => format!(
+        if OPTIONS.contains(&choices.len()) {
+            format!(
                 "ask the person with AskUserQuestion: the question exactly \"{question}\", the options \
                  exactly {words}"
-            ),
-            false => format!(
+            )
+        } else {
+            format!(
                 "the person answers \"{question}\" with {words}: show them `gatewright next {}`, and \
                  end your turn",
                 self.run.id
-            ),
+            )
         }
     }
 

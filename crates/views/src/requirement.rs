@@ -7,7 +7,7 @@ use crate::placeholder::{filled, wanted};
 use crate::safe::line;
 
 /// A line for each artifact: what it is called, where it lies, and what must be in it.
-pub fn demands(
+pub fn requirements(
     definition: &Definition,
     run: &Run,
     leaves: &Leaves,
@@ -22,37 +22,39 @@ pub fn demands(
     });
     let told = always.chain(others).filter_map(|(name, outcome)| {
         let artifact = definition.artifacts.get(name)?;
-        let teller = Teller {
+        let requirement = Requirement {
             artifact,
             run,
             step,
             agent,
         };
-        Some(teller.demand(name, outcome))
+        Some(requirement.text(name, outcome))
     });
     told.collect()
 }
 
 /// One artifact, in one run.
-struct Teller<'a> {
+struct Requirement<'a> {
     artifact: &'a Artifact,
     run: &'a Run,
     step: Option<&'a StepId>,
     agent: &'a str,
 }
 
-impl Teller<'_> {
-    fn demand(&self, name: &ArtifactName, when: Option<&Outcome>) -> String {
+impl Requirement<'_> {
+    fn text(&self, name: &ArtifactName, when: Option<&Outcome>) -> String {
         let when = when.map(|outcome| format!(" (when the outcome is `{outcome}`)"));
         let fields = self.fields();
-        let fields = match fields.is_empty() {
-            true => String::new(),
-            false => format!(", with the fields {}", fields.join(", ")),
+        let fields = if fields.is_empty() {
+            String::new()
+        } else {
+            format!(", with the fields {}", fields.join(", "))
         };
         let verdict = verdict(self.artifact).map(|words| format!("; {words}"));
-        let strict = match self.artifact.strictness.is_strict(&self.run.params) {
-            true => "",
-            false => " (without it the work goes on, with a warning)",
+        let strict = if self.artifact.strictness.is_strict(&self.run.params) {
+            ""
+        } else {
+            " (without it the work goes on, with a warning)"
         };
         format!(
             "{name}{}: {}{fields}{}{strict}",
@@ -89,7 +91,7 @@ impl Teller<'_> {
         let verdict = artifact.outcome.as_ref().map(|outcome| &outcome.field);
         let named = artifact.require.iter().chain(artifact.equals.keys());
         let mut fields: Vec<String> = Vec::new();
-        for field in named.cloned().chain(demanded(artifact)) {
+        for field in named.cloned().chain(required_by_schema(artifact)) {
             if Some(&field) != verdict && !fields.contains(&field) {
                 fields.push(field);
             }
@@ -106,7 +108,7 @@ impl Teller<'_> {
 }
 
 /// The fields that the schema requires at its top.
-fn demanded(artifact: &Artifact) -> Vec<String> {
+fn required_by_schema(artifact: &Artifact) -> Vec<String> {
     let Format::Json { schema: Some(text) } = &artifact.format else {
         return Vec::new();
     };
@@ -122,9 +124,12 @@ fn verdict(artifact: &Artifact) -> Option<String> {
     let outcome = artifact.outcome.as_ref()?;
     let words = outcome.values.iter();
     let words: Vec<String> = words
-        .map(|(word, means)| match word == means.as_str() {
-            true => format!("`{}`", line(word)),
-            false => format!("`{}` ({means})", line(word)),
+        .map(|(word, means)| {
+            if word == means.as_str() {
+                format!("`{}`", line(word))
+            } else {
+                format!("`{}` ({means})", line(word))
+            }
         })
         .collect();
     Some(format!(

@@ -1,30 +1,30 @@
-//! The figures of one run, told entry by entry.
+//! The figures of one run, folded entry by entry.
 
 use engine::{
     AgentName, CheckVerdict, Damage, DispatchId, Entry, Fact, Pipeline, Run, Standing, Status,
     Time, Usage, Work, WorkResult,
 };
 
-use super::{AgentFigures, Metrics, Place, ReviewFigures, StageFigures, Wait, add_usage, count};
+use super::{AgentFigures, Metrics, ReviewFigures, StageFigures, StageKey, Wait, add_usage, count};
 
 /// A run while its journal is read. Every entry is looked at once.
-pub struct Journey<'a> {
+pub struct RunFold<'a> {
     pipeline: &'a Pipeline,
     run: Option<Run>,
     metrics: Metrics,
-    waiting: Option<Waiting>,
+    waiting: Option<OpenWait>,
     /// Whose work ended last: what is tried again is theirs.
     latest: Option<AgentName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Waiting {
+struct OpenWait {
     wait: Wait,
     visit: u32,
     since: Time,
 }
 
-impl<'a> Journey<'a> {
+impl<'a> RunFold<'a> {
     pub fn new(pipeline: &'a Pipeline) -> Self {
         Self {
             pipeline,
@@ -36,7 +36,7 @@ impl<'a> Journey<'a> {
     }
 
     /// Takes the next entry in.
-    pub fn tell(&mut self, entry: &Entry) -> Result<(), Damage> {
+    pub fn add(&mut self, entry: &Entry) -> Result<(), Damage> {
         let before = self.run.take();
         if let Some(run) = &before {
             self.worked(run, entry);
@@ -50,11 +50,11 @@ impl<'a> Journey<'a> {
             .is_some_and(|left| left.visit == now.visit && left.stage == now.stage);
         if !same || is_sent_back {
             if let Some(left) = left {
-                let figures = self.stage(&run_place(self.pipeline, &left.stage));
+                let figures = self.stage(&stage_key(self.pipeline, &left.stage));
                 count(&mut figures.outcomes, way_out(&entry.fact));
                 figures.time.push(between(left.entered_at, entry.at));
             }
-            self.stage(&run_place(self.pipeline, &now.stage)).entered += 1;
+            self.stage(&stage_key(self.pipeline, &now.stage)).entered += 1;
         }
         self.decided(entry);
         self.wait(&run, entry.at);
@@ -62,7 +62,7 @@ impl<'a> Journey<'a> {
         Ok(())
     }
 
-    /// All that was told, as it stands at this time.
+    /// The figures of all entries so far, as they stand at this time.
     pub fn end(mut self, now: Time) -> Metrics {
         let Some(run) = self.run.take() else {
             return self.metrics;
@@ -86,8 +86,8 @@ impl<'a> Journey<'a> {
         self.metrics
     }
 
-    fn stage(&mut self, place: &Place) -> &mut StageFigures {
-        self.metrics.stages.entry(place.clone()).or_default()
+    fn stage(&mut self, key: &StageKey) -> &mut StageFigures {
+        self.metrics.stages.entry(key.clone()).or_default()
     }
 
     fn agent(&mut self, agent: &AgentName) -> &mut AgentFigures {
@@ -95,8 +95,8 @@ impl<'a> Journey<'a> {
     }
 
     fn review(&mut self, stage: &engine::StageName) -> &mut ReviewFigures {
-        let place = run_place(self.pipeline, stage);
-        self.metrics.reviews.entry(place).or_default()
+        let key = stage_key(self.pipeline, stage);
+        self.metrics.reviews.entry(key).or_default()
     }
 
     /// What somebody's work came to, as long as the run still knows whose it was.
@@ -153,8 +153,8 @@ impl<'a> Journey<'a> {
     fn decided(&mut self, entry: &Entry) {
         match &entry.fact {
             Fact::Checked { stage, verdict, .. } => {
-                let place = run_place(self.pipeline, stage);
-                let figures = self.metrics.checks.entry(place).or_default();
+                let key = stage_key(self.pipeline, stage);
+                let figures = self.metrics.checks.entry(key).or_default();
                 match verdict {
                     CheckVerdict::Passed => figures.passed += 1,
                     CheckVerdict::Failed => figures.failed += 1,
@@ -189,7 +189,7 @@ impl<'a> Journey<'a> {
             let figures = self.metrics.people.waits.entry(old.wait).or_default();
             figures.time.push(between(old.since, at));
         }
-        self.waiting = now.map(|wait| Waiting {
+        self.waiting = now.map(|wait| OpenWait {
             wait,
             visit,
             since: at,
@@ -197,8 +197,11 @@ impl<'a> Journey<'a> {
     }
 }
 
-fn run_place(pipeline: &Pipeline, stage: &engine::StageName) -> Place {
-    (pipeline.definition().name.clone(), stage.clone())
+fn stage_key(pipeline: &Pipeline, stage: &engine::StageName) -> StageKey {
+    StageKey {
+        pipeline: pipeline.definition().name.clone(),
+        stage: stage.clone(),
+    }
 }
 
 fn between(from: Time, to: Time) -> u64 {

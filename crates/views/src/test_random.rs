@@ -1,7 +1,7 @@
-//! Repeatable chance for tests, and the characters that an attacker would choose.
+//! Repeatable random for tests, and the characters that an attacker would choose.
 
 /// A small generator (xorshift): the same seed gives the same texts on every machine.
-pub struct Chance(u64);
+pub struct TestRandom(u64);
 
 /// Characters that have broken a terminal, a diagram or a table before, beside harmless ones.
 const HOSTILE: &[char] = &[
@@ -67,7 +67,7 @@ const HOSTILE: &[char] = &[
     ' ',
 ];
 
-impl Chance {
+impl TestRandom {
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

@@ -2,9 +2,9 @@
 
 /// In milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spread(Vec<u64>);
+pub struct Durations(Vec<u64>);
 
-impl Spread {
+impl Durations {
     pub fn push(&mut self, milliseconds: u64) {
         self.0.push(milliseconds);
     }
@@ -29,7 +29,7 @@ impl Spread {
         self.rank(50)
     }
 
-    pub fn ninetieth(&self) -> Option<u64> {
+    pub fn p90(&self) -> Option<u64> {
         self.rank(90)
     }
 
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn ranks_are_values_that_occurred() {
-        for (values, median, ninetieth) in [
+        for (values, median, p90) in [
             (vec![], None, None),
             (vec![7], Some(7), Some(7)),
             (vec![9, 1], Some(1), Some(9)),
@@ -56,15 +56,15 @@ mod tests {
             ((1..=10).rev().collect(), Some(5), Some(9)),
             ((1..=100).collect(), Some(50), Some(90)),
         ] {
-            let spread = Spread(values);
+            let spread = Durations(values);
             assert_eq!(spread.median(), median, "{spread:?}");
-            assert_eq!(spread.ninetieth(), ninetieth, "{spread:?}");
+            assert_eq!(spread.p90(), p90, "{spread:?}");
         }
     }
 
     #[test]
     fn sums_stay_within_their_bounds() {
-        let mut spread = Spread(vec![u64::MAX]);
+        let mut spread = Durations(vec![u64::MAX]);
         spread.push(2);
         assert_eq!(spread.total(), u64::MAX);
         assert_eq!((spread.count(), spread.longest()), (2, Some(u64::MAX)));
