@@ -7,9 +7,11 @@
 mod agent_began;
 mod answer;
 mod arrival;
+mod call;
 mod command;
 mod event;
 mod guarded;
+mod headless_agent;
 mod input;
 mod promise;
 mod protected_paths;
@@ -18,7 +20,6 @@ mod resolve;
 mod skill;
 mod spool;
 mod watch;
-mod worker;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -29,8 +30,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
-use hosts::{Bytes, Event, Payload, Program, Stake, Unreadable};
+use hosts::{Bytes, Event, Payload, Program, Stake};
 
+use call::HookCall;
 use input::Input;
 use runtime::context::Context;
 use runtime::enrolment;
@@ -39,8 +41,8 @@ use runtime::failure::Failure;
 use runtime::state::State;
 use watch::Voice;
 
-/// After this we answer whatever has been found out. The host's own limit is longer, and what follows
-/// from it is not ours to say.
+/// After this long we answer with what we know. The host's own limit is longer, and the host decides
+/// what follows from it.
 const DEADLINE: Duration = Duration::from_secs(hosts::hook::DEADLINE_SECONDS);
 
 /// What is said of a panic.
@@ -95,8 +97,8 @@ impl Known {
         }
     }
 
-    /// The answer of a hook that is still at work when its time is over, and the end of it. What took
-    /// too long is marked: nobody judged it in time.
+    /// Answers for a hook that is still at work when its time is over, and ends the process. The event
+    /// is kept for the journal: nobody judged it in time.
     fn give_up(&self, place: Option<(State, SessionId)>) {
         let late = "it took too long";
         let code = self.voice.answer(&self.undecided(late));
@@ -112,13 +114,14 @@ impl Known {
     }
 }
 
+/// The way of one hook. It leads from the top to the bottom, and the first that has an answer ends it.
 fn hook(arguments: &[OsString], known: &Known) -> Bytes {
-    let (host, named) = input::named(arguments);
+    let (host, mut named) = input::named(arguments);
     known.learn(|facts| (facts.host, facts.event) = (Some(host), named));
-    let environment = Environment::new(std::env::vars_os());
+    let mut environment = Environment::new(std::env::vars_os());
     let input = Input::of_process(host, &environment);
-    if let Some(worker) = worker::find(&environment) {
-        return worker.answer(named, &input, environment, known);
+    if let Some(agent) = headless_agent::find(host, &environment) {
+        return agent.answer(named, &input, environment, known);
     }
     // The sessions of other hosts are not ours.
     if host.session_host().is_none() {
@@ -127,76 +130,92 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
         return Bytes::nothing();
     };
-    match enrolment::is_enrolled(&state, session) {
-        true => enrolled(named, &input, environment, known),
-        false => arrival::unenrolled(named, &input, environment, known, (&state, session))
-            .unwrap_or_else(Bytes::nothing),
+    let caller = SessionAtHook { state, session };
+    if enrolment::is_enrolled(&caller.state, session) {
+        match enrolled(named, &input, environment, known, &caller) {
+            Guard::Answered(bytes) => return bytes,
+            // The run is over, or was never there: the session is as free as any other.
+            Guard::Released(event, unused) => (named, environment) = (Some(event), *unused),
+        }
     }
+    let answer = arrival::unenrolled(named, &input, environment, known, &caller);
+    answer.unwrap_or_else(Bytes::nothing)
 }
 
-/// Whatever happens now has an answer.
-fn enrolled(named: Option<Event>, input: &Input, environment: Environment, known: &Known) -> Bytes {
+/// The session that calls, and the state folder in which it may be enrolled.
+struct SessionAtHook<'a> {
+    state: State,
+    session: &'a SessionId,
+}
+
+/// What became of a hook in a session that is enrolled.
+enum Guard {
+    Answered(Bytes),
+    /// The session holds no run any more. The event, and the environment for what comes next.
+    Released(Event, Box<Environment>),
+}
+
+/// Invariant: every way out of here has an answer, or releases the session.
+fn enrolled(
+    named: Option<Event>,
+    input: &Input,
+    environment: Environment,
+    known: &Known,
+    caller: &SessionAtHook<'_>,
+) -> Guard {
     known.learn(|facts| facts.promised = true);
     let (event, payload) = match input.payload(named) {
         Ok(read) => read,
         Err(unreadable) => {
-            unread(named, input, &environment, &unreadable);
-            return known.undecided(&unreadable.to_string());
+            // Nobody judged what could not be read, so that is kept for the journal, too.
+            let (reason, event) = (unreadable.to_string(), named.unwrap_or(Event::Other));
+            spool::keep(&caller.state, event, caller.session, &reason);
+            return Guard::Answered(known.undecided(&reason));
         }
     };
     known.learn(|facts| facts.event = Some(event));
     let payload = Rc::new(payload);
     let context = Context::at(environment, guarded::folder(input, &payload));
-    let context = context.hurried(watched(known, input, &payload));
+    let context = context.hurried(watched(known, caller, &payload));
     if input.is_long() {
         context.expect_delay();
     }
-    let work = || guarded::answer(event, &payload, input, &context);
+    let call = HookCall::of_session(input.host, event, &payload, caller.session);
+    let work = || guarded::answer(&call, caller.session, &context);
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(Some(answer))) => return input.host.write_answer(event, &answer),
-        // The run is over, or was never there: the session is as free as any other.
-        Ok(Ok(None)) => return freed(event, input, context.environment, known),
-        Ok(Err(failure)) => told(&failure),
+        Ok(Ok(Some(answer))) => return Guard::Answered(input.host.write_answer(event, &answer)),
+        Ok(Ok(None)) => {
+            known.learn(|facts| facts.promised = false);
+            return Guard::Released(event, Box::new(context.environment));
+        }
+        Ok(Err(failure)) => in_one_line(&failure),
         Err(_) => FAULT.to_owned(),
     };
     known.learn(|facts| facts.stake = Some(guarded::stake(&payload, &context.environment)));
-    known.undecided(&reason)
+    Guard::Answered(known.undecided(&reason))
 }
 
 /// Before what may take long: a session that holds a run gets its answer before the host loses its
 /// patience. A tree may be large, a command long, and others may be at work on the same run.
-fn watched(known: &Known, input: &Input, payload: &Rc<Payload>) -> impl Fn(&Environment) + use<> {
-    let (known, payload, session) = (known.clone(), Rc::clone(payload), input.session.clone());
+fn watched(
+    known: &Known,
+    caller: &SessionAtHook<'_>,
+    payload: &Rc<Payload>,
+) -> impl Fn(&Environment) + use<> {
+    let (known, payload) = (known.clone(), Rc::clone(payload));
+    let (state, session) = (caller.state.clone(), caller.session.clone());
     let (since, is_watched) = (Instant::now(), Cell::new(false));
     move |environment| {
         if !is_watched.replace(true) {
-            let (late, session) = (known.clone(), session.clone());
-            let state = State::find(environment).ok();
-            watch::begin(since, DEADLINE, move || late.give_up(state.zip(session)));
+            let (late, place) = (known.clone(), (state.clone(), session.clone()));
+            watch::begin(since, DEADLINE, move || late.give_up(Some(place)));
             known.learn(|facts| facts.stake = Some(guarded::stake(&payload, environment)));
         }
     }
 }
 
-fn freed(event: Event, input: &Input, environment: Environment, known: &Known) -> Bytes {
-    known.learn(|facts| facts.promised = false);
-    let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
-        return Bytes::nothing();
-    };
-    arrival::unenrolled(Some(event), input, environment, known, (&state, session))
-        .unwrap_or_else(Bytes::nothing)
-}
-
-/// What could not be read is marked, too: nobody judged it.
-fn unread(named: Option<Event>, input: &Input, environment: &Environment, why: &Unreadable) {
-    if let (Ok(state), Some(session)) = (State::find(environment), &input.session) {
-        let event = named.unwrap_or(Event::Other);
-        spool::keep(&state, event, session, &why.to_string());
-    }
-}
-
 /// A failure in one line, with what a person can do about it.
-fn told(failure: &Failure) -> String {
+fn in_one_line(failure: &Failure) -> String {
     format!("{failure}; type `gatewright doctor` to find the cause")
 }
 

@@ -84,7 +84,7 @@ fn refused_anyway(
     if opened.run().standing != Standing::Queued {
         return Ok(None);
     }
-    let taken = transact::as_taken_up(workspace, opened, (&workspace.context.who(), clock::now()))?;
+    let taken = transact::as_taken_up(workspace, opened, &workspace.context.who(), clock::now())?;
     let choice = choice::choose(&taken.pipeline, taken.run(), wanted)?;
     Ok(choice.err())
 }

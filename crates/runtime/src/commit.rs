@@ -1,9 +1,11 @@
-//! One look and one transaction: what the engine needs is looked at, then it decides and the store writes.
+//! One proposal and one transaction: look at what the engine needs to see, then decide and store.
 
 use std::collections::BTreeMap;
 
-use engine::{ArtifactName, Decision, Entry, Event, Happening, Refusal, Reply, Rule, Time, Who};
-use evidence::Given;
+use engine::{
+    ArtifactName, Decision, Entry, Event, Happening, Needs, Refusal, Reply, Rule, Time, Who,
+};
+use evidence::{Given, Looked};
 use store::{Backend, Commit, Content, Key, StoredEntry, Transacted};
 
 use crate::clock;
@@ -45,7 +47,7 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// A refusal of something that was not even tried: it is told, and leaves no entry.
+    /// A refusal of something that was not even tried. It leaves no entry.
     pub fn refused(opened: OpenRun, refusal: Refusal) -> Self {
         let (rule, reply) = (refusal.rule, Reply::Refuse(refusal));
         Self {
@@ -60,10 +62,57 @@ impl Decided {
 }
 
 /// Who did it, when, and under which key.
+#[derive(Clone, Copy)]
 pub struct Signed<'a> {
     pub by: &'a Who,
     pub at: Time,
     pub key: Option<&'a Key>,
+}
+
+/// A request as the engine judges it on this run: the event, and what it needs to see for that.
+pub struct Proposal<'a> {
+    request: &'a Request,
+    signed: Signed<'a>,
+    event: Event,
+    needs: Needs,
+}
+
+impl<'a> Proposal<'a> {
+    pub fn new(opened: &OpenRun, signed: Signed<'a>, request: &'a Request) -> Self {
+        let event = Event {
+            at: signed.at,
+            by: signed.by.clone(),
+            what: request.what.clone(),
+        };
+        let needs = engine::needs(&opened.pipeline, opened.run(), &event);
+        Self {
+            request,
+            signed,
+            event,
+            needs,
+        }
+    }
+
+    /// Does the engine need to see anything besides the run?
+    pub fn needs_evidence(&self) -> bool {
+        self.needs != Needs::default()
+    }
+
+    /// Looks at what the engine needs to see.
+    pub fn look(&self, workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Looked, Failure> {
+        let reply = self.request.reply.as_deref();
+        workspace.look(opened, &self.needs, &self.request.given, reply)
+    }
+
+    /// What the engine decides about this run as it was read. Nothing is stored.
+    pub fn decide(&self, opened: &OpenRun, looked: &Looked) -> Decision {
+        engine::decide(
+            &opened.pipeline,
+            opened.run(),
+            &self.event,
+            &looked.evidence,
+        )
+    }
 }
 
 pub enum Attempt {
@@ -74,38 +123,30 @@ pub enum Attempt {
     Moved,
 }
 
-/// One look and one transaction.
-pub fn attempt(
+/// Decides and stores in one transaction, on the evidence of one look.
+pub fn store(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
-    signed: Signed<'_>,
-    request: Request,
+    proposal: &Proposal<'_>,
+    looked: &Looked,
 ) -> Result<Attempt, Failure> {
-    let Signed { by, at, key } = signed;
-    let event = Event {
-        at,
-        by: by.clone(),
-        what: request.what,
-    };
-    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-    let looked = workspace.look(&opened, &needs, &request.given, request.reply.as_deref())?;
     let OpenRun { stored, pipeline } = opened;
     let contents: Vec<Content<'_>> = looked
         .contents
         .iter()
-        .chain(&request.contents)
+        .chain(&proposal.request.contents)
         .map(stored_content)
         .collect();
     let commit = Commit {
         run: &stored.run.id,
         seen: stored.version,
-        key,
+        key: proposal.signed.key,
         contents: &contents,
         fence: workspace.fence,
         secrets: &workspace.context.environment.secrets,
         status: &|run| engine::status(&pipeline, run),
     };
-    let mut decide = |run: &_| engine::decide(&pipeline, run, &event, &looked.evidence);
+    let mut decide = |run: &_| engine::decide(&pipeline, run, &proposal.event, &looked.evidence);
     match workspace.store.transact(&commit, &mut decide)? {
         Transacted::Done {
             decision,
@@ -143,28 +184,6 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
     }
 }
 
-/// What the engine would decide about this run as it was read. Nothing is stored.
-pub fn preview(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    (by, at): (&Who, Time),
-    request: &Request,
-) -> Result<Decision, Failure> {
-    let event = Event {
-        at,
-        by: by.clone(),
-        what: request.what.clone(),
-    };
-    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-    let looked = workspace.look(opened, &needs, &request.given, request.reply.as_deref())?;
-    Ok(engine::decide(
-        &opened.pipeline,
-        opened.run(),
-        &event,
-        &looked.evidence,
-    ))
-}
-
 /// One attempt at something that is no longer needed if somebody else was first.
 pub fn alone(
     workspace: &mut Workspace<'_>,
@@ -173,16 +192,15 @@ pub fn alone(
     what: Happening,
 ) -> Result<OpenRun, Failure> {
     let run = opened.run().id.clone();
-    match attempt(
-        workspace,
-        opened,
-        Signed {
-            by,
-            at: clock::now(),
-            key: None,
-        },
-        what.into(),
-    )? {
+    let signed = Signed {
+        by,
+        at: clock::now(),
+        key: None,
+    };
+    let request = Request::from(what);
+    let proposal = Proposal::new(&opened, signed, &request);
+    let looked = proposal.look(workspace, &opened)?;
+    match store(workspace, opened, &proposal, &looked)? {
         Attempt::Done(decided) => Ok(decided.opened),
         Attempt::Repeated(_) | Attempt::Moved => workspace.read(&run),
     }

@@ -46,8 +46,7 @@ pub fn check(
         return Ok(decided);
     }
     let is_git = workspace.project_of(&opened)?.is_git();
-    let taken =
-        transact::as_taken_up(workspace, &opened, (&workspace.context.who(), clock::now()))?;
+    let taken = transact::as_taken_up(workspace, &opened, &workspace.context.who(), clock::now())?;
     if engine::is_stale(&taken.pipeline, taken.run(), clock::now()) {
         return happened(
             workspace,

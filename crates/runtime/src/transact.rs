@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use engine::{
-    Decision, Driver, EngineEvent, Entry, Event, Fact, Happening, PersonEvent, Refusal, Reply,
-    Rule, RunId, SessionEvent, Standing, Time, Who, WorkEvent, WorkResult,
+    Decision, Driver, EngineEvent, Entry, Fact, Happening, PersonEvent, Refusal, Reply, Rule,
+    RunId, SessionEvent, Standing, Time, Who, WorkEvent, WorkResult,
 };
+use evidence::Looked;
 use store::{Backend, Key, StoredEntry};
 
-use crate::commit::{self, Attempt, Signed};
+use crate::commit::{self, Attempt, Proposal, Signed};
 pub use crate::commit::{Decided, Request, alone};
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
@@ -68,13 +69,13 @@ pub fn transact(
     make: &mut MakeRequest<'_>,
 ) -> Result<Decided, Failure> {
     let decided = match target {
-        Target::Seen(opened) => look_and_store(workspace, *opened, (options, None), make)?,
+        Target::Seen(opened) => look_and_store(workspace, *opened, options, None, make)?,
         Target::Locked(run) => match repeated(workspace, &run, options.key)? {
             Some(decided) => decided,
             None => {
                 let lock = workspace.state.wait_to_change(&run);
                 let opened = workspace.read(&run)?;
-                look_and_store(workspace, opened, (options, lock), make)?
+                look_and_store(workspace, opened, options, lock, make)?
             }
         },
     };
@@ -86,7 +87,8 @@ pub fn transact(
 fn look_and_store(
     workspace: &mut Workspace<'_>,
     mut opened: OpenRun,
-    (options, mut lock): (Options<'_>, Option<FileLock>),
+    options: Options<'_>,
+    mut lock: Option<FileLock>,
     make: &mut MakeRequest<'_>,
 ) -> Result<Decided, Failure> {
     let Options { by, key } = options;
@@ -94,16 +96,25 @@ fn look_and_store(
     for _ in 0..MOST_LOOKS {
         opened = prepare(workspace, opened)?;
         let at = clock::now();
+        let signed = Signed { by, at, key };
         let request = make(workspace, &opened, at)?;
-        opened = match before_storing(workspace, opened, (by, at), &request)? {
-            Ready::Decided(decided) => return Ok(*decided),
-            Ready::TakenUp(taken) => {
-                opened = taken;
-                continue;
+        if moves(&request.what) {
+            workspace.project_of(&opened)?;
+        }
+        if is_queued(&opened) && is_work(&request.what) {
+            if let Some(refusal) = refused_anyway(workspace, &opened, signed, &request)? {
+                return Ok(Decided::refused(opened, refusal));
             }
-            Ready::Store(opened) => opened,
-        };
-        match commit::attempt(workspace, opened, Signed { by, at, key }, request)? {
+            let taken_up = Happening::Engine(EngineEvent::TakenUp);
+            opened = alone(workspace, opened, by, taken_up)?;
+            continue;
+        }
+        let proposal = Proposal::new(&opened, signed, &request);
+        let looked = proposal.look(workspace, &opened)?;
+        if let Some(decision) = unstored(&opened, &proposal, &request, &looked) {
+            return Ok(unrecorded(opened, decision));
+        }
+        match commit::store(workspace, opened, &proposal, &looked)? {
             Attempt::Done(decided) => return settle(workspace, *decided),
             Attempt::Repeated(entries) => {
                 let opened = workspace.read(&run)?;
@@ -121,56 +132,19 @@ fn look_and_store(
     Err(Failure::outside(message).hint("retry"))
 }
 
-enum Ready {
-    /// There is nothing to store.
-    Decided(Box<Decided>),
-    /// A queued run was taken up first: look again.
-    TakenUp(OpenRun),
-    Store(OpenRun),
-}
-
-/// What is settled before anything is stored.
-fn before_storing(
-    workspace: &mut Workspace<'_>,
-    opened: OpenRun,
-    (by, at): (&Who, Time),
+/// The decision that leaves no entry: it needs no transaction. What usually leaves one goes to the
+/// store at once, which also knows whether the same key was there before.
+fn unstored(
+    opened: &OpenRun,
+    proposal: &Proposal<'_>,
     request: &Request,
-) -> Result<Ready, Failure> {
-    if moves(&request.what) {
-        workspace.project_of(&opened)?;
+    looked: &Looked,
+) -> Option<Decision> {
+    if proposal.needs_evidence() && leaves_entries(&request.what) {
+        return None;
     }
-    if is_queued(&opened) && is_work(&request.what) {
-        return match refused_anyway(workspace, &opened, (by, at), request)? {
-            Some(refusal) => Ok(Ready::Decided(Box::new(Decided::refused(opened, refusal)))),
-            None => alone(
-                workspace,
-                opened,
-                by,
-                Happening::Engine(EngineEvent::TakenUp),
-            )
-            .map(Ready::TakenUp),
-        };
-    }
-    if is_stored_anyway(&opened, (by, at), request) {
-        return Ok(Ready::Store(opened));
-    }
-    let decision = commit::preview(workspace, &opened, (by, at), request)?;
-    Ok(match decision.entries.is_empty() {
-        true => Ready::Decided(Box::new(unrecorded(opened, decision))),
-        false => Ready::Store(opened),
-    })
-}
-
-/// Does this usually leave an entry and need a look at files? Then a first look without storing would
-/// be a waste.
-fn is_stored_anyway(opened: &OpenRun, (by, at): (&Who, Time), request: &Request) -> bool {
-    let event = Event {
-        at,
-        by: by.clone(),
-        what: request.what.clone(),
-    };
-    let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-    needs != engine::Needs::default() && leaves_entries(&request.what)
+    let decision = proposal.decide(opened, looked);
+    decision.entries.is_empty().then_some(decision)
 }
 
 fn unrecorded(opened: OpenRun, decision: Decision) -> Decided {
@@ -206,7 +180,7 @@ pub fn remark(
     )
 }
 
-/// Does this usually leave a mark, so that looking twice would be a waste?
+/// Does this usually leave an entry?
 fn leaves_entries(what: &Happening) -> bool {
     moves(what)
         || matches!(
@@ -216,8 +190,8 @@ fn leaves_entries(what: &Happening) -> bool {
 }
 
 /// What our own side does before anything else can happen: workers of ours whose process is gone have
-/// crashed, a stop that somebody pulled counts, and the steps of a new task graph are read. The work of a headless run is settled by
-/// whoever drives it, who may go on with it.
+/// crashed, a removed view that stops the run counts, and the steps of a new task graph are read. The
+/// orchestrator settles the work of a headless run itself, because it may go on with it.
 pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
     if opened.run().driver != Driver::Headless
         && lost_work::has_lost_work(workspace, &opened)
@@ -228,6 +202,11 @@ pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<Ope
     if view_files::is_stopped(workspace, &opened) && opened.has_project() {
         opened = view_files::render(workspace, opened);
     }
+    read_plans(workspace, opened)
+}
+
+/// Reads the steps of a task graph that the run has come to.
+fn read_plans(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
     for _ in 0..MOST_PLANS {
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
             return Ok(opened);
@@ -245,9 +224,10 @@ pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<Ope
     Ok(opened)
 }
 
-/// A move may lead into a stage whose steps are still to be read.
+/// A move may lead into a stage whose steps are still to be read. Lost work was settled before the
+/// decision, and a removed view is found when the views are rendered.
 fn settle(workspace: &mut Workspace<'_>, decided: Decided) -> Result<Decided, Failure> {
-    let opened = prepare(workspace, decided.opened)?;
+    let opened = read_plans(workspace, decided.opened)?;
     let opened = view_files::render(workspace, opened);
     Ok(Decided { opened, ..decided })
 }
@@ -281,18 +261,21 @@ fn moves(what: &Happening) -> bool {
 fn refused_anyway(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
-    (by, at): (&Who, Time),
+    signed: Signed<'_>,
     request: &Request,
 ) -> Result<Option<Refusal>, Failure> {
-    let taken = as_taken_up(workspace, opened, (by, at))?;
+    let taken = as_taken_up(workspace, opened, signed.by, signed.at)?;
     if engine::pending(&taken.pipeline, taken.run()).is_some() {
         return Ok(None);
     }
-    let decision = commit::preview(workspace, &taken, (by, at), request)?;
+    let proposal = Proposal::new(&taken, signed, request);
+    let decision = proposal.decide(&taken, &proposal.look(workspace, &taken)?);
     let ended = |entry: &Entry| matches!(entry.fact, Fact::Ended { .. });
     match decision.reply {
         Reply::Refuse(refusal) if !decision.entries.iter().any(ended) => Ok(Some(refusal)),
-        _ => Ok(None),
+        Reply::Refuse(_) | Reply::Hold(_) | Reply::Allow | Reply::Inject(_) | Reply::Done => {
+            Ok(None)
+        }
     }
 }
 
@@ -300,18 +283,17 @@ fn refused_anyway(
 pub fn as_taken_up(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
-    (by, at): (&Who, Time),
+    by: &Who,
+    at: Time,
 ) -> Result<OpenRun, Failure> {
     let mut taken = opened.clone();
     if !is_queued(opened) {
         return Ok(taken);
     }
-    let decision = commit::preview(
-        workspace,
-        opened,
-        (by, at),
-        &Happening::Engine(EngineEvent::TakenUp).into(),
-    )?;
+    let request = Request::from(Happening::Engine(EngineEvent::TakenUp));
+    let key = None;
+    let proposal = Proposal::new(opened, Signed { by, at, key }, &request);
+    let decision = proposal.decide(opened, &proposal.look(workspace, opened)?);
     for entry in &decision.entries {
         if let Ok(run) = engine::apply(Some(taken.stored.run.clone()), entry) {
             taken.stored.run = run;

@@ -1,4 +1,4 @@
-//! An agent has begun in the session: it is told its work.
+//! An agent has begun in the session: its briefing goes to it.
 
 use engine::{Actor, Happening, WorkEvent};
 use hosts::hook::Answer;
@@ -10,13 +10,11 @@ use runtime::failure::Failure;
 
 pub fn answer_to(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
     let worker = actor.clone();
-    let decided = guarded.tell(Happening::Work(WorkEvent::Began { worker }))?;
+    let decided = guarded.submit(Happening::Work(WorkEvent::Began { worker }))?;
     let opened = &decided.opened;
     let Some(dispatch) = opened.run().work_of(&actor.id) else {
         return Ok(answer::of(&decided));
     };
-    Ok(Answer {
-        context: Some(briefing::text(guarded.workspace, opened, dispatch)?),
-        ..Answer::nothing()
-    })
+    let briefing = briefing::text(guarded.workspace, opened, dispatch)?;
+    Ok(Answer::for_model(briefing))
 }

@@ -11,28 +11,20 @@ use runtime::workspace::{OpenRun, Workspace};
 /// How many entries back the end of a piece of work is looked for.
 const LOOKED_BACK: u64 = 16;
 
-/// The reply, as the host is told it.
+/// The reply as an answer to the host.
 pub fn of(decided: &Decided) -> Answer {
     let (pipeline, run) = (&decided.opened.pipeline, decided.opened.run());
     let verdict = match &decided.reply {
         Reply::Allow => Verdict::Allow,
         Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(pipeline, run, refusal)),
         Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(pipeline, run, refusal)),
-        Reply::Inject(text) => {
-            return Answer {
-                context: Some(text.clone()),
-                ..Answer::nothing()
-            };
-        }
+        Reply::Inject(text) => return Answer::for_model(text.clone()),
         Reply::Done => Verdict::Nothing,
     };
-    Answer {
-        verdict,
-        ..Answer::nothing()
-    }
+    Answer::from(verdict)
 }
 
-/// A worker goes on: what is wrong, and what it owes.
+/// An agent goes on: what is wrong, and what it owes.
 pub fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answer {
     let owed = opened.run().work_of(worker);
     let owed = owed.map(|dispatch| views::reminder(&opened.pipeline, opened.run(), dispatch));
@@ -41,10 +33,7 @@ pub fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answ
         "{code} not done yet: {reason}\n{}",
         owed.unwrap_or_default()
     );
-    Answer {
-        verdict: Verdict::GoOn(text.trim_end().to_owned()),
-        ..Answer::nothing()
-    }
+    Answer::from(Verdict::GoOn(text.trim_end().to_owned()))
 }
 
 /// Why the answer is no, if it is.
@@ -98,10 +87,7 @@ pub fn told(decided: &Decided) -> Answer {
     if let Some(objection) = objection(decided) {
         context = format!("{objection}\n{context}");
     }
-    Answer {
-        context: Some(context),
-        ..Answer::nothing()
-    }
+    Answer::for_model(context)
 }
 
 /// What goes with a person's prompt: the stage's own text, else one line while there is work to do.

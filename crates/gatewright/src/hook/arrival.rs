@@ -10,11 +10,11 @@ use evidence::{Project, process};
 use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
 use store::{Backend as _, RunSummary};
 
-use super::Known;
+use super::call::HookCall;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
-use super::{answer, command, event};
+use super::{Known, SessionAtHook, answer, command, event};
 use crate::install;
 use runtime::caller::host;
 use runtime::context::Context;
@@ -38,7 +38,7 @@ pub fn unenrolled(
     input: &Input,
     environment: Environment,
     known: &Known,
-    (state, session): (&State, &SessionId),
+    SessionAtHook { state, session }: &SessionAtHook<'_>,
 ) -> Option<Bytes> {
     if named.is_some_and(|event| !may_concern(event)) {
         return None;
@@ -99,7 +99,7 @@ impl Arriving<'_> {
     fn answer(&self, context: &Context, state: &State) -> Result<Option<Answer>, Failure> {
         match &self.payload.what {
             What::SessionStarted { source } => self.started(context, state, *source),
-            // The host tells of a command twice: as the prompt that it is, and when it is expanded.
+            // The host reports a command twice: as the prompt that it is, and when it is expanded.
             What::CommandTyped { name, arguments } if self.event == Event::UserPromptExpansion => {
                 match self.starts(name) {
                     Some(pipeline) => self.typed(context, pipeline, arguments).map(Some),
@@ -205,7 +205,6 @@ impl Arriving<'_> {
             workspace: &mut workspace,
             session: self.session.clone(),
             opened,
-            key: None,
             notices: Vec::new(),
         };
         let answer = attach(&mut guarded, heir_of)?;
@@ -293,13 +292,12 @@ impl Arriving<'_> {
             workspace: &mut workspace,
             session: self.session.clone(),
             opened,
-            key: None,
             notices: Vec::new(),
         };
         match &self.payload.what {
             What::SessionStarted { .. } => attach(&mut guarded, None),
             What::CommandTyped { .. } => Ok(begun(&guarded)),
-            _ => event::answer(&mut guarded, self.event, self.payload),
+            _ => event::answer(&mut guarded, &HookCall::first(self.event, self.payload)),
         }
     }
 }
@@ -327,14 +325,11 @@ enum Vacant {
 
 fn several(runs: &[RunId]) -> Answer {
     let named: Vec<&str> = runs.iter().map(RunId::as_str).collect();
-    Answer {
-        notice: Some(format!(
-            "gatewright: {} runs are open here ({}); this session holds none of them",
-            runs.len(),
-            named.join(", ")
-        )),
-        ..Answer::nothing()
-    }
+    Answer::for_person(format!(
+        "gatewright: {} runs are open here ({}); this session holds none of them",
+        runs.len(),
+        named.join(", ")
+    ))
 }
 
 fn host_process(context: &Context) -> Option<engine::Process> {
@@ -350,25 +345,19 @@ pub fn attach(
     let decided = bind(guarded, process, heir_of)?;
     if let Reply::Refuse(_) = &decided.reply {
         let run = decided.opened.run();
-        return Ok(Answer {
-            notice: Some(format!(
-                "gatewright: {} another session works on run {}; this session is not guarded",
-                decided.rule.code(),
-                run.id
-            )),
-            ..Answer::nothing()
-        });
+        return Ok(Answer::for_person(format!(
+            "gatewright: {} another session works on run {}; this session is not guarded",
+            decided.rule.code(),
+            run.id
+        )));
     }
     give_run_id(guarded);
     let standing = views::session_prompt(&decided.opened.pipeline, decided.opened.run());
     let context = match &decided.reply {
         Reply::Inject(text) => format!("{text}\n\n{standing}"),
-        _ => standing,
+        Reply::Allow | Reply::Refuse(_) | Reply::Hold(_) | Reply::Done => standing,
     };
-    Ok(Answer {
-        context: Some(context),
-        ..Answer::nothing()
-    })
+    Ok(Answer::for_model(context))
 }
 
 /// Binds the session in this process to the run.
@@ -383,14 +372,11 @@ pub fn bind(
         run: guarded.opened.run().id.clone(),
         process,
     };
-    let key = guarded.key.take();
-    let decided = guarded.tell(Happening::Session(SessionEvent::Started {
+    let decided = guarded.submit(Happening::Session(SessionEvent::Started {
         session,
         process,
         heir_of: heir_of.cloned(),
-    }));
-    guarded.key = key;
-    let decided = decided?;
+    }))?;
     if !matches!(decided.reply, Reply::Refuse(_)) {
         // Invariant: the file is durable before the host hears that the session is bound.
         enrolment::enrol(&guarded.workspace.state, &enrolled)
@@ -411,10 +397,7 @@ fn is_bound_anew(decided: &Decided) -> bool {
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {
     let opened = &guarded.opened;
     let standing = views::session_prompt(&opened.pipeline, opened.run());
-    Answer {
-        context: Some(format!("run {} started\n{standing}", opened.run().id)),
-        ..Answer::nothing()
-    }
+    Answer::for_model(format!("run {} started\n{standing}", opened.run().id))
 }
 
 /// The shell of the session learns the run's id from a file that the host reads. Nothing depends on
@@ -439,7 +422,7 @@ pub fn config_changed(
     let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
         return Ok(Answer::nothing());
     };
-    let decided = guarded.tell(Happening::Session(SessionEvent::HooksRemoved { how }))?;
+    let decided = guarded.submit(Happening::Session(SessionEvent::HooksRemoved { how }))?;
     let answered = answer::of(&decided);
     Ok(match answered.verdict {
         Verdict::Refuse(_) => answered,

@@ -5,7 +5,7 @@ use engine::{
     WorkEvent,
 };
 use hosts::Answer;
-use store::Backend as _;
+use store::{Backend as _, Key};
 
 use super::guarded::Guarded;
 use super::{answer, skill};
@@ -14,49 +14,62 @@ use runtime::backup;
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
-use runtime::transact::Request;
+use runtime::transact::{Options, Request};
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
 
 pub fn typed(
     guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
     name: &CommandName,
     arguments: &str,
 ) -> Result<Answer, Failure> {
     let act = guarded.opened.pipeline.definition().commands.get(name);
     match act.cloned() {
-        Some(act) => act_on(guarded, &act, arguments),
-        None => forked(guarded, name),
+        Some(act) => act_on(guarded, key, &act, arguments),
+        None => forked(guarded, key, name),
     }
 }
 
 /// A command that opens a conversation of its own begins an agent, whoever typed it.
-fn forked(guarded: &mut Guarded<'_, '_>, name: &CommandName) -> Result<Answer, Failure> {
+fn forked(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    name: &CommandName,
+) -> Result<Answer, Failure> {
     let Some(agent) = skill::forked(guarded, name.as_str()) else {
         return Ok(Answer::nothing());
     };
-    let decided = guarded.tell(Happening::Work(WorkEvent::Requested {
+    let requested = Happening::Work(WorkEvent::Requested {
         agent,
         step: None,
         call: None,
         worker: None,
-    }))?;
+    });
+    let decided = guarded.submit_once(key, requested)?;
     Ok(answer::of(&decided))
 }
 
-fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<Answer, Failure> {
-    let person = guarded.person();
+fn act_on(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    act: &Act,
+    arguments: &str,
+) -> Result<Answer, Failure> {
+    let by = &guarded.person();
     let backup = match act {
-        Act::Reset => mark_before(guarded)?,
-        _ => None,
+        Act::Reset => mark_before(guarded, key)?,
+        Act::Start | Act::Answer(_) | Act::Finish | Act::Retry | Act::Cancel => None,
     };
-    let answered = guarded.tell_by(&person, &mut |_, opened, at| match meant(act, arguments) {
+    let answered = guarded.submit_with(Options { by, key }, &mut |_, opened, at| match meant(
+        act, arguments,
+    ) {
         Meant::Choice(word) => chosen(opened, &word, at),
         Meant::Happening(what) => Ok(Request::from(what)),
         Meant::Nothing(why) => Err(Failure::no(why)),
     });
-    // A person typed it, and a person is told.
+    // A person typed it, and a person sees what came of it.
     Ok(match answered {
         Ok(decided) => {
             let run = decided.opened.run();
@@ -86,24 +99,27 @@ fn act_on(guarded: &mut Guarded<'_, '_>, act: &Act, arguments: &str) -> Result<A
 }
 
 /// Names the point before a reset and keeps the run as it is, once for each command.
-fn mark_before(guarded: &mut Guarded<'_, '_>) -> Result<Option<CheckpointName>, Failure> {
+fn mark_before(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+) -> Result<Option<CheckpointName>, Failure> {
     let run = guarded.opened.run().id.clone();
-    let key = guarded.key.take();
-    let is_repeated = match &key {
+    let is_repeated = match key {
         Some(key) => !guarded.workspace.store.keyed(&run, key)?.is_empty(),
         None => false,
     };
     if is_repeated {
-        guarded.key = key;
         return Ok(None);
     }
     guarded.workspace.context.expect_delay();
     let name = backup::name(&guarded.opened.stored)?;
-    let person = guarded.person();
     let mark = Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() });
-    let marked = guarded.tell_by(&person, &mut |_, _, _| Ok(Request::from(mark.clone())));
-    guarded.key = key;
-    marked?;
+    // The key belongs to the reset itself, which follows.
+    let options = Options {
+        by: &guarded.person(),
+        key: None,
+    };
+    guarded.submit_with(options, &mut |_, _, _| Ok(Request::from(mark.clone())))?;
     backup::keep(guarded.workspace, &run, &name)?;
     Ok(Some(name))
 }

@@ -1,147 +1,172 @@
-//! What each kind of payload means for the run, and what is said to it.
+//! What each kind of payload means for the run, and the answer to it.
 
 use engine::{
     Actor, AgentName, Asker, BypassAttempt, CallId, CommandName, Ending, Fault, Happening, Reply,
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
 use hosts::tool_names;
-use hosts::{Answer, Ended, Event, Payload, Program, Verdict, What};
+use hosts::{Answer, Ended, Event, Program, Verdict, What};
+use store::Key;
 
+use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
 use super::{agent_began, answer, arrival, command, protected_paths, question, skill};
 use runtime::failure::Failure;
-use runtime::transact::Request;
+use runtime::transact::{Decided, Options, Request};
 
-pub fn answer(
-    guarded: &mut Guarded<'_, '_>,
-    event: Event,
-    payload: &Payload,
-) -> Result<Answer, Failure> {
-    match &payload.what {
+/// Every payload has its one line here.
+pub fn answer(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer, Failure> {
+    let key = call.key.as_ref();
+    match &call.payload.what {
         // A session that is enrolled goes on: after a break, a compaction, or in another process.
         What::SessionStarted { .. } => arrival::attach(guarded, None),
-        What::SessionEnded { cleared } => ended(guarded, *cleared),
-        What::PromptSubmitted => prompted(guarded),
-        // The host tells of a command twice: as the prompt that it is, and when it is expanded.
-        What::CommandTyped { name, arguments } if event == Event::UserPromptExpansion => {
-            command::typed(guarded, name, arguments)
+        What::SessionEnded { cleared } => session_ended(guarded, *cleared),
+        What::PromptSubmitted => prompted(guarded, key),
+        What::CommandTyped { name, arguments } => {
+            command_typed(guarded, call.event, key, name, arguments)
         }
-        What::CommandTyped { name, .. } if is_command(guarded, name) => Ok(Answer::nothing()),
-        What::CommandTyped { .. } => prompted(guarded),
         What::StopRequested { background_work } => stop(guarded, *background_work),
+        What::TurnFailed { reason } => turn_failed(guarded, reason),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
-        What::TurnFailed { reason } => {
-            let message = format!("the session's turn ended by an error: {reason}");
-            guarded.tell(Happening::Session(SessionEvent::Remarked { message }))?;
+        What::TodosMarked { done } => todos(guarded, call.event, done),
+        What::QuestionAnswered { answers } => question::answered(guarded, answers),
+        What::AgentRequested {
+            agent,
+            step,
+            call,
+            actor,
+        } => match agent {
+            Ok(agent) => request(guarded, key, requested(agent, step, call, actor)),
+            Err(name) => unnamed(guarded, key, name, actor),
+        },
+        What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {
+            Some(agent) => request(guarded, key, requested(&agent, &None, call, actor)),
+            None => tool(guarded, key, "Skill", actor, None),
+        },
+        What::WorkflowRequested { actor } => tool(
+            guarded,
+            key,
+            "Workflow",
+            actor,
+            Some(BypassAttempt::Workflow),
+        ),
+        What::MessageRequested { to, call, actor } => {
+            let asked = tool(guarded, None, "SendMessage", actor, None)?;
+            match (message(to, call, actor), &asked.verdict) {
+                (Some(message), Verdict::Allow | Verdict::Nothing) => {
+                    submitted(guarded, key, message)
+                }
+                (_, Verdict::Allow | Verdict::Nothing | Verdict::Refuse(_) | Verdict::GoOn(_)) => {
+                    Ok(asked)
+                }
+            }
+        }
+        What::ToolRequested {
+            tool,
+            actor,
+            paths,
+            command,
+        } => changing(guarded, call, tool, actor, paths, command.as_deref()),
+        What::ToolUsed { tool, actor } => match tool_names::may_write(tool) {
+            true => {
+                let worker = actor.clone();
+                submitted(guarded, key, Happening::Tool(ToolEvent::Used { worker }))
+            }
+            false => Ok(Answer::nothing()),
+        },
+        What::AgentBegan { actor } => agent_began::answer_to(guarded, actor),
+        What::AgentLaunched { call, worker } => {
+            let (call, worker) = (call.clone(), worker.clone());
+            let launched = Happening::Work(WorkEvent::Launched { call, worker });
+            submitted(guarded, key, launched)
+        }
+        What::AgentStopping { actor, reply } => stopping(guarded, actor, reply.as_deref()),
+        What::AgentReturned {
+            call,
+            worker,
+            reply,
+            tool_uses,
+            tokens,
+        } => {
+            let ended = EndedWork::finished(call, worker, reply, *tool_uses, *tokens);
+            work_ended(guarded, &ended)
+        }
+        // The host also notifies of shells that ended.
+        What::AgentNotified { call, worker, .. } if !is_known(guarded, call, worker) => {
             Ok(Answer::nothing())
         }
-        What::TodosMarked { done } => todos(guarded, event, done),
-        What::QuestionAnswered { answers } => question::answered(guarded, answers),
+        What::AgentNotified {
+            call,
+            worker,
+            reply,
+            tool_uses,
+            tokens,
+        } => {
+            let ended = EndedWork::finished(call, worker, reply, *tool_uses, *tokens);
+            work_ended(guarded, &ended)
+        }
+        What::AgentFailed {
+            call,
+            worker,
+            reason,
+        } => work_ended(guarded, &EndedWork::failed(call, worker, reason)),
         What::Ignored => Ok(Answer::nothing()),
-        what => agents(guarded, payload, what),
+    }
+}
+
+/// The host reports a command twice: as the prompt that it is, and when it is expanded. A command of
+/// the pipeline is judged when it is expanded.
+fn command_typed(
+    guarded: &mut Guarded<'_, '_>,
+    event: Event,
+    key: Option<&Key>,
+    name: &CommandName,
+    arguments: &str,
+) -> Result<Answer, Failure> {
+    let definition = guarded.opened.pipeline.definition();
+    let is_ours = definition.commands.contains_key(name);
+    match (event == Event::UserPromptExpansion, is_ours) {
+        (true, _) => command::typed(guarded, key, name, arguments),
+        (false, true) => Ok(Answer::nothing()),
+        (false, false) => prompted(guarded, key),
     }
 }
 
 /// The host's list is a tool like any other, and says besides what is done.
 fn todos(guarded: &mut Guarded<'_, '_>, event: Event, done: &[String]) -> Result<Answer, Failure> {
     if event == Event::PreToolUse {
-        let asked = tool(guarded, "TodoWrite", &None, None)?;
+        let asked = tool(guarded, None, "TodoWrite", &None, None)?;
         if let Verdict::Refuse(_) = asked.verdict {
             return Ok(asked);
         }
     }
     let done = done.to_vec();
-    said(
-        guarded,
-        Happening::Session(SessionEvent::TodosMarked { done }),
-    )
+    let marked = Happening::Session(SessionEvent::TodosMarked { done });
+    submitted(guarded, None, marked)
 }
 
-/// What a command of the pipeline comes to is told when it is expanded.
-fn is_command(guarded: &Guarded<'_, '_>, name: &CommandName) -> bool {
-    let definition = guarded.opened.pipeline.definition();
-    definition.commands.contains_key(name)
-}
-
-/// What agents ask for and do.
-fn agents(
-    guarded: &mut Guarded<'_, '_>,
-    payload: &Payload,
-    what: &What,
-) -> Result<Answer, Failure> {
-    match what {
-        What::AgentRequested {
-            agent: Err(name),
-            actor,
-            ..
-        } => tool(
-            guarded,
-            "Agent",
-            actor,
-            Some(BypassAttempt::NoName(name.clone())),
-        ),
-        What::AgentRequested {
-            agent: Ok(agent),
-            step,
-            call,
-            actor,
-            ..
-        } => {
-            let (step, call) = (step.as_ref(), call.as_ref());
-            request(guarded, requested(agent, step, call, actor))
-        }
-        What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {
-            Some(agent) => request(guarded, requested(&agent, None, call.as_ref(), actor)),
-            None => tool(guarded, "Skill", actor, None),
-        },
-        What::WorkflowRequested { actor } => {
-            tool(guarded, "Workflow", actor, Some(BypassAttempt::Workflow))
-        }
-        What::MessageRequested { to, call, actor } => message(guarded, to, call, actor),
-        What::ToolRequested { .. } => touching(guarded, payload, what),
-        What::ToolUsed { tool, actor } if tool_names::may_write(tool) => {
-            let worker = actor.clone();
-            said(guarded, Happening::Tool(ToolEvent::Used { worker }))
-        }
-        what => progress(guarded, what),
-    }
-}
-
-/// A message is a tool like any other, and may begin work besides.
-fn message(
-    guarded: &mut Guarded<'_, '_>,
-    to: &str,
-    call: &Option<CallId>,
-    actor: &Option<Actor>,
-) -> Result<Answer, Failure> {
-    let key = guarded.key.take();
-    let asked = tool(guarded, "SendMessage", actor, None);
-    guarded.key = key;
-    let asked = asked?;
+/// A message is a tool like any other. One to an agent begins work besides.
+fn message(to: &str, call: &Option<CallId>, actor: &Option<Actor>) -> Option<Happening> {
     let to = WorkerId::parse(to.trim()).ok();
-    match (to.filter(|to| to.as_str() != "main"), &asked.verdict) {
-        (Some(to), Verdict::Allow | Verdict::Nothing) => {
-            let call = call.clone();
-            let worker = asker(actor);
-            said(
-                guarded,
-                Happening::Work(WorkEvent::MessageRequested { to, call, worker }),
-            )
-        }
-        _ => Ok(asked),
-    }
+    let to = to.filter(|to| to.as_str() != "main")?;
+    let (call, worker) = (call.clone(), asker(actor));
+    Some(Happening::Work(WorkEvent::MessageRequested {
+        to,
+        call,
+        worker,
+    }))
 }
 
 fn requested(
     agent: &AgentName,
-    step: Option<&StepId>,
-    call: Option<&CallId>,
+    step: &Option<StepId>,
+    call: &Option<CallId>,
     actor: &Option<Actor>,
 ) -> Happening {
     Happening::Work(WorkEvent::Requested {
         agent: agent.clone(),
-        step: step.cloned(),
-        call: call.cloned(),
+        step: step.clone(),
+        call: call.clone(),
         worker: asker(actor),
     })
 }
@@ -153,26 +178,34 @@ fn asker(actor: &Option<Actor>) -> Option<Asker> {
     })
 }
 
-/// A tool call, with what it would touch. That is looked at anew whenever the run has changed.
-fn touching(
+/// A call for an agent whose name cannot be one.
+fn unnamed(
     guarded: &mut Guarded<'_, '_>,
-    payload: &Payload,
-    what: &What,
+    key: Option<&Key>,
+    name: &str,
+    actor: &Option<Actor>,
 ) -> Result<Answer, Failure> {
-    let What::ToolRequested {
-        tool,
-        actor,
-        paths,
-        command,
-    } = what
-    else {
-        return Ok(Answer::nothing());
+    let bypass = BypassAttempt::NoName(name.to_owned());
+    tool(guarded, key, "Agent", actor, Some(bypass))
+}
+
+/// A tool call, with what it would change. That is looked at anew whenever the run has changed.
+fn changing(
+    guarded: &mut Guarded<'_, '_>,
+    call: &HookCall<'_>,
+    tool: &str,
+    actor: &Option<Actor>,
+    paths: &[String],
+    command: Option<&str>,
+) -> Result<Answer, Failure> {
+    let options = Options {
+        by: &guarded.session_itself(),
+        key: call.key.as_ref(),
     };
-    let by = guarded.session_itself();
-    let decided = guarded.tell_by(&by, &mut |workspace, opened, _| {
-        let looked = protected_paths::look(workspace, opened, payload, paths, command.as_deref());
+    let decided = guarded.submit_with(options, &mut |workspace, opened, _| {
+        let looked = protected_paths::look(workspace, opened, call.payload, paths, command);
         Ok(Request::from(Happening::Tool(ToolEvent::Requested {
-            tool: tool.clone(),
+            tool: tool.to_owned(),
             worker: actor.clone(),
             protected_paths: looked.protected_paths,
             bypass: looked.bypass,
@@ -181,68 +214,7 @@ fn touching(
     Ok(answer::of(&decided))
 }
 
-/// What is seen of agents at work.
-fn progress(guarded: &mut Guarded<'_, '_>, what: &What) -> Result<Answer, Failure> {
-    match what {
-        What::AgentBegan { actor } => agent_began::answer_to(guarded, actor),
-        What::AgentLaunched { call, worker } => {
-            let (call, worker) = (call.clone(), worker.clone());
-            said(
-                guarded,
-                Happening::Work(WorkEvent::Launched { call, worker }),
-            )
-        }
-        What::AgentStopping { actor, reply } => {
-            let ending = Ending::Stopping { worked: false };
-            let work = host_work(&None, &Some(actor.id.clone()));
-            let decided = over(guarded, work, ending, Usage::default(), reply.as_ref())?;
-            Ok(match &decided.reply {
-                Reply::Hold(refusal) => answer::sent_back(&decided.opened, &actor.id, refusal),
-                // The worker has ended, well or not; its session is told what that came to.
-                _ => Answer::nothing(),
-            })
-        }
-        // Shells end, too.
-        What::AgentNotified { call, worker, .. } if !is_known(guarded, call, worker) => {
-            Ok(Answer::nothing())
-        }
-        What::AgentReturned {
-            call,
-            worker,
-            reply,
-            tool_uses,
-            tokens,
-        }
-        | What::AgentNotified {
-            call,
-            worker,
-            reply,
-            tool_uses,
-            tokens,
-        } => {
-            let worked = tool_uses.is_some_and(|uses| uses > 0);
-            let (work, ending) = (host_work(call, worker), Ending::Finished { worked });
-            let decided = over(guarded, work, ending, usage(*tokens), reply.as_ref())?;
-            answer::standing(guarded.workspace, &decided)
-        }
-        What::AgentFailed {
-            call,
-            worker,
-            reason,
-        } => {
-            let ending = Ending::Fault {
-                fault: Fault::Crashed,
-                reason: reason.clone(),
-            };
-            let work = host_work(call, worker);
-            let decided = over(guarded, work, ending, Usage::default(), None)?;
-            answer::standing(guarded.workspace, &decided)
-        }
-        _ => Ok(Answer::nothing()),
-    }
-}
-
-/// Has the run heard of this call or worker?
+/// Does the run know this call or worker?
 fn is_known(guarded: &Guarded<'_, '_>, call: &Option<CallId>, worker: &Option<WorkerId>) -> bool {
     let run = guarded.opened.run();
     let knows = |worker: &WorkerId| run.workers.contains_key(worker);
@@ -253,6 +225,93 @@ fn is_known(guarded: &Guarded<'_, '_>, call: &Option<CallId>, worker: &Option<Wo
     called || worker.as_ref().is_some_and(knows)
 }
 
+/// A piece of work that is over, as the host reports it.
+struct EndedWork<'a> {
+    work: WorkRef,
+    ending: Ending,
+    usage: Usage,
+    /// What the agent said last.
+    reply: Option<&'a str>,
+}
+
+impl<'a> EndedWork<'a> {
+    fn finished(
+        call: &Option<CallId>,
+        worker: &Option<WorkerId>,
+        reply: &'a Option<String>,
+        tool_uses: Option<u64>,
+        tokens: Option<u64>,
+    ) -> Self {
+        let worked = tool_uses.is_some_and(|uses| uses > 0);
+        Self {
+            work: host_work(call, worker),
+            ending: Ending::Finished { worked },
+            usage: Usage {
+                tokens: tokens.unwrap_or(0),
+                ..Usage::default()
+            },
+            reply: reply.as_deref(),
+        }
+    }
+
+    fn failed(call: &Option<CallId>, worker: &Option<WorkerId>, reason: &str) -> Self {
+        Self {
+            work: host_work(call, worker),
+            ending: Ending::Fault {
+                fault: Fault::Crashed,
+                reason: reason.to_owned(),
+            },
+            usage: Usage::default(),
+            reply: None,
+        }
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            reply: self.reply.map(str::to_owned),
+            ..Request::from(Happening::Work(WorkEvent::Ended {
+                work: self.work.clone(),
+                ending: self.ending.clone(),
+                usage: self.usage,
+            }))
+        }
+    }
+
+    fn submit(&self, guarded: &mut Guarded<'_, '_>) -> Result<Decided, Failure> {
+        let options = Options {
+            by: &guarded.session_itself(),
+            key: None,
+        };
+        guarded.submit_with(options, &mut |_, _, _| Ok(self.request()))
+    }
+}
+
+/// An agent has ended, and its session learns where the run stands.
+fn work_ended(guarded: &mut Guarded<'_, '_>, ended: &EndedWork<'_>) -> Result<Answer, Failure> {
+    let decided = ended.submit(guarded)?;
+    answer::standing(guarded.workspace, &decided)
+}
+
+/// An agent wants to end, and may be sent back.
+fn stopping(
+    guarded: &mut Guarded<'_, '_>,
+    actor: &Actor,
+    reply: Option<&str>,
+) -> Result<Answer, Failure> {
+    let stopping = EndedWork {
+        work: host_work(&None, &Some(actor.id.clone())),
+        ending: Ending::Stopping { worked: false },
+        usage: Usage::default(),
+        reply,
+    };
+    let decided = stopping.submit(guarded)?;
+    Ok(match &decided.reply {
+        Reply::Hold(refusal) => answer::sent_back(&decided.opened, &actor.id, refusal),
+        // The agent has ended, well or not; the next hook says to its session what that came to.
+        Reply::Allow | Reply::Refuse(_) | Reply::Inject(_) | Reply::Done => Answer::nothing(),
+    })
+}
+
 fn host_work(call: &Option<CallId>, worker: &Option<WorkerId>) -> WorkRef {
     WorkRef::Host {
         call: call.clone(),
@@ -260,72 +319,51 @@ fn host_work(call: &Option<CallId>, worker: &Option<WorkerId>) -> WorkRef {
     }
 }
 
-fn usage(tokens: Option<u64>) -> Usage {
-    Usage {
-        tokens: tokens.unwrap_or(0),
-        ..Usage::default()
-    }
-}
-
-fn over(
+fn submitted(
     guarded: &mut Guarded<'_, '_>,
-    work: WorkRef,
-    ending: Ending,
-    usage: Usage,
-    reply: Option<&String>,
-) -> Result<runtime::transact::Decided, Failure> {
-    let deed = || Request {
-        reply: reply.cloned(),
-        ..Request::from(Happening::Work(WorkEvent::Ended {
-            work: work.clone(),
-            ending: ending.clone(),
-            usage,
-        }))
-    };
-    guarded.tell_deed(&deed)
-}
-
-fn said(guarded: &mut Guarded<'_, '_>, what: Happening) -> Result<Answer, Failure> {
-    Ok(answer::of(&guarded.tell(what)?))
+    key: Option<&Key>,
+    what: Happening,
+) -> Result<Answer, Failure> {
+    Ok(answer::of(&guarded.submit_once(key, what)?))
 }
 
 /// A request for an agent is also the moment at which the session's own work is over.
-fn request(guarded: &mut Guarded<'_, '_>, what: Happening) -> Result<Answer, Failure> {
+fn request(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    what: Happening,
+) -> Result<Answer, Failure> {
     let missing = guarded.settle_session_work()?;
-    let answered = said(guarded, what)?;
-    Ok(match (missing, answered.verdict) {
+    let answered = submitted(guarded, key, what)?;
+    Ok(match (missing, &answered.verdict) {
         (Some(missing), Verdict::Refuse(_)) => Answer {
             verdict: Verdict::Refuse(missing),
             ..answered
         },
-        (_, verdict) => Answer {
-            verdict,
-            ..answered
-        },
+        (_, Verdict::Nothing | Verdict::Allow | Verdict::Refuse(_) | Verdict::GoOn(_)) => answered,
     })
 }
 
 fn tool(
     guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
     tool: &str,
     actor: &Option<Actor>,
     bypass: Option<BypassAttempt>,
 ) -> Result<Answer, Failure> {
-    said(
-        guarded,
-        Happening::Tool(ToolEvent::Requested {
-            tool: tool.to_owned(),
-            worker: actor.clone(),
-            protected_paths: Vec::new(),
-            bypass,
-        }),
-    )
+    let requested = Happening::Tool(ToolEvent::Requested {
+        tool: tool.to_owned(),
+        worker: actor.clone(),
+        protected_paths: Vec::new(),
+        bypass,
+    });
+    submitted(guarded, key, requested)
 }
 
-/// A conversation that is cleared has an heir in the same process, who goes on with its workers.
-fn ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure> {
+/// A conversation that is cleared has an heir in the same process, which goes on with its agents.
+fn session_ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure> {
     let session = guarded.session.clone();
-    guarded.tell(match ended {
+    guarded.submit(match ended {
         Ended::Over => Happening::Session(SessionEvent::Ended { session }),
         Ended::Cleared => Happening::Session(SessionEvent::Remarked {
             message: format!("session {session} was cleared"),
@@ -334,9 +372,15 @@ fn ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure>
     Ok(Answer::nothing())
 }
 
-fn prompted(guarded: &mut Guarded<'_, '_>) -> Result<Answer, Failure> {
-    let decided = guarded.tell(Happening::Session(SessionEvent::PromptSubmitted))?;
-    Ok(answer::prompt(&decided))
+fn turn_failed(guarded: &mut Guarded<'_, '_>, reason: &str) -> Result<Answer, Failure> {
+    let message = format!("the session's turn ended by an error: {reason}");
+    guarded.submit(Happening::Session(SessionEvent::Remarked { message }))?;
+    Ok(Answer::nothing())
+}
+
+fn prompted(guarded: &mut Guarded<'_, '_>, key: Option<&Key>) -> Result<Answer, Failure> {
+    let submitted = Happening::Session(SessionEvent::PromptSubmitted);
+    Ok(answer::prompt(&guarded.submit_once(key, submitted)?))
 }
 
 fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, Failure> {
@@ -344,28 +388,22 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         true => None,
         false => guarded.settle_session_work()?,
     };
-    let decided = guarded.tell(Happening::Session(SessionEvent::StopRequested {
+    let decided = guarded.submit(Happening::Session(SessionEvent::StopRequested {
         background_work,
     }))?;
     if was_abandoned(&decided) {
         let run = &decided.opened.run().id;
-        return Ok(Answer {
-            notice: Some(format!(
-                "gatewright: the session stopped before run {run} was done; it waits for you: type \
-                 `gatewright next {run}`"
-            )),
-            ..Answer::nothing()
-        });
+        return Ok(Answer::for_person(format!(
+            "gatewright: the session stopped before run {run} was done; it waits for you: type \
+             `gatewright next {run}`"
+        )));
     }
     let answered = answer::of(&decided);
-    Ok(match (missing, answered.verdict) {
+    Ok(match (missing, &answered.verdict) {
         (Some(missing), Verdict::GoOn(_)) => Answer {
             verdict: Verdict::GoOn(missing),
             ..answered
         },
-        (_, verdict) => Answer {
-            verdict,
-            ..answered
-        },
+        (_, Verdict::Nothing | Verdict::Allow | Verdict::Refuse(_) | Verdict::GoOn(_)) => answered,
     })
 }

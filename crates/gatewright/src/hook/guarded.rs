@@ -9,9 +9,10 @@ use engine::{
     BindingState, BypassAttempt, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent,
 };
 use hosts::bypass_detection;
-use hosts::{Answer, Event, Payload, Program, Stake, Verdict, What};
+use hosts::{Answer, Event, Payload, Stake, What};
 use store::{Backend as _, Key};
 
+use super::call::HookCall;
 use super::input::Input;
 use super::{answer, arrival, event, protected_paths, skill, spool};
 use runtime::caller::host::{self, HookCaller};
@@ -32,72 +33,68 @@ pub struct Guarded<'d, 'c> {
     pub workspace: &'d mut Workspace<'c>,
     pub session: SessionId,
     pub opened: OpenRun,
-    pub key: Option<Key>,
     /// What the person at the session should hear of the run's views.
     pub notices: Vec<String>,
 }
 
-/// The folder in which the session works: as the host tells it, else as the payload does.
+/// The folder in which the session works: as the host says, else as the payload does.
 pub fn folder(input: &Input, payload: &Payload) -> PathBuf {
-    let told = input.project.clone();
-    let folder = told.or_else(|| payload.cwd.clone().map(Into::into));
+    let project = input.project.clone();
+    let folder = project.or_else(|| payload.cwd.clone().map(Into::into));
     folder.unwrap_or_default()
 }
 
-/// The answer to this payload; none where the session holds no run any more. A failure means that
-/// nobody could decide.
+/// The answer to this call; none where the session holds no run any more. A failure means that nobody
+/// could decide.
 pub fn answer(
-    event: Event,
-    payload: &Payload,
-    input: &Input,
+    call: &HookCall<'_>,
+    session: &SessionId,
     context: &Context,
 ) -> Result<Option<Answer>, Failure> {
-    if payload.what == What::Ignored {
+    if call.payload.what == What::Ignored {
         return Ok(Some(Answer::nothing()));
     }
     let state = context.state()?;
-    let session = input.session.clone().ok_or_else(no_session)?;
-    let enrolled = enrolment::of_session(&state, &session)
+    let enrolled = enrolment::of_session(&state, session)
         .map_err(Failure::file("read from", state.folder()))?;
     let Some(enrolled) = enrolled else {
         return Ok(None);
     };
-    see(&state, event);
-    let opened = open(context, &enrolled);
-    let (mut workspace, opened) = match opened {
-        Ok(Some(opened)) => opened,
-        // The file names a run that never began, or that is gone.
-        Ok(None) => return Ok(None),
-        Err(failure) => {
-            spool::keep(&state, event, &session, &spool::word(&payload.what));
-            return Err(failure);
-        }
+    see(&state, call.event);
+    // What nobody judged is kept, and the next hook brings it into the journal.
+    let kept = |failure: Failure| {
+        spool::keep(
+            &state,
+            call.event,
+            session,
+            &spool::word(&call.payload.what),
+        );
+        failure
+    };
+    // The file may name a run that never began, or that is gone.
+    let Some((mut workspace, opened)) = open(context, &enrolled).map_err(kept)? else {
+        return Ok(None);
     };
     if is_released(&opened) {
         return Ok(None);
     }
-    let key = key(input.host, event, &session, payload);
     let mut guarded = Guarded {
         workspace: &mut workspace,
-        session,
+        session: session.clone(),
         opened,
-        key,
         notices: Vec::new(),
     };
-    if let Some(answer) = unbound(&mut guarded, &enrolled, event, &payload.what)? {
+    if let Some(answer) = unbound(&mut guarded, &enrolled, call)? {
         return Ok(Some(answer));
     }
     spool::drain(&mut guarded)?;
-    let answered = event::answer(&mut guarded, event, payload);
-    if answered.is_err() {
-        spool::keep(&state, event, &guarded.session, &spool::word(&payload.what));
-    }
+    let answered = event::answer(&mut guarded, call).map_err(kept);
     let notices = std::mem::take(&mut guarded.notices);
     workspace.leave();
     answered.map(|answer| Some(noticed(answer, &notices)))
 }
 
-/// Folder what the host is told, the person sees what was noticed.
+/// The same answer, and the person sees the notices besides.
 fn noticed(answer: Answer, notices: &[String]) -> Answer {
     let lines = notices.iter().map(|line| format!("gatewright: {line}"));
     let lines: Vec<String> = answer.notice.iter().cloned().chain(lines).collect();
@@ -107,21 +104,20 @@ fn noticed(answer: Answer, notices: &[String]) -> Answer {
     }
 }
 
-/// Sees to it that the session holds the run in the process that calls, and answers whoever is not
-/// its host.
+/// Makes sure that the session holds the run in the process that calls. A process that is not the
+/// session's host gets its answer here.
 fn unbound(
     guarded: &mut Guarded<'_, '_>,
     enrolled: &Enrolled,
-    event: Event,
-    what: &What,
+    call: &HookCall<'_>,
 ) -> Result<Option<Answer>, Failure> {
     let caller = enrolled.process.map(|holder| host::caller(&holder));
     let comes_or_goes = matches!(
-        what,
+        call.payload.what,
         What::SessionStarted { .. } | What::SessionEnded { .. }
     );
     match caller {
-        Some(HookCaller::Stranger) => return stranger(guarded, event).map(Some),
+        Some(HookCaller::Stranger) => return stranger(guarded, call).map(Some),
         Some(HookCaller::Successor(process)) if !comes_or_goes => {
             arrival::bind(guarded, Some(process), None)?;
         }
@@ -138,29 +134,33 @@ fn unbound(
 }
 
 /// A call that did not come from the host moves nothing and lets nothing through.
-fn stranger(guarded: &mut Guarded<'_, '_>, event: Event) -> Result<Answer, Failure> {
+fn stranger(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer, Failure> {
     let message = format!(
         "a call of {} did not come from the session's host",
-        event.word()
+        call.event.word()
     );
-    guarded.tell(Happening::Session(SessionEvent::Remarked { message }))?;
+    let remark = Happening::Session(SessionEvent::Remarked { message });
+    guarded.submit_once(call.key.as_ref(), remark)?;
     let reason = "GW-R02 refused: another process holds this session; go on there, or end it";
-    Ok(match event {
-        Event::PreToolUse => Answer {
-            verdict: Verdict::Refuse(reason.to_owned()),
-            ..Answer::nothing()
-        },
-        // The person at the other process is told.
-        Event::SessionStart | Event::UserPromptSubmit | Event::UserPromptExpansion => Answer {
-            notice: Some(format!("gatewright: {reason}")),
-            ..Answer::nothing()
-        },
-        _ => Answer::nothing(),
+    Ok(match call.event {
+        Event::PreToolUse => Answer::refuse(reason.to_owned()),
+        // The person at the other process sees it.
+        Event::SessionStart | Event::UserPromptSubmit | Event::UserPromptExpansion => {
+            Answer::for_person(format!("gatewright: {reason}"))
+        }
+        Event::SessionEnd
+        | Event::PermissionRequest
+        | Event::PostToolUse
+        | Event::PostToolUseFailure
+        | Event::SubagentStart
+        | Event::SubagentStop
+        | Event::Stop
+        | Event::StopFailure
+        | Event::TaskCompleted
+        | Event::ConfigChange
+        | Event::PreCompact
+        | Event::Other => Answer::nothing(),
     })
-}
-
-fn no_session() -> Failure {
-    Failure::outside("the host did not say which session this is")
 }
 
 fn open<'c>(
@@ -194,20 +194,6 @@ pub fn see(state: &State, event: Event) {
     if touched.is_err() && made().is_ok() {
         let _ = fs::File::create(&path);
     }
-}
-
-/// A call that is told twice is one call. Events without a number of their own are told apart by
-/// what the run knows.
-fn key(host: Program, event: Event, session: &SessionId, payload: &Payload) -> Option<Key> {
-    let call = match &payload.what {
-        What::AgentRequested { call, .. }
-        | What::SkillRequested { call, .. }
-        | What::MessageRequested { call, .. } => call.as_ref()?.to_string(),
-        What::CommandTyped { name, .. } => format!("{name} {}", payload.prompt.as_ref()?),
-        _ => return None,
-    };
-    let short: String = session.as_str().chars().take(36).collect();
-    Key::parse(&format!("{} {} {short} {call}", host.word(), event.word())).ok()
 }
 
 /// What is at stake when nobody can decide: a pure look at the payload, without any store.
@@ -253,27 +239,27 @@ impl Guarded<'_, '_> {
         Who::Through(self.session.clone())
     }
 
-    pub fn tell(&mut self, what: Happening) -> Result<Decided, Failure> {
-        let by = self.session_itself();
-        self.tell_by(&by, &mut |_, _, _| Ok(Request::from(what.clone())))
+    /// Submits what happened, as the session's own act. It counts as often as it is submitted.
+    pub fn submit(&mut self, what: Happening) -> Result<Decided, Failure> {
+        self.submit_once(None, what)
     }
 
-    pub fn tell_deed(&mut self, deed: &dyn Fn() -> Request) -> Result<Decided, Failure> {
-        let by = self.session_itself();
-        self.tell_by(&by, &mut |_, _, _| Ok(deed()))
+    /// The same for the request that the host's call is about: with a key it counts once.
+    pub fn submit_once(&mut self, key: Option<&Key>, what: Happening) -> Result<Decided, Failure> {
+        let by = &self.session_itself();
+        self.submit_with(Options { by, key }, &mut |_, _, _| {
+            Ok(Request::from(what.clone()))
+        })
     }
 
-    pub fn tell_by(&mut self, by: &Who, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
-        let opened = self.opened.clone();
-        let decided = transact::transact(
-            self.workspace,
-            Target::Seen(Box::new(opened)),
-            Options {
-                by,
-                key: self.key.as_ref(),
-            },
-            make,
-        )?;
+    /// The same with a request that depends on the run. It is made anew whenever the run has changed.
+    pub fn submit_with(
+        &mut self,
+        options: Options<'_>,
+        make: &mut MakeRequest<'_>,
+    ) -> Result<Decided, Failure> {
+        let seen = Target::Seen(Box::new(self.opened.clone()));
+        let decided = transact::transact(self.workspace, seen, options, make)?;
         self.opened = decided.opened.clone();
         self.notices.extend(decided.notices.iter().cloned());
         Ok(decided)
@@ -288,14 +274,12 @@ impl Guarded<'_, '_> {
         let Ok(agent) = engine::AgentName::parse(engine::SESSION) else {
             return Ok(None);
         };
-        let key = self.key.take();
-        let decided = self.tell(Happening::Work(WorkEvent::Ended {
+        let decided = self.submit(Happening::Work(WorkEvent::Ended {
             work: engine::WorkRef::Agent { agent, step: None },
             ending: engine::Ending::Stopping { worked: true },
             usage: engine::Usage::default(),
-        }));
-        self.key = key;
-        Ok(answer::objection(&decided?))
+        }))?;
+        Ok(answer::objection(&decided))
     }
 }
 

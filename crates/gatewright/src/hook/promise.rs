@@ -1,7 +1,7 @@
 //! A session without a run in a project where it should have one: a gate was promised there.
 
 use engine::{Begins, Rule};
-use hosts::{Answer, Event, Payload, Stake, Verdict};
+use hosts::{Answer, Event, Payload, Stake};
 
 use super::guarded;
 use runtime::context::Context;
@@ -46,10 +46,8 @@ impl Promise {
     /// The answer when no run can start. Refuses what would start an agent, tells the person once,
     /// and stays silent at ordinary tools.
     pub fn broken(self, event: Event, failure: &Failure) -> Option<Answer> {
-        let notice = |consequence: &str| Answer {
-            notice: Some(format!("gatewright: {failure}; {consequence}")),
-            ..Answer::nothing()
-        };
+        let notice =
+            |consequence: &str| Answer::for_person(format!("gatewright: {failure}; {consequence}"));
         match self {
             // The person who typed the command reads the notice, and the model reads the context.
             Self::None if event == Event::UserPromptExpansion => Some(Answer {
@@ -64,14 +62,11 @@ impl Promise {
             Self::Ordinary => Some(notice(
                 "no agent can start in this session until a person fixes this",
             )),
-            Self::Gate => Some(Answer {
-                verdict: Verdict::Refuse(format!(
-                    "{} not judged: agents here need a run, and no run can start: {failure}; ask a \
-                     person to fix it, and to type `gatewright doctor` for the cause",
-                    Rule::Undecided.code()
-                )),
-                ..Answer::nothing()
-            }),
+            Self::Gate => Some(Answer::refuse(format!(
+                "{} not judged: agents here need a run, and no run can start: {failure}; ask a \
+                 person to fix it, and to type `gatewright doctor` for the cause",
+                Rule::Undecided.code()
+            ))),
         }
     }
 }

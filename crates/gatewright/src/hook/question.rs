@@ -9,7 +9,7 @@ use super::answer;
 use super::guarded::Guarded;
 use runtime::answers;
 use runtime::failure::Failure;
-use runtime::transact::Request;
+use runtime::transact::{Options, Request};
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.
@@ -37,8 +37,11 @@ pub fn answered(
             }
         }
     };
-    let person = guarded.person();
-    let decided = guarded.tell_by(&person, &mut |workspace, opened, _| match &choice {
+    let options = Options {
+        by: &guarded.person(),
+        key: None,
+    };
+    let decided = guarded.submit_with(options, &mut |workspace, opened, _| match &choice {
         Some(choice) => {
             let given = Given::Choice(choice.clone());
             Ok(Request::from(Happening::Person(PersonEvent::Answered(

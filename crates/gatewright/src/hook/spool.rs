@@ -1,4 +1,4 @@
-//! The spool: what could not be recorded is kept beside the store, and told to it by the next hook.
+//! The spool: an event that could not be recorded is kept beside the store until the next hook records it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
 }
 
 fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option<()> {
-    let told = json!({
+    let line = json!({
         "session": session.as_str(),
         "what": format!("{} ({what})", event.word()),
     });
@@ -39,7 +39,7 @@ fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option
     if kept >= MOST_KEPT {
         return None;
     }
-    state::write_durably(&folder(state).join(name), &told.to_string()).ok()
+    state::write_durably(&folder(state).join(name), &line.to_string()).ok()
 }
 
 /// What an event was about, for a person who reads the history.
@@ -59,7 +59,7 @@ pub fn word(what: &What) -> String {
     }
 }
 
-/// Tells the run what was kept for this session. Each becomes an entry that marks the run.
+/// Submits what was kept for this session. Each becomes an entry that marks the run.
 pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     close_gap(guarded)?;
     let Ok(listed) = fs::read_dir(folder(&guarded.workspace.state)) else {
@@ -80,28 +80,26 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         if session != guarded.session.as_str() {
             continue;
         }
-        tell(guarded, what)?;
+        submit(guarded, what)?;
         fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
     }
     Ok(())
 }
 
-/// What was lost is said to be lost, before anything else can happen.
+/// A lost event is recorded as lost, before anything else can happen.
 fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     let (state, session) = (guarded.workspace.state.clone(), guarded.session.clone());
     let failed = || Failure::file("look at", state.folder());
     if enrolment::record(&state, &session).map_err(failed())? == Record::Whole {
         return Ok(());
     }
-    tell(guarded, "an event that could not even be kept".to_owned())?;
+    submit(guarded, "an event that could not even be kept".to_owned())?;
     enrolment::mark(&state, &session, Record::Whole).map_err(failed())
 }
 
-fn tell(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {
-    let key = guarded.key.take();
-    let told = guarded.tell(Happening::Session(SessionEvent::Unevaluated { what }));
-    guarded.key = key;
-    told.map(drop)
+fn submit(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {
+    let unevaluated = Happening::Session(SessionEvent::Unevaluated { what });
+    guarded.submit(unevaluated).map(drop)
 }
 
 fn read(path: &std::path::Path) -> Option<(String, String)> {

@@ -19,6 +19,36 @@ impl Answer {
             notice: None,
         }
     }
+
+    /// A no, with the reason.
+    pub fn refuse(reason: String) -> Self {
+        Self::from(Verdict::Refuse(reason))
+    }
+
+    /// Text for the model, and no verdict.
+    pub fn for_model(context: String) -> Self {
+        Self {
+            context: Some(context),
+            ..Self::nothing()
+        }
+    }
+
+    /// Text for the person at the host, and no verdict.
+    pub fn for_person(notice: String) -> Self {
+        Self {
+            notice: Some(notice),
+            ..Self::nothing()
+        }
+    }
+}
+
+impl From<Verdict> for Answer {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            ..Self::nothing()
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -89,6 +89,7 @@ fn files(sketch: Sketch) -> Vec<File> {
 /// Rules about length need much text; a sketch says how much.
 fn grown(text: &str) -> String {
     let grown = text.replace("⟨61 lines⟩", &"\n".repeat(61));
+    let grown = grown.replace("⟨61 arms⟩", &"        A::B => b(),\n".repeat(61));
     let grown = grown.replace("⟨601 lines⟩", &"\n".repeat(601));
     grown.replace("⟨999 packages⟩", &"[[package]]\n".repeat(999))
 }

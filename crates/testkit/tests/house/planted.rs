@@ -97,6 +97,14 @@ pub const RULES: &[Rule] = &[
                 "impl A { fn f() { let a = '{'; if b { ⟨61 lines⟩ } } }",
             )],
             &[("a.rs", "#[cfg(test)]\nmod tests;\nfn long() { ⟨61 lines⟩ }")],
+            &[(
+                "a.rs",
+                "fn a(a: A) {\n    match a {\n        A::B => {\n⟨61 lines⟩        }\n    }\n}",
+            )],
+            &[(
+                "a.rs",
+                "fn a(a: A) {\n    match a {\n⟨61 arms⟩    }\n    more();\n}",
+            )],
         ],
         kept: &[
             (
@@ -108,6 +116,7 @@ pub const RULES: &[Rule] = &[
                 "#[cfg(test)]\nmod tests { fn table() { ⟨61 lines⟩ } }",
             ),
             ("crates/a/tests/b.rs", "fn table() { ⟨61 lines⟩ }"),
+            ("c.rs", "fn c(a: A) {\n    match a {\n⟨61 arms⟩    }\n}"),
         ],
     },
     Rule {

@@ -1,16 +1,16 @@
-//! What a worker of ours wants to do with a tool, and has done, told to its run.
+//! The tool calls of an agent that we started, before and after: its run judges them.
 
 use engine::{
     Actor, BypassAttempt, CallId, Dispatch, Happening, ProtectedPath, Reply, Rule, ToolEvent, Who,
     WorkEvent, WorkerId,
 };
 use hosts::tool_names;
-use hosts::{Answer, Event, Payload, Program, Verdict, What};
+use hosts::{Answer, Payload, Program, Verdict, What};
 use store::Key;
 
-use super::super::input::Input;
+use super::super::call::HookCall;
 use super::super::{guarded, protected_paths, skill};
-use super::{Worker, refused, tools};
+use super::{HeadlessAgent, denied_tools, refused};
 use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
@@ -18,41 +18,34 @@ use runtime::failure::Failure;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 
-/// One event of the worker's host.
-pub struct Asked<'a> {
-    pub event: Event,
-    pub payload: &'a Payload,
-    pub input: &'a Input,
-}
-
-/// Whoever started a worker takes it along when it goes. One that is still there does nothing more.
+/// A runner ends its agents when it ends. An agent that is still there does nothing more.
 const LEFT_BEHIND: &str = "whoever started this work is gone: end your turn";
 
-impl Worker {
+impl HeadlessAgent {
     /// May it use this tool?
-    pub fn requested(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
+    pub fn requested(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
         let record = self.record()?;
         if claim::is_lost(&self.state, &self.call) {
             return Ok(refused(Rule::Unadmitted, LEFT_BEHIND));
         }
-        let mut seat = Seat::open(self, record, asked, context)?;
-        seat.tie(&self.call)?;
-        let decided = seat.request(asked)?;
+        let mut acting = ActingAgent::open(self, record, call, context)?;
+        acting.tie(&self.call)?;
+        let decided = acting.request(call)?;
         let answer = answer(&decided);
-        seat.workspace.leave();
+        acting.workspace.leave();
         Ok(answer)
     }
 
     /// The host would ask a person, and nobody is there: folders such as `.claude` are not written to
     /// without one. What this very work must leave there may be written, by its path and by nothing
     /// else; to everything else there is no answer, and the host says no.
-    pub fn permitted(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
+    pub fn permitted(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
         let What::ToolRequested {
             tool,
             paths,
             command: None,
             ..
-        } = &asked.payload.what
+        } = &call.payload.what
         else {
             return Ok(Answer::nothing());
         };
@@ -60,55 +53,52 @@ impl Worker {
         if !is_plain || claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
-        let seat = Seat::open(self, self.record()?, asked, context)?;
+        let acting = ActingAgent::open(self, self.record()?, call, context)?;
         let looked =
-            protected_paths::look(&seat.workspace, &seat.opened, asked.payload, paths, None);
-        let owed = seat.owes(&self.call, &looked.protected_paths);
-        seat.workspace.leave();
-        Ok(Answer {
-            verdict: match owed {
-                true => Verdict::Allow,
-                false => Verdict::Nothing,
-            },
-            ..Answer::nothing()
+            protected_paths::look(&acting.workspace, &acting.opened, call.payload, paths, None);
+        let owed = acting.owes(&self.call, &looked.protected_paths);
+        acting.workspace.leave();
+        Ok(match owed {
+            true => Answer::from(Verdict::Allow),
+            false => Answer::nothing(),
         })
     }
 
     /// Did a tool change what the stage may not change? It is told at once.
-    pub fn used(&self, asked: &Asked<'_>, context: &Context) -> Result<Answer, Failure> {
-        let What::ToolUsed { tool, .. } = &asked.payload.what else {
+    pub fn used(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
+        let What::ToolUsed { tool, .. } = &call.payload.what else {
             return Ok(Answer::nothing());
         };
         if !tool_names::may_write(tool) || claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
-        let mut seat = Seat::open(self, self.record()?, asked, context)?;
-        let worker = Some(seat.actor.clone());
+        let mut acting = ActingAgent::open(self, self.record()?, call, context)?;
+        let worker = Some(acting.actor.clone());
         let what = Happening::Tool(ToolEvent::Used { worker });
-        let decided = seat.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
+        let decided = acting.submit(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
         let answer = answer(&decided);
-        seat.workspace.leave();
+        acting.workspace.leave();
         Ok(answer)
     }
 }
 
-/// A worker at its hook, with the run that it works for.
-struct Seat<'c> {
+/// The agent at its hook, with the run that it works for.
+struct ActingAgent<'c> {
     workspace: Workspace<'c>,
     opened: OpenRun,
     record: Record,
     actor: Actor,
 }
 
-impl<'c> Seat<'c> {
+impl<'c> ActingAgent<'c> {
     fn open(
-        worker: &Worker,
+        agent: &HeadlessAgent,
         record: Record,
-        asked: &Asked<'_>,
+        call: &HookCall<'_>,
         context: &'c Context,
     ) -> Result<Self, Failure> {
         let actor = Actor {
-            id: id(&record, &worker.call, asked).ok_or_else(nameless)?,
+            id: id(agent, &record, call).ok_or_else(nameless)?,
             agent: record.agent.clone(),
         };
         let mut workspace = Workspace::for_writing(context)?;
@@ -137,7 +127,7 @@ impl<'c> Seat<'c> {
             call: call.clone(),
             worker: self.actor.id.clone(),
         });
-        self.tell(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
+        self.submit(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
         Ok(())
     }
 
@@ -175,21 +165,20 @@ impl<'c> Seat<'c> {
     }
 
     /// What the call would touch is looked at anew whenever the run has changed.
-    fn request(&mut self, asked: &Asked<'_>) -> Result<Decided, Failure> {
+    fn request(&mut self, call: &HookCall<'_>) -> Result<Decided, Failure> {
         let (actor, dispatch) = (self.actor.clone(), self.record.dispatch);
-        let key = key(asked);
-        self.tell(key.as_ref(), &mut |workspace, opened, _| {
-            let wanted = Wanted::of(workspace, opened, asked.payload);
+        self.submit(call.key.as_ref(), &mut |workspace, opened, _| {
+            let wanted = Wanted::of(workspace, opened, call.payload);
             let open = opened.run().dispatches.get(&dispatch);
             let stage = open.and_then(|open| opened.pipeline.stage(&open.stage));
             let tool = match stage {
-                Some(stage) => tools::named(stage, wanted.tool),
+                Some(stage) => denied_tools::named(stage, wanted.tool),
                 None => wanted.tool.into(),
             };
             let looked = protected_paths::look(
                 workspace,
                 opened,
-                asked.payload,
+                call.payload,
                 wanted.paths,
                 wanted.command,
             );
@@ -202,7 +191,11 @@ impl<'c> Seat<'c> {
         })
     }
 
-    fn tell(&mut self, key: Option<&Key>, make: &mut MakeRequest<'_>) -> Result<Decided, Failure> {
+    fn submit(
+        &mut self,
+        key: Option<&Key>,
+        make: &mut MakeRequest<'_>,
+    ) -> Result<Decided, Failure> {
         let opened = self.opened.clone();
         let decided = transact::transact(
             &mut self.workspace,
@@ -273,13 +266,13 @@ impl<'a> Wanted<'a> {
 
 /// Who acts: the conversation, by its program's word for it. A script of the definition has none, and
 /// whatever it starts is its work.
-fn id(record: &Record, call: &CallId, asked: &Asked<'_>) -> Option<WorkerId> {
+fn id(agent: &HeadlessAgent, record: &Record, call: &HookCall<'_>) -> Option<WorkerId> {
     let (program, id) = match Program::parse(&record.runner) {
         Some(_) => {
-            let session = asked.payload.session.as_ref()?;
-            (asked.input.host.word(), session.as_str())
+            let session = call.payload.session.as_ref()?;
+            (agent.host.word(), session.as_str())
         }
-        None => (record.runner.as_str(), call.as_str()),
+        None => (record.runner.as_str(), agent.call.as_str()),
     };
     WorkerId::parse(&format!("{program}:{id}")).ok()
 }
@@ -288,19 +281,10 @@ fn nameless() -> Failure {
     Failure::outside("the host did not say which conversation this is")
 }
 
-/// An event that two hooks of one host tell is one event.
-fn key(asked: &Asked<'_>) -> Option<Key> {
-    let digest = asked.input.digest();
-    Key::parse(&format!("worker {} {digest}", asked.event.word())).ok()
-}
-
 fn answer(decided: &Decided) -> Answer {
     match &decided.reply {
         Reply::Refuse(refusal) | Reply::Hold(refusal) => refused(refusal.rule, &refusal.reason),
-        Reply::Inject(text) => Answer {
-            context: Some(text.clone()),
-            ..Answer::nothing()
-        },
+        Reply::Inject(text) => Answer::for_model(text.clone()),
         Reply::Allow | Reply::Done => Answer::nothing(),
     }
 }

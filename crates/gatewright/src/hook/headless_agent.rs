@@ -1,10 +1,10 @@
-//! The hooks inside a worker that we started: its tools are judged as its own, and nothing else is.
+//! The hook of an agent that we started headless: its tool calls are judged as its own, and nothing else is.
 //!
-//! Such a hook never begins, joins or guards the run of a session, whatever files say of its session:
-//! the call in the environment tells whose work this is.
+//! Such a hook never begins, joins or guards the run of a session, whatever files say about its
+//! session: the call id in the environment says whose work this is.
 
-mod judged;
-mod tools;
+mod denied_tools;
+mod tool_calls;
 
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -12,10 +12,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Instant;
 
 use engine::{CallId, Rule};
-use hosts::{Answer, Bytes, Event, Stake, Verdict};
+use hosts::{Answer, Bytes, Event, Program, Stake};
 
+use super::call::HookCall;
 use super::input::Input;
-use super::{DEADLINE, Known, guarded, told, watch};
+use super::{DEADLINE, Known, guarded, in_one_line, watch};
 use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
@@ -23,22 +24,25 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 
-/// The work inside whose host this hook runs.
-pub struct Worker {
+/// The agent in whose program this hook runs.
+pub struct HeadlessAgent {
+    /// The program that calls the hook.
+    host: Program,
     call: CallId,
     state: State,
 }
 
-/// The worker in which we run. Without its record it is none of ours, and the hook is like any other.
-pub fn find(environment: &Environment) -> Option<Worker> {
+/// The agent in whose program we run. Without its record it is not one of ours, and the hook is like
+/// any other.
+pub fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
     let call = environment.call.clone().filter(claim::is_ours)?;
     let state = State::find(environment).ok()?;
     let is_there = claim::beside(&state, &call, "json").exists();
-    is_there.then_some(Worker { call, state })
+    is_there.then_some(HeadlessAgent { host, call, state })
 }
 
-impl Worker {
-    /// Whatever happens now has an answer. A tool that nobody could judge is not used.
+impl HeadlessAgent {
+    /// Invariant: every way out of here has an answer. A tool call that nobody could judge is refused.
     pub fn answer(
         &self,
         named: Option<Event>,
@@ -61,25 +65,34 @@ impl Worker {
         if input.is_long() {
             context.expect_delay();
         }
-        let asked = judged::Asked {
-            event,
-            payload: &payload,
-            input,
-        };
-        let answer = match event {
-            Event::PreToolUse => self.requested(&asked, &context),
-            Event::PermissionRequest => self.permitted(&asked, &context),
-            Event::PostToolUse | Event::PostToolUseFailure => self.used(&asked, &context),
-            Event::ConfigChange => Ok(refused(Rule::OwnFiles, SETTLED)),
-            _ => Ok(Answer::nothing()),
-        };
-        match answer {
+        let call = HookCall::of_headless_agent(event, &payload, input.digest());
+        match self.judge(&call, &context) {
             Ok(answer) => input.host.write_answer(event, &answer),
-            Err(failure) => known.undecided(&told(&failure)),
+            Err(failure) => known.undecided(&in_one_line(&failure)),
         }
     }
 
-    /// Leaves the proof that the hooks of this worker live. Whoever started it looks for that.
+    fn judge(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
+        match call.event {
+            Event::PreToolUse => self.requested(call, context),
+            Event::PermissionRequest => self.permitted(call, context),
+            Event::PostToolUse | Event::PostToolUseFailure => self.used(call, context),
+            Event::ConfigChange => Ok(refused(Rule::OwnFiles, SETTLED)),
+            Event::SessionStart
+            | Event::SessionEnd
+            | Event::UserPromptSubmit
+            | Event::UserPromptExpansion
+            | Event::SubagentStart
+            | Event::SubagentStop
+            | Event::Stop
+            | Event::StopFailure
+            | Event::TaskCompleted
+            | Event::PreCompact
+            | Event::Other => Ok(Answer::nothing()),
+        }
+    }
+
+    /// Leaves the proof that the hooks of this agent run. The runner that started it looks for that.
     fn arrive(&self) {
         let path = claim::beside(&self.state, &self.call, "arrived");
         let file = OpenOptions::new()
@@ -87,7 +100,7 @@ impl Worker {
             .create_new(true)
             .mode(0o600)
             .open(path);
-        // It is there already, or the worker is ended for the want of it.
+        // It is there already, or the runner ends the agent because it is missing.
         drop(file);
     }
 
@@ -99,16 +112,13 @@ impl Worker {
     }
 }
 
-/// A worker goes on with the settings with which it was started.
+/// An agent goes on with the settings with which it was started.
 const SETTLED: &str = "the settings of a worker cannot change while it works";
 
-/// A no in one line, without what others may do next: that is not for a worker.
+/// A no in one line, without what others may do next: an agent that we started cannot do that.
 fn refused(rule: Rule, reason: &str) -> Answer {
     let line = format!("{} refused: {}", rule.code(), views::line(reason));
-    Answer {
-        verdict: Verdict::Refuse(line),
-        ..Answer::nothing()
-    }
+    Answer::refuse(line)
 }
 
 /// Before what may take long: the host gets its answer before it loses its patience.
