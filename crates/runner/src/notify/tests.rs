@@ -127,8 +127,8 @@ fn a_command_hears_the_notice_on_its_input() {
     assert_eq!(
         notice,
         json!({
-            "run": "r-1", "pipeline": "note", "task": "Write a note", "status": "waiting",
-            "stage": "writing", "reason": "Is «redacted» right?", "project": "/p",
+            "run": "r-1", "pipeline": "context-first", "task": "Write a note", "status": "waiting",
+            "stage": "IDLE", "reason": "Is «redacted» right?", "project": "/p",
         })
     );
 }
