@@ -218,3 +218,20 @@ pub fn test_binaries(files: &[File]) -> Vec<String> {
     let told = format!("{count} test binaries are more than {MOST_TEST_BINARIES}");
     too_many.then_some(told).into_iter().collect()
 }
+
+/// A stranger who opens a crate reads first what it holds, what it may touch and where to begin.
+pub fn readmes(files: &[File]) -> Vec<String> {
+    const LINES: std::ops::RangeInclusive<usize> = 5..=15;
+    let mut found = Vec::new();
+    for manifest in manifests(files) {
+        let path = manifest.path.replace("Cargo.toml", "README.md");
+        match files.iter().find(|file| file.path == path) {
+            None => found.push(format!("{path}: is missing")),
+            Some(readme) if !LINES.contains(&readme.text.lines().count()) => {
+                found.push(format!("{path}: has not five to fifteen lines"));
+            }
+            Some(_) => {}
+        }
+    }
+    found
+}

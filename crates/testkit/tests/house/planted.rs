@@ -274,6 +274,21 @@ pub const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        says: "every crate has a README of five to fifteen lines",
+        find: manifest::readmes,
+        broken: &[
+            &[("crates/views/Cargo.toml", LAWFUL_CRATE)],
+            &[
+                ("crates/views/Cargo.toml", LAWFUL_CRATE),
+                ("crates/views/README.md", "# views\n"),
+            ],
+        ],
+        kept: &[
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+            ("crates/views/README.md", "# views\n\nText.\n\n- It is pure.\n"),
+        ],
+    },
+    Rule {
         says: "every crate has the licence of the whole",
         find: manifest::licences,
         broken: &[

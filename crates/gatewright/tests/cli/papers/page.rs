@@ -142,6 +142,8 @@ pub fn pages() -> Vec<Page> {
         "README.md",
         "SECURITY.md",
         "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "AGENTS.md",
         "examples/README.md",
     ];
     names.extend(others.map(str::to_owned));
