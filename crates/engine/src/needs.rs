@@ -367,13 +367,23 @@ pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
             Questions::From { field, .. } => captured(run, field),
             Questions::Choice => None,
         },
-        _ => None,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
     }
 }
 
 fn planned(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
     match &here(pipeline, run)?.work {
         Work::Steps(work) => captured(run, work.source.field()?),
-        _ => None,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::End(_) => None,
     }
 }

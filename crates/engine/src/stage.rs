@@ -325,7 +325,13 @@ impl Stage {
                 commands: Commands::Approved(fields),
                 ..
             }) => fields,
-            _ => &[],
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::Steps(_)
+            | Work::End(_) => &[],
         }
     }
 
@@ -336,7 +342,13 @@ impl Stage {
                 fails_on: Some(FailsOn::From(fields)),
                 ..
             }) => fields,
-            _ => &[],
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::Steps(_)
+            | Work::End(_) => &[],
         };
         self.command_fields().iter().chain(texts)
     }

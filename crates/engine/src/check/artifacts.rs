@@ -123,7 +123,12 @@ impl Checker<'_> {
         }
         let by_steps = |stage: &Stage| match &stage.work {
             Work::Steps(work) => work.leaves.contains(name),
-            _ => false,
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::End(_) => false,
         };
         if stages.any(by_steps) {
             let message = format!("steps leave `{name}` side by side, and nobody could be asked");
@@ -402,7 +407,12 @@ impl Checker<'_> {
     fn only_taker(&mut self, stage: &Stage, place: Place) {
         let takes = |other: &&Stage| match &other.work {
             Work::Steps(work) => other.name != stage.name && work.source.takes_given(),
-            _ => false,
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::End(_) => false,
         };
         if let Some(other) = self.definition.stages.iter().find(takes) {
             let message = format!(

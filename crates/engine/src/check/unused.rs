@@ -211,7 +211,9 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
                 Commands::Approved(_) => Vec::new(),
             },
             Work::Ask(ask) => words(&ask.question),
-            _ => Vec::new(),
+            Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
+                Vec::new()
+            }
         };
         let inject = stage.inject.as_deref().map(words).unwrap_or_default();
         commands.into_iter().chain(inject).collect::<Vec<_>>()
@@ -268,7 +270,7 @@ fn shadowed(definition: &Definition) -> Vec<&GroupName> {
                 Worker::Session => None,
             },
             Work::Review(work) => Some(work.owner.as_str()),
-            _ => None,
+            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
         })
         .collect();
     definition

@@ -151,7 +151,12 @@ fn open_stage<'a>(
     let stage = draft.pipeline.stage(&open.stage)?;
     match &stage.work {
         Work::Open(work) => Some((stage, work)),
-        _ => None,
+        Work::Agent(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
     }
 }
 

@@ -284,7 +284,9 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
             },
             ..judged
         },
-        _ => judged,
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } | Duty::Step { .. } => {
+            judged
+        }
     }
 }
 
@@ -293,7 +295,12 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
 fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     let judges_tree = draft.stage().is_some_and(|stage| match &stage.work {
         Work::Review(work) => work.of.is_none(),
-        _ => false,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Steps(_)
+        | Work::End(_) => false,
     });
     let reviewed = matches!(dispatch.duty, Duty::Review { .. }) && judges_tree;
     let changed = dispatch.tree.is_some() && dispatch.tree != draft.tree;
