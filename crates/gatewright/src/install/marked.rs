@@ -1,12 +1,16 @@
 //! Parts of a text file that are ours, between marks: put in, renewed and taken out. Nothing around
 //! them is touched.
 
+use serde::{Deserialize, Serialize};
+
 /// How the marks are written in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Marks {
     /// `# gatewright phases: begin`, as in `.gitignore`.
+    #[serde(rename = "hash marks")]
     Hash,
     /// `<!-- gatewright phases: begin -->`, as in Markdown.
+    #[serde(rename = "markup marks")]
     Markup,
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::disk::Base;
 use super::marked::Marks;
@@ -14,8 +14,11 @@ use runtime::state::State;
 const FOLDER: &str = "installs";
 const RECORD: &str = "record.json";
 
+/// The version of the format.
+const VERSION: u32 = 1;
+
 /// What was done below one folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub root: String,
     /// The project's identity; none for a person's own settings.
@@ -26,7 +29,7 @@ pub struct Record {
 }
 
 /// A file that was changed or made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     pub path: String,
     pub kind: Kind,
@@ -37,14 +40,16 @@ pub struct Kept {
 }
 
 /// How our part of a file is taken out, when somebody has changed it since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Settings of the host.
     Settings,
-    /// A text of the person's with a part of ours between marks.
-    Marked(Marks),
     /// A file of ours: it is as we made it, or it is somebody's.
     Made,
+    /// A text of the person's with a part of ours between marks. The marks have names of their own.
+    #[serde(untagged)]
+    Marked(Marks),
 }
 
 impl Record {
@@ -87,7 +92,7 @@ impl Shelf {
     pub fn read(&self) -> Result<Option<Record>, Failure> {
         match self.base.read(RECORD)? {
             None => Ok(None),
-            Some(bytes) => match serde_json::from_slice(&bytes).ok().as_ref().and_then(parse) {
+            Some(bytes) => match serde_json::from_slice(&bytes).ok() {
                 Some(record) => Ok(Some(record)),
                 None => Err(damaged(self.base.root())),
             },
@@ -112,7 +117,10 @@ impl Shelf {
 
     pub fn write(&self, record: &Record) -> Result<(), Failure> {
         self.make()?;
-        let text = views::json_text(&written(record));
+        let version = VERSION;
+        let written = serde_json::to_value(Written { version, record })
+            .map_err(|cause| Failure::bug(format!("a record cannot be written ({cause})")))?;
+        let text = views::json_text(&written);
         self.base.write(RECORD, text.as_bytes())
     }
 
@@ -156,62 +164,12 @@ fn damaged(folder: &Path) -> Failure {
         .hint("remove it; `uninit` can then remove the hooks, but not restore the files")
 }
 
-fn written(record: &Record) -> Value {
-    let files: Vec<Value> = record.files.iter().map(written_file).collect();
-    json!({
-        "version": 1,
-        "root": record.root,
-        "project": record.project,
-        "files": files,
-        "folders": record.folders,
-    })
-}
-
-fn written_file(file: &Kept) -> Value {
-    let kind = match &file.kind {
-        Kind::Settings => "settings",
-        Kind::Marked(Marks::Hash) => "hash marks",
-        Kind::Marked(Marks::Markup) => "markup marks",
-        Kind::Made => "made",
-    };
-    json!({
-        "path": file.path,
-        "kind": kind,
-        "before": file.before,
-        "after": file.after,
-    })
-}
-
-fn parse(value: &Value) -> Option<Record> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let files = value.get("files")?.as_array()?.iter();
-    Some(Record {
-        root: text("root")?,
-        project: text("project"),
-        files: files.map(parse_file).collect::<Option<_>>()?,
-        folders: texts(value.get("folders")?)?,
-    })
-}
-
-fn parse_file(value: &Value) -> Option<Kept> {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    Some(Kept {
-        path: text("path")?,
-        kind: match text("kind")?.as_str() {
-            "settings" => Kind::Settings,
-            "hash marks" => Kind::Marked(Marks::Hash),
-            "markup marks" => Kind::Marked(Marks::Markup),
-            "made" => Kind::Made,
-            _ => return None,
-        },
-        before: text("before"),
-        after: text("after")?,
-    })
-}
-
-fn texts(value: &Value) -> Option<Vec<String>> {
-    let texts = value.as_array()?.iter();
-    texts.map(|text| text.as_str().map(str::to_owned)).collect()
+/// A record as its file holds it.
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u32,
+    #[serde(flatten)]
+    record: &'a Record,
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::name::Name;
 use runtime::failure::Failure;
 use runtime::state::write_durably;
 
 /// A worktree that was prepared. It is written when the worktree is whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beginning {
     /// As the caller calls it.
     pub called: String,
@@ -26,7 +27,7 @@ pub struct Beginning {
 }
 
 /// A merge that has begun. All that it writes can be told from its two commits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merging {
     /// The commit that is merged.
     pub commit: String,
@@ -37,7 +38,8 @@ pub struct Merging {
     pub progress: Progress,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Progress {
     Writing,
     /// Somebody changed a file meanwhile: what was written is taken back.
@@ -66,38 +68,19 @@ impl Records {
     }
 
     pub fn beginning(&self, name: &Name) -> Result<Option<Beginning>, Failure> {
-        let path = self.file(name, "json");
-        read(&path)?
-            .map(|value| beginning(&value).ok_or_else(|| damaged(&path)))
-            .transpose()
+        read(&self.file(name, "json"))
     }
 
     pub fn keep_beginning(&self, name: &Name, beginning: &Beginning) -> Result<(), Failure> {
-        let value = json!({
-            "called": beginning.called,
-            "base": beginning.base,
-            "id": beginning.id,
-            "inside": beginning.inside,
-            "carried": beginning.carried,
-        });
-        write(&self.file(name, "json"), &value)
+        write(&self.file(name, "json"), beginning)
     }
 
     pub fn merging(&self, name: &Name) -> Result<Option<Merging>, Failure> {
-        let path = self.file(name, "merge.json");
-        read(&path)?
-            .map(|value| merging(&value).ok_or_else(|| damaged(&path)))
-            .transpose()
+        read(&self.file(name, "merge.json"))
     }
 
     pub fn keep_merging(&self, name: &Name, merging: &Merging) -> Result<(), Failure> {
-        let value = json!({
-            "commit": merging.commit,
-            "before": merging.before,
-            "after": merging.after,
-            "progress": merging.progress.word(),
-        });
-        write(&self.file(name, "merge.json"), &value)
+        write(&self.file(name, "merge.json"), merging)
     }
 
     pub fn forget_merging(&self, name: &Name) -> Result<(), Failure> {
@@ -138,48 +121,7 @@ impl Records {
     }
 }
 
-impl Progress {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Writing => "writing",
-            Self::Undoing => "undoing",
-            Self::Merged => "merged",
-        }
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Writing, Self::Undoing, Self::Merged];
-        all.into_iter().find(|progress| progress.word() == word)
-    }
-}
-
-fn beginning(value: &Value) -> Option<Beginning> {
-    let carried = value["carried"].as_array()?.iter();
-    Some(Beginning {
-        called: text(value, "called")?,
-        base: text(value, "base")?,
-        id: text(value, "id")?,
-        inside: text(value, "inside")?,
-        carried: carried
-            .map(|path| path.as_str().map(str::to_owned))
-            .collect::<Option<_>>()?,
-    })
-}
-
-fn merging(value: &Value) -> Option<Merging> {
-    Some(Merging {
-        commit: text(value, "commit")?,
-        before: text(value, "before")?,
-        after: text(value, "after")?,
-        progress: Progress::parse(value["progress"].as_str()?)?,
-    })
-}
-
-fn text(value: &Value, key: &str) -> Option<String> {
-    value[key].as_str().map(str::to_owned)
-}
-
-fn read(path: &Path) -> Result<Option<Value>, Failure> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
     match fs::read(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Failure::file("read", path)(cause)),
@@ -189,8 +131,10 @@ fn read(path: &Path) -> Result<Option<Value>, Failure> {
     }
 }
 
-fn write(path: &Path, value: &Value) -> Result<(), Failure> {
-    write_durably(path, &value.to_string()).map_err(Failure::file("write to", path))
+fn write(path: &Path, record: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(record)
+        .map_err(|cause| Failure::bug(format!("a record cannot be written ({cause})")))?;
+    write_durably(path, &text).map_err(Failure::file("write to", path))
 }
 
 fn remove(path: &Path) -> Result<(), Failure> {
