@@ -34,9 +34,10 @@ const DETOUR: &str = "XTASK_DETOUR";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let result = match detour::has_agent_above() && std::env::var_os(DETOUR).is_none() {
-        true => by_detour(&arguments),
-        false => dispatch(&arguments),
+    let result = if detour::has_agent_above() && std::env::var_os(DETOUR).is_none() {
+        by_detour(&arguments)
+    } else {
+        dispatch(&arguments)
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

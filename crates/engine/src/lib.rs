@@ -10,7 +10,6 @@
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
 //! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`
 //! 6. the judgement: `caller`, `backoff`, `decision`, `needs`, `decide`
-#![warn(clippy::match_bool)]
 #![no_std]
 
 extern crate alloc;

@@ -10,7 +10,6 @@
 //! 3. what a look needs: `content`, `looking`
 //! 4. what lies in a file: `document`, `bundle`, `schema`, `questions`, `steps`
 //! 5. the looks: `tree`, `check`, `artifact`, `look`
-#![warn(clippy::match_bool)]
 
 pub mod artifact;
 pub mod beneath;

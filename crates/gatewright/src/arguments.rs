@@ -33,8 +33,9 @@ pub struct Writing {
 }
 
 fn parse_key(text: &str) -> Result<Key, String> {
-    match text.len() > LONGEST {
-        true => Err(format!("a key has at most {LONGEST} characters")),
-        false => Key::parse(text).map_err(|problem| problem.to_string()),
+    if text.len() > LONGEST {
+        Err(format!("a key has at most {LONGEST} characters"))
+    } else {
+        Key::parse(text).map_err(|problem| problem.to_string())
     }
 }

@@ -50,12 +50,13 @@ pub fn ask(question: &Question<'_>) -> Result<(), Failure> {
 
 /// Only the word itself counts: `y` does not.
 fn judge(answer: &str, word: &str) -> Result<(), Failure> {
-    match answer.trim() == word {
-        true => Ok(()),
-        false => Err(
+    if answer.trim() == word {
+        Ok(())
+    } else {
+        Err(
             Failure::no(format!("nothing was done, because you did not type {word}"))
                 .hint("retry if you mean it"),
-        ),
+        )
     }
 }
 

@@ -54,9 +54,10 @@ pub struct OrchestratorArguments {
 impl OrchestratorArguments {
     pub fn options(&self) -> Result<DriveOptions, Failure> {
         Ok(DriveOptions {
-            patience: match self.wait {
-                true => Patience::Stay,
-                false => Patience::Leave,
+            patience: if self.wait {
+                Patience::Stay
+            } else {
+                Patience::Leave
             },
             limits: self.at_once.limits(),
             stop: signals::watch()?,

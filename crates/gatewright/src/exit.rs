@@ -48,9 +48,10 @@ impl Exit {
 
     /// The worse of two ends of one command.
     pub fn or_worse(self, other: Self) -> Self {
-        match other.code() > self.code() {
-            true => other,
-            false => self,
+        if other.code() > self.code() {
+            other
+        } else {
+            self
         }
     }
 

@@ -88,12 +88,11 @@ impl Known {
         let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
         let event = facts.event.unwrap_or(Event::Other);
         let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
-        match facts.promised {
-            true => {
-                let host = facts.host.unwrap_or(Program::DEFAULT);
-                host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
-            }
-            false => Bytes::nothing(),
+        if facts.promised {
+            let host = facts.host.unwrap_or(Program::DEFAULT);
+            host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
+        } else {
+            Bytes::nothing()
         }
     }
 

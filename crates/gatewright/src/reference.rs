@@ -127,9 +127,10 @@ fn argument_line(argument: &Arg) -> String {
 fn typed(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let values: Vec<String> = names.iter().map(|name| format!("<{name}>")).collect();
-    let values = match argument.get_action().takes_values() {
-        true => values.join(" "),
-        false => String::new(),
+    let values = if argument.get_action().takes_values() {
+        values.join(" ")
+    } else {
+        String::new()
     };
     let short = argument.get_short().map(|short| format!("-{short}"));
     let long = argument.get_long().map(|long| format!("--{long}"));

@@ -16,9 +16,10 @@ pub fn read(typed: &str) -> Result<String, Failure> {
         let message = format!("the task is longer than {MOST_BYTES} bytes");
         return Err(Failure::no(message).hint("put it into a file of the project and name that"));
     }
-    match task.trim().is_empty() {
-        true => Err(Failure::usage("the task is empty").hint("say what is to be done")),
-        false => Ok(task),
+    if task.trim().is_empty() {
+        Err(Failure::usage("the task is empty").hint("say what is to be done"))
+    } else {
+        Ok(task)
     }
 }
 

@@ -145,9 +145,10 @@ impl Report {
             faults,
             anchored,
         } = &self.verification;
-        let (style, word) = match intact {
-            true => (Style::Good, "intact"),
-            false => (Style::Bad, "DAMAGED"),
+        let (style, word) = if *intact {
+            (Style::Good, "intact")
+        } else {
+            (Style::Bad, "DAMAGED")
         };
         let unwitnessed = if self.marks.unwitnessed {
             ", unwitnessed"

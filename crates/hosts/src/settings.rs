@@ -87,10 +87,7 @@ impl Settings {
             Some(text) => (MARK, text),
             None => ("", text),
         };
-        let text = match text.trim().is_empty() {
-            true => "{}\n",
-            false => text,
-        };
+        let text = if text.trim().is_empty() { "{}\n" } else { text };
         let root = tree::parse(text).map_err(Unfit::NotJson)?;
         match root.members() {
             None => Err(Unfit::NotAnObject(wire::kind(&root))),

@@ -8,7 +8,6 @@
 //! 2. from text to a tree of values with their places: `tree`, `from_toml`, `from_json`, `source`, `members`
 //! 3. from the tree to a definition: `read`; and the JSON Schema of both: `schema`
 //! 4. files that come with the program: `template`, `builtin`
-#![warn(clippy::match_bool)]
 
 pub mod builtin;
 mod diagnostic;

@@ -38,12 +38,13 @@ pub fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Fail
     }
     let may_finish = next.iter().any(|next| matches!(next, Next::Finish));
     if worked && is_open_end(opened) {
-        return Ok(match may_finish {
-            true => Due::Finish,
-            false => Due::Person(format!(
+        return Ok(if may_finish {
+            Due::Finish
+        } else {
+            Due::Person(format!(
                 "nobody leads on from {}: skip it, or cancel the run",
                 run.position.stage
-            )),
+            ))
         });
     }
     let choices = choice::all_due(pipeline, run, starter)?;

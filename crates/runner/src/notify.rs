@@ -113,9 +113,10 @@ impl Sender {
 
     /// A person typed the command, so a path in it is theirs.
     fn program(&self, word: &str) -> Result<PathBuf, String> {
-        match word.contains('/') {
-            true => Ok(self.folder.join(word)),
-            false => check::find(word, &self.search),
+        if word.contains('/') {
+            Ok(self.folder.join(word))
+        } else {
+            check::find(word, &self.search)
         }
     }
 

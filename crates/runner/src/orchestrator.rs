@@ -182,9 +182,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     fn is_ours(&self) -> Result<(), Failure> {
-        match self.lease.is_lost() {
-            false => Ok(()),
-            true => Err(self.lost()),
+        if self.lease.is_lost() {
+            Err(self.lost())
+        } else {
+            Ok(())
         }
     }
 

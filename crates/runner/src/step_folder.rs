@@ -139,9 +139,10 @@ impl StepFolder {
     /// kept by a ref.
     pub fn clear(&self) -> Result<(), Failure> {
         let discarded = self.worktrees.discard(&self.worktree);
-        match self.merged {
-            true => discarded,
-            false => discarded.or_else(|_| self.worktrees.archive(&self.worktree)),
+        if self.merged {
+            discarded
+        } else {
+            discarded.or_else(|_| self.worktrees.archive(&self.worktree))
         }
     }
 }

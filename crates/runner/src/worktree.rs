@@ -142,10 +142,11 @@ impl Worktrees {
         };
         let called = Name::of(name);
         if let Some(worktree) = self.find(name)? {
-            return match worktree.root.is_dir() {
-                true => Ok(Prepared::Ready(worktree)),
-                false => Err(Failure::no(format!("the worktree {name} was archived"))
-                    .hint("prepare one with another name")),
+            return if worktree.root.is_dir() {
+                Ok(Prepared::Ready(worktree))
+            } else {
+                Err(Failure::no(format!("the worktree {name} was archived"))
+                    .hint("prepare one with another name"))
             };
         }
         let inside = self.inside(&repository)?;
@@ -293,9 +294,10 @@ impl Worktrees {
         let root = self.records.worktree(name);
         Worktree {
             name: beginning.called,
-            folder: match beginning.inside.is_empty() {
-                true => root.clone(),
-                false => root.join(&beginning.inside),
+            folder: if beginning.inside.is_empty() {
+                root.clone()
+            } else {
+                root.join(&beginning.inside)
             },
             base: beginning.base,
             root,
@@ -362,9 +364,10 @@ fn carried_paths(inside: &str, carried: &[String]) -> Result<Vec<String>, Failur
                 "a path cannot be carried into a worktree: {reason}"
             ))
         })?;
-        Ok(match inside.is_empty() {
-            true => path.as_str().to_owned(),
-            false => format!("{inside}/{}", path.as_str()),
+        Ok(if inside.is_empty() {
+            path.as_str().to_owned()
+        } else {
+            format!("{inside}/{}", path.as_str())
         })
     });
     paths.collect()

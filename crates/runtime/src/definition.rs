@@ -63,9 +63,10 @@ pub fn place(word: &str, folder: &Path, root: &Path) -> Result<Place, Failure> {
     if let Some(own) = own(word, root) {
         return Ok(own);
     }
-    match folder.join(word).is_file() {
-        true => Ok(typed()),
-        false => Err(unknown(word, root)),
+    if folder.join(word).is_file() {
+        Ok(typed())
+    } else {
+        Err(unknown(word, root))
     }
 }
 
@@ -237,9 +238,10 @@ fn read_reference(reference: &str, beside: &Path) -> Result<Option<Vec<u8>>, Tro
 
 /// The parent of a bare file name is written as nothing.
 fn beside_itself(folder: &Path) -> &Path {
-    match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     }
 }
 
@@ -262,9 +264,10 @@ pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble>
     compiled
         .warnings
         .sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
-    match is_refused {
-        true => Err(rejected(sources, compiled.warnings)),
-        false => Ok(compiled),
+    if is_refused {
+        Err(rejected(sources, compiled.warnings))
+    } else {
+        Ok(compiled)
     }
 }
 

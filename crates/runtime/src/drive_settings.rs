@@ -211,15 +211,14 @@ fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> R
         _ => false,
     };
     let known = stage.on.keys().any(|outcome| outcome.as_str() == choice);
-    match asks && known {
-        true => Ok(()),
-        false => {
-            let choices: Vec<&str> = stage.on.keys().map(|outcome| outcome.as_str()).collect();
-            Err(
-                Failure::usage(format!("{name} cannot be answered with '{choice}'"))
-                    .hint(format!("its ways on are {}", choices.join(", "))),
-            )
-        }
+    if asks && known {
+        Ok(())
+    } else {
+        let choices: Vec<&str> = stage.on.keys().map(|outcome| outcome.as_str()).collect();
+        Err(
+            Failure::usage(format!("{name} cannot be answered with '{choice}'"))
+                .hint(format!("its ways on are {}", choices.join(", "))),
+        )
     }
 }
 

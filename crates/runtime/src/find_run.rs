@@ -69,9 +69,10 @@ fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
     let is_here = |run: &&&RunSummary| Some(run.worktree.as_str()) == root;
     let here: Vec<&RunId> = active.iter().filter(is_here).map(|run| &run.id).collect();
     // The runs of this worktree go before those of the project's other worktrees.
-    let active = match here.is_empty() {
-        true => active.iter().map(|run| &run.id).collect(),
-        false => here,
+    let active = if here.is_empty() {
+        active.iter().map(|run| &run.id).collect()
+    } else {
+        here
     };
     match active.as_slice() {
         [only] => Ok((*only).clone()),

@@ -17,11 +17,10 @@ impl NotifyTarget {
             .any(|scheme| text.starts_with(scheme));
         if is_address {
             let is_plain = |c: char| c.is_ascii_graphic() && !"\"\\".contains(c);
-            return match text.chars().all(is_plain) {
-                true => Ok(Self::Address(text.to_owned())),
-                false => {
-                    Err("an address has no spaces and no quotes; write them as %20".to_owned())
-                }
+            return if text.chars().all(is_plain) {
+                Ok(Self::Address(text.to_owned()))
+            } else {
+                Err("an address has no spaces and no quotes; write them as %20".to_owned())
             };
         }
         match language::words(text)? {

@@ -84,9 +84,10 @@ pub fn check(
         && refusal.rule == Rule::CheckVoid
         && !changed.is_empty()
     {
-        let advice = match is_git {
-            true => "add the files that the check writes to .gitignore",
-            false => "make the check write outside the project",
+        let advice = if is_git {
+            "add the files that the check writes to .gitignore"
+        } else {
+            "make the check write outside the project"
         };
         refusal.reason = format!(
             "{} changed while the check ran: {advice}, then type `gatewright check`",

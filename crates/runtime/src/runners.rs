@@ -243,18 +243,19 @@ fn uncounted_limit(
     let silent: Vec<&Member<'_>> = members.iter().filter(is_silent).collect();
     let (first, all) = (silent.first()?, silent.len() == members.len());
     let runner = first.runner;
-    let (rule, message) = match all {
-        true => (
+    let (rule, message) = if all {
+        (
             CheckRule::RunnerCannot,
             format!("the budget limits {what}, which no runner here tells"),
-        ),
-        false => (
+        )
+    } else {
+        (
             CheckRule::PartlyCounted,
             format!(
                 "the budget limits {what}, which `{runner}` does not tell: what {} uses is not counted",
                 first.who
             ),
-        ),
+        )
     };
     Some(Problem {
         rule,

@@ -123,9 +123,10 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
         let run = name.to_str().and_then(|name| name.split('.').next());
         if !run.is_some_and(is_there) {
             // What cannot be removed now is removed the next time.
-            let _ = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                true => fs::remove_dir_all(entry.path()),
-                false => fs::remove_file(entry.path()),
+            let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                fs::remove_dir_all(entry.path())
+            } else {
+                fs::remove_file(entry.path())
             };
         }
     }

@@ -54,16 +54,18 @@ enum Shape {
 
 fn parse(text: &str, shape: Shape) -> Result<Vec<Step>, String> {
     let is_json = shape == Shape::Json || text.trim_start().starts_with(['[', '{']);
-    let items = match is_json {
-        true => listed(serde_json::from_str(text).map_err(|cause| format!("no JSON: {cause}"))?)?,
-        false => titles(text).map(Value::from).collect(),
+    let items = if is_json {
+        listed(serde_json::from_str(text).map_err(|cause| format!("no JSON: {cause}"))?)?
+    } else {
+        titles(text).map(Value::from).collect()
     };
     if items.is_empty() {
         return Err("there are no steps".to_owned());
     }
-    let steps = match items.iter().any(Value::is_string) {
-        true => in_a_row(&items)?,
-        false => items.into_iter().map(with_agent).collect(),
+    let steps = if items.iter().any(Value::is_string) {
+        in_a_row(&items)?
+    } else {
+        items.into_iter().map(with_agent).collect()
     };
     let field = LISTS[0];
     let content = json!({ field: steps }).to_string();

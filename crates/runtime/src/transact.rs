@@ -305,14 +305,15 @@ pub fn as_taken_up(
 /// Whoever drives a queued run by hand takes it up.
 pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
     let by = workspace.context.who();
-    match is_queued(&opened) {
-        true => alone(
+    if is_queued(&opened) {
+        alone(
             workspace,
             opened,
             &by,
             Happening::Engine(EngineEvent::TakenUp),
-        ),
-        false => Ok(opened),
+        )
+    } else {
+        Ok(opened)
     }
 }
 

@@ -26,9 +26,10 @@ pub fn render(workspace: &mut Workspace<'_>, opened: OpenRun) -> OpenRun {
         unwritten,
     } = painter::paint(workspace, &opened);
     workspace.notices.extend(unwritten);
-    match disturbed.is_empty() {
-        true => opened,
-        false => note(workspace, opened, disturbed),
+    if disturbed.is_empty() {
+        opened
+    } else {
+        note(workspace, opened, disturbed)
     }
 }
 

@@ -98,14 +98,13 @@ mod tests {
             let group = Group::start(Command::new("sleep").arg("60")).unwrap();
             hold("step-none", Some(group.id()), &mut &*line);
             // Whoever was killed has ended by now or soon; whoever was not has not.
-            let status = match ended {
-                true => {
-                    while !group.has_ended().unwrap() {
-                        std::thread::yield_now();
-                    }
-                    true
+            let status = if ended {
+                while !group.has_ended().unwrap() {
+                    std::thread::yield_now();
                 }
-                false => group.has_ended().unwrap(),
+                true
+            } else {
+                group.has_ended().unwrap()
             };
             assert_eq!(status, ended);
         }

@@ -188,16 +188,17 @@ impl<'a> Workspace<'a> {
         if may_take_long(needs, opened) {
             self.context.expect_delay();
         }
-        match *needs == Needs::default() {
-            true => Ok(Looked::default()),
-            false => self.looking(opened, given, |looking| {
+        if *needs == Needs::default() {
+            Ok(Looked::default())
+        } else {
+            self.looking(opened, given, |looking| {
                 let looking = Looking {
                     reply,
                     given: given.clone(),
                     ..*looking
                 };
                 evidence::look(needs, &looking)
-            }),
+            })
         }
     }
 
@@ -207,12 +208,13 @@ impl<'a> Workspace<'a> {
     }
 
     fn project_at(&self, run: &RunId, worktree: &str) -> Result<Project, Failure> {
-        match Path::new(worktree).is_dir() {
-            true => find_project(Path::new(worktree), &self.store),
-            false => Err(Failure::outside(format!(
+        if Path::new(worktree).is_dir() {
+            find_project(Path::new(worktree), &self.store)
+        } else {
+            Err(Failure::outside(format!(
                 "the project of {run} was {worktree}, which is gone"
             ))
-            .hint("put it back, or cancel the run")),
+            .hint("put it back, or cancel the run"))
         }
     }
 

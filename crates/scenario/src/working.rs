@@ -176,9 +176,11 @@ impl Player<'_> {
     /// Who starts this agent and tells of its end: the host, or our own side where the host cannot.
     fn starter(&self, agent: &AgentName) -> Who {
         let run = self.run.as_ref();
-        match run.is_some_and(|run| is_run_elsewhere(self.pipeline, run, agent)) {
-            true if self.driver == Driver::Guarded => Who::Engine,
-            true | false => self.host(),
+        let elsewhere = run.is_some_and(|run| is_run_elsewhere(self.pipeline, run, agent));
+        if elsewhere && self.driver == Driver::Guarded {
+            Who::Engine
+        } else {
+            self.host()
         }
     }
 

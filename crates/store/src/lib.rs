@@ -11,7 +11,6 @@
 //! 4. rules that all stores share: `redaction`, `journal`, `verifier`
 //! 5. the contract: `backend`, `export`
 //! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
-#![warn(clippy::match_bool)]
 
 mod backend;
 mod chain;

@@ -191,9 +191,10 @@ impl Project {
 /// A command that goes by the detour where an agent may be above the test.
 fn unseen(program: impl AsRef<OsStr>) -> Command {
     static AGENT_ABOVE: OnceLock<bool> = OnceLock::new();
-    match AGENT_ABOVE.get_or_init(detour::has_agent_above) {
-        true => detour::by_detour(program),
-        false => Command::new(program),
+    if *AGENT_ABOVE.get_or_init(detour::has_agent_above) {
+        detour::by_detour(program)
+    } else {
+        Command::new(program)
     }
 }
 

@@ -80,16 +80,18 @@ enum Wakes {
 impl Plan {
     fn by(chance: &mut Chance) -> Self {
         Self {
-            moment: match chance.coin() {
-                true => Moment::Amidst(chance.one_of(&WORKS).unwrap_or(WORKS[0])),
-                false => Moment::Any {
+            moment: if chance.coin() {
+                Moment::Amidst(chance.one_of(&WORKS).unwrap_or(WORKS[0]))
+            } else {
+                Moment::Any {
                     lines: chance.below(MOST_LINES + 1),
                     delay: chance.moment(MOST_DELAY),
-                },
+                }
             },
-            frozen: match chance.coin() {
-                true => Frozen::Orchestrator,
-                false => Frozen::All,
+            frozen: if chance.coin() {
+                Frozen::Orchestrator
+            } else {
+                Frozen::All
             },
             wakes: match chance.below(3) {
                 0 => Wakes::Afterwards,

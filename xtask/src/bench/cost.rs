@@ -36,13 +36,15 @@ pub fn of(subject: &Subject) -> Result<Cost, Failure> {
     }
     let folder = scratch("cost")?;
     let file = folder.path().join("out");
-    let instructions = match is_installed("valgrind") {
-        true => Some(count_instructions(subject, &file)?),
-        false => None,
+    let instructions = if is_installed("valgrind") {
+        Some(count_instructions(subject, &file)?)
+    } else {
+        None
     };
-    let calls = match is_installed("strace") {
-        true => Some(count_calls(subject, &file)?),
-        false => None,
+    let calls = if is_installed("strace") {
+        Some(count_calls(subject, &file)?)
+    } else {
+        None
     };
     Ok(Cost {
         instructions,

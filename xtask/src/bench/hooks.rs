@@ -25,9 +25,10 @@ pub fn elsewhere(program: &Path) -> Result<Subject, Failure> {
         payload: Payload::shell(),
     };
     let output = told.seat.send(&told.payload)?;
-    match output.stdout.is_empty() {
-        true => Ok(Subject::new(Kind::HookElsewhere, Load::Nothing, told)),
-        false => Err(Failure::no("a hook spoke where nothing was promised")),
+    if output.stdout.is_empty() {
+        Ok(Subject::new(Kind::HookElsewhere, Load::Nothing, told))
+    } else {
+        Err(Failure::no("a hook spoke where nothing was promised"))
     }
 }
 
@@ -77,11 +78,12 @@ fn prove(seat: &Seat) -> Result<(), Failure> {
         grows(&Payload::agent_stopping(&worker))?,
     ];
     let ended_well = seat.ended(1)?.len() == 1;
-    match ended_well && found == [false, true, true, true, true] {
-        true => Ok(()),
-        false => Err(Failure::no(format!(
+    if ended_well && found == [false, true, true, true, true] {
+        Ok(())
+    } else {
+        Err(Failure::no(format!(
             "the hooks of the bench do not do what they should: {found:?}"
-        ))),
+        )))
     }
 }
 

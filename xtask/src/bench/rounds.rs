@@ -45,13 +45,14 @@ fn time(subject: &Subject, round: usize) -> Result<Duration, Failure> {
         .run()
         .map_err(Failure::program(subject.kind.name()))?;
     let took = began.elapsed();
-    match status.success() {
-        true => Ok(took),
-        false => Err(Failure::no(format!(
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(Failure::no(format!(
             "{} failed: {status}: {:?}",
             subject.kind.name(),
             process.command
-        ))),
+        )))
     }
 }
 

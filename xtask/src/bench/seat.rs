@@ -107,12 +107,13 @@ impl Seat {
         let muttered = String::from_utf8_lossy(&output.stderr).into_owned();
         let refused =
             said.contains("deny") || said.contains("block") || said.contains("not judged");
-        match output.status.success() && muttered.is_empty() && !refused {
-            true => Ok(output),
-            false => Err(Failure::no(format!(
+        if output.status.success() && muttered.is_empty() && !refused {
+            Ok(output)
+        } else {
+            Err(Failure::no(format!(
                 "the hook of {} answered {}: {said}{muttered}",
                 payload.event, output.status
-            ))),
+            )))
         }
     }
 

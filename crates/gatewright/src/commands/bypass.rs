@@ -42,9 +42,10 @@ pub struct Bypass {
 
 fn parse_time(text: &str) -> Result<Seconds, String> {
     let time = duration::parse(text)?;
-    match (SHORTEST..=LONGEST).contains(&time) {
-        true => Ok(time),
-        false => Err("a bypass lasts from 30s to 24h".to_owned()),
+    if (SHORTEST..=LONGEST).contains(&time) {
+        Ok(time)
+    } else {
+        Err("a bypass lasts from 30s to 24h".to_owned())
     }
 }
 

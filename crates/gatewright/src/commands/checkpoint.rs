@@ -24,11 +24,10 @@ pub struct Checkpoint {
 }
 
 fn parse_name(text: &str) -> Result<CheckpointName, String> {
-    match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        true => {
-            Err("a name of digits only would mean the number of an entry; add a letter".to_owned())
-        }
-        false => CheckpointName::parse(text).map_err(|problem| problem.to_string()),
+    if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        Err("a name of digits only would mean the number of an entry; add a letter".to_owned())
+    } else {
+        CheckpointName::parse(text).map_err(|problem| problem.to_string())
     }
 }
 

@@ -26,9 +26,10 @@ pub struct Doctor {
 impl Doctor {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::persons(context, "doctor", Held::Nobody)?;
-        let trial = match self.live {
-            true => Trial::WithHost,
-            false => Trial::Without,
+        let trial = if self.live {
+            Trial::WithHost
+        } else {
+            Trial::Without
         };
         let report = Patient::new(context)?.examine(trial);
         output.facts(|paint| report.text(paint), || report.json())?;

@@ -88,9 +88,10 @@ impl DryRun {
         missing.extend(programs.iter().filter_map(absent));
         let warnings = compiled.warnings.iter().map(|it| it.message.clone());
         let is_installed = *word != self.pipeline;
-        let lacking = match is_installed {
-            true => lacking(&project, &sources, pipeline)?,
-            false => Vec::new(),
+        let lacking = if is_installed {
+            lacking(&project, &sources, pipeline)?
+        } else {
+            Vec::new()
         };
         let plan = Plan {
             pipeline,
@@ -104,9 +105,10 @@ impl DryRun {
             remarks: warnings.chain(lacking).map(Untrusted::new).collect(),
         };
         output.facts(|paint| plan.text(paint), || plan.json())?;
-        Ok(match plan.is_ready() {
-            true => Exit::Success,
-            false => Exit::No,
+        Ok(if plan.is_ready() {
+            Exit::Success
+        } else {
+            Exit::No
         })
     }
 

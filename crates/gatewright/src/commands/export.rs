@@ -119,9 +119,10 @@ fn captured(
             "run {} has not captured an artifact '{name}'",
             run.id
         ));
-        return Err(match known.is_empty() {
-            true => failure.hint("it has not captured any artifact yet"),
-            false => failure.hint(format!("it has captured {}", known.join(", "))),
+        return Err(if known.is_empty() {
+            failure.hint("it has not captured any artifact yet")
+        } else {
+            failure.hint(format!("it has captured {}", known.join(", ")))
         });
     };
     let hash = captured.content;
@@ -140,12 +141,13 @@ fn lines(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure>
 fn harmless(lines: &str) -> String {
     let mut shown = String::with_capacity(lines.len());
     for found in lines.chars() {
-        match views::is_forbidden(found) {
-            true => found
+        if views::is_forbidden(found) {
+            found
                 .encode_utf16(&mut [0; 2])
                 .iter()
-                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}"))),
-            false => shown.push(found),
+                .for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")))
+        } else {
+            shown.push(found)
         }
     }
     shown
@@ -172,12 +174,13 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
     let OpenRun { stored, pipeline } = opened;
     let run = &stored.run;
     let verification = workspace.store.verify(&run.id)?;
-    let says = match verification.intact {
-        true => format!("The journal is intact: {}.", entries(verification.entries)),
-        false => format!(
+    let says = if verification.intact {
+        format!("The journal is intact: {}.", entries(verification.entries))
+    } else {
+        format!(
             "THE JOURNAL IS DAMAGED (faults: {}).",
             verification.faults.len()
-        ),
+        )
     };
     let entries = workspace.store.journal(&run.id, 1, stored.version)?;
     let entries: Vec<_> = numbered(&entries).collect();

@@ -31,12 +31,11 @@ impl Gc {
         let before = Time(clock::now().0.saturating_sub(age));
         let (going, held) = going(context, before)?;
         person_only::persons(context, "gc", held)?;
-        match self.dry_run {
-            true => show(output, &going),
-            false => {
-                confirmed(context, &going)?;
-                collect(context, output, before)
-            }
+        if self.dry_run {
+            show(output, &going)
+        } else {
+            confirmed(context, &going)?;
+            collect(context, output, before)
         }
     }
 }

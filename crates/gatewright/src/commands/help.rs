@@ -134,11 +134,12 @@ fn page(mut program: clap::Command, word: &str) -> Result<String, Failure> {
         .into_iter()
         .chain(topic.map(|topic| topic.page.to_owned()))
         .collect();
-    match parts.is_empty() {
-        true => Err(
+    if parts.is_empty() {
+        Err(
             Failure::usage(format!("no command or topic is named '{word}'"))
                 .hint("`gatewright help` lists them"),
-        ),
-        false => Ok(parts.join("\n")),
+        )
+    } else {
+        Ok(parts.join("\n"))
     }
 }

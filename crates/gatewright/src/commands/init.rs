@@ -160,15 +160,14 @@ impl Init {
 /// Where something is installed already, changing it is a person's business.
 fn refuse_agents(context: &Context, wish: &Wish) -> Result<(), Failure> {
     let state = context.state()?;
-    match is_installed(context, &state, wish)? {
-        false => Ok(()),
-        true => {
-            let held = match wish.wanted {
-                Wanted::User => Held::Nobody,
-                Wanted::Local | Wanted::Shared => person_only::held_here(context)?,
-            };
-            person_only::persons(context, "init", held)
-        }
+    if is_installed(context, &state, wish)? {
+        let held = match wish.wanted {
+            Wanted::User => Held::Nobody,
+            Wanted::Local | Wanted::Shared => person_only::held_here(context)?,
+        };
+        person_only::persons(context, "init", held)
+    } else {
+        Ok(())
     }
 }
 

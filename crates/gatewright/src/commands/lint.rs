@@ -47,9 +47,10 @@ impl Lint {
         for file in &self.files {
             match lint(file, context) {
                 Ok(linted) => {
-                    exit = exit.or_worse(match linted.is_accepted() {
-                        true => Exit::Success,
-                        false => Exit::No,
+                    exit = exit.or_worse(if linted.is_accepted() {
+                        Exit::Success
+                    } else {
+                        Exit::No
                     });
                     show(&linted, output)?;
                     if several && !linted.is_accepted() && output.format() == Format::Text {

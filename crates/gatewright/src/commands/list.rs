@@ -54,9 +54,10 @@ impl List {
     }
 
     fn summaries(&self, workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
-        match self.all {
-            true => Ok(workspace.store.runs(None)?),
-            false => find_run::of_project(workspace),
+        if self.all {
+            Ok(workspace.store.runs(None)?)
+        } else {
+            find_run::of_project(workspace)
         }
     }
 }
@@ -130,8 +131,9 @@ fn row(
 
 /// Is the run past its `ttl`?
 pub fn freshness(pipeline: &Pipeline, run: &engine::Run, now: engine::Time) -> Freshness {
-    match engine::is_stale(pipeline, run, now) {
-        true => Freshness::Stale,
-        false => Freshness::Fresh,
+    if engine::is_stale(pipeline, run, now) {
+        Freshness::Stale
+    } else {
+        Freshness::Fresh
     }
 }

@@ -65,9 +65,10 @@ impl Metrics {
         workspace: &Workspace<'_>,
         since: Option<Time>,
     ) -> Result<Vec<RunSummary>, Failure> {
-        let mut summaries = match self.all {
-            true => workspace.store.runs(None)?,
-            false => find_run::of_project(workspace)?,
+        let mut summaries = if self.all {
+            workspace.store.runs(None)?
+        } else {
+            find_run::of_project(workspace)?
         };
         summaries.retain(|run| {
             let wanted = self.pipeline.as_ref();

@@ -47,16 +47,18 @@ impl ProveGuards {
             let proofs: Vec<_> = proofs.iter().map(prove::json).collect();
             output.json(&serde_json::json!({ "proofs": proofs }))?;
         }
-        match proofs.iter().all(Proof::holds) {
-            true => Ok(Exit::Success),
-            false => Ok(Exit::No),
+        if proofs.iter().all(Proof::holds) {
+            Ok(Exit::Success)
+        } else {
+            Ok(Exit::No)
         }
     }
 
     fn tell(&self, proof: &Proof, output: &mut Output) -> Result<(), Failure> {
-        let detail = match self.verbose {
-            true => Detail::Long,
-            false => Detail::Short,
+        let detail = if self.verbose {
+            Detail::Long
+        } else {
+            Detail::Short
         };
         match output.format() {
             Format::Text => output.text(&prove::text(proof, detail, output.paint())),
@@ -69,12 +71,13 @@ impl ProveGuards {
             return Ok(vec![pipeline.clone()]);
         }
         let installed = prove::installed(context)?;
-        match installed.is_empty() {
-            false => Ok(installed),
-            true => Err(
+        if installed.is_empty() {
+            Err(
                 Failure::not_found("no pipeline is installed in this project")
                     .hint("type `gatewright init`, or `gatewright prove-guards PIPELINE`"),
-            ),
+            )
+        } else {
+            Ok(installed)
         }
     }
 }

@@ -56,9 +56,10 @@ fn parse_step(text: &str) -> Result<StepId, String> {
 fn parse_artifact(text: &str) -> Result<(ArtifactName, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("type it as NAME=FILE")?;
     let name = ArtifactName::parse(name).map_err(|problem| problem.to_string())?;
-    match file.is_empty() {
-        true => Err("type it as NAME=FILE".to_owned()),
-        false => Ok((name, PathBuf::from(file))),
+    if file.is_empty() {
+        Err("type it as NAME=FILE".to_owned())
+    } else {
+        Ok((name, PathBuf::from(file)))
     }
 }
 

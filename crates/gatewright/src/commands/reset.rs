@@ -78,9 +78,10 @@ fn lost(run: &Run) -> String {
 
 /// A person who overrides the course of a run must give a reason, for the history.
 pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
-    match reason.trim().is_empty() {
-        true => Err(Failure::no(format!("a {what} needs a reason")).hint("add --reason TEXT")),
-        false => Ok(()),
+    if reason.trim().is_empty() {
+        Err(Failure::no(format!("a {what} needs a reason")).hint("add --reason TEXT"))
+    } else {
+        Ok(())
     }
 }
 

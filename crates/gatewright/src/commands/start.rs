@@ -64,9 +64,10 @@ pub struct NewRunArguments {
 
 /// Ids begin alike, so that a run is never mistaken for an answer or a checkpoint.
 pub fn parse_id(text: &str) -> Result<RunId, String> {
-    match text.starts_with("r-") && text.len() > 2 {
-        true => RunId::parse(text).map_err(|problem| problem.to_string()),
-        false => Err("a run's id begins with `r-`".to_owned()),
+    if text.starts_with("r-") && text.len() > 2 {
+        RunId::parse(text).map_err(|problem| problem.to_string())
+    } else {
+        Err("a run's id begins with `r-`".to_owned())
     }
 }
 

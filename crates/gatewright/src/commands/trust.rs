@@ -75,9 +75,10 @@ impl Candidate {
 
 impl Trust {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let held = match self.show || self.list {
-            true => Held::Nobody,
-            false => person_only::held_here(context)?,
+        let held = if self.show || self.list {
+            Held::Nobody
+        } else {
+            person_only::held_here(context)?
         };
         person_only::persons(context, "trust", held)?;
         match (&self.revoke, self.list) {

@@ -29,9 +29,10 @@ pub struct Uninit {
 
 impl Uninit {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let (wanted, held) = match self.user {
-            true => (Wanted::User, Held::Nobody),
-            false => (Wanted::Local, person_only::held_here(context)?),
+        let (wanted, held) = if self.user {
+            (Wanted::User, Held::Nobody)
+        } else {
+            (Wanted::Local, person_only::held_here(context)?)
         };
         person_only::persons(context, "uninit", held)?;
         let state = context.state()?;

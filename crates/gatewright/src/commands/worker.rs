@@ -65,9 +65,10 @@ impl Worker {
         loop {
             let stopping = options.stop.load(Ordering::Relaxed);
             let free = self.runs as usize - shift.decided.len();
-            let due = match stopping || free == 0 {
-                true => Vec::new(),
-                false => shift.due()?,
+            let due = if stopping || free == 0 {
+                Vec::new()
+            } else {
+                shift.due()?
             };
             if shift.decided.is_empty() && (stopping || (due.is_empty() && self.once)) {
                 break;

@@ -67,13 +67,14 @@ pub fn answer(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answ
             paths,
             command,
         } => changing(guarded, call, tool, actor, paths, command.as_deref()),
-        What::ToolUsed { tool, actor } => match tool_names::may_write(tool) {
-            true => {
+        What::ToolUsed { tool, actor } => {
+            if tool_names::may_write(tool) {
                 let worker = actor.clone();
                 submitted(guarded, key, Happening::Tool(ToolEvent::Used { worker }))
+            } else {
+                Ok(Answer::nothing())
             }
-            false => Ok(Answer::nothing()),
-        },
+        }
         What::AgentBegan { actor } => agent_began::answer_to(guarded, actor),
         What::AgentLaunched { call, worker } => {
             let (call, worker) = (call.clone(), worker.clone());
@@ -384,9 +385,10 @@ fn prompted(guarded: &mut Guarded<'_, '_>, key: Option<&Key>) -> Result<Answer, 
 }
 
 fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, Failure> {
-    let missing = match background_work {
-        true => None,
-        false => guarded.settle_session_work()?,
+    let missing = if background_work {
+        None
+    } else {
+        guarded.settle_session_work()?
     };
     let decided = guarded.submit(Happening::Session(SessionEvent::StopRequested {
         background_work,

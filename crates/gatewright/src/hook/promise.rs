@@ -30,9 +30,10 @@ impl Promise {
             return Self::None;
         }
         let starts = || guarded::starts_an_agent(payload, &context.environment);
-        match event == Event::PreToolUse && starts() {
-            true => Self::Gate,
-            false => Self::Ordinary,
+        if event == Event::PreToolUse && starts() {
+            Self::Gate
+        } else {
+            Self::Ordinary
         }
     }
 

@@ -36,9 +36,10 @@ pub fn look(
 ) -> Looked {
     let grounds = grounds(workspace, opened);
     let resolver = Resolver::default();
-    let places = match paths.is_empty() && command.is_none() {
-        true => Places::none(),
-        false => Places::of_run(&resolver, workspace, opened, &grounds),
+    let places = if paths.is_empty() && command.is_none() {
+        Places::none()
+    } else {
+        Places::of_run(&resolver, workspace, opened, &grounds)
     };
     let artifacts = artifacts(&resolver, opened, &grounds);
     let folder = folder_of(&resolver, payload, grounds.first().copied());
@@ -296,15 +297,14 @@ fn paths_of(
         let path = worktree.join(path.as_str());
         Some((resolver.resolved(&path), protected))
     };
-    match template.contains("{step}") {
-        false => path(None).into_iter().collect(),
-        true => {
-            let graphs = opened.run().graphs.values();
-            let members = graphs.flat_map(|graph| &graph.members);
-            members
-                .filter_map(|member| path(Some(&member.step.id)))
-                .collect()
-        }
+    if template.contains("{step}") {
+        let graphs = opened.run().graphs.values();
+        let members = graphs.flat_map(|graph| &graph.members);
+        members
+            .filter_map(|member| path(Some(&member.step.id)))
+            .collect()
+    } else {
+        path(None).into_iter().collect()
     }
 }
 

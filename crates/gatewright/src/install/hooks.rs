@@ -62,9 +62,10 @@ fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Fai
         return Ok(());
     }
     let mut others = elsewhere().filter_map(Place::settings);
-    let status_line = match others.any(Settings::has_status_line) {
-        true => StatusLine::AsItIs,
-        false => StatusLine::Ours,
+    let status_line = if others.any(Settings::has_status_line) {
+        StatusLine::AsItIs
+    } else {
+        StatusLine::Ours
     };
     let call = FORMAT.call_by_path(&program.path);
     put(plan, LOCAL, &call, program, status_line)

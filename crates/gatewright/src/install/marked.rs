@@ -102,12 +102,13 @@ impl Marks {
                 (Some((owner, _)), Some(_)) => return Err(self.unpaired(&owner)),
                 (Some((owner, mut lines)), None) => {
                     lines.push(line);
-                    match self.ends(line) == Some(owner.clone()) {
-                        true => parts.push(Part {
+                    if self.ends(line) == Some(owner.clone()) {
+                        parts.push(Part {
                             lines,
                             owner: Some(owner),
-                        }),
-                        false => open = Some((owner, lines)),
+                        })
+                    } else {
+                        open = Some((owner, lines))
                     }
                 }
                 (None, Some(owner)) => open = Some((owner, vec![line])),
@@ -139,16 +140,18 @@ impl Marks {
     /// The same file in which this owner's part holds this text. It stays where it stands, or comes to
     /// the end; without a text it goes.
     pub fn with(self, bytes: &[u8], owner: &Owner, text: &str) -> Result<Vec<u8>, Unpaired> {
-        let newline = match bytes.windows(2).any(|pair| pair == b"\r\n") {
-            true => "\r\n",
-            false => "\n",
+        let newline = if bytes.windows(2).any(|pair| pair == b"\r\n") {
+            "\r\n"
+        } else {
+            "\n"
         };
         let mut block = Some(self.block(owner, text, newline)).filter(|_| !text.is_empty());
         let mut after: Vec<u8> = Vec::new();
         for part in self.parts(bytes)? {
-            match part.owner.as_ref() == Some(owner) {
-                true => after.extend(block.take().unwrap_or_default().bytes()),
-                false => after.extend(part.lines.concat()),
+            if part.owner.as_ref() == Some(owner) {
+                after.extend(block.take().unwrap_or_default().bytes())
+            } else {
+                after.extend(part.lines.concat())
             }
         }
         if let Some(block) = block {

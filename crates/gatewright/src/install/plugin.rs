@@ -48,15 +48,14 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     };
     let manifest = std::fs::read_to_string(folder.join(plugin::MANIFEST)).unwrap_or_default();
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
-    match listed.is_none() || manifest.get("name").is_some_and(|name| name == PLUGIN) {
-        true => Ok(()),
-        false => {
-            let message = format!(
-                "{} is not empty and not a plugin of Gatewright",
-                folder.display()
-            );
-            Err(Failure::no(message).hint("choose a new folder"))
-        }
+    if listed.is_none() || manifest.get("name").is_some_and(|name| name == PLUGIN) {
+        Ok(())
+    } else {
+        let message = format!(
+            "{} is not empty and not a plugin of Gatewright",
+            folder.display()
+        );
+        Err(Failure::no(message).hint("choose a new folder"))
     }
 }
 

@@ -56,15 +56,12 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<String>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => {
-                found.extend(tree(&path));
-                found.insert(path, None);
-            }
-            false => {
-                let text = fs::read_to_string(&path).unwrap();
-                found.insert(path, Some(text));
-            }
+        if path.is_dir() {
+            found.extend(tree(&path));
+            found.insert(path, None);
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            found.insert(path, Some(text));
         }
     }
     found

@@ -97,9 +97,10 @@ impl Teller {
 fn beginning(at: &Glance<'_>, again: bool) -> String {
     let run = at.opened.run();
     let pipeline = &at.opened.pipeline.definition().name;
-    match again {
-        false => format!("{} of {pipeline} begins: {}", run.id, run.task),
-        true => format!("{} of {pipeline} goes on in {}", run.id, run.position.stage),
+    if again {
+        format!("{} of {pipeline} goes on in {}", run.id, run.position.stage)
+    } else {
+        format!("{} of {pipeline} begins: {}", run.id, run.task)
     }
 }
 
@@ -133,9 +134,10 @@ fn checked(stage: &str, passed: bool, tail: &str) -> (Style, String) {
 }
 
 fn asked(question: &str, choices: &[String]) -> String {
-    match choices.is_empty() {
-        true => format!("a person is asked: {question}"),
-        false => format!("a person is asked: {question} ({})", choices.join(", ")),
+    if choices.is_empty() {
+        format!("a person is asked: {question}")
+    } else {
+        format!("a person is asked: {question} ({})", choices.join(", "))
     }
 }
 
@@ -145,9 +147,10 @@ fn left(status: &str, reason: &str) -> (Style, String) {
         "failed" | "cancelled" => Style::Bad,
         _ => Style::Wait,
     };
-    match reason.is_empty() {
-        true => (style, format!("the run is {status}")),
-        false => (style, format!("the run is {status}: {reason}")),
+    if reason.is_empty() {
+        (style, format!("the run is {status}"))
+    } else {
+        (style, format!("the run is {status}: {reason}"))
     }
 }
 

@@ -116,10 +116,7 @@ impl Scene {
             got,
             heard,
         });
-        match is_met {
-            true => Ok(()),
-            false => broken(failed),
-        }
+        if is_met { Ok(()) } else { broken(failed) }
     }
 
     /// The session calls such a worker itself, which would be somebody else under its name.

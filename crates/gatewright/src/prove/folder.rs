@@ -42,12 +42,13 @@ impl Folder {
         }
         let project = folder.project();
         let found = Project::find(&project).map_err(Failure::from)?;
-        match project.canonicalize().is_ok_and(|real| real == found.root) {
-            true => Ok(folder),
-            false => Err(
+        if project.canonicalize().is_ok_and(|real| real == found.root) {
+            Ok(folder)
+        } else {
+            Err(
                 Failure::outside("the temporary folder is inside a git repository")
                     .hint("set TMPDIR to a folder outside it"),
-            ),
+            )
         }
     }
 

@@ -284,12 +284,13 @@ impl Scene {
         let before = self.now()?.position;
         act(self)?;
         let after = self.now()?.position;
-        match (&before.stage, before.visit) == (&after.stage, after.visit) {
-            true => Ok(()),
-            false => broken(format!(
+        if (&before.stage, before.visit) == (&after.stage, after.visit) {
+            Ok(())
+        } else {
+            broken(format!(
                 "the run went from {} to {}",
                 before.stage, after.stage
-            )),
+            ))
         }
     }
 }

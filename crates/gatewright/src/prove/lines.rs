@@ -53,12 +53,11 @@ impl Lines {
             .filter(|(_, hooks)| !hooks.is_empty())
             .collect();
         let installed = ours.iter().map(|(place, _)| place.path.clone()).collect();
-        let settings = match ours.is_empty() {
-            true => vec![our_own(&program)?],
-            false => ours
-                .iter()
-                .map(|(place, _)| copied(place))
-                .collect::<Result<_, _>>()?,
+        let settings = if ours.is_empty() {
+            vec![our_own(&program)?]
+        } else {
+            let copies = ours.iter().map(|(place, _)| copied(place));
+            copies.collect::<Result<_, _>>()?
         };
         Ok(Self {
             hooks: ours.into_iter().flat_map(|(_, hooks)| hooks).collect(),

@@ -165,10 +165,7 @@ impl Scene {
             got,
             heard: heard.clone(),
         });
-        match is_met {
-            true => Ok(heard),
-            false => broken(failed),
-        }
+        if is_met { Ok(heard) } else { broken(failed) }
     }
 
     fn ask(&mut self, manner: Manner<'_>, sent: &Sent) -> Got {

@@ -29,8 +29,9 @@ pub fn not_shown<T>(why: impl Into<String>) -> Tried<T> {
 
 /// Insists on something about the run.
 pub fn insist(holds: bool, why: impl FnOnce() -> String) -> Tried<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(Trouble::Broken(why())),
+    if holds {
+        Ok(())
+    } else {
+        Err(Trouble::Broken(why()))
     }
 }

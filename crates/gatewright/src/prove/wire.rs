@@ -60,9 +60,10 @@ impl Pen {
         if let (Value::Object(all), Value::Object(fields)) = (&mut object, fields) {
             all.extend(fields);
         }
-        let what = match what.is_empty() {
-            true => event.word().to_owned(),
-            false => format!("{} {what}", event.word()),
+        let what = if what.is_empty() {
+            event.word().to_owned()
+        } else {
+            format!("{} {what}", event.word())
         };
         Sent {
             event,

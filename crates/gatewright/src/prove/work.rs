@@ -155,9 +155,10 @@ impl Scene {
     /// Insists that the run is where this says.
     pub fn is_in(&self, stage: &StageName) -> Tried<()> {
         let now = self.now()?.position.stage;
-        match now == *stage {
-            true => Ok(()),
-            false => broken(format!("the run is in {now}, and should be in {stage}")),
+        if now == *stage {
+            Ok(())
+        } else {
+            broken(format!("the run is in {now}, and should be in {stage}"))
         }
     }
 }

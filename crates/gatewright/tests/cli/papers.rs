@@ -80,9 +80,10 @@ impl Play {
         if block.is("said") || block.value("session").is_some() {
             self.is_said(&block.text)?;
         }
-        match block.is("sh") && block.value("because").is_none() {
-            true => self.run(block).map(|()| true),
-            false => Ok(block.value("session").or(block.value("hook")).is_some()),
+        if block.is("sh") && block.value("because").is_none() {
+            self.run(block).map(|()| true)
+        } else {
+            Ok(block.value("session").or(block.value("hook")).is_some())
         }
     }
 
@@ -90,13 +91,15 @@ impl Play {
     fn is_answered(&self, code: &str, block: &Block) -> Result<(), String> {
         let ran = self.answered.as_ref().expect("a payload stands before");
         let printed = [ran.stdout.as_str(), ran.stderr.as_str()].concat();
-        let same = match block.is("json") && !printed.is_empty() {
-            true => value(&printed).is_some() && value(&printed) == value(&block.text),
-            false => masked(printed.trim()) == masked(block.text.trim()),
+        let same = if block.is("json") && !printed.is_empty() {
+            value(&printed).is_some() && value(&printed) == value(&block.text)
+        } else {
+            masked(printed.trim()) == masked(block.text.trim())
         };
-        match same && ran.code.unwrap_or(-1).to_string() == code {
-            true => Ok(()),
-            false => Err(ran.to_string()),
+        if same && ran.code.unwrap_or(-1).to_string() == code {
+            Ok(())
+        } else {
+            Err(ran.to_string())
         }
     }
 
@@ -113,9 +116,10 @@ impl Play {
         };
         self.heard.push_str(&told);
         let wanted = block.value("exit").unwrap_or("0");
-        match code.to_string() == wanted {
-            true => Ok(()),
-            false => Err(format!("exit code {code}\n{text}\n{told}")),
+        if code.to_string() == wanted {
+            Ok(())
+        } else {
+            Err(format!("exit code {code}\n{text}\n{told}"))
         }
     }
 
@@ -140,9 +144,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (from, to) = (entry.path(), to.join(entry.file_name()));
-        match from.is_dir() {
-            true => copy(&from, &to),
-            false => drop(fs::copy(&from, &to).unwrap()),
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
         }
     }
 }

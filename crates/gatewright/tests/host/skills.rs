@@ -103,9 +103,10 @@ fn lints(root: &Path) -> Result<(), String> {
         "--exclude=collections",
     ];
     let linted = run(root, "ansible-lint", &words);
-    match linted.status.success() {
-        true => Ok(()),
-        false => Err(told(&linted)),
+    if linted.status.success() {
+        Ok(())
+    } else {
+        Err(told(&linted))
     }
 }
 

@@ -68,9 +68,10 @@ fn trusted_folders(guard: &Guard<'_>) -> Vec<String> {
     let new: Vec<String> = new
         .map(|folder| format!(r#"{folder}={{trust_level="trusted"}}"#))
         .collect();
-    match new.is_empty() {
-        true => Vec::new(),
-        false => vec!["-c".to_owned(), format!("projects={{{}}}", new.join(","))],
+    if new.is_empty() {
+        Vec::new()
+    } else {
+        vec!["-c".to_owned(), format!("projects={{{}}}", new.join(","))]
     }
 }
 

@@ -125,10 +125,11 @@ fn without_comments(text: &str) -> String {
             first => (first.len_utf8(), false),
         };
         let (piece, after) = rest.split_at(length);
-        match is_comment {
+        if is_comment {
             // Lines are kept, so that an error is found where it is.
-            true => plain.extend(piece.chars().map(|c| if c == '\n' { c } else { ' ' })),
-            false => plain.push_str(piece),
+            plain.extend(piece.chars().map(|c| if c == '\n' { c } else { ' ' }))
+        } else {
+            plain.push_str(piece)
         }
         rest = after;
     }

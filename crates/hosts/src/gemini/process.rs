@@ -46,10 +46,13 @@ pub fn read_line(line: &[u8], account: &mut Account) {
             role,
             content,
             delta,
-        } if role == "assistant" => match delta {
-            true => account.say_on(&content),
-            false => account.say(&content),
-        },
+        } if role == "assistant" => {
+            if delta {
+                account.say_on(&content)
+            } else {
+                account.say(&content)
+            }
+        }
         Line::Message { .. } => account.speaking = false,
         Line::ToolUse {
             tool_name,
@@ -72,9 +75,10 @@ pub fn read_line(line: &[u8], account: &mut Account) {
             account.used.turns += 1;
             account.used.tokens = stats.total_tokens;
             let failed = error.map_or_else(|| status.clone(), |error| error.message);
-            match status == "success" {
-                true => account.finish(),
-                false => account.fail(&failed),
+            if status == "success" {
+                account.finish()
+            } else {
+                account.fail(&failed)
             }
         }
         Line::Other => {}

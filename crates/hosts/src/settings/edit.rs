@@ -69,12 +69,11 @@ impl Text {
 
     /// Writes another value in place of this one.
     pub fn with_value(&self, old: &Node, value: &Json) -> Self {
-        let shape = match self.text[old.span.clone()].contains('\n') {
-            true => {
-                let indent = super::layout::indentation_at(&self.text, old.span.start);
-                Shape::Lines(indent.to_owned())
-            }
-            false => Shape::OneLine,
+        let shape = if self.text[old.span.clone()].contains('\n') {
+            let indent = super::layout::indentation_at(&self.text, old.span.start);
+            Shape::Lines(indent.to_owned())
+        } else {
+            Shape::OneLine
         };
         let written = self.layout.write(value, &shape);
         self.spliced(old.span.clone(), &written)

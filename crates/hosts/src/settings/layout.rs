@@ -72,20 +72,20 @@ impl Layout {
 
     /// The shape of what is put behind an item that stands there.
     pub fn shape_behind(&self, text: &str, item: usize) -> Shape {
-        match begins_line(text, item) {
-            true => Shape::Lines(indentation_at(text, item).to_owned()),
-            false => Shape::OneLine,
+        if begins_line(text, item) {
+            Shape::Lines(indentation_at(text, item).to_owned())
+        } else {
+            Shape::OneLine
         }
     }
 
     /// The shape of what is put into an empty value that stands there.
     pub fn shape_inside(&self, text: &str, container: usize) -> Shape {
-        match self.one_line {
-            true => Shape::OneLine,
-            false => {
-                let around = indentation_at(text, container);
-                Shape::Lines(format!("{around}{}", self.unit))
-            }
+        if self.one_line {
+            Shape::OneLine
+        } else {
+            let around = indentation_at(text, container);
+            Shape::Lines(format!("{around}{}", self.unit))
         }
     }
 
@@ -171,9 +171,10 @@ pub fn quoted(text: &str) -> String {
 fn indentation(line: &str) -> &str {
     let blank = line.trim_end_matches(['\r', '\n']);
     let inner = blank.trim_start_matches([' ', '\t']);
-    match inner.is_empty() {
-        true => "",
-        false => &blank[..blank.len() - inner.len()],
+    if inner.is_empty() {
+        ""
+    } else {
+        &blank[..blank.len() - inner.len()]
     }
 }
 

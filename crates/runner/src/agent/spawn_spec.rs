@@ -161,14 +161,15 @@ fn denied(opened: &OpenRun, choice: &Choice) -> Vec<String> {
 /// none of the promised work.
 fn can_be_held_to(opened: &OpenRun, choice: &Choice) -> Result<(), Failure> {
     let denies = !denied(opened, choice).is_empty();
-    match denies && choice.runner == Runner::Command {
-        true => Err(Failure::settings(format!(
+    if denies && choice.runner == Runner::Command {
+        Err(Failure::settings(format!(
             "{} forbids tools, and {} cannot be held to that",
             choice.stage,
             choice.runner.word()
         ))
-        .hint("take `tools.deny` from the stage, or let an agent of the session do it")),
-        false => Ok(()),
+        .hint("take `tools.deny` from the stage, or let an agent of the session do it"))
+    } else {
+        Ok(())
     }
 }
 
@@ -177,13 +178,14 @@ fn stand_in(special: Special<'_>) -> Result<PathBuf, Failure> {
         Failure::store("the run has lost the program that stands in for its agents")
             .hint("start a new run")
     })?;
-    match is_executable(program) {
-        true => Ok(program.to_owned()),
-        false => Err(Failure::outside(format!(
+    if is_executable(program) {
+        Ok(program.to_owned())
+    } else {
+        Err(Failure::outside(format!(
             "{}, which stands in for the agents, is gone or cannot be executed",
             program.display()
         ))
-        .hint("put it back, and go on with `gatewright resume`")),
+        .hint("put it back, and go on with `gatewright resume`"))
     }
 }
 

@@ -89,9 +89,10 @@ fn failed(who: &str, how: &str, heard: &Heard) -> String {
         (None, Some(_)) => " before it said that it was done",
         _ => "",
     };
-    match said.is_empty() {
-        true => format!("{who} ended {how}{unsaid}"),
-        false => format!("{who} ended {how}{unsaid}: {said}"),
+    if said.is_empty() {
+        format!("{who} ended {how}{unsaid}")
+    } else {
+        format!("{who} ended {how}{unsaid}: {said}")
     }
 }
 

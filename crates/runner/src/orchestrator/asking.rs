@@ -115,9 +115,10 @@ impl Orchestrator<'_, '_> {
     ) -> Result<Option<LeftOff>, Failure> {
         let mut answers = Vec::new();
         for question in questions {
-            let options = match question.options.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", views::line(&question.options.join(", "))),
+            let options = if question.options.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", views::line(&question.options.join(", ")))
             };
             terminal.say(&format!("{}{options}\n> ", views::line(&question.text)))?;
             let Some(answer) = self.hear(terminal.as_mut(), opened)? else {

@@ -32,11 +32,13 @@ impl Orchestrator<'_, '_> {
             return Ok(None);
         };
         let seen = opened.stored.version;
-        let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| match opened.stored.version == seen
-        {
-            true => Ok(Request::from(what.clone())),
-            false => Err(Failure::no("the run went on meanwhile")
-                .hint("`gatewright resume` goes on with it")),
+        let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| {
+            if opened.stored.version == seen {
+                Ok(Request::from(what.clone()))
+            } else {
+                Err(Failure::no("the run went on meanwhile")
+                    .hint("`gatewright resume` goes on with it"))
+            }
         };
         let key = ids::key()?;
         let decided = transact::transact(

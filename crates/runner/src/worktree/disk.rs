@@ -203,12 +203,16 @@ impl Disk {
             _ => Kind::Program,
         };
         let length = u64::try_from(stat.st_size).unwrap_or_default();
-        match kind == item.kind {
-            false => Ok(Ok(false)),
-            true => self.compared(item, |content| match content.limit() == length {
-                true => same(&mut file, content),
-                false => Ok(false),
-            }),
+        if kind == item.kind {
+            self.compared(item, |content| {
+                if content.limit() == length {
+                    same(&mut file, content)
+                } else {
+                    Ok(false)
+                }
+            })
+        } else {
+            Ok(Ok(false))
         }
     }
 

@@ -280,9 +280,10 @@ impl Scratch<'_> {
 /// Starts git, waits for its end and insists that it succeeded.
 pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let output = start(command)?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(failed(&output)),
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(failed(&output))
     }
 }
 

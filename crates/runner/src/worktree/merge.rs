@@ -142,13 +142,12 @@ impl Merger<'_> {
             let paths: BTreeSet<&[u8]> = fields.filter(|path| !path.is_empty()).collect();
             return Ok(Looked::Conflict(paths.into_iter().map(escape).collect()));
         }
-        let after = match tree == scratch.tree(&ours)? {
+        let after = if tree == scratch.tree(&ours)? {
             // All of it is there already, which is worth a note too.
-            true => ours.clone(),
-            false => {
-                let about = format!("{} merged", snapshot.name);
-                scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
-            }
+            ours.clone()
+        } else {
+            let about = format!("{} merged", snapshot.name);
+            scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
         };
         let mixed = self.wrongly_mixed(&scratch, snapshot, &ours, &after)?;
         if !mixed.is_empty() {
@@ -311,9 +310,10 @@ fn may_be_mixed(attribute: &[u8]) -> bool {
 }
 
 fn outcome(changed: Vec<String>) -> Merged {
-    match changed.is_empty() {
-        true => Merged::Nothing,
-        false => Merged::Clean { changed },
+    if changed.is_empty() {
+        Merged::Nothing
+    } else {
+        Merged::Clean { changed }
     }
 }
 

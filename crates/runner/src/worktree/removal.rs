@@ -28,9 +28,10 @@ impl Worktrees {
     pub fn discard(&self, worktree: &Worktree) -> Result<(), Failure> {
         let repository = self.repository()?;
         let name = Name::of(&worktree.name);
-        let left = match worktree.root.is_dir() {
-            true => Some(self.finish(worktree)?),
-            false => self.left(worktree)?,
+        let left = if worktree.root.is_dir() {
+            Some(self.finish(worktree)?)
+        } else {
+            self.left(worktree)?
         };
         if let Some(snapshot) = left
             && !self.is_settled(&repository, &name, &snapshot)?

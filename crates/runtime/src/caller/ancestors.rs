@@ -27,20 +27,20 @@ pub fn ancestors() -> Vec<Ancestor> {
         return Vec::new();
     };
     let parent = parent.as_raw_nonzero().get().unsigned_abs();
-    match is_shown() {
-        true => climb(parent, |id| shown(Path::new("/proc"), id)),
-        false => {
-            let table = listed();
-            climb(parent, |id| row(&table, id))
-        }
+    if is_shown() {
+        climb(parent, |id| shown(Path::new("/proc"), id))
+    } else {
+        let table = listed();
+        climb(parent, |id| row(&table, id))
     }
 }
 
 /// One process, as far as the system shows it.
 pub fn process(id: u32) -> Option<Ancestor> {
-    let found = match is_shown() {
-        true => shown(Path::new("/proc"), id),
-        false => row(&listed(), id),
+    let found = if is_shown() {
+        shown(Path::new("/proc"), id)
+    } else {
+        row(&listed(), id)
     };
     found.map(|(_, process)| process)
 }

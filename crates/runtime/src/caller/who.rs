@@ -12,9 +12,10 @@ use crate::environment::Environment;
 /// What we know, not what was claimed: without a terminal nobody is called a person.
 pub fn who(environment: &Environment) -> Who {
     // The environment is at hand already. What costs more is asked only when it tells nothing.
-    let ancestors = match environment.agents.is_empty() {
-        true => ancestors(),
-        false => Vec::new(),
+    let ancestors = if environment.agents.is_empty() {
+        ancestors()
+    } else {
+        Vec::new()
     };
     let signs = Signs {
         environment: &environment.agents,
@@ -31,9 +32,10 @@ pub fn who(environment: &Environment) -> Who {
 /// Somebody can be asked where the process belongs to a terminal and is typed at.
 fn terminal() -> Terminal {
     let typed = std::io::stdin().is_terminal();
-    match typed && File::open("/dev/tty").is_ok() {
-        true => Terminal::Here,
-        false => Terminal::Absent,
+    if typed && File::open("/dev/tty").is_ok() {
+        Terminal::Here
+    } else {
+        Terminal::Absent
     }
 }
 

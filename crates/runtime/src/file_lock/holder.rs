@@ -67,13 +67,14 @@ impl Holder {
     pub fn told(&self) -> Failure {
         let (id, since) = (self.process.id, views::time::rfc3339(self.since));
         let at_it = format!("process {id} has been at it since {since}");
-        match self.is_stopped() {
-            true => Failure::outside(format!("{at_it}, and it was stopped")).hint(format!(
+        if self.is_stopped() {
+            Failure::outside(format!("{at_it}, and it was stopped")).hint(format!(
                 "`kill -CONT {id}` lets it go on, `kill -9 {id}` ends it; then do it again"
-            )),
-            false => Failure::outside(format!("{at_it}, and others wait")).hint(format!(
+            ))
+        } else {
+            Failure::outside(format!("{at_it}, and others wait")).hint(format!(
                 "wait for it, or end it with `kill {id}`; then do it again"
-            )),
+            ))
         }
     }
 }

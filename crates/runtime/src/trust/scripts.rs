@@ -81,13 +81,15 @@ pub fn commands(definition: &Definition) -> impl Iterator<Item = &Vec<String>> {
 /// that an interpreter is given. A word with a parameter in it is known only in a run.
 fn script(words: &[String]) -> Option<InsidePath> {
     let program = words.first()?;
-    let word = match program.contains('/') {
-        true => program.as_str(),
-        false => caller::script_of(program, words)?,
+    let word = if program.contains('/') {
+        program.as_str()
+    } else {
+        caller::script_of(program, words)?
     };
-    match word.contains('{') {
-        true => None,
-        false => InsidePath::parse(word).ok(),
+    if word.contains('{') {
+        None
+    } else {
+        InsidePath::parse(word).ok()
     }
 }
 
@@ -119,9 +121,10 @@ fn read(path: &InsidePath, root: &Path) -> Result<Option<Piece>, Failure> {
         }
         is_file = metadata.is_file();
     }
-    match is_file {
-        true => contents(path, &place).map(Some),
-        false => Ok(None),
+    if is_file {
+        contents(path, &place).map(Some)
+    } else {
+        Ok(None)
     }
 }
 
@@ -135,13 +138,14 @@ fn contents(path: &InsidePath, place: &Path) -> Result<Piece, Failure> {
     file.take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Failure::file("read", place))?;
-    match bytes.len() as u64 > MOST_BYTES {
-        true => Err(Failure::no(format!(
+    if bytes.len() as u64 > MOST_BYTES {
+        Err(Failure::no(format!(
             "{} has more than {MOST_BYTES} bytes, and a script has fewer",
             place.display()
         ))
-        .hint("install it as a program, and name it without a path")),
-        false => Ok(Piece::of(path.as_str(), &bytes)),
+        .hint("install it as a program, and name it without a path"))
+    } else {
+        Ok(Piece::of(path.as_str(), &bytes))
     }
 }
 

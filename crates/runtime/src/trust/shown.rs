@@ -263,9 +263,10 @@ fn section(text: &mut String, paint: Paint, title: &str, runs: &[Runs<'_>]) {
 /// A word with blanks is shown as one word.
 fn quoted(word: &str) -> String {
     let word = views::line(word);
-    match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("«{word}»"),
-        false => word,
+    if word.is_empty() || word.contains(char::is_whitespace) {
+        format!("«{word}»")
+    } else {
+        word
     }
 }
 

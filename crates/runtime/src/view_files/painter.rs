@@ -85,9 +85,10 @@ impl<'a> Painter<'a> {
 
     fn paint(mut self) -> Result<Painted, Failure> {
         let views = &self.opened.pipeline.definition().views;
-        let story = match views.iter().any(|view| views::needs_journal(&view.format)) {
-            true => story(self.workspace, self.opened)?,
-            false => Vec::new(),
+        let story = if views.iter().any(|view| views::needs_journal(&view.format)) {
+            story(self.workspace, self.opened)?
+        } else {
+            Vec::new()
         };
         self.record.begin();
         for view in views {

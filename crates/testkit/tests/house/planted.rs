@@ -285,7 +285,10 @@ pub const RULES: &[Rule] = &[
         ],
         kept: &[
             ("crates/views/Cargo.toml", LAWFUL_CRATE),
-            ("crates/views/README.md", "# views\n\nText.\n\n- It is pure.\n"),
+            (
+                "crates/views/README.md",
+                "# views\n\nText.\n\n- It is pure.\n",
+            ),
         ],
     },
     Rule {

@@ -61,9 +61,10 @@ fn functions(code: &str) -> Vec<(&str, usize)> {
 fn measure(function: &str) -> Option<(&str, usize)> {
     let named = function.find(|c: char| !c.is_alphanumeric() && c != '_')?;
     let end = body_end(function)?;
-    let lines = match is_dispatch(&function[..end]) {
-        true => 0,
-        false => function[..end].lines().count(),
+    let lines = if is_dispatch(&function[..end]) {
+        0
+    } else {
+        function[..end].lines().count()
     };
     (named > 0).then_some((&function[..named], lines))
 }

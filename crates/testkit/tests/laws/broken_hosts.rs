@@ -96,13 +96,14 @@ fn the_lost_stay(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence)
         event.what,
         Happening::Session(SessionEvent::StopRequested { .. })
     );
-    match stops && decision.entries.iter().any(|entry| ended(&entry.fact)) {
-        true => Decision {
+    if stops && decision.entries.iter().any(|entry| ended(&entry.fact)) {
+        Decision {
             reply: Reply::Allow,
             entries: Vec::new(),
             rule: Rule::StopFree,
-        },
-        false => decision,
+        }
+    } else {
+        decision
     }
 }
 

@@ -107,9 +107,10 @@ impl Monitor<'_> {
             scene.event.what,
             Happening::Session(SessionEvent::Started { .. })
         );
-        match holds || attaches || scene.decision.entries.is_empty() {
-            true => Ok(()),
-            false => Err(format!("{by} does not hold the run and wrote to it")),
+        if holds || attaches || scene.decision.entries.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{by} does not hold the run and wrote to it"))
         }
     }
 
@@ -117,11 +118,12 @@ impl Monitor<'_> {
         match &scene.decision.reply {
             Reply::Refuse(refusal) | Reply::Hold(refusal) => {
                 let over = engine::is_over(self.pipeline, &scene.after.run);
-                match refusal.reason.is_empty() || (refusal.next.is_empty() && !over) {
-                    true => Err(format!(
+                if refusal.reason.is_empty() || (refusal.next.is_empty() && !over) {
+                    Err(format!(
                         "a refusal without reason or next step: {refusal:?}"
-                    )),
-                    false => Ok(()),
+                    ))
+                } else {
+                    Ok(())
                 }
             }
             Reply::Allow | Reply::Inject(_) | Reply::Done => Ok(()),
@@ -191,9 +193,10 @@ impl Monitor<'_> {
         };
         let back =
             step.along == MoveReason::StaleGate && scene.before.run.gates.contains_key(&step.to);
-        match legal || back || asked {
-            true => Ok(()),
-            false => Err(format!("no edge leads from {} to {}", step.from, step.to)),
+        if legal || back || asked {
+            Ok(())
+        } else {
+            Err(format!("no edge leads from {} to {}", step.from, step.to))
         }
     }
 
@@ -217,12 +220,13 @@ impl Monitor<'_> {
                 facts().any(|fact| self.ends_open_work(scene, fact))
             }
         };
-        match caused {
-            true => Ok(()),
-            false => Err(format!(
+        if caused {
+            Ok(())
+        } else {
+            Err(format!(
                 "the run left {} without a checked outcome",
                 step.from
-            )),
+            ))
         }
     }
 
@@ -315,12 +319,13 @@ impl Monitor<'_> {
                 .any(|after| definition.covers(&after.agent, agent)),
             Work::Check(_) | Work::Ask(_) => false,
         };
-        match named {
-            true => Ok(()),
-            false => Err(format!(
+        if named {
+            Ok(())
+        } else {
+            Err(format!(
                 "{agent} was admitted and has no part in {}",
                 stage.name
-            )),
+            ))
         }
     }
 

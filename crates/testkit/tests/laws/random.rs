@@ -116,9 +116,10 @@ impl Wanderer<'_> {
                 })
             })
             .collect();
-        match useful.is_empty() {
-            true => chance.pick(&all).clone(),
-            false => (*chance.pick(&useful)).clone(),
+        if useful.is_empty() {
+            chance.pick(&all).clone()
+        } else {
+            (*chance.pick(&useful)).clone()
         }
     }
 

@@ -34,9 +34,10 @@ fn each_has_its_own(run: &Run) -> Result<(), String> {
 fn limits_hold(run: &Run) -> Result<(), String> {
     let tired = run.dispatches.values();
     let tired = tired.filter(|open| open.sent_back > MOST_SENT_BACK).count();
-    match run.holds > MOST_HOLDS || tired > 0 {
-        true => Err(String::from("somebody is held too often")),
-        false => Ok(()),
+    if run.holds > MOST_HOLDS || tired > 0 {
+        Err(String::from("somebody is held too often"))
+    } else {
+        Ok(())
     }
 }
 
@@ -99,9 +100,10 @@ fn refusals_are_recorded(scene: &Scene<'_>) -> Result<(), String> {
     let mut entries = scene.decision.entries.iter();
     let recorded = entries
         .any(|entry| matches!(entry.fact, Fact::Refused { .. }) && entry.rule == refusal.rule);
-    match asked && !recorded {
-        true => Err(String::from("a refusal is not in the journal")),
-        false => Ok(()),
+    if asked && !recorded {
+        Err(String::from("a refusal is not in the journal"))
+    } else {
+        Ok(())
     }
 }
 
@@ -115,9 +117,10 @@ fn tools_are_for_the_admitted(pipeline: &Pipeline, scene: &Scene<'_>) -> Result<
     };
     let run = &scene.after.run;
     let idle = run.work_of(&actor.id).is_none() && !engine::is_over(pipeline, run);
-    match scene.decision.reply == Reply::Allow && idle {
-        true => Err(format!("{} was not admitted, and used a tool", actor.id)),
-        false => Ok(()),
+    if scene.decision.reply == Reply::Allow && idle {
+        Err(format!("{} was not admitted, and used a tool", actor.id))
+    } else {
+        Ok(())
     }
 }
 
@@ -135,8 +138,9 @@ fn allowed_calls_have_work(scene: &Scene<'_>) -> Result<(), String> {
         .filter_map(|open| open.call.as_ref());
     let known = run.workers.values().filter_map(|known| known.call.as_ref());
     let has_work = open.chain(known).any(|known| known == call);
-    match scene.decision.reply == Reply::Allow && !has_work {
-        true => Err(format!("{call} was allowed, and nothing was admitted")),
-        false => Ok(()),
+    if scene.decision.reply == Reply::Allow && !has_work {
+        Err(format!("{call} was allowed, and nothing was admitted"))
+    } else {
+        Ok(())
     }
 }

@@ -70,8 +70,9 @@ fn timed(mut command: Command) -> Result<Duration, Failure> {
     let began = Instant::now();
     let status = command.status().map_err(Failure::program("a cold start"))?;
     let took = began.elapsed();
-    match status.success() {
-        true => Ok(took),
-        false => Err(Failure::no(format!("{command:?} failed: {status}"))),
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(Failure::no(format!("{command:?} failed: {status}")))
     }
 }

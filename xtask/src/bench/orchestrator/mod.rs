@@ -52,9 +52,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     let options = parse(arguments)?;
     let report = measure(&options)?;
-    say(match options.json {
-        true => report.json().to_string(),
-        false => report.text(),
+    say(if options.json {
+        report.json().to_string()
+    } else {
+        report.text()
     });
     Ok(())
 }

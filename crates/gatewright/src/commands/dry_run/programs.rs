@@ -156,9 +156,10 @@ impl Machine<'_> {
     }
 
     fn tool(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
-        let found = match word.contains('/') {
-            true => Some(self.root.join(word)).filter(|path| path.is_file()),
-            false => check::find(word, &self.search).ok(),
+        let found = if word.contains('/') {
+            Some(self.root.join(word)).filter(|path| path.is_file())
+        } else {
+            check::find(word, &self.search).ok()
         };
         let state = match found {
             Some(path) => ProgramState::Found {

@@ -58,9 +58,10 @@ impl HeadlessAgent {
             protected_paths::look(&acting.workspace, &acting.opened, call.payload, paths, None);
         let owed = acting.owes(&self.call, &looked.protected_paths);
         acting.workspace.leave();
-        Ok(match owed {
-            true => Answer::from(Verdict::Allow),
-            false => Answer::nothing(),
+        Ok(if owed {
+            Answer::from(Verdict::Allow)
+        } else {
+            Answer::nothing()
         })
     }
 

@@ -38,9 +38,10 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
     let ours = !settings.hooks(&program.path).is_empty();
     let faults = settings.faults(FORMAT).into_iter().map(|fault| {
         let says = format!("{TITLE} ignores {path}: {fault}");
-        match ours {
-            true => Topic::Settings.red(says, "fix it: it contains Gatewright's hooks"),
-            false => Topic::Settings.warning(says, "mend it"),
+        if ours {
+            Topic::Settings.red(says, "fix it: it contains Gatewright's hooks")
+        } else {
+            Topic::Settings.warning(says, "mend it")
         }
     });
     off.into_iter().chain(faults).collect()
@@ -88,12 +89,13 @@ pub fn found<'a>(patient: &'a Patient<'_>) -> Vec<(&'a Place, Hook)> {
 
 fn none(patient: &Patient<'_>) -> Finding {
     let mut settings = patient.places.iter().filter_map(Place::settings);
-    match settings.any(|settings| settings.enables_plugin(PLUGIN)) {
-        true => Topic::Hooks.fine("the hooks come with the plugin and were not checked"),
-        false => Topic::Hooks.red(
+    if settings.any(|settings| settings.enables_plugin(PLUGIN)) {
+        Topic::Hooks.fine("the hooks come with the plugin and were not checked")
+    } else {
+        Topic::Hooks.red(
             "no settings file has the hooks: nothing is guarded",
             "`gatewright init` installs them",
-        ),
+        )
     }
 }
 

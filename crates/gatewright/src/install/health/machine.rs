@@ -28,12 +28,13 @@ pub fn program(patient: &Patient<'_>) -> Finding {
         Some(hash) => format!("{} (sha256 {hash})", program.path),
         None => program.path.clone(),
     };
-    match program.real().starts_with(&patient.project.root) {
-        true => Topic::Program.warning(
+    if program.real().starts_with(&patient.project.root) {
+        Topic::Program.warning(
             format!("{says} is in the project, where agents can change it"),
             "install it outside the project",
-        ),
-        false => Topic::Program.fine(says),
+        )
+    } else {
+        Topic::Program.fine(says)
     }
 }
 

@@ -48,9 +48,10 @@ fn of_line(patient: &Patient<'_>, line: &HookCommand) -> Finding {
     }
     let took = begun.elapsed() / 2;
     let says = format!("{} answers in {} ms", shown(line), took.as_millis());
-    match took > SLOW {
-        true => Topic::Probe.warning(says, "each tool call waits that long"),
-        false => Topic::Probe.fine(says),
+    if took > SLOW {
+        Topic::Probe.warning(says, "each tool call waits that long")
+    } else {
+        Topic::Probe.fine(says)
     }
 }
 

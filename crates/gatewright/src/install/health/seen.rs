@@ -39,12 +39,14 @@ fn told(seen: &[(&str, Option<u64>)]) -> Finding {
     let ages = ages.collect::<Vec<_>>().join(", ");
     let never = seen.iter().filter(|(_, age)| age.is_none());
     let never: Vec<&str> = never.map(|(event, _)| *event).collect();
-    let says = match never.is_empty() {
-        true => ages,
-        false => format!("{ages}; never: {}", never.join(", ")),
+    let says = if never.is_empty() {
+        ages
+    } else {
+        format!("{ages}; never: {}", never.join(", "))
     };
-    match never.iter().any(|event| ALWAYS.contains(event)) {
-        true => Topic::Seen.warning(says, "every session should send these: check the hooks"),
-        false => Topic::Seen.fine(says),
+    if never.iter().any(|event| ALWAYS.contains(event)) {
+        Topic::Seen.warning(says, "every session should send these: check the hooks")
+    } else {
+        Topic::Seen.fine(says)
     }
 }

@@ -97,9 +97,10 @@ pub fn endings(bench: &mut Bench<'_>, stage: &Stage, agent: &AgentName) -> Resul
             scene.stays(|scene| scene.stops(&worker, Some("Done."), Expected::GoOn(UNFIT)))
         })?;
     }
-    match bench.scene.must_leave(&run, &leaves) {
-        true => missing(bench, stage, agent),
-        false => hollow(bench, stage, agent),
+    if bench.scene.must_leave(&run, &leaves) {
+        missing(bench, stage, agent)
+    } else {
+        hollow(bench, stage, agent)
     }
 }
 

@@ -194,8 +194,9 @@ fn sent_back(scene: &mut Scene, worker: &super::super::wire::Worker) -> Tried<()
     for _ in 0..2 {
         scene.stops(worker, None, Expected::GoOn(UNFIT))?;
     }
-    match scene.now()?.dispatches.is_empty() {
-        true => not_shown("its work has already ended"),
-        false => Ok(()),
+    if scene.now()?.dispatches.is_empty() {
+        not_shown("its work has already ended")
+    } else {
+        Ok(())
     }
 }

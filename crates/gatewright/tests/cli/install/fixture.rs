@@ -39,15 +39,12 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         if path.ends_with(".git") {
             continue;
         }
-        match path.is_dir() && !path.is_symlink() {
-            true => {
-                found.extend(tree(&path));
-                found.insert(path, None);
-            }
-            false => {
-                let bytes = fs::read(&path).unwrap_or_default();
-                found.insert(path, Some(bytes));
-            }
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(tree(&path));
+            found.insert(path, None);
+        } else {
+            let bytes = fs::read(&path).unwrap_or_default();
+            found.insert(path, Some(bytes));
         }
     }
     found

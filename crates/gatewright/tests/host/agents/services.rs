@@ -48,9 +48,12 @@ fn who_is_not_logged_in_is_told_so_and_the_run_goes_on_afterwards() {
     for runner in ["claude", "codex", "gemini"] {
         let logged_in = Arc::new(AtomicBool::new(false));
         let known = Arc::clone(&logged_in);
-        let answers = make(move |_| match known.load(Ordering::Relaxed) {
-            true => bash("echo text > made.md"),
-            false => fail(401),
+        let answers = make(move |_| {
+            if known.load(Ordering::Relaxed) {
+                bash("echo text > made.md")
+            } else {
+                fail(401)
+            }
         });
         let world = World::with(
             PIPELINE,

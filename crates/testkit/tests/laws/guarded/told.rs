@@ -62,9 +62,10 @@ fn helps(world: &World, decision: &Decision) -> Result<(), String> {
         Reply::Refuse(refusal) | Reply::Hold(refusal) => {
             let over = is_over(&world.pipeline, &world.run);
             let told = !refusal.reason.is_empty() && refusal.rule.code().starts_with("GW-R");
-            match told && (over || !refusal.next.is_empty()) {
-                true => Ok(()),
-                false => Err(format!("a refusal that does not help: {refusal:?}")),
+            if told && (over || !refusal.next.is_empty()) {
+                Ok(())
+            } else {
+                Err(format!("a refusal that does not help: {refusal:?}"))
             }
         }
         Reply::Allow | Reply::Inject(_) | Reply::Done => Ok(()),
@@ -79,9 +80,10 @@ fn short(decision: &Decision) -> String {
         .iter()
         .map(|entry| fact(&entry.fact))
         .collect();
-    match facts.is_empty() {
-        true => reply,
-        false => format!("{reply} | {}", facts.join(", ")),
+    if facts.is_empty() {
+        reply
+    } else {
+        format!("{reply} | {}", facts.join(", "))
     }
 }
 

@@ -162,9 +162,10 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
 
 /// `view removed`, `view edited`; with `stops` it is one whose removal stops the run.
 fn view(words: &mut Words<'_>) -> Happening {
-    let removed = match words.has("stops") {
-        true => Removed::Waits,
-        false => Removed::Rendered,
+    let removed = if words.has("stops") {
+        Removed::Waits
+    } else {
+        Removed::Rendered
     };
     let how = match words.next() {
         "edited" => ViewChange::Edited,

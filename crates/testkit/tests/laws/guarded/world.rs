@@ -148,12 +148,13 @@ impl World {
             found.and_then(Seen::content) != Some(input.content)
         });
         let altered = altered.cloned().collect();
-        let holder = needs
-            .holder
-            .map(|process| match self.dead.contains(&process) {
-                true => ProcessState::Gone,
-                false => ProcessState::Alive,
-            });
+        let holder = needs.holder.map(|process| {
+            if self.dead.contains(&process) {
+                ProcessState::Gone
+            } else {
+                ProcessState::Alive
+            }
+        });
         Evidence {
             artifacts,
             commands: BTreeMap::new(),
