@@ -11,10 +11,9 @@ use core::fmt;
 
 use crate::entry::{Entry, Fact, Move, MoveReason, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
-use crate::outcome::Fault;
 use crate::run::{
-    Binding, BindingState, Bypass, Captured, Grant, Graph, Member, MemberState, Override, Position,
-    Process, Run, Standing, Usage,
+    Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
+    Run, Standing, Usage,
 };
 
 /// A journal that cannot have been written by `decide`.
@@ -125,121 +124,55 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
     }
 }
 
-/// Changes the run by one fact.
 fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
     match fact {
-        Fact::Started(_) | Fact::Forked { .. } => return damage("a run begins twice"),
+        Fact::Started(_) | Fact::Forked { .. } => damage("a run begins twice"),
         Fact::Checked { .. }
         | Fact::Answered { .. }
         | Fact::Warned { .. }
         | Fact::Noted { .. }
         | Fact::Refused { .. }
-        | Fact::Checkpointed { .. } => {}
-        Fact::TakenUp | Fact::Unstuck => going(run),
-        Fact::Attached { session, process } => attached(run, session, *process),
-        Fact::Detached { session } => detached(run, session)?,
-
-        Fact::Admitted { dispatch } => working::admitted(run, dispatch)?,
-        Fact::Began { dispatch, worker } => working::began(run, *dispatch, worker)?,
-        Fact::Worked { dispatch } => working::open(run, *dispatch)?.worked = true,
-        Fact::SentBack { dispatch, .. } => working::open(run, *dispatch)?.sent_back += 1,
-        Fact::Ended {
-            dispatch,
-            result,
-            usage,
-        } => working::ended(run, *dispatch, result, *usage, entry.at)?,
-        Fact::Captured {
-            artifact,
-            content,
-            dispatch,
-            step,
-            commands,
-        } => {
-            let captured = Captured {
-                content: *content,
-                dispatch: *dispatch,
-                commands: commands.clone(),
-            };
-            working::capture(run, artifact, captured, step.as_ref())?;
+        | Fact::Checkpointed { .. } => Ok(()),
+        Fact::Admitted { .. }
+        | Fact::Began { .. }
+        | Fact::Worked { .. }
+        | Fact::SentBack { .. }
+        | Fact::Ended { .. }
+        | Fact::Captured { .. }
+        | Fact::Retried { .. }
+        | Fact::StepRetried { .. }
+        | Fact::StepFailed { .. }
+        | Fact::Planned { .. }
+        | Fact::StepsRevived { .. } => working::fold(run, fact, entry.at),
+        Fact::GatePassed { .. }
+        | Fact::ReviewerApproved { .. }
+        | Fact::ReviewerFound { .. }
+        | Fact::Fixed { .. }
+        | Fact::RoundStarted { .. }
+        | Fact::RoundsSpent { .. } => reviewing::fold(run, fact),
+        Fact::Moved(step) => moved(run, step, entry.at),
+        Fact::Detached { session } => detached(run, session),
+        Fact::TakenUp
+        | Fact::Unstuck
+        | Fact::Attached { .. }
+        | Fact::Approved { .. }
+        | Fact::Overridden { .. }
+        | Fact::Stuck { .. }
+        | Fact::Held { .. }
+        | Fact::Abandoned
+        | Fact::WentStale
+        | Fact::OverBudget { .. }
+        | Fact::Halted { .. }
+        | Fact::Continued { .. }
+        | Fact::Cancelled { .. }
+        | Fact::Reset { .. }
+        | Fact::Bypassed { .. }
+        | Fact::Unevaluated { .. }
+        | Fact::Restored { .. } => {
+            stand(run, fact, entry);
+            Ok(())
         }
-        Fact::Retried { .. } => run.position.retries += 1,
-        Fact::StepRetried { stage, step, .. } => working::member(run, stage, step)?.retries += 1,
-        Fact::StepFailed {
-            stage,
-            step,
-            fault,
-            reason,
-        } => working::member(run, stage, step)?.state = failed(*fault, reason),
-        Fact::Planned { stage, steps } => working::planned(run, stage, steps),
-        Fact::StepsRevived { stage } => working::revived(run, stage)?,
-
-        Fact::GatePassed { stage, gate } => {
-            run.gates.insert(stage.clone(), gate.clone());
-        }
-        Fact::ReviewerApproved {
-            stage,
-            reviewer,
-            subject,
-        } => reviewing::approved(run, stage, *reviewer, *subject)?,
-        Fact::ReviewerFound { stage, reviewer } => reviewing::found(run, stage, *reviewer)?,
-        Fact::Fixed { stage, reviewer } => reviewing::fixed(run, stage, *reviewer)?,
-        Fact::RoundStarted { stage, round } => reviewing::round_started(run, stage, *round),
-        Fact::RoundsSpent { stage } => reviewing::rounds_spent(run, stage)?,
-
-        Fact::Approved { artifact, content } => approved(run, artifact, *content),
-        Fact::Overridden {
-            stage,
-            outcome,
-            reason,
-        } => run.overrides.push(Override {
-            stage: stage.clone(),
-            outcome: outcome.clone(),
-            reason: reason.clone(),
-            by: entry.by.name(),
-            at: entry.at,
-        }),
-        Fact::Moved(step) => moved(run, step, entry.at)?,
-        Fact::Held { holds } => run.holds = *holds,
-        Fact::Continued { budget_again } => continued(run, *budget_again, entry.at),
-        Fact::Reset { stage, .. } => reset(run, stage, entry.at),
-        Fact::Restored { state, .. } => restored(run, state, entry.at),
-        Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
-        Fact::Bypassed { until, reason } => {
-            run.bypass = Some(Bypass {
-                until: *until,
-                reason: reason.clone(),
-                by: entry.by.name(),
-            });
-        }
-
-        Fact::Stuck { fault, reason } => run.standing = stuck(*fault, reason),
-        Fact::Abandoned => run.standing = Standing::Abandoned,
-        Fact::WentStale => run.standing = Standing::Stale,
-        Fact::OverBudget { what } => run.standing = Standing::OverBudget { what: what.clone() },
-        Fact::Halted { reason } => run.standing = halted(reason),
-        Fact::Cancelled { reason } => run.standing = cancelled(reason),
     }
-    Ok(())
-}
-
-fn failed(fault: Fault, reason: &str) -> MemberState {
-    let reason = String::from(reason);
-    MemberState::Failed { fault, reason }
-}
-
-fn stuck(fault: Fault, reason: &str) -> Standing {
-    let reason = String::from(reason);
-    Standing::Stuck { fault, reason }
-}
-
-fn halted(reason: &str) -> Standing {
-    let reason = String::from(reason);
-    Standing::Halted { reason }
-}
-
-fn cancelled(reason: &str) -> Standing {
-    let reason = String::from(reason);
-    Standing::Cancelled { reason }
 }
 
 /// Work that is still open belongs to whoever holds the run from now on.
@@ -263,12 +196,61 @@ fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
     }
 }
 
-fn continued(run: &mut Run, budget_again: bool, at: Time) {
-    going(run);
-    run.holds = 0;
-    if budget_again {
-        run.grants += 1;
-        run.granted = Grant { used: run.used, at };
+/// What changes how the run stands, and cannot fail to fit.
+fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
+    match fact {
+        Fact::TakenUp | Fact::Unstuck => going(run),
+        Fact::Attached { session, process } => attached(run, session, *process),
+        Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
+        Fact::Bypassed { until, reason } => {
+            run.bypass = Some(Bypass {
+                until: *until,
+                reason: reason.clone(),
+                by: entry.by.name(),
+            });
+        }
+        Fact::Approved { artifact, content } => approved(run, artifact, *content),
+        Fact::Overridden {
+            stage,
+            outcome,
+            reason,
+        } => run.overrides.push(Override {
+            stage: stage.clone(),
+            outcome: outcome.clone(),
+            reason: reason.clone(),
+            by: entry.by.name(),
+            at: entry.at,
+        }),
+        Fact::Stuck { fault, reason } => {
+            let (fault, reason) = (*fault, reason.clone());
+            run.standing = Standing::Stuck { fault, reason };
+        }
+        Fact::Held { holds } => run.holds = *holds,
+        Fact::Abandoned => run.standing = Standing::Abandoned,
+        Fact::WentStale => run.standing = Standing::Stale,
+        Fact::OverBudget { what } => run.standing = Standing::OverBudget { what: what.clone() },
+        Fact::Halted { reason } => {
+            let reason = reason.clone();
+            run.standing = Standing::Halted { reason };
+        }
+        Fact::Continued { budget_again } => {
+            going(run);
+            run.holds = 0;
+            if *budget_again {
+                run.grants += 1;
+                run.granted = Grant {
+                    used: run.used,
+                    at: entry.at,
+                };
+            }
+        }
+        Fact::Cancelled { reason } => {
+            let reason = reason.clone();
+            run.standing = Standing::Cancelled { reason };
+        }
+        Fact::Reset { stage, .. } => reset(run, stage, entry.at),
+        Fact::Restored { state, .. } => restored(run, state, entry.at),
+        _ => {}
     }
 }
 

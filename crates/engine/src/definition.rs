@@ -260,12 +260,7 @@ impl Definition {
     pub fn begins_with_steps(&self) -> Option<&Stage> {
         self.stages.iter().find(|stage| match &stage.work {
             Work::Steps(work) => matches!(work.source, StepsSource::ArtifactOrStart(_)),
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::End(_) => false,
+            _ => false,
         })
     }
 

@@ -367,23 +367,13 @@ pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
             Questions::From { field, .. } => captured(run, field),
             Questions::Choice => None,
         },
-        Work::Agent(_)
-        | Work::Open(_)
-        | Work::Check(_)
-        | Work::Review(_)
-        | Work::Steps(_)
-        | Work::End(_) => None,
+        _ => None,
     }
 }
 
 fn planned(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
     match &here(pipeline, run)?.work {
         Work::Steps(work) => captured(run, work.source.field()?),
-        Work::Agent(_)
-        | Work::Open(_)
-        | Work::Check(_)
-        | Work::Ask(_)
-        | Work::Review(_)
-        | Work::End(_) => None,
+        _ => None,
     }
 }

@@ -14,12 +14,7 @@ pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
     let stage = pipeline.stage(&run.position.stage)?;
     match &stage.work {
         Work::Ask(ask) => Some(question_text(run, stage, ask)),
-        Work::Agent(_)
-        | Work::Open(_)
-        | Work::Check(_)
-        | Work::Review(_)
-        | Work::Steps(_)
-        | Work::End(_) => None,
+        _ => None,
     }
 }
 

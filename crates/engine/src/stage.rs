@@ -325,13 +325,7 @@ impl Stage {
                 commands: Commands::Approved(fields),
                 ..
             }) => fields,
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => &[],
+            _ => &[],
         }
     }
 
@@ -342,13 +336,7 @@ impl Stage {
                 fails_on: Some(FailsOn::From(fields)),
                 ..
             }) => fields,
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => &[],
+            _ => &[],
         };
         self.command_fields().iter().chain(texts)
     }

@@ -123,12 +123,7 @@ impl Checker<'_> {
         }
         let by_steps = |stage: &Stage| match &stage.work {
             Work::Steps(work) => work.leaves.contains(name),
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::End(_) => false,
+            _ => false,
         };
         if stages.any(by_steps) {
             let message = format!("steps leave `{name}` side by side, and nobody could be asked");
@@ -407,12 +402,7 @@ impl Checker<'_> {
     fn only_taker(&mut self, stage: &Stage, place: Place) {
         let takes = |other: &&Stage| match &other.work {
             Work::Steps(work) => other.name != stage.name && work.source.takes_given(),
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::End(_) => false,
+            _ => false,
         };
         if let Some(other) = self.definition.stages.iter().find(takes) {
             let message = format!(

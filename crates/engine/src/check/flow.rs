@@ -145,12 +145,7 @@ fn approved_before<'g>(
     let is_there = |name: &&ArtifactName| match &stage.work {
         // The owner of a review may have had nothing to fix.
         Work::Review(work) => work.of.as_ref() == Some(*name) || work.reads.needed.contains(name),
-        Work::Agent(_)
-        | Work::Open(_)
-        | Work::Check(_)
-        | Work::Ask(_)
-        | Work::Steps(_)
-        | Work::End(_) => true,
+        _ => true,
     };
     let delivered = stage.delivers(link.way.outcome()).into_iter();
     delivered.filter(adds).filter(is_there).collect()

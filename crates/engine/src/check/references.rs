@@ -165,12 +165,7 @@ impl<'a> Names<'a> {
     fn unknown_choice(&self, choice: &Outcome) -> Option<(String, String)> {
         let chosen = |stage: &&Stage| match &stage.work {
             Work::Ask(work) => work.questions == Questions::Choice,
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => false,
+            _ => false,
         };
         let questions = self.definition.stages.iter().filter(chosen);
         let known: BTreeSet<&str> = questions

@@ -211,9 +211,7 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
                 Commands::Approved(_) => Vec::new(),
             },
             Work::Ask(ask) => words(&ask.question),
-            Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
-                Vec::new()
-            }
+            _ => Vec::new(),
         };
         let inject = stage.inject.as_deref().map(words).unwrap_or_default();
         commands.into_iter().chain(inject).collect::<Vec<_>>()
@@ -270,7 +268,7 @@ fn shadowed(definition: &Definition) -> Vec<&GroupName> {
                 Worker::Session => None,
             },
             Work::Review(work) => Some(work.owner.as_str()),
-            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
+            _ => None,
         })
         .collect();
     definition

@@ -253,13 +253,7 @@ fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
         .iter()
         .find_map(|stage| match &stage.work {
             Work::Steps(work) if work.source.takes_given() => Some(work),
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => None,
+            _ => None,
         });
     match (wanted, beginning.steps.as_slice()) {
         (Some(work), []) if work.source == StepsSource::Start => {

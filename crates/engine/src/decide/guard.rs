@@ -151,12 +151,7 @@ fn open_stage<'a>(
     let stage = draft.pipeline.stage(&open.stage)?;
     match &stage.work {
         Work::Open(work) => Some((stage, work)),
-        Work::Agent(_)
-        | Work::Check(_)
-        | Work::Ask(_)
-        | Work::Review(_)
-        | Work::Steps(_)
-        | Work::End(_) => None,
+        _ => None,
     }
 }
 

@@ -63,13 +63,7 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
     let asked = match draft.stage() {
         Some(stage) => match &stage.work {
             Work::Ask(ask) if ask.questions == Questions::Choice => Some(stage),
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Ask(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => None,
+            _ => None,
         },
         None => None,
     };
@@ -101,12 +95,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
                 Questions::From { leaves, .. } => Some((stage, leaves)),
                 Questions::Choice => None,
             },
-            Work::Agent(_)
-            | Work::Open(_)
-            | Work::Check(_)
-            | Work::Review(_)
-            | Work::Steps(_)
-            | Work::End(_) => None,
+            _ => None,
         },
         None => None,
     };

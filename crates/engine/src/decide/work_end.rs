@@ -284,9 +284,7 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
             },
             ..judged
         },
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } | Duty::Step { .. } => {
-            judged
-        }
+        _ => judged,
     }
 }
 
@@ -295,12 +293,7 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
 fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     let judges_tree = draft.stage().is_some_and(|stage| match &stage.work {
         Work::Review(work) => work.of.is_none(),
-        Work::Agent(_)
-        | Work::Open(_)
-        | Work::Check(_)
-        | Work::Ask(_)
-        | Work::Steps(_)
-        | Work::End(_) => false,
+        _ => false,
     });
     let reviewed = matches!(dispatch.duty, Duty::Review { .. }) && judges_tree;
     let changed = dispatch.tree.is_some() && dispatch.tree != draft.tree;
