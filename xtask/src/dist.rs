@@ -59,7 +59,7 @@ pub struct Program {
 pub fn build() -> Result<Program, Failure> {
     let triple = triple()?;
     succeed(static_cargo("build", &triple).args(["--package", "gatewright"]))?;
-    let path = target().join(&triple).join(PROFILE).join("gatewright");
+    let path = profile_folder(&triple).join("gatewright");
     let file = fs::read(&path).map_err(Failure::file("read", &path))?;
     match elf::needs_loader(&file) {
         Some(false) => Ok(Program {
@@ -69,6 +69,11 @@ pub fn build() -> Result<Program, Failure> {
         Some(true) => Err(Failure::no(format!("{} is not static", path.display()))),
         None => Err(Failure::no(format!("{} is no ELF program", path.display()))),
     }
+}
+
+/// Where what is built for this target lies.
+pub fn profile_folder(triple: &str) -> PathBuf {
+    target().join(triple).join(PROFILE)
 }
 
 /// The program as `cargo build` makes it: quick to build, slow to run.

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::dist::{static_cargo, triple};
+use crate::dist::{profile_folder, static_cargo, triple};
 use crate::failure::Failure;
-use crate::workspace::{is_installed, read, scratch, succeed, target};
+use crate::workspace::{is_installed, read, scratch, succeed};
 
 /// How many runs there are at once, where there are many.
 pub const MANY: usize = 64;
@@ -84,7 +84,7 @@ pub fn ours() -> Result<Vec<Loop>, Failure> {
     let triple = triple()?;
     let mut build = static_cargo("build", &triple);
     succeed(build.args(["--package", "xtask", "--example", "transitions"]))?;
-    let program = target().join(triple).join("release/examples/transitions");
+    let program = profile_folder(&triple).join("examples/transitions");
     let ours = |runs, steps| Loop {
         who: Who::Ours,
         runs,
