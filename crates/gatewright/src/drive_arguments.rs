@@ -1,4 +1,4 @@
-//! What can be typed about how a run is decided, for every command that drives or queues one.
+//! What can be typed about how a run is driven, for every command that drives or queues one.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
 use runtime::signals;
 
-/// How a new run is decided. It is kept with the run.
+/// How a new run is driven. It is kept with the run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DriveArguments {
     /// The runner for agents that name none: claude, codex or gemini [default: claude]

@@ -1,4 +1,4 @@
-//! The lease under which a run is decided: at most one orchestrator writes to it at a time.
+//! The lease under which a run is driven: at most one orchestrator writes to it at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

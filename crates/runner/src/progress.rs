@@ -102,7 +102,7 @@ pub struct AtWork {
 pub struct Glance<'a> {
     pub opened: &'a OpenRun,
     pub at_work: &'a [AtWork],
-    /// How long this orchestrator has decided the run.
+    /// How long this orchestrator has driven the run.
     pub elapsed: Duration,
     pub now: Time,
 }

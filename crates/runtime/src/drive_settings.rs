@@ -1,4 +1,4 @@
-//! How a headless run is decided, kept with the run so that whoever goes on with it does the same.
+//! How a headless run is driven, kept with the run so that whoever goes on with it does the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +54,7 @@ impl Default for DriveSettings {
 }
 
 impl DriveSettings {
-    /// Invariant: durable before the run begins, so no run is decided in another way than was asked.
+    /// Invariant: durable before the run begins, so no run is driven in another way than was asked.
     pub fn keep(&self, state: &State, run: &RunId) -> Result<(), Failure> {
         let path = path(state, run);
         state::write_durably(&path, &self.json().to_string())

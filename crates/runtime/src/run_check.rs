@@ -141,7 +141,7 @@ fn run_commands(
     let started = ids::key()?;
     let surroundings = surroundings(workspace, opened, (watch, started.as_str()))?;
     // Whoever kills us must not leave them behind: they would change what the next check looks at.
-    let _leash = Watchdog::on(started.as_str(), None)
+    let _watchdog = Watchdog::on(started.as_str(), None)
         .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
     let ran = workspace.looking(opened, &BTreeMap::new(), |looking| {
         evidence::check::run(stage, looking, &surroundings)

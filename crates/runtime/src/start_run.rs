@@ -41,7 +41,7 @@ pub struct StartRun {
     pub patience: Duration,
     pub by: Who,
     pub holder: Holder,
-    /// How a headless run is decided.
+    /// How a headless run is driven.
     pub drive: DriveRequest,
 }
 

@@ -67,7 +67,7 @@ impl Process {
     }
 
     /// Is it this program, and waits as a watchdog?
-    pub fn is_leash_of(&self, program: &Path) -> bool {
+    pub fn is_watchdog_of(&self, program: &Path) -> bool {
         self.program.as_deref() == Some(program) && self.line.contains(" watchdog ")
     }
 

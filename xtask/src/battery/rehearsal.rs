@@ -147,9 +147,9 @@ impl Rehearsal {
             .collect()
     }
 
-    pub fn leashes(&self) -> Vec<Process> {
+    pub fn watchdogs(&self) -> Vec<Process> {
         let all = processes::all().into_iter();
-        all.filter(|process| process.is_leash_of(self.stand.program()))
+        all.filter(|process| process.is_watchdog_of(self.stand.program()))
             .collect()
     }
 

@@ -33,7 +33,7 @@ const MOST_DELAY: Duration = Duration::from_millis(500);
 enum Victim {
     Orchestrator,
     Worker,
-    Leash,
+    Watchdog,
 }
 
 /// One kill that is to come.
@@ -54,13 +54,13 @@ impl Kill {
         const CHOICES: [&[Victim]; 9] = [
             &[Victim::Orchestrator],
             &[Victim::Worker],
-            &[Victim::Leash],
+            &[Victim::Watchdog],
             &[Victim::Orchestrator, Victim::Worker],
             &[Victim::Worker, Victim::Orchestrator],
-            &[Victim::Orchestrator, Victim::Leash],
-            &[Victim::Leash, Victim::Orchestrator],
-            &[Victim::Worker, Victim::Leash],
-            &[Victim::Leash, Victim::Worker, Victim::Orchestrator],
+            &[Victim::Orchestrator, Victim::Watchdog],
+            &[Victim::Watchdog, Victim::Orchestrator],
+            &[Victim::Worker, Victim::Watchdog],
+            &[Victim::Watchdog, Victim::Worker, Victim::Orchestrator],
         ];
         Self {
             lines: chance.below(MOST_LINES + 1),
@@ -186,7 +186,7 @@ fn strike(
     let find = |victim: &Victim| match victim {
         Victim::Orchestrator => Some(sitting.id()),
         Victim::Worker => rehearsal.workers().first().map(|process| process.id),
-        Victim::Leash => rehearsal.leashes().first().map(|process| process.id),
+        Victim::Watchdog => rehearsal.watchdogs().first().map(|process| process.id),
     };
     let found = wanted
         .iter()

@@ -195,7 +195,7 @@ fn begun(rehearsal: &Rehearsal, work: &str) -> usize {
 fn freeze(rehearsal: &Rehearsal, first: &Sitting, frozen: Frozen) -> Result<Vec<u32>, Failure> {
     let mut ids = vec![first.id()];
     if frozen == Frozen::All {
-        let others = [rehearsal.workers(), rehearsal.leashes()].concat();
+        let others = [rehearsal.workers(), rehearsal.watchdogs()].concat();
         ids.extend(others.iter().map(|process| process.id));
     }
     processes::send(Signal::Stop, &ids)?;

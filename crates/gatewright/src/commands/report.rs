@@ -1,4 +1,4 @@
-//! `gatewright report`: a person tells that an agent has worked, in a run that is decided by hand.
+//! `gatewright report`: a person tells that an agent has worked, in a run that is driven by hand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

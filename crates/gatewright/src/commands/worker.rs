@@ -86,13 +86,13 @@ impl Worker {
     }
 }
 
-/// The runs that are decided now, and what is known of the others.
+/// The runs that are driven now, and what is known of the others.
 struct Shift<'s> {
     context: &'s Context,
     options: &'s DriveOptions,
     decided: BTreeSet<RunId>,
     backoff: Backoff,
-    /// Runs that are decided at once share a store. With the last of them it is closed: whoever mends it
+    /// Runs that are driven at once share a store. With the last of them it is closed: whoever repairs it
     /// meanwhile finds nobody in it.
     group: Option<Group>,
     sender: Sender<Heard>,
