@@ -1,9 +1,9 @@
 //! Arguments that several commands share. The doc comments are the help texts.
 
+use runtime::idempotency::LONGEST;
 use store::Key;
 
 use crate::output::Color;
-use runtime::idempotency::LONGEST;
 
 /// What every command takes.
 #[derive(Debug, clap::Args)]

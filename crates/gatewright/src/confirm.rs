@@ -5,7 +5,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 
 use engine::Who;
-
 use runtime::context::Context;
 use runtime::failure::Failure;
 

@@ -7,6 +7,9 @@ mod papers;
 mod scene;
 
 use engine::RunId;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use views::{Paint, Style};
@@ -16,9 +19,6 @@ use self::scene::Scene;
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 use crate::verification;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::workspace::Workspace;
 
 const OPENING: &str = "\
 The built-in pipeline 'multi-ai' in a temporary folder, without agents, models or a network:

@@ -1,11 +1,6 @@
 //! Drives a run at the terminal: shows how it goes, and says at the end how it stands.
 
 use engine::{Driver, RunId, Status};
-use store::Backend as _;
-
-use crate::exit::Exit;
-use crate::output::{Format, Output};
-use crate::progress_view;
 use runner::drive_options::DriveOptions;
 use runner::drive_options::LeftOff;
 use runner::drive_run;
@@ -13,6 +8,11 @@ use runner::progress;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
+use store::Backend as _;
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
+use crate::progress_view;
 
 /// Drives a run, shows how it goes, and says at the end how it stands.
 pub fn drive(

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use engine::StageName;
-
 use runner::agent::choice::Runner;
 use runner::drive_options::DriveOptions;
 use runner::drive_options::Patience;

@@ -31,14 +31,14 @@ use std::time::{Duration, Instant};
 
 use engine::{Rule, SessionId};
 use hosts::{Bytes, Event, Payload, Program, Stake};
-
-use call::HookCall;
-use input::Input;
 use runtime::context::Context;
 use runtime::enrolment;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
+
+use call::HookCall;
+use input::Input;
 use watch::Voice;
 
 /// After this long we answer with what we know. The host's own limit is longer, and the host decides

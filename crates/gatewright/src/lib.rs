@@ -27,13 +27,13 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
+use runtime::context::Context;
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 use crate::command_line::{Arguments, Command};
 use crate::exit::Exit;
 use crate::output::{Color, Format, Output};
-use runtime::context::Context;
-use runtime::environment::Environment;
-use runtime::failure::Failure;
 
 /// Runs the command of these arguments, the first of which is the program's own name.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

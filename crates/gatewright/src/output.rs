@@ -2,12 +2,11 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 use serde_json::Value;
 use views::progress::TerminalSize;
 use views::{Paint, Style};
-
-use runtime::environment::Environment;
-use runtime::failure::Failure;
 
 /// How facts are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,13 +8,13 @@ pub mod relay;
 mod tests;
 
 use engine::StageName;
+use runner::progress::Watcher;
+use runtime::environment::Environment;
 
 use crate::output::{Format, Output};
 use lines::Lines;
 use live::Live;
 use plain::{Plain, Teller};
-use runner::progress::Watcher;
-use runtime::environment::Environment;
 
 /// Who is told of a run, by what listens: lines of JSON where they were asked for, a live view at a
 /// terminal, else a line an event. `visited` are the stages that the run has been in before.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 use clap_mangen::Man;
+use runtime::failure::Failure;
 
 use crate::exit::Exit;
-use runtime::failure::Failure;
 
 /// The command with everything that `clap` adds when it parses.
 pub fn complete(mut command: Command) -> Command {

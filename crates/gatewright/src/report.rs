@@ -3,16 +3,16 @@
 use engine::{
     CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Reply, Rule, StageName, Work,
 };
+use runtime::clock;
+use runtime::failure::Failure;
+use runtime::transact::Decided;
+use runtime::workspace::{OpenRun, as_of};
 use serde_json::{Value, json};
 use views::history::HistoryLine;
 use views::{Paint, Style};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use runtime::clock;
-use runtime::failure::Failure;
-use runtime::transact::Decided;
-use runtime::workspace::{OpenRun, as_of};
 
 /// Tells it, and says with which exit code.
 pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {

@@ -1,6 +1,12 @@
 //! What most commands that write have in common: find the run, tell what was done, say what came of it.
 
 use engine::Run;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::idempotency::{self, Command};
+use runtime::transact::{self, Request};
+use runtime::workspace::{OpenRun, Workspace};
 use store::{Key, StoredRun};
 
 use crate::arguments::Writing;
@@ -8,12 +14,6 @@ use crate::confirm::{self, Question};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::report;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::idempotency::{self, Command};
-use runtime::transact::{self, Request};
-use runtime::workspace::{OpenRun, Workspace};
 
 /// Does a deed that means the same wherever the run is.
 pub fn act(

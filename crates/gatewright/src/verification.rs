@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use engine::{Driver, RunId};
-use serde_json::{Value, json};
-use store::{Backend, Fault, Sqlite, Verification};
-use views::{Paint, Style};
-
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::workspace::Workspace;
+use serde_json::{Value, json};
+use store::{Backend, Fault, Sqlite, Verification};
+use views::{Paint, Style};
 
 /// What was found about one run.
 pub struct Report {

@@ -1,16 +1,16 @@
 //! Drives one run: takes its lease, orchestrates it, and sends a notice of how it stands.
 
 use engine::RunId;
-
-use super::drive_options::{DriveOptions, LeftOff};
-use super::notify;
-use super::orchestrator::Orchestrator;
-use super::progress::Watcher;
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
 use runtime::transact;
 use runtime::workspace::Workspace;
+
+use super::drive_options::{DriveOptions, LeftOff};
+use super::notify;
+use super::orchestrator::Orchestrator;
+use super::progress::Watcher;
 
 /// Drives a run, and tells whoever wants a notice of what came of it.
 pub fn drive(

@@ -1,10 +1,10 @@
 //! What is due in a run that we drive: told from where it is, by nothing else.
 
 use engine::{Next, Status};
-
-use crate::agent::choice::{self, Choice, Starter};
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
+
+use crate::agent::choice::{self, Choice, Starter};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {

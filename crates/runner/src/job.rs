@@ -1,6 +1,9 @@
 //! One worker's thread: everything from its start to the judgement of its work.
 
 use engine::Dispatch;
+use runtime::claim::Claim;
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
 
 use super::pool::Shared;
 use super::slots::Slot;
@@ -9,9 +12,6 @@ use crate::agent::listener::Told;
 use crate::agent::record::Record;
 use crate::agent::spawn_spec::SpawnSpec;
 use crate::agent::work::{Delivery, Finish, From, Setting, Stopped, Work};
-use runtime::claim::Claim;
-use runtime::failure::Failure;
-use runtime::workspace::Workspace;
 
 /// A piece of work that is in the journal and is ours.
 pub struct Job {

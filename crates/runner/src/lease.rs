@@ -7,11 +7,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use engine::{Process, ProcessState, RunId, Time};
-use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
-
 use runtime::clock;
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
+use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
 
 /// How long a lease holds that nobody renews: so long a frozen orchestrator keeps others out.
 const TERM: Duration = Duration::from_secs(10);

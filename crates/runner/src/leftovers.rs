@@ -3,13 +3,13 @@
 use std::fs;
 
 use engine::CallId;
+use runtime::claim;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 
 use super::step_folder;
 use crate::agent::record::Record;
 use crate::worktree::{Worktree, Worktrees};
-use runtime::claim;
-use runtime::failure::Failure;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// Clears them away, and brings a merge that had begun to its end.
 ///

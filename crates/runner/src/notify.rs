@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use engine::Status;
 use evidence::check::{self, CheckEnvironment, SearchPath};
-use serde_json::{Value, json};
-
-use crate::agent::spawn_spec::NETWORK;
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
 use runtime::subprocess;
 use runtime::workspace::{OpenRun, Workspace};
+use serde_json::{Value, json};
+
+use crate::agent::spawn_spec::NETWORK;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -12,6 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{EngineEvent, Fact, Happening, Reply, Rule, RunId, Time, Who};
+use runtime::drive_settings::DriveSettings;
+use runtime::failure::Failure;
+use runtime::file_lock::PATIENCE;
+use runtime::run_check::{self, Watch};
+use runtime::transact::{self, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, ids, path_collision};
 use store::{Backend as _, Key};
 
 use super::drive_options::{DriveOptions, LeftOff, Patience};
@@ -26,13 +33,6 @@ use super::step_folder::Queue;
 use crate::agent::choice::Starter;
 use crate::agent::listener::Told;
 use crate::agent::version;
-use runtime::drive_settings::DriveSettings;
-use runtime::failure::Failure;
-use runtime::file_lock::PATIENCE;
-use runtime::run_check::{self, Watch};
-use runtime::transact::{self, Options, Request, Target};
-use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids, path_collision};
 
 /// How often a picture is drawn again, and signals are looked at.
 const TICK: Duration = Duration::from_millis(100);

@@ -1,13 +1,12 @@
 //! What a run asks of a person, and the answers that were given in advance.
 
 use engine::{Choice, Next, Question, StageName, Who};
-use store::{Backend as _, Key};
-
 use runtime::answers;
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
+use store::{Backend as _, Key};
 
 /// What a person is asked.
 pub enum Asked {

@@ -7,13 +7,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::{DispatchId, Run, RunId, Usage};
+use runtime::context::Whereabouts;
+use runtime::failure::Failure;
 use store::Fence;
 
 use super::drop_sender::DropSender;
 use super::progress::{AtWork, Worker};
 use crate::agent::listener::Told;
-use runtime::context::Whereabouts;
-use runtime::failure::Failure;
 
 /// What a thread works with, besides what is its own.
 #[derive(Clone)]

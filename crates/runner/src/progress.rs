@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use engine::{AgentName, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
+use runtime::workspace::OpenRun;
 
 use super::prompt::Prompt;
-use runtime::workspace::OpenRun;
 
 /// Something that happened, in the past tense.
 #[derive(Clone, Debug, PartialEq, Eq)]

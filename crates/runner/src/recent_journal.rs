@@ -1,11 +1,11 @@
 //! What the journal tells of the present visit: how long to wait, and whether somebody has worked.
 
 use engine::{CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time};
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
 use crate::agent::choice::Choice;
-use runtime::failure::Failure;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// How many entries back are looked at: one visit of a stage has fewer.
 const LOOKED_BACK: u64 = 400;

@@ -4,16 +4,16 @@ use engine::{
     Dispatch, Ending, Fault, Happening, ProcessState, RunId, Usage, Who, WorkEvent, WorkRef,
 };
 use evidence::{group, process};
-
-use crate::agent::choice::Runner;
-use crate::agent::record::Record;
-use crate::agent::work::From;
 use runtime::claim;
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact;
 use runtime::watchdog::{MARK, end_marked};
 use runtime::workspace::{OpenRun, Workspace};
+
+use crate::agent::choice::Runner;
+use crate::agent::record::Record;
+use crate::agent::work::From;
 
 /// So often a work is begun anew because we were gone. Then it may be what ends us.
 const MOST_RESTARTS: u32 = 5;

@@ -6,17 +6,17 @@
 use engine::{
     Dispatch, Fact, Happening, Refusal, Reply, Rule, Standing, StepId, Who, WorkEvent, WorkResult,
 };
+use runtime::claim::Claim;
+use runtime::failure::Failure;
+use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, signals};
 
 use crate::agent::choice::{self, Choice};
 use crate::agent::record::Record;
 use crate::agent::spawn_spec::{self, Special};
 use crate::agent::version;
 use crate::agent::work::{Finish, From, Setting, Stopped, Work};
-use runtime::claim::Claim;
-use runtime::failure::Failure;
-use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, signals};
 
 /// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
 pub fn step(

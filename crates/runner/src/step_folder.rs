@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use engine::{CallId, DispatchId, Source, StepId, Work};
 use evidence::artifact_path;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
 use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
-use runtime::failure::Failure;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// How often a worker that waits for its turn looks whether we are stopped.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -3,13 +3,6 @@
 use std::collections::BTreeSet;
 
 use engine::{Held, Question, Reply, Rule, Time};
-use serde_json::{Value, json};
-use views::{Paint, Style};
-
-use crate::arguments::Writing;
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::report;
 use runtime::answers::{answered, chosen, questions};
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -18,6 +11,13 @@ use runtime::idempotency::{self, Command};
 use runtime::person_only;
 use runtime::transact::{self};
 use runtime::workspace::{OpenRun, Workspace};
+use serde_json::{Value, json};
+use views::{Paint, Style};
+
+use crate::arguments::Writing;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::report;
 
 /// Answer a run's question, or let a stopped run continue
 ///

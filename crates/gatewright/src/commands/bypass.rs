@@ -1,18 +1,18 @@
 //! `gatewright bypass`: a person lets a run go unguarded for a while, with a reason.
 
 use engine::{Happening, PersonEvent, Seconds, Time};
-
-use super::reset::given_reason;
-use crate::arguments::{OfRun, Writing};
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::run_command::{act, act_confirmed};
 use runtime::clock;
 use runtime::context::Context;
 use runtime::duration;
 use runtime::failure::Failure;
 use runtime::idempotency::Command;
 use runtime::workspace::{OpenRun, Workspace};
+
+use super::reset::given_reason;
+use crate::arguments::{OfRun, Writing};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::run_command::{act, act_confirmed};
 
 /// A shorter one would be over before anything could be done in it; a longer one is no exception.
 const SHORTEST: Seconds = Seconds(30);

@@ -1,17 +1,17 @@
 //! `gatewright cancel`: a person ends a run before its end.
 
 use engine::{Happening, PersonEvent};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
+use runtime::no_way_back;
+use runtime::workspace::{OpenRun, Workspace};
 
 use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::act_confirmed;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::Command;
-use runtime::no_way_back;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// Cancel a run
 #[derive(Debug, clap::Args)]

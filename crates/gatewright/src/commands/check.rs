@@ -1,18 +1,18 @@
 //! `gatewright check`: the commands of the present check stage are run, and what they did is recorded.
 
 use engine::Commands;
-use views::Style;
-
-use crate::arguments::{OfRun, Writing};
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::report;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::idempotency::{self, Command};
 use runtime::run_check::{Watch, check};
 use runtime::workspace::{OpenRun, Workspace};
+use views::Style;
+
+use crate::arguments::{OfRun, Writing};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::report;
 
 /// Run the commands of the current check stage and record the result
 ///

@@ -1,14 +1,14 @@
 //! `gatewright checkpoint`: a point of a run gets a name.
 
 use engine::{CheckpointName, Happening, PersonEvent};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
 
 use crate::arguments::Writing;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::act;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::Command;
 
 /// Name the current point of a run, for `restore`
 #[derive(Debug, clap::Args)]

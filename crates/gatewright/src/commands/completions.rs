@@ -1,10 +1,10 @@
 //! `gatewright completions`: the script that completes commands in a shell.
 
 use clap_complete::Shell;
+use runtime::failure::Failure;
 
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::failure::Failure;
 
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]

@@ -1,10 +1,11 @@
 //! `gatewright demo`: a built-in pipeline is played from start to end, to be looked at.
 
+use runtime::context::Context;
+use runtime::failure::Failure;
+
 use crate::demo::Play;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
 
 /// Run a built-in pipeline from start to end in a temporary folder
 ///

@@ -1,13 +1,13 @@
 //! `gatewright doctor`: does the installation hold, and what does it not stop?
 
 use engine::Held;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::person_only;
 
 use crate::exit::Exit;
 use crate::install::health::{Level, Patient, Trial};
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::person_only;
 
 /// Check whether this project is guarded and whether the guard works
 ///

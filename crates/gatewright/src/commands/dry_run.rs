@@ -8,6 +8,12 @@ use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
 use hosts::Program;
 use language::Sources;
+use runtime::context::Context;
+use runtime::definition::{self, Place, Trouble};
+use runtime::failure::Failure;
+use runtime::runners::{self, Member};
+use runtime::workspace::Workspace;
+use runtime::{clock, ids, params, path_collision, start_run, task_graph_file, trust};
 use views::plan::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use views::{Untrusted, refusal};
 
@@ -17,12 +23,6 @@ use crate::install::additions::Additions;
 use crate::install::disk::Base;
 use crate::output::Output;
 use crate::task;
-use runtime::context::Context;
-use runtime::definition::{self, Place, Trouble};
-use runtime::failure::Failure;
-use runtime::runners::{self, Member};
-use runtime::workspace::Workspace;
-use runtime::{clock, ids, params, path_collision, start_run, task_graph_file, trust};
 
 /// Show what a headless run would do and need, without starting it
 ///

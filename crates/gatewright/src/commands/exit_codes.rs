@@ -1,10 +1,10 @@
 //! `gatewright exit-codes`: what the exit codes mean.
 
+use runtime::failure::Failure;
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::failure::Failure;
 
 /// Show what the exit codes mean
 #[derive(Debug, clap::Args)]

@@ -5,6 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use engine::{ArtifactName, Held};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::person_only;
+use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Value, json};
 use store::Backend;
 use views::RunContext;
@@ -13,12 +19,6 @@ use super::history::numbered;
 use super::list::freshness;
 use crate::exit::Exit;
 use crate::output::{Format as Printed, Output};
-use runtime::clock;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::person_only;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]

@@ -1,14 +1,14 @@
 //! `gatewright finish`: a person ends an open stage.
 
 use engine::{Happening, PersonEvent};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
 
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::act;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::Command;
 
 /// End an open stage
 #[derive(Debug, clap::Args)]

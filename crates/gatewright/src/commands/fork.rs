@@ -1,6 +1,12 @@
 //! `gatewright fork`: a new run that goes on from a recorded point of another one.
 
 use engine::{Reply, RunId};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::{self, Command};
+use runtime::person_only;
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, find_run, ids, saved_env, view_files};
 use store::{Backend, Key, NewRun};
 
 use super::restore::find_point;
@@ -8,12 +14,6 @@ use super::start::{parse_id, tell_begun};
 use crate::arguments::Writing;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::{self, Command};
-use runtime::person_only;
-use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, find_run, ids, saved_env, view_files};
 
 /// Start a new run from an earlier point of another run
 ///

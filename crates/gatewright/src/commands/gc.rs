@@ -1,18 +1,18 @@
 //! `gatewright gc`: runs that ended long ago are deleted, and what no run holds any more.
 
 use engine::{Held, Seconds, Time};
-use serde_json::json;
-use store::{Backend, Collect, RunSummary};
-
-use crate::confirm::{self, Question};
-use crate::exit::Exit;
-use crate::output::Output;
 use runner::worktree::Worktrees;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::workspace::Workspace;
 use runtime::{clock, duration, enrolment, find_run};
+use serde_json::json;
+use store::{Backend, Collect, RunSummary};
+
+use crate::confirm::{self, Question};
+use crate::exit::Exit;
+use crate::output::Output;
 
 /// Delete old finished runs with their backups, and contents that no run refers to
 #[derive(Debug, clap::Args)]

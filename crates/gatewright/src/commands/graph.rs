@@ -3,16 +3,16 @@
 use std::rc::Rc;
 
 use engine::{Pipeline, Run};
-use serde_json::json;
-use views::diagram;
-
-use crate::exit::Exit;
-use crate::output::Output;
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use runtime::{find_run, start_run};
+use serde_json::json;
+use views::diagram;
+
+use crate::exit::Exit;
+use crate::output::Output;
 
 /// Draw a pipeline as text, Mermaid, DOT, or a self-contained web page
 #[derive(Debug, clap::Args)]

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use runtime::failure::Failure;
+
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::failure::Failure;
 
 /// Print the help of a command, or a page of the documentation
 #[derive(Debug, clap::Args)]

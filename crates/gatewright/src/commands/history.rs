@@ -1,16 +1,16 @@
 //! `gatewright history`: a run's journal, a line an entry.
 
 use engine::Entry;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 use serde_json::json;
 use store::{Backend, StoredEntry};
 
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::workspace::Workspace;
 
 /// Show a run's journal
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,12 @@ use std::io::BufRead as _;
 use std::path::PathBuf;
 
 use engine::{Held, Who};
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::file_lock::FileLock;
+use runtime::person_only;
+use runtime::state::State;
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -13,12 +19,6 @@ use crate::install::plan::Plan;
 use crate::install::record::Record;
 use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
 use crate::output::{Format, Output};
-use runtime::context::Context;
-use runtime::definition::{self, Trouble};
-use runtime::failure::Failure;
-use runtime::file_lock::FileLock;
-use runtime::person_only;
-use runtime::state::State;
 
 /// Guard this project: install a pipeline and the hooks for Claude Code
 ///

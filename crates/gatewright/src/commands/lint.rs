@@ -2,15 +2,15 @@
 
 use engine::Severity;
 use language::Diagnostic;
-use serde_json::{Value, json};
-
-use crate::exit::Exit;
-use crate::output::{Format, Output};
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::start_run;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
 
 /// Check pipeline definitions. `start` accepts exactly what `lint` accepts
 ///

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use engine::{Hash, Mode, Pipeline};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::find_run;
+use runtime::workspace::{Workspace, as_of};
 use serde_json::json;
 use store::{Backend, RunSummary};
 use views::list::{Integrity, RunRow};
@@ -11,11 +16,6 @@ use views::{Freshness, RunContext, Untrusted};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use runtime::clock;
-use runtime::context::Context;
-use runtime::failure::{Failure, FailureKind};
-use runtime::find_run;
-use runtime::workspace::{Workspace, as_of};
 
 /// List the active runs of this project
 #[derive(Debug, clap::Args)]

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use runtime::failure::Failure;
+
 use super::export::save;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::reference;
-use runtime::failure::Failure;
 
 /// Print the manual as a man page
 #[derive(Debug, clap::Args)]

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map;
 
 use engine::{Hash, Pipeline, PipelineName, Seconds, Time};
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::workspace::Workspace;
+use runtime::{duration, find_run};
 use serde_json::json;
 use store::{Backend, RunSummary};
 use views::metrics::{Metrics as Figures, RunFold};
@@ -11,11 +16,6 @@ use views::time::rfc3339;
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use runtime::clock;
-use runtime::context::Context;
-use runtime::failure::{Failure, FailureKind};
-use runtime::workspace::Workspace;
-use runtime::{duration, find_run};
 
 /// Show figures over many runs: results, working times, checks, waiting times
 ///

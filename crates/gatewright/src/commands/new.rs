@@ -5,17 +5,17 @@ use std::path::Path;
 use engine::PipelineName;
 use hosts::Program;
 use language::{Sources, builtin, template};
+use runtime::context::Context;
+use runtime::definition::{self, ENDINGS, Place, Trouble};
+use runtime::failure::Failure;
+use runtime::project_files::PROJECT_FOLDER;
+use runtime::start_run;
 use serde_json::json;
 use views::{Paint, Style};
 
 use crate::exit::Exit;
 use crate::install::disk::Base;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::definition::{self, ENDINGS, Place, Trouble};
-use runtime::failure::Failure;
-use runtime::project_files::PROJECT_FOLDER;
-use runtime::start_run;
 
 /// Create a pipeline from a template or from another pipeline
 ///

@@ -1,13 +1,14 @@
 //! `gatewright next`: what may legally happen now, and who does it.
 
-use crate::arguments::OfRun;
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::report;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, lost_work, transact};
+
+use crate::arguments::OfRun;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::report;
 
 /// Show what may happen next, who does it, and the command to type
 #[derive(Debug, clap::Args)]

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use language::Sources;
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::start_run;
 use serde_json::json;
 use views::{Paint, Style};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use runtime::context::Context;
-use runtime::definition::{self, Trouble};
-use runtime::failure::Failure;
-use runtime::start_run;
 
 /// List the pipelines you can start by name, or print the definition of one
 #[derive(Debug, clap::Args)]

@@ -1,14 +1,14 @@
 //! `gatewright prove-guards`: every gate of a pipeline is tried, and what held is shown.
 
 use engine::Held;
-
-use crate::exit::Exit;
-use crate::output::{Format, Output};
-use crate::prove::{self, Detail, Proof};
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
 use runtime::person_only;
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
+use crate::prove::{self, Detail, Proof};
 
 /// Test every gate of a pipeline: one refusal, one pass and one fault for each
 ///

@@ -1,12 +1,6 @@
 //! `gatewright recover`: shows what `resume` would do with what a killed orchestrator left.
 
 use engine::{Driver, Held, Status};
-use serde_json::{Value, json};
-use store::Backend as _;
-
-use crate::arguments::OfRun;
-use crate::exit::Exit;
-use crate::output::Output;
 use runner::lease;
 use runner::recovery::{self, Left};
 use runtime::context::Context;
@@ -14,6 +8,12 @@ use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::person_only;
 use runtime::workspace::{OpenRun, Workspace};
+use serde_json::{Value, json};
+use store::Backend as _;
+
+use crate::arguments::OfRun;
+use crate::exit::Exit;
+use crate::output::Output;
 
 /// Show headless runs that no process drives any more, and what `resume` would do
 ///

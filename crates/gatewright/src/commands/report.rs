@@ -8,18 +8,18 @@ use engine::{
     WorkEvent,
 };
 use evidence::Given;
-
-use super::skip::parse_outcome;
-use crate::arguments::{OfRun, Writing};
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::report;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::idempotency::{self, Command};
 use runtime::transact::{self, Decided, Request};
 use runtime::workspace::{OpenRun, Workspace};
+
+use super::skip::parse_outcome;
+use crate::arguments::{OfRun, Writing};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::report;
 
 /// Report that an agent has finished, in a run driven by hand
 ///

@@ -3,6 +3,11 @@
 use std::fs;
 
 use engine::{CheckpointName, Happening, PersonEvent, Run};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::{self, Command};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{backup, find_run, transact};
 use store::{Key, StoredRun};
 
 use crate::arguments::{OfRun, Writing};
@@ -10,11 +15,6 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::report;
 use crate::run_command::confirmed;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::{self, Command};
-use runtime::workspace::{OpenRun, Workspace};
-use runtime::{backup, find_run, transact};
 
 /// Restart a run from its first stage; keeps its history and writes a backup first
 #[derive(Debug, clap::Args)]

@@ -1,16 +1,16 @@
 //! `gatewright restore`: a run goes back to a point of its own history, which stays whole.
 
 use engine::{CheckpointName, Happening, PersonEvent, RunId, StageName};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
+use runtime::workspace::{OpenRun, Workspace};
 use store::Backend;
 
 use crate::arguments::Writing;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::act_confirmed;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::Command;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// Return a run to an earlier point; keeps its whole history
 ///

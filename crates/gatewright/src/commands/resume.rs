@@ -1,17 +1,17 @@
 //! `gatewright resume`: goes on with a headless run where it was, whatever ended its orchestrator.
 
 use engine::Held;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::person_only;
+use runtime::workspace::Workspace;
 
 use crate::arguments::OfRun;
 use crate::drive_and_show;
 use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::person_only;
-use runtime::workspace::Workspace;
 
 /// Continue a headless run after Ctrl-C, a kill, a reboot or an answer
 ///

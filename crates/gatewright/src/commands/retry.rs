@@ -1,14 +1,14 @@
 //! `gatewright retry`: a person has the work of a stuck stage tried again.
 
 use engine::{Happening, PersonEvent};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::idempotency::Command;
 
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::act;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::idempotency::Command;
 
 /// Retry failed work
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,12 @@
 //! `gatewright run`: takes a task through a pipeline to its end, and starts the agents itself.
 
 use engine::{Held, RunId};
+use runtime::context::Context;
+use runtime::definition::{self, Trouble};
+use runtime::failure::Failure;
+use runtime::person_only;
+use runtime::start_run::{Begun, Holder};
+use runtime::workspace::Workspace;
 use views::Style;
 
 use super::start::NewRunArguments;
@@ -8,12 +14,6 @@ use crate::drive_and_show;
 use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::definition::{self, Trouble};
-use runtime::failure::Failure;
-use runtime::person_only;
-use runtime::start_run::{Begun, Holder};
-use runtime::workspace::Workspace;
 
 /// Run a task through a pipeline to its end; starts the agents itself
 ///

@@ -1,8 +1,9 @@
 //! `gatewright schema`: the JSON Schema of definitions, for editors, and of views that have one.
 
+use runtime::failure::Failure;
+
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::failure::Failure;
 
 /// Print the JSON Schema of pipeline definitions (for editors), or of a view
 #[derive(Debug, clap::Args)]

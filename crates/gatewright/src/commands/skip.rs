@@ -1,16 +1,16 @@
 //! `gatewright skip`: a person overrides a stage, and the run is marked with it for ever.
 
 use engine::{Happening, Outcome, PersonEvent};
-
-use crate::arguments::{OfRun, Writing};
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::run_command::act_confirmed;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::idempotency::Command;
 use runtime::no_way_back;
 use runtime::workspace::{OpenRun, Workspace};
+
+use crate::arguments::{OfRun, Writing};
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::run_command::act_confirmed;
 
 /// Leave the current stage without its checks; the run stays marked as overridden
 #[derive(Debug, clap::Args)]

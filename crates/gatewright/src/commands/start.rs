@@ -4,13 +4,6 @@ use std::path::PathBuf;
 
 use engine::{ParamName, RunId, Step};
 use evidence::{Project, process};
-use views::Style;
-
-use crate::arguments::Writing;
-use crate::drive_arguments::DriveArguments;
-use crate::exit::Exit;
-use crate::output::{Format, Output};
-use crate::{report, task};
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
@@ -19,6 +12,13 @@ use runtime::idempotency::{self, Command};
 use runtime::start_run::{self, Begun, Holder, StartRun};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{params, session_run, task_graph_file};
+use views::Style;
+
+use crate::arguments::Writing;
+use crate::drive_arguments::DriveArguments;
+use crate::exit::Exit;
+use crate::output::{Format, Output};
+use crate::{report, task};
 
 /// Start a run of a pipeline for a task
 ///

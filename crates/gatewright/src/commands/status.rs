@@ -1,6 +1,12 @@
 //! `gatewright status`: how one run is going.
 
 use engine::Driver;
+use runner::lease;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::{OpenRun, Workspace, as_of};
 use store::Backend as _;
 use views::{Paint, RunContext};
 
@@ -8,12 +14,6 @@ use super::list::freshness;
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
-use runner::lease;
-use runtime::clock;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::workspace::{OpenRun, Workspace, as_of};
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]

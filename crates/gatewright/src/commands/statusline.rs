@@ -5,16 +5,16 @@ use std::io::Read as _;
 use engine::{Mode, Next};
 use hosts::claude::statusline;
 use hosts::hook::LARGEST_INPUT;
-use views::RunContext;
-
-use super::list::freshness;
-use crate::exit::Exit;
-use crate::output::Output;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::enrolment;
 use runtime::failure::{Failure, FailureKind};
 use runtime::workspace::{OpenRun, Workspace, as_of};
+use views::RunContext;
+
+use super::list::freshness;
+use crate::exit::Exit;
+use crate::output::Output;
 
 /// Print Claude Code's status line: the session's run, its stage and the next step
 ///

@@ -1,17 +1,17 @@
 //! `gatewright step`: runs the worker whose turn it is, where the session cannot start it.
 
 use engine::StepId;
+use runner::run_step;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 use views::Style;
 
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::report;
-use runner::run_step;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::workspace::Workspace;
 
 /// Run the next worker that the session cannot start itself: Codex, Gemini or a script
 ///

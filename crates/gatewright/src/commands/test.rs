@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use engine::PipelineName;
 use hosts::Program;
 use language::{MOST_BYTES, Sources};
-use serde_json::{Value, json};
-
-use crate::exit::Exit;
-use crate::output::{Format, Output};
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
 use runtime::{project_files, start_run};
 use scenario::{File, Folder, Generated, NoFolder, Report};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
 
 /// Test a pipeline with scenarios, without a model
 ///

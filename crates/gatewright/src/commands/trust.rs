@@ -3,11 +3,6 @@
 use std::path::Path;
 
 use engine::{Definition, Hash, Held, Who};
-use serde_json::{Value, json};
-
-use crate::confirm::{self, Question};
-use crate::exit::Exit;
-use crate::output::{Format, Output};
 use runtime::clock;
 use runtime::context::Context;
 use runtime::definition::{self, Place, Trouble};
@@ -19,6 +14,11 @@ use runtime::trust::record::{self, Record};
 use runtime::trust::shown::Shown;
 use runtime::trust::{self, Subject};
 use runtime::workspace::Workspace;
+use serde_json::{Value, json};
+
+use crate::confirm::{self, Question};
+use crate::exit::Exit;
+use crate::output::{Format, Output};
 
 /// Review what a pipeline file may run, and trust it
 ///

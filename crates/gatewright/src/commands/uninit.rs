@@ -1,6 +1,10 @@
 //! `gatewright uninit`: what `init` did is taken back.
 
 use engine::{Held, Who};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::file_lock::FileLock;
+use runtime::person_only;
 use serde_json::json;
 
 use crate::confirm::{self, Question};
@@ -8,10 +12,6 @@ use crate::exit::Exit;
 use crate::install::hooks::Wanted;
 use crate::install::{self, Removal, perform};
 use crate::output::{Format, Output};
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::file_lock::FileLock;
-use runtime::person_only;
 
 /// Remove what `init` installed in this project, and restore every file
 ///

@@ -3,14 +3,14 @@
 mod repair;
 
 use engine::Held;
-
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::verification::{Findings, verify};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::workspace::Workspace;
+
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::verification::{Findings, verify};
 
 /// Verify the hash chains: finds altered, removed, reordered and truncated entries
 ///

@@ -1,7 +1,8 @@
 //! `gatewright watchdog`: waits for the end of a `step`, and ends its worker if nobody else has.
 
-use crate::exit::Exit;
 use runtime::watchdog;
+
+use crate::exit::Exit;
 
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]

@@ -1,16 +1,16 @@
 //! `gatewright why`: the rule, the inputs and the evidence of one decision.
 
 use engine::RunId;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::find_run;
+use runtime::workspace::Workspace;
 use store::{Backend, StoredEntry};
 use views::AgentNames;
 
 use super::history::numbered;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::find_run;
-use runtime::workspace::Workspace;
 
 /// How many entries before a decision are asked who its workers and reviewers are.
 const BEFORE: u64 = 1_000;

@@ -7,13 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Driver, Held, RunId, Status};
-use store::{Backend as _, Group, RunSummary};
-use views::Style;
-
-use crate::drive_arguments::LimitArguments;
-use crate::exit::Exit;
-use crate::output::Output;
-use crate::progress_view::relay::Relay;
 use runner::backoff::Backoff;
 use runner::drive_options::DriveOptions;
 use runner::drive_options::{LeftOff, Patience};
@@ -25,6 +18,13 @@ use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::signals;
 use runtime::workspace::Workspace;
+use store::{Backend as _, Group, RunSummary};
+use views::Style;
+
+use crate::drive_arguments::LimitArguments;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::progress_view::relay::Relay;
 
 /// How often it is looked whether there is something to do.
 const GLANCE: Duration = Duration::from_secs(1);

@@ -6,9 +6,6 @@ use engine::{
     AgentName, Answer, CheckEnd, Fact, Happening, Outcome, PersonEvent, Refusal, Reply, RunId,
     Status, Usage, WorkEvent,
 };
-use store::{Backend, StoredRun};
-
-use super::papers;
 use runtime::answers::{answered, questions};
 use runtime::context::Context;
 use runtime::definition::Trouble;
@@ -20,6 +17,9 @@ use runtime::run_check::{Watch, check};
 use runtime::start_run::{self, Begun, Holder, StartRun};
 use runtime::transact::{self, Decided, Request};
 use runtime::workspace::{OpenRun, Workspace};
+use store::{Backend, StoredRun};
+
+use super::papers;
 
 pub struct Scene<'a> {
     pub workspace: Workspace<'a>,

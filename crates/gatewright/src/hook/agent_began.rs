@@ -2,11 +2,11 @@
 
 use engine::{Actor, Happening, WorkEvent};
 use hosts::hook::Answer;
+use runtime::briefing;
+use runtime::failure::Failure;
 
 use super::answer;
 use super::guarded::Guarded;
-use runtime::briefing;
-use runtime::failure::Failure;
 
 pub fn answer_to(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
     let worker = actor.clone();

@@ -2,11 +2,10 @@
 
 use engine::{Fact, Refusal, Reply, Status, WorkResult, WorkerId};
 use hosts::{Answer, Verdict};
-use store::Backend as _;
-
 use runtime::failure::Failure;
 use runtime::transact::Decided;
 use runtime::workspace::{OpenRun, Workspace};
+use store::Backend as _;
 
 /// How many entries back the end of a piece of work is looked for.
 const LOOKED_BACK: u64 = 16;

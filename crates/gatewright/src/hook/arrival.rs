@@ -8,14 +8,6 @@ use std::time::Duration;
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use evidence::{Project, process};
 use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
-use store::{Backend as _, RunSummary};
-
-use super::call::HookCall;
-use super::guarded::{self, Guarded};
-use super::input::Input;
-use super::promise::{Promise, always};
-use super::{Known, SessionAtHook, answer, command, event};
-use crate::install;
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::Trouble;
@@ -29,6 +21,14 @@ use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
 use runtime::{find_run, ids};
+use store::{Backend as _, RunSummary};
+
+use super::call::HookCall;
+use super::guarded::{self, Guarded};
+use super::input::Input;
+use super::promise::{Promise, always};
+use super::{Known, SessionAtHook, answer, command, event};
+use crate::install;
 
 const PATIENCE: Duration = Duration::from_secs(4);
 

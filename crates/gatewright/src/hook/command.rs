@@ -5,16 +5,16 @@ use engine::{
     WorkEvent,
 };
 use hosts::Answer;
-use store::{Backend as _, Key};
-
-use super::guarded::Guarded;
-use super::{answer, skill};
 use runtime::answers::chosen;
 use runtime::backup;
 use runtime::context::Context;
 use runtime::definition::{self, Trouble};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
+use store::{Backend as _, Key};
+
+use super::guarded::Guarded;
+use super::{answer, skill};
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";

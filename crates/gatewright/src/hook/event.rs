@@ -6,13 +6,13 @@ use engine::{
 };
 use hosts::tool_names;
 use hosts::{Answer, Ended, Event, Program, Verdict, What};
+use runtime::failure::Failure;
+use runtime::transact::{Decided, Options, Request};
 use store::Key;
 
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
 use super::{agent_began, answer, arrival, command, protected_paths, question, skill};
-use runtime::failure::Failure;
-use runtime::transact::{Decided, Options, Request};
 
 /// Every payload has its one line here.
 pub fn answer(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer, Failure> {

@@ -10,11 +10,6 @@ use engine::{
 };
 use hosts::bypass_detection;
 use hosts::{Answer, Event, Payload, Stake, What};
-use store::{Backend as _, Key};
-
-use super::call::HookCall;
-use super::input::Input;
-use super::{answer, arrival, event, protected_paths, skill, spool};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
 use runtime::enrolment::{self, Enrolled};
@@ -23,6 +18,11 @@ use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
+use store::{Backend as _, Key};
+
+use super::call::HookCall;
+use super::input::Input;
+use super::{answer, arrival, event, protected_paths, skill, spool};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.

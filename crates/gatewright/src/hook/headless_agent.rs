@@ -13,16 +13,16 @@ use std::time::Instant;
 
 use engine::{CallId, Rule};
 use hosts::{Answer, Bytes, Event, Program, Stake};
-
-use super::call::HookCall;
-use super::input::Input;
-use super::{DEADLINE, Known, guarded, in_one_line, watch};
 use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
+
+use super::call::HookCall;
+use super::input::Input;
+use super::{DEADLINE, Known, guarded, in_one_line, watch};
 
 /// The agent in whose program this hook runs.
 pub struct HeadlessAgent {

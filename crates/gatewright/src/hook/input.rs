@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use engine::{Hash, SessionId};
 use hosts::hook::{self, LARGEST_INPUT};
 use hosts::{Event, Payload, Program, Unreadable};
+use runtime::environment::Environment;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
-
-use runtime::environment::Environment;
 
 pub struct Input {
     pub host: Program,

@@ -2,11 +2,11 @@
 
 use engine::{Begins, Rule};
 use hosts::{Answer, Event, Payload, Stake};
-
-use super::guarded;
 use runtime::context::Context;
 use runtime::enrolment::{Installed, InstalledPipeline};
 use runtime::failure::Failure;
+
+use super::guarded;
 
 /// What this event was promised in a session that holds no run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

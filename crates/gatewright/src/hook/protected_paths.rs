@@ -11,11 +11,11 @@ use engine::{
 use evidence::artifact_path;
 use hosts::bypass_detection;
 use hosts::{DEFAULT_SESSION_HOST, Payload, Program, SettingsPlaces};
-
-use super::resolve::Resolver;
 use runtime::environment::Environment;
 use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
+
+use super::resolve::Resolver;
 
 /// Where the settings of the host lie.
 const HOST: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;

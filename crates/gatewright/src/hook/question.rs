@@ -4,12 +4,12 @@ use engine::{
     Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions, Work,
 };
 use hosts::Answer;
-
-use super::answer;
-use super::guarded::Guarded;
 use runtime::answers;
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
+
+use super::answer;
+use super::guarded::Guarded;
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use engine::AgentName;
 use hosts::DEFAULT_SESSION_HOST;
+use runtime::environment::Environment;
 
 use super::guarded::Guarded;
-use runtime::environment::Environment;
 
 /// The front matter is at the beginning; no skill needs more.
 const MOST_BYTES: u64 = 16 * 1024;

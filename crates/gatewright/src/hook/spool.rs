@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use engine::{Happening, SessionEvent, SessionId};
 use hosts::{Event, What};
-use serde_json::{Value, json};
-
-use super::guarded::Guarded;
 use runtime::enrolment::{self, Record};
 use runtime::failure::Failure;
 use runtime::state::{self, State};
 use runtime::{clock, ids};
+use serde_json::{Value, json};
+
+use super::guarded::Guarded;
 
 /// More than this is not kept: a store that fails for so long is a person's business.
 const MOST_KEPT: usize = 200;

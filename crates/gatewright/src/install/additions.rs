@@ -4,6 +4,7 @@
 use engine::Definition;
 use evidence::Project;
 use language::Sources;
+use runtime::failure::Failure;
 
 use super::disk::Base;
 use super::host::PLACES;
@@ -11,7 +12,6 @@ use super::marked::{Marks, Owner, Unpaired};
 use super::places::LOCAL;
 use super::plan::{Change, Plan};
 use super::record::Kind;
-use runtime::failure::Failure;
 
 const IGNORED: &str = ".gitignore";
 const MEMORY: &str = PLACES.memory;

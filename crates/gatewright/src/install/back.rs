@@ -1,6 +1,9 @@
 //! The way back: files as they were before us, or without our part where somebody has changed them.
 
 use hosts::settings::Settings;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 use super::additions::unclear;
 use super::disk::Base;
@@ -10,9 +13,6 @@ use super::places::{LOCAL, SHARED, USER};
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::{self, Kept, Kind, Record, Shelf, hash};
-use runtime::enrolment;
-use runtime::failure::Failure;
-use runtime::state::State;
 
 /// Plans to take out what was installed below this folder.
 pub fn plan(

@@ -5,10 +5,9 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use runtime::failure::Failure;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
-
-use runtime::failure::Failure;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use evidence::Project;
 use hosts::settings::{Hook, HookCommand};
+use runtime::environment::Environment;
 
 use super::host::FORMAT;
 use super::places::{self, Place};
 use super::program::Program;
-use runtime::environment::Environment;
 
 /// How our hooks are lost with the settings as they are now; nothing if they still hold.
 pub fn hooks_gone(

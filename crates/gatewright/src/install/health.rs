@@ -9,15 +9,15 @@ mod probe;
 mod seen;
 
 use evidence::Project;
+use runtime::context::Context;
+use runtime::enrolment::Installed;
+use runtime::failure::Failure;
+use runtime::state::State;
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
 use super::places::{self, Place};
 use super::program::Program;
-use runtime::context::Context;
-use runtime::enrolment::Installed;
-use runtime::failure::Failure;
-use runtime::state::State;
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Which settings file gets our hooks, and what becomes of the others.
 
 use hosts::settings::{Call, Settings, StatusLine};
+use runtime::failure::Failure;
 
 use super::gone;
 use super::host::{FORMAT, TITLE};
@@ -8,7 +9,6 @@ use super::places::{Found, LOCAL, Place, SHARED, Scope, USER};
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::Kind;
-use runtime::failure::Failure;
 
 /// The name under which our plugin is known.
 pub const PLUGIN: &str = "gatewright";

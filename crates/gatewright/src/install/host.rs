@@ -5,10 +5,10 @@ use std::process::Command;
 
 use hosts::settings::SettingsFormat;
 use hosts::{DEFAULT_SESSION_HOST, Program, SettingsPlaces, Version};
-
-use super::program;
 use runner::agent::version;
 use runtime::environment::Environment;
+
+use super::program;
 
 pub const HOST: Program = Program::DEFAULT;
 /// Its name for people.

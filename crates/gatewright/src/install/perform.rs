@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use hosts::settings::Settings;
+use runtime::enrolment::{self, Installed};
+use runtime::failure::Failure;
+use runtime::state::State;
 
 use super::plan::{Change, Plan};
 use super::program::Program;
 use super::record::{Kept, Kind, Record, Shelf, hash};
-use runtime::enrolment::{self, Installed};
-use runtime::failure::Failure;
-use runtime::state::State;
 
 /// One thing that is done or not done.
 pub enum Step<'a> {

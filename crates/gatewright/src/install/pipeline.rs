@@ -6,12 +6,6 @@ use engine::Definition;
 use evidence::Project;
 use language::Sources;
 use language::builtin::Builtin;
-
-use super::additions::Additions;
-use super::disk::Base;
-use super::host::PLACES;
-use super::plan::{Change, Plan};
-use super::record::{Kind, Record};
 use runtime::context::Context;
 use runtime::definition::{self, Place, Trouble};
 use runtime::enrolment::InstalledPipeline;
@@ -19,6 +13,12 @@ use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::project_files::PROJECT_FOLDER as OWN_FOLDER;
 use runtime::trust::{self, Subject};
+
+use super::additions::Additions;
+use super::disk::Base;
+use super::host::PLACES;
+use super::plan::{Change, Plan};
+use super::record::{Kind, Record};
 
 /// What a new user gets who names none.
 pub const DEFAULT: &str = "context-first";

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use evidence::Project;
 use hosts::settings::Settings;
+use runtime::environment::Environment;
 
 use super::host::PLACES;
-use runtime::environment::Environment;
 
 /// Whose settings a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

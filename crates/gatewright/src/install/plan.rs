@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use runtime::trust::diff;
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
 use super::disk::Base;
 use super::record::Kind;
-use runtime::trust::diff;
 
 /// What will be done below one folder.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use hosts::claude::plugin::{self, Plugin};
+use runtime::failure::Failure;
 
 use super::hooks::PLUGIN;
 use super::pipeline::Chosen;
 use super::plan::{Change, Plan};
 use super::record::Kind;
-use runtime::failure::Failure;
 
 /// Plans a plugin's files. The folder is new or empty, or holds a plugin of ours.
 pub fn plan(folder: &Path, chosen: &Chosen) -> Result<Plan, Failure> {

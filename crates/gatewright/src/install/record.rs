@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use runtime::failure::Failure;
+use runtime::state::State;
 use serde::{Deserialize, Serialize};
 
 use super::disk::Base;
 use super::marked::Marks;
-use runtime::failure::Failure;
-use runtime::state::State;
 
 const FOLDER: &str = "installs";
 const RECORD: &str = "record.json";

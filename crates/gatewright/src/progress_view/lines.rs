@@ -3,13 +3,13 @@
 //! The names of the fields are documented in `docs/headless.md` and never change their meaning.
 
 use engine::Usage;
+use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::prompt::Prompt;
 use serde_json::{Value, json};
 use views::time;
 
 use crate::output::Output;
 use crate::terminal::Terminal;
-use runner::progress::{Glance, Progress, Watcher, Worker};
-use runner::prompt::Prompt;
 
 pub struct Lines<'a> {
     output: &'a mut Output,

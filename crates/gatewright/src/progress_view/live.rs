@@ -6,14 +6,14 @@
 use std::time::{Duration, Instant};
 
 use engine::{Seconds, StageName};
+use runner::progress::{AtWork, Glance, Progress, Watcher};
+use runner::prompt::Prompt;
 use views::Untrusted;
 use views::progress::{self, LiveState, TerminalSize};
 
 use super::plain::Teller;
 use crate::output::Output;
 use crate::terminal::Terminal;
-use runner::progress::{AtWork, Glance, Progress, Watcher};
-use runner::prompt::Prompt;
 
 /// A picture is drawn at most this often.
 const BETWEEN: Duration = Duration::from_millis(200);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId};
+use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::prompt::Prompt;
 use views::progress::short;
 use views::{Style, time};
 
 use crate::output::Output;
 use crate::terminal::Terminal;
-use runner::progress::{Glance, Progress, Watcher, Worker};
-use runner::prompt::Prompt;
 
 /// A longer line is cut: what an agent says may have no end.
 const COLUMNS: usize = 200;

@@ -1,11 +1,11 @@
 //! A line an event of one of several runs, handed to whoever prints for all of them.
 
 use engine::RunId;
-
-use super::plain::Teller;
 use runner::progress::{Glance, Progress, Watcher};
 use runner::prompt::Prompt;
 use runtime::environment::Environment;
+
+use super::plain::Teller;
 
 pub struct Relay<'a> {
     run: RunId,

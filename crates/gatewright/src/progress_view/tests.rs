@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use engine::{
     AgentName, Beginning, DispatchId, Driver, Entry, Fact, Hash, Pipeline, PipelineName, RunId,
@@ -9,14 +10,13 @@ use engine::{
 };
 use hosts::Program;
 use language::{SourceFile, Sources};
+use runner::progress::{AtWork, Glance, Progress, Worker, visited};
+use runtime::workspace::OpenRun;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 use store::StoredRun;
 
 use super::*;
 use crate::output::Kept;
-use runner::progress::{AtWork, Glance, Progress, Worker, visited};
-use runtime::workspace::OpenRun;
 
 const PIPELINE: &str = r#"
 name  = "note"

@@ -6,6 +6,8 @@ use engine::{
     WorkRef,
 };
 use hosts::Event;
+use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
 
 use super::exchange::{Exchange, Expected, mismatch};
 use super::heard::Heard;
@@ -13,8 +15,6 @@ use super::process::{Ended, Got};
 use super::scene::Scene;
 use super::trouble::{Tried, broken};
 use super::wire::{Sent, Worker};
-use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::workspace::{OpenRun, Workspace};
 
 impl Scene {
     /// Is this agent's present work done by another program than the host?

@@ -5,10 +5,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
+use runtime::failure::Failure;
 use tempfile::TempDir;
 
 use crate::install::host::PLACES;
-use runtime::failure::Failure;
 
 /// Folders for one proof.
 pub struct Folder {

@@ -13,6 +13,8 @@ mod steps;
 
 use engine::{AgentName, Next, NextDuty, Rule, StageName, Work};
 use hosts::Program;
+use runtime::failure::Failure;
+use scenario::{Route, Routes, examples};
 
 use super::exchange::{Exchange, Expected};
 use super::heard::Heard;
@@ -20,8 +22,6 @@ use super::scene::{Moment, Scene};
 use super::travel::{Moments, Plan};
 use super::trouble::{Tried, Trouble, broken};
 use super::wire::{Sent, Worker};
-use runtime::failure::Failure;
-use scenario::{Route, Routes, examples};
 
 /// One row of the proof.
 pub struct Gate {

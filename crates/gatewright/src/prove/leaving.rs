@@ -4,6 +4,7 @@ use engine::{
     AgentName, AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField, Run,
     Seen, Source, Stage, StepId, TreeAccess, Turn, Work, Writes,
 };
+use runtime::workspace::{OpenRun, Workspace};
 use serde_json::json;
 
 use super::exchange::Expected;
@@ -13,7 +14,6 @@ use super::scene::Scene;
 use super::trouble::{Tried, not_shown};
 use super::wire::Worker;
 use super::work::Verdict;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// What was left.
 pub struct Left {

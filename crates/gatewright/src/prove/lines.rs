@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use evidence::Project;
 use hosts::Event;
 use hosts::settings::{Hook, HookCommand, Settings, StatusLine};
+use runtime::environment::Environment;
+use runtime::failure::Failure;
 
 use crate::install::host::FORMAT;
 use crate::install::places::{self, Place, Scope};
 use crate::install::program::Program;
-use runtime::environment::Environment;
-use runtime::failure::Failure;
 
 /// Who is called at each event, and the settings that say so.
 pub struct Lines {

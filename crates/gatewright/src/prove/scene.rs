@@ -7,6 +7,10 @@ use std::path::PathBuf;
 
 use engine::{Pipeline, Run, RunId, SessionId, Step};
 use hosts::{DEFAULT_SESSION_HOST as HOST, Event};
+use runtime::context::Context;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
 use super::exchange::{Exchange, Expected, mismatch};
@@ -16,10 +20,6 @@ use super::lines::Lines;
 use super::process::{self, Ended, Got, Listener};
 use super::trouble::{Tried, broken};
 use super::wire::{Pen, Sent};
-use runtime::context::Context;
-use runtime::enrolment;
-use runtime::failure::Failure;
-use runtime::workspace::{OpenRun, Workspace};
 
 /// After so many hooks that did not answer in time none is asked any more.
 const MOST_UNANSWERED: u32 = 2;

@@ -5,11 +5,6 @@ use std::path::{Path, PathBuf};
 use engine::{Definition, Mode, Pipeline};
 use evidence::Project;
 use language::Sources;
-
-use super::folder::{self, Folder};
-use super::lines::{Lines, Owner};
-use super::scene::Scene;
-use crate::install::host::PLACES;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::definition::{self, Place, Trouble};
@@ -17,6 +12,11 @@ use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::trust::{self, Subject, record};
+
+use super::folder::{self, Folder};
+use super::lines::{Lines, Owner};
+use super::scene::Scene;
+use crate::install::host::PLACES;
 
 /// A pipeline that is to be proved.
 pub struct Chosen {

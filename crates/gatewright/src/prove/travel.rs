@@ -7,6 +7,9 @@ use engine::{
     Questions, SESSION, SessionId, StepId, StepsSource, Who, Work,
 };
 use hosts::shell_word;
+use runtime::failure::Failure;
+use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
+use scenario::{Leg, Route};
 
 use super::exchange::Expected;
 use super::folder;
@@ -16,9 +19,6 @@ use super::scene::{Manner, Moment, Scene};
 use super::trouble::{Tried, broken, not_shown};
 use super::wire::Background;
 use super::work::{Done, Verdict};
-use runtime::failure::Failure;
-use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
-use scenario::{Leg, Route};
 
 const TASK: &str = "prove the guards";
 

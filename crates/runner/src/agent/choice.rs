@@ -6,7 +6,6 @@ use engine::{
     WorkerSettings,
 };
 use hosts::Program;
-
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
 use hosts::{Counting, Program};
-use store::Backend as _;
-
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
+use store::Backend as _;
 
 /// The worker as the run knows it: an id alone could be one of another program.
 pub fn worker(program: Program, id: &str) -> Option<WorkerId> {

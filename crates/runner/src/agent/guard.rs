@@ -9,7 +9,6 @@ use engine::RunId;
 use evidence::Project;
 use hosts::Program;
 use hosts::agent_process::{Ground, Guard, Guarding, Own, OwnPlace};
-
 use runtime::failure::Failure;
 use runtime::saved_env::Variables;
 use runtime::workspace::Workspace;

@@ -3,16 +3,16 @@
 use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who, WorkEvent};
 use evidence::check::Tail;
 use hosts::agent_process::Account;
+use runtime::claim;
+use runtime::failure::Failure;
+use runtime::transact::{self, Options, Request, Target};
+use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
 use super::choice::Runner;
 use super::conversation;
 use super::process::{Ended, Go, Reader};
 use super::record::Record;
-use runtime::claim;
-use runtime::failure::Failure;
-use runtime::transact::{self, Options, Request, Target};
-use runtime::workspace::{OpenRun, Workspace};
 
 /// What a script may print: more than any artifact may have, and less than would harm us.
 const MOST_PRINTED: usize = 16 * 1024 * 1024;

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use evidence::check::Tail;
 use evidence::watched_process::{self, Exit, Heard, Next, Output, Stream, Waited, WatchedProcess};
-
 use runtime::failure::Failure;
 use runtime::watchdog::{self, Watchdog};
 

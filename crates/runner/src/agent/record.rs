@@ -5,11 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use engine::{AgentName, CallId, Dispatch, DispatchId, Ending, Fault, Process, RunId, Usage};
-use serde_json::{Value, json};
-
 use runtime::claim;
 use runtime::failure::Failure;
 use runtime::state::{self, State};
+use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {

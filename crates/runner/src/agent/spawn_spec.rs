@@ -11,15 +11,15 @@ use std::time::Duration;
 use engine::{Seconds, Source};
 use evidence::check::{self, CheckEnvironment, SearchPath};
 use hosts::agent_process::{Guarding, May};
-use store::{Backend as _, Files};
-
-use super::choice::{Choice, Runner};
-use super::guard;
 use runtime::claim::Claim;
 use runtime::current_exe::is_executable;
 use runtime::failure::Failure;
 use runtime::saved_env;
 use runtime::workspace::{OpenRun, Workspace};
+use store::{Backend as _, Files};
+
+use super::choice::{Choice, Runner};
+use super::guard;
 
 /// How long a worker may take where its stage does not say.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);

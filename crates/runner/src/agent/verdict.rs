@@ -2,11 +2,11 @@
 
 use engine::{Ending, Fault};
 use hosts::agent_process::End;
+use runtime::failure::Failure;
 
 use super::choice::Runner;
 use super::listener::Heard;
 use super::process::Ended;
-use runtime::failure::Failure;
 
 /// How the work ended. A program of agents can be sent back into its conversation; a script cannot.
 pub fn ending(runner: Runner, heard: &Heard) -> Ending {

@@ -7,12 +7,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use hosts::{Familiarity, Program, Version};
+use runtime::failure::Failure;
+use runtime::subprocess;
 use views::progress::short;
 
 use super::choice::Runner;
 use super::spawn_spec::SpawnSpec;
-use runtime::failure::Failure;
-use runtime::subprocess;
 
 /// How long a program may think about its version.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -11,6 +11,13 @@ use engine::{
 };
 use hosts::Counting;
 use hosts::agent_process::{Start, Talk};
+use runtime::briefing;
+use runtime::claim::Claim;
+use runtime::failure::Failure;
+use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::watchdog::{MARK, START};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, ids};
 
 use super::choice::Runner;
 use super::conversation;
@@ -19,13 +26,6 @@ use super::process::{self, Job, Limits};
 use super::record::{self, Record};
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
-use runtime::briefing;
-use runtime::claim::Claim;
-use runtime::failure::Failure;
-use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::watchdog::{MARK, START};
-use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids};
 
 /// One piece of work, and all that it is done with.
 pub struct Work<'w, 'd> {

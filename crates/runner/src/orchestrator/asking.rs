@@ -4,6 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{Reply, Who};
+use runtime::answers;
+use runtime::failure::Failure;
+use runtime::ids;
+use runtime::transact::{self, Decided, Options, Target};
+use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
 use super::{GLANCE, Orchestrator, TICK};
@@ -11,11 +16,6 @@ use crate::drive_options::{LeftOff, Patience};
 use crate::people::{self, Asked};
 use crate::progress::Progress;
 use crate::prompt::{Prompt, Typed};
-use runtime::answers;
-use runtime::failure::Failure;
-use runtime::ids;
-use runtime::transact::{self, Decided, Options, Target};
-use runtime::workspace::{OpenRun, Workspace};
 
 /// How long a line is waited for, before we look whether somebody answered elsewhere.
 const PROMPT_PATIENCE: Duration = Duration::from_millis(500);

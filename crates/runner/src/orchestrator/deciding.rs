@@ -1,16 +1,16 @@
 //! Deciding: a person at the terminal says how a run goes on that cannot go on by itself.
 
 use engine::{Answer as Given, Choice, Happening, Outcome, PersonEvent, Who};
-
-use super::Orchestrator;
-use crate::drive_options::LeftOff;
-use crate::people;
-use crate::prompt::Prompt;
 use runtime::failure::Failure;
 use runtime::ids;
 use runtime::no_way_back;
 use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
+
+use super::Orchestrator;
+use crate::drive_options::LeftOff;
+use crate::people;
+use crate::prompt::Prompt;
 
 impl Orchestrator<'_, '_> {
     pub(super) fn ask_decision(

@@ -1,6 +1,12 @@
 //! Workers: who may begin is admitted and started, and what another orchestrator left goes on.
 
 use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who, WorkEvent};
+use runtime::claim::Claim;
+use runtime::clock;
+use runtime::failure::Failure;
+use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::watchdog::end_marked;
+use runtime::workspace::{OpenRun, Workspace};
 
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
@@ -16,12 +22,6 @@ use crate::recent_journal::RecentJournal;
 use crate::recovery::{self, How, Left};
 use crate::slots::Slot;
 use crate::step_folder::{StepFolder, Where};
-use runtime::claim::Claim;
-use runtime::clock;
-use runtime::failure::Failure;
-use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::watchdog::end_marked;
-use runtime::workspace::{OpenRun, Workspace};
 
 impl Orchestrator<'_, '_> {
     /// Starts those who may begin, as many as may work at once.

@@ -3,8 +3,9 @@
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use super::git::{Scratch, not_started};
 use runtime::failure::Failure;
+
+use super::git::{Scratch, not_started};
 
 /// A git that hands out contents. It ends when this goes.
 pub struct Blobs {

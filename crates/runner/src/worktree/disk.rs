@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use evidence::beneath::{self, Folder, Refused};
 use evidence::tree::escape;
+use runtime::failure::Failure;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::blobs::{Blobs, Content};
-use runtime::failure::Failure;
 
 /// What a file that is not yet in its place is called. No picture shows it.
 const BESIDE: &str = ".gatewright-new-";

@@ -11,9 +11,8 @@ use std::process::{Command, Output, Stdio};
 
 use evidence::Project;
 use evidence::git::Git;
-use tempfile::TempDir;
-
 use runtime::failure::Failure;
+use tempfile::TempDir;
 
 /// The first git that can merge without a worktree.
 const OLDEST: (u32, u32) = (2, 38);

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use engine::RunId;
 use evidence::tree::escape;
+use runtime::failure::Failure;
 
 use super::blobs::Blobs;
 use super::disk::{Change, Disk};
@@ -19,7 +20,6 @@ use super::picture::{self, Picture};
 use super::record::{Merging, Progress, Records};
 use super::trees::{self, Difference};
 use super::{Merged, Snapshot};
-use runtime::failure::Failure;
 
 /// How often somebody may change a file while we merge before a person has to look.
 const MOST_LOOKS: usize = 3;

@@ -9,11 +9,11 @@ use std::process::{Child, Stdio};
 
 use evidence::beneath::{self, Folder, Refused};
 use evidence::tree::escape;
+use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
 use super::disk::is_ours;
 use super::git::{EMAIL, NAME, Scratch, failed, not_started};
-use runtime::failure::Failure;
 
 /// Up to this length a file is read before its length is told, so that it may change meanwhile.
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;

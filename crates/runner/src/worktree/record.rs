@@ -4,12 +4,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use runtime::failure::Failure;
+use runtime::state::write_durably;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::name::Name;
-use runtime::failure::Failure;
-use runtime::state::write_durably;
 
 /// A worktree that was prepared. It is written when the worktree is whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

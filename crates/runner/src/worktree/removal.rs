@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::RunId;
+use runtime::failure::Failure;
+use runtime::state::State;
 
 use super::git::Repository;
 use super::name::{Name, refs_of};
 use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
-use runtime::failure::Failure;
-use runtime::state::State;
 
 impl Worktrees {
     /// Removes the folder of a worktree. What lies in it is kept by the worktree's ref before, so it

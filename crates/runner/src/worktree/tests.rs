@@ -12,10 +12,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::RunId;
+use runtime::state::State;
 use testkit::Project;
 
 use super::{Merged, Prepared, Snapshot, Worktree, Worktrees};
-use runtime::state::State;
 
 /// A project under git, and the worktrees of its run.
 struct Story {

@@ -1,8 +1,9 @@
 //! What trees hold, and how two of them differ, as git tells it.
 
+use runtime::failure::Failure;
+
 use super::disk::{Item, Kind, is_ours};
 use super::git::Scratch;
-use runtime::failure::Failure;
 
 /// A path at which two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,15 +8,14 @@ use engine::{Commands, Pipeline, Run, Work};
 use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath};
 use hosts::Program;
-use views::Untrusted;
-use views::plan::{NeededProgram, ProgramState};
-
 use runner::agent::version;
 use runtime::context::Context;
 use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
 use runtime::runners::{self, Member};
+use views::Untrusted;
+use views::plan::{NeededProgram, ProgramState};
 
 const COLUMNS: usize = 60;
 

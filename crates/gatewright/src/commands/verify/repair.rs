@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::{Failure, FailureKind};
+use runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use store::{Salvaged, Sqlite};
 
 use super::verify;
 use crate::exit::Exit;
 use crate::output::Output;
-use runtime::clock;
-use runtime::context::Context;
-use runtime::failure::{Failure, FailureKind};
-use runtime::workspace::Workspace;
 
 /// Repairs the store, if it needs it.
 pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {

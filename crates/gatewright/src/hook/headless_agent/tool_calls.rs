@@ -6,17 +6,17 @@ use engine::{
 };
 use hosts::tool_names;
 use hosts::{Answer, Payload, Program, Verdict, What};
-use store::Key;
-
-use super::super::call::HookCall;
-use super::super::{guarded, protected_paths, skill};
-use super::{HeadlessAgent, denied_tools, refused};
 use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
+use store::Key;
+
+use super::super::call::HookCall;
+use super::super::{guarded, protected_paths, skill};
+use super::{HeadlessAgent, denied_tools, refused};
 
 /// A runner ends its agents when it ends. An agent that is still there does nothing more.
 const LEFT_BEHIND: &str = "whoever started this work is gone: end your turn";

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use engine::{Begins, PipelineName};
 use hosts::DEFAULT_SESSION_HOST;
+use runtime::enrolment::{self, Installed, InstalledPipeline};
+use runtime::state::State;
+use runtime::subprocess;
 
 use super::{Finding, Patient, Topic};
 use crate::install::host::{Host, TITLE};
 use crate::install::pipeline;
-use runtime::enrolment::{self, Installed, InstalledPipeline};
-use runtime::state::State;
-use runtime::subprocess;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

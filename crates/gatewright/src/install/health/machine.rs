@@ -4,14 +4,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use store::{Backend as _, Sqlite};
-
-use super::{Finding, Patient, Topic};
-use crate::install::record;
 use runtime::enrolment;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::workspace::Workspace;
+use store::{Backend as _, Sqlite};
+
+use super::{Finding, Patient, Topic};
+use crate::install::record;
 
 /// How much we promise: see `assurance`.
 pub const LEVEL: &str = "L0";

@@ -1,15 +1,15 @@
 //! The pipelines of this project: are they sound, and does somebody trust them?
 
 use engine::Begins;
-
-use super::{Finding, Patient, Topic};
-use crate::install::additions::Additions;
-use crate::install::disk::Base;
 use runtime::definition::{self, Trouble};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::trust::{self, Subject};
+
+use super::{Finding, Patient, Topic};
+use crate::install::additions::Additions;
+use crate::install::disk::Base;
 
 pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
     let installed = match &patient.installed {

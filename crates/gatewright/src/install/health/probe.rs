@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use hosts::DEFAULT_SESSION_HOST;
 use hosts::hook::DEADLINE_SECONDS;
 use hosts::settings::HookCommand;
+use runtime::ids;
+use runtime::subprocess::{self, Ended};
 use serde_json::json;
 
 use super::hooks::found;
 use super::{Finding, Patient, Topic};
-use runtime::ids;
-use runtime::subprocess::{self, Ended};
 
 const EVENT: &str = "PreToolUse";
 

@@ -1,6 +1,7 @@
 //! Stages in which an agent or the session itself works: what it leaves decides.
 
 use engine::{AgentName, Fault, Rule, Stage};
+use runtime::failure::Failure;
 
 use super::super::exchange::Expected;
 use super::super::trouble::{insist, not_shown};
@@ -8,7 +9,6 @@ use super::super::wire::Background;
 use super::super::work::{Done, Verdict};
 use super::stages::not_done;
 use super::{Bench, Column, There};
-use runtime::failure::Failure;
 
 /// By which rules a worker is sent back.
 pub const UNFIT: &[Rule] = &[

@@ -1,11 +1,11 @@
 //! Who works without having been admitted, and the other ways to start somebody.
 
 use engine::Rule;
+use runtime::failure::Failure;
 use serde_json::json;
 
 use super::super::exchange::Expected;
 use super::{Bench, Column, Gate};
-use runtime::failure::Failure;
 
 /// Agents of the host that no pipeline of ours names.
 const STRANGER: &str = "Explore";

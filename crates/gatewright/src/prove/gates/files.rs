@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use engine::Rule;
+use runtime::failure::Failure;
 use serde_json::json;
 
 use super::super::exchange::Expected;
@@ -10,7 +11,6 @@ use super::super::scene::Scene;
 use super::super::wire::{Sent, Worker};
 use super::{Bench, Column, Gate};
 use crate::install::host::PLACES;
-use runtime::failure::Failure;
 
 const OWN: &[Rule] = &[Rule::OwnFiles];
 const FOREIGN: &[Rule] = &[Rule::ArtifactOwner];

@@ -2,13 +2,13 @@
 
 use hosts::Event;
 use hosts::hook::LARGEST_INPUT;
+use runtime::failure::Failure;
 
 use super::super::exchange::Expected;
 use super::super::scene::Manner;
 use super::super::wire::Pen;
 use super::sessions::OTHER;
 use super::{Bench, Column, Gate};
-use runtime::failure::Failure;
 
 pub fn payloads(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     let own = bench.fresh()?.pen.session.clone();

@@ -1,6 +1,7 @@
 //! What only a person may do, and the settings in which our hooks stand.
 
 use engine::{Act, Rule, Standing};
+use runtime::failure::Failure;
 use serde_json::json;
 
 use super::super::exchange::Expected;
@@ -11,7 +12,6 @@ use super::super::trouble::{Tried, insist};
 use super::super::wire::Sent;
 use super::{Bench, Column, Gate};
 use crate::install::host::PLACES;
-use runtime::failure::Failure;
 
 pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
     for line in [

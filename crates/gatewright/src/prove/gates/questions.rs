@@ -1,6 +1,8 @@
 //! Checks, which we run ourselves, and questions, which a person answers.
 
 use engine::{Fault, Outcome, Questions, Rule, Stage};
+use runtime::failure::Failure;
+use scenario::step::{Act, CheckHow, Step};
 use serde_json::json;
 
 use super::super::exchange::Expected;
@@ -11,8 +13,6 @@ use super::super::travel::Check;
 use super::super::trouble::{insist, not_shown};
 use super::agents::onward;
 use super::{Bench, Column, There};
-use runtime::failure::Failure;
-use scenario::step::{Act, CheckHow, Step};
 
 pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {
     onward(bench, there)?;

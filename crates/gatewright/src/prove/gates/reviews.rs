@@ -1,6 +1,7 @@
 //! Reviews: a reviewer's no, a word that is no verdict, and an approval of something else.
 
 use engine::{Outcome, ReviewWork, Stage, Turn};
+use runtime::failure::Failure;
 
 use super::super::exchange::Expected;
 use super::super::folder;
@@ -10,7 +11,6 @@ use super::super::trouble::{Tried, insist, not_shown};
 use super::super::work::Verdict;
 use super::agents::{endings, onward, played};
 use super::{Bench, Column, There};
-use runtime::failure::Failure;
 
 pub fn review(
     bench: &mut Bench<'_>,

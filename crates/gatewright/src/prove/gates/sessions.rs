@@ -1,6 +1,7 @@
 //! Sessions that have nothing to do with the run, and whoever only says to be the host.
 
 use engine::{Begins, BindingState, Rule};
+use runtime::failure::Failure;
 
 use super::super::exchange::Expected;
 use super::super::scene::{Manner, Scene};
@@ -8,7 +9,6 @@ use super::super::trouble::{Tried, insist};
 use super::super::wire::{Background, Pen};
 use super::super::work::Verdict;
 use super::{Bench, Column, Gate};
-use runtime::failure::Failure;
 
 /// A session that holds no run.
 pub const OTHER: &str = "00000000-another";

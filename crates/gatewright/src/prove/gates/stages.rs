@@ -4,17 +4,16 @@ use engine::{
     AgentName, AskWork, Definition, Fault, Rule, Run, Stage, Standing, StopRule, Work, Worker,
     Writes,
 };
-
-use super::super::exchange::Expected;
+use runtime::failure::Failure;
 use serde_json::json;
 
+use super::super::exchange::Expected;
 use super::super::folder;
 use super::super::scene::{Moment, Scene};
 use super::super::travel::{Moments, Plan, STRAY};
 use super::super::trouble::{Tried, insist, not_shown};
 use super::super::wire::Background;
 use super::{Bench, Column, Gate, There, agents, questions, reach, reviews, steps, unreached};
-use runtime::failure::Failure;
 
 /// Tries the gate of a stage. The first stage in which an agent may work is where the guards of all
 /// stages are tried later.

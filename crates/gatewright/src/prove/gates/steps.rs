@@ -3,6 +3,8 @@
 use engine::{
     AgentName, Fault, Graph, Member, MemberState, Rule, Run, Stage, Step, StepId, StepsSource, Work,
 };
+use runtime::failure::Failure;
+use scenario::step as scenario;
 
 use super::super::exchange::Expected;
 use super::super::scene::Scene;
@@ -10,8 +12,6 @@ use super::super::trouble::{Tried, broken, insist, not_shown};
 use super::super::work::{Done, Verdict};
 use super::agents::UNFIT;
 use super::{Bench, Column, There};
-use runtime::failure::Failure;
-use scenario::step as scenario;
 
 /// A plan of our own where the steps are not fixed: two that can begin at once, and one after both.
 pub fn plan(stage: &Stage, there: &There<'_>) -> Option<Vec<Step>> {
