@@ -1,4 +1,4 @@
-//! What a worker is told when it begins: where it works, what to read, and what to leave.
+//! The instructions for a worker that starts: where it works, what to read, and what to produce.
 
 mod inputs;
 mod quote;
@@ -24,8 +24,8 @@ struct TextBudget {
 }
 
 impl TextBudget {
-    /// A host shows no more than 10,000 characters at once, and its session has the rest. A worker
-    /// that we start reads its input, and nobody else can tell it what was cut.
+    /// A host shows at most 10,000 characters at once, and its session has the rest. A worker that we
+    /// start has only its input, so little is cut from it.
     fn of(run: &Run) -> Self {
         match run.driver {
             Driver::ByHand | Driver::Guarded => Self {
@@ -40,7 +40,7 @@ impl TextBudget {
     }
 }
 
-/// How many characters of each of so many texts are quoted, whatever the others say.
+/// How many characters of each text are quoted at least, when there are this many texts.
 pub fn smallest_quote(run: &Run, texts: usize) -> usize {
     TextBudget::of(run).quotes / texts.max(1)
 }
@@ -48,7 +48,7 @@ pub fn smallest_quote(run: &Run, texts: usize) -> usize {
 /// Titles, reasons and parameters are one line each.
 const LINE_COLUMNS: usize = 400;
 
-const LEAVE: &str = "Leave this; it is looked at when you end:";
+const LEAVE: &str = "Produce these artifacts. They are checked when you finish:";
 
 /// What the caller has read for a briefing.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +57,9 @@ pub struct BriefingInputs<'a> {
     pub contents: &'a BTreeMap<Hash, String>,
     /// Inputs whose file was changed after it was captured.
     pub altered: &'a [Input],
-    /// Where the whole of a content lies that may be too long to be quoted.
+    /// The file with the complete content, where it may be too long to quote.
     pub copies: &'a BTreeMap<Hash, String>,
-    /// Why the attempt before this one did not count, as `earlier_fault` finds it.
+    /// Why the previous attempt failed, as `earlier_fault` finds it.
     pub earlier: Option<&'a str>,
 }
 
@@ -94,7 +94,7 @@ pub fn briefing(
     parts.join("\n\n")
 }
 
-/// What a worker still owes that wanted to end: what it was told when it began.
+/// The artifacts that a worker must still produce when it tries to finish, as in its briefing.
 pub fn reminder(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
     listed(LEAVE, owed(pipeline, run, dispatch))
 }
@@ -130,7 +130,7 @@ fn place(
         lines.push(format!("This is attempt {attempt}."));
     }
     let earlier =
-        earlier.map(|reason| format!("The attempt before did not count: {}", short_line(reason)));
+        earlier.map(|reason| format!("The previous attempt failed: {}", short_line(reason)));
     lines.extend(earlier);
     lines.join("\n")
 }
@@ -172,7 +172,7 @@ fn member<'a>(run: &'a Run, stage: &Stage, step: &StepId) -> Option<&'a engine::
     members.iter().find(|member| member.step.id == *step)
 }
 
-/// Steps are tried again one by one, so each counts its own attempts.
+/// Steps are retried one by one, so each counts its own attempts.
 fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
     let graph = run.graphs.get(&dispatch.stage);
     let own = dispatch.duty.step().and_then(|step| {
@@ -192,9 +192,9 @@ fn task(run: &Run) -> String {
     let params = if params.is_empty() {
         String::new()
     } else {
-        format!("\nGiven: {}", params.join("; "))
+        format!("\nParameters: {}", params.join("; "))
     };
-    format!("The task, as it was asked:\n{}{params}", quoted.join("\n"))
+    format!("The task, word for word:\n{}{params}", quoted.join("\n"))
 }
 
 fn short_line(text: &str) -> String {
@@ -212,12 +212,12 @@ fn listed(title: &str, lines: Vec<String>) -> String {
 /// What the worker may change, and which tools it may not use.
 fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
     let changes = match (dispatch.reach, &stage.writes) {
-        (TreeAccess::ReadsOnly, _) => Some("Change nothing but what you leave.".to_owned()),
+        (TreeAccess::ReadsOnly, _) => Some("Change no files except your artifacts.".to_owned()),
         (TreeAccess::MayWrite, Writes::Anything) => None,
         (TreeAccess::MayWrite, Writes::Only(globs)) => {
             let globs: Vec<String> = globs.iter().map(|glob| line(glob.as_str())).collect();
             let globs = globs.join("`, `");
-            Some(format!("Besides what you leave, change only `{globs}`."))
+            Some(format!("Apart from your artifacts, change only `{globs}`."))
         }
     };
     let denied: Vec<String> = stage
@@ -225,23 +225,27 @@ fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
         .iter()
         .map(|tool| line(tool.as_str()))
         .collect();
-    let denied = (!denied.is_empty())
-        .then(|| format!("These tools are refused here: {}.", denied.join(", ")));
+    let denied = (!denied.is_empty()).then(|| {
+        format!(
+            "Gatewright refuses these tools here: {}.",
+            denied.join(", ")
+        )
+    });
     let lines: Vec<String> = changes.into_iter().chain(denied).collect();
     lines.join("\n")
 }
 
 fn ending(requirements: &[String]) -> String {
     if requirements.is_empty() {
-        "You are done when the work is done. An end without any tool use is no work."
+        "Finish when the work is done. If you finish without using a tool, the work does not count."
     } else {
-        "You are done only when that is there, made anew in this attempt. If it is missing or \
-             not as described, you are sent back."
+        "Write every artifact in this attempt, even if it already exists. If one is missing or \
+             not as described, you will be asked again."
     }
     .to_owned()
 }
 
-/// Why the attempt before this dispatch did not count, as the journal before it tells.
+/// Why the attempt before this dispatch failed, from the journal before it.
 pub fn earlier_fault<'a>(
     entries: impl DoubleEndedIterator<Item = &'a Entry>,
     dispatch: &Dispatch,
@@ -268,7 +272,7 @@ pub fn earlier_fault<'a>(
             (Fact::Retried { fault, reason, .. } | Fact::Stuck { fault, reason }, None) => {
                 return Some(format!("{}: {reason}", fault.word()));
             }
-            // Somebody has worked well since: that fault was another worker's.
+            // Other work has succeeded since, so the fault belonged to another worker.
             (
                 Fact::Ended {
                     result: WorkResult::Outcome(_),

@@ -12,7 +12,7 @@ pub fn duty_words(duty: &NextDuty) -> String {
             rounds,
         } => {
             format!(
-                "reviews as number {} in round {round} of {rounds}",
+                "reviews as reviewer {} in round {round} of {rounds}",
                 reviewer + 1
             )
         }

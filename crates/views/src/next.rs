@@ -38,10 +38,10 @@ pub enum Actor {
     Agent(AgentName),
     /// The main session itself.
     Session,
-    /// Any agent that one of these covers.
+    /// Any agent that one of these patterns matches.
     AnyAgent(Vec<Untrusted>),
     Person,
-    /// Our own side, when somebody types the command.
+    /// Gatewright, when somebody types the command.
     Gatewright,
     Nobody,
 }
@@ -55,12 +55,12 @@ pub struct ArtifactSpec {
     pub path: Option<Untrusted>,
     pub format: &'static str,
     pub require: Vec<Untrusted>,
-    /// Fields, and the text that each must hold.
+    /// Fields, and the text that each must contain.
     pub equals: Vec<(Untrusted, Untrusted)>,
     pub verdict: Option<VerdictField>,
     pub strict: bool,
     pub captured: Option<Hash>,
-    /// What to type to read the captured copy of what lies in no file.
+    /// The command that shows the captured copy of an artifact without a file.
     pub shown_by: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct VerdictField {
     pub words: Vec<(Untrusted, Outcome)>,
 }
 
-/// Puts the engine's list into words for the run's driver.
+/// Describes the engine's list for the run's driver.
 pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
     let builder = ActionBuilder {
         definition: pipeline.definition(),
@@ -115,8 +115,12 @@ impl ActionBuilder<'_> {
             Next::Session { reads, leaves } => self.session(reads, leaves),
             Next::AnyOf { agents } => self.any_of(agents),
             Next::Under { agent, step } => under(agent, step.as_ref()),
-            Next::Check { stage } => self.own(&format!("the commands of {stage} are run"), "check"),
-            Next::Plan { stage } => self.own(&format!("the steps of {stage} are planned"), "next"),
+            Next::Check { stage } => {
+                self.own(&format!("gatewright runs the commands of {stage}"), "check")
+            }
+            Next::Plan { stage } => {
+                self.own(&format!("gatewright plans the steps of {stage}"), "next")
+            }
             Next::Answer { question, choices } => {
                 let commands = choices
                     .iter()
@@ -136,18 +140,18 @@ impl ActionBuilder<'_> {
                 let commands = choices.iter().map(|choice| self.decision(choice));
                 person(&format!("decides: {why}"), commands.collect())
             }
-            Next::TakeUp => plain(Actor::Gatewright, "a worker takes the queued run up"),
-            Next::Nothing => plain(Actor::Nobody, "the run is over; nothing is left to do"),
+            Next::TakeUp => plain(Actor::Gatewright, "a worker picks up the queued run"),
+            Next::Nothing => plain(Actor::Nobody, "the run is over; there is nothing to do"),
         }
     }
 
-    /// A queued run that is driven by hand is taken up by whatever is done in it first.
+    /// The first command in a queued run that is driven by hand starts it.
     fn taking_up(&self, pipeline: &Pipeline) -> Vec<NextAction> {
         let mut going = self.run.clone();
         going.standing = Standing::Going;
         let queued = plain(
             Actor::Person,
-            "the run is queued; the first of these commands takes it up",
+            "the run is queued; the first of these commands starts it",
         );
         let first = engine::next(pipeline, &going);
         let actions = first.iter().map(|next| self.action(next));
@@ -159,7 +163,7 @@ impl ActionBuilder<'_> {
             commands: self.report(""),
             reads: self.artifact_specs(reads, None, engine::SESSION),
             leaves: self.artifact_specs(leaves, None, engine::SESSION),
-            ..plain(Actor::Session, "the session itself works")
+            ..plain(Actor::Session, "the session does the work itself")
         }
     }
 
@@ -173,7 +177,7 @@ impl ActionBuilder<'_> {
         }
     }
 
-    /// Our own side does it, when somebody types the command.
+    /// Gatewright does it, when somebody types the command.
     fn own(&self, what: &str, word: &str) -> NextAction {
         NextAction {
             commands: vec![self.command(word, "")],
@@ -209,8 +213,7 @@ impl ActionBuilder<'_> {
         }
     }
 
-    /// A command of the engine's list; `…` stands where the run belongs. What a person does to a
-    /// run against its own course wants a reason.
+    /// The command for a choice. A person who changes the course of a run must give a reason.
     fn decision(&self, choice: &Choice) -> String {
         match choice {
             Choice::Retry => self.command("retry", ""),
@@ -226,7 +229,7 @@ impl ActionBuilder<'_> {
         }
     }
 
-    /// Is this worker run by another program than the session's own?
+    /// Does Gatewright start this worker, because another program than the session's runs it?
     fn is_ours(&self, duty: &NextDuty) -> bool {
         let mut stages = self.definition.stages.iter();
         let stage = stages.find(|stage| stage.name == self.run.position.stage);
@@ -235,7 +238,7 @@ impl ActionBuilder<'_> {
         !self.run.session_starts(runner)
     }
 
-    /// Who begins an agent's work, where it is not the person who reports it.
+    /// Who starts the agent, where it is not the person who reports it.
     fn caller(&self, ours: bool) -> &'static str {
         match self.run.driver {
             Driver::ByHand => "",
@@ -244,7 +247,7 @@ impl ActionBuilder<'_> {
         }
     }
 
-    /// Only a run that is driven by hand is told of its work; the others see it.
+    /// Only a run by hand needs reports; the others see the work.
     fn report(&self, rest: &str) -> Vec<String> {
         match self.run.driver {
             Driver::ByHand => vec![self.command("report", rest)],
@@ -339,6 +342,6 @@ fn under(agent: &AgentName, step: Option<&StepId>) -> NextAction {
         .unwrap_or_default();
     plain(
         Actor::Agent(agent.clone()),
-        &format!("'{agent}' is at work{step}"),
+        &format!("'{agent}' is working{step}"),
     )
 }

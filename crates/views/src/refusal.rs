@@ -19,7 +19,7 @@ pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
     let place = format!("; run {} is in {}", run.id, run.position.stage);
     let here = Command {
         run: Some(run),
-        // A run that we drive ourselves begins every worker itself.
+        // A headless run starts every worker itself.
         stage: pipeline
             .stage(&run.position.stage)
             .filter(|_| run.driver != Driver::Headless),
@@ -58,7 +58,7 @@ impl Command<'_> {
         }
     }
 
-    /// How the worker with this duty begins, where the session does not call it.
+    /// How the worker with this duty starts, where the session does not call it.
     fn elsewhere(&self, duty: &NextDuty) -> Option<String> {
         let settings = self.stage.and_then(|stage| settings(stage, duty))?;
         let runner = settings.runner.as_ref()?;
@@ -71,8 +71,8 @@ impl Command<'_> {
     }
 }
 
-/// One legal step in a phrase. What a person may decide about a stuck run is not spelled out here:
-/// the reader of a refusal is mostly an agent, and would try it.
+/// One legal step in a phrase. It does not list what a person may decide about a stuck run: the
+/// reader of a refusal is usually an agent, and would try it.
 fn step(next: &Next, command: &Command<'_>) -> String {
     match next {
         Next::Agent { agent, duty, .. } => {
@@ -90,16 +90,22 @@ fn step(next: &Next, command: &Command<'_>) -> String {
         Next::Under { agent, step } => {
             let step = step
                 .as_ref()
-                .map(|step| format!(" with step {step}"))
+                .map(|step| format!(" on step {step}"))
                 .unwrap_or_default();
-            format!("wait for '{agent}', which is at work{step}")
+            format!("wait for '{agent}', which is working{step}")
         }
         Next::Check { .. } => command.named("check"),
-        Next::Plan { stage } => format!("the steps of {stage} are planned"),
+        Next::Plan { stage } => format!(
+            "{}, which plans the steps of {stage}",
+            command.named("next")
+        ),
         Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
         Next::Finish => "a person ends the stage".to_owned(),
-        Next::Decide { .. } => format!("a person decides ({} says how)", command.named("next")),
-        Next::TakeUp => "wait until a worker takes the run up".to_owned(),
+        Next::Decide { .. } => format!(
+            "a person decides ({} shows the choices)",
+            command.named("next")
+        ),
+        Next::TakeUp => "wait until a worker picks up the run".to_owned(),
         Next::Nothing => "nothing, the run is over".to_owned(),
     }
 }
@@ -109,6 +115,6 @@ fn duty_phrase(duty: &NextDuty) -> String {
         NextDuty::Work => String::new(),
         NextDuty::Review { round, rounds, .. } => format!(" reviews (round {round} of {rounds})"),
         NextDuty::Fix { findings_of } => format!(" fixes what '{findings_of}' found"),
-        NextDuty::Step { step, .. } => format!(" with step {step}"),
+        NextDuty::Step { step, .. } => format!(" for step {step}"),
     }
 }

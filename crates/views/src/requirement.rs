@@ -1,4 +1,4 @@
-//! What a worker must leave behind, told so that it can.
+//! The artifacts that a worker must produce, as instructions.
 
 use engine::{Artifact, ArtifactName, Definition, Format, Leaves, Outcome, Run, Source, StepId};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::placeholder::{filled, wanted};
 use crate::safe::line;
 
-/// A line for each artifact: what it is called, where it lies, and what must be in it.
+/// A line for each artifact: its name, its place, and what it must contain.
 pub fn requirements(
     definition: &Definition,
     run: &Run,
@@ -54,7 +54,7 @@ impl Requirement<'_> {
         let strict = if self.artifact.strictness.is_strict(&self.run.params) {
             ""
         } else {
-            " (without it the work goes on, with a warning)"
+            " (optional: you get only a warning without it)"
         };
         format!(
             "{name}{}: {}{fields}{}{strict}",
@@ -77,15 +77,15 @@ impl Requirement<'_> {
                 format!("the file `{}`, {format}", line(&path))
             }
             Source::Reply if self.fields().is_empty() && artifact.outcome.is_none() => {
-                "your last message, which is kept word for word".to_owned()
+                "your last message; it is stored word for word".to_owned()
             }
             Source::Reply => format!("your last message, {format}"),
             Source::Answers => "a person's answers".to_owned(),
         }
     }
 
-    /// The fields that must be there, but for the one with the verdict, each with the text that it
-    /// must hold.
+    /// The required fields, except the one with the verdict, each with the text that it must
+    /// contain.
     fn fields(&self) -> Vec<String> {
         let artifact = self.artifact;
         let verdict = artifact.outcome.as_ref().map(|outcome| &outcome.field);

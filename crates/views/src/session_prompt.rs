@@ -1,4 +1,4 @@
-//! Where a run stands and what comes next, written for the session that works on it.
+//! The prompt for the session that works on a run: the run's state and what to do next.
 
 use engine::{
     Act, AgentName, AgentPattern, Conversation, Graph, Member, MemberState, Next, NextDuty,
@@ -17,10 +17,10 @@ const MOST_LINES: usize = 12;
 const TASK_COLUMNS: usize = 160;
 /// Titles are written by agents.
 const TITLE_COLUMNS: usize = 100;
-/// A host puts no other number of options to a person.
+/// A host cannot offer a person more or fewer options.
 const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// At most twelve lines, and the steps of a task graph behind them.
+/// At most twelve lines, followed by the steps of a task graph.
 pub fn session_prompt(pipeline: &Pipeline, run: &Run) -> String {
     let prompt = SessionPrompt { pipeline, run };
     let mut lines = prompt.head();
@@ -51,7 +51,7 @@ impl SessionPrompt<'_> {
         let goes_on = here.is_some_and(|stage| !stage.after().is_empty());
         if engine::is_over(self.pipeline, self.run) && !goes_on {
             return vec![format!(
-                "Run {run} of `{name}` is over ({status}); Gatewright guards nothing here any more."
+                "Run {run} of `{name}` is over ({status}). Gatewright no longer guards this session."
             )];
         }
         vec![
@@ -86,12 +86,12 @@ impl SessionPrompt<'_> {
             Next::Answers { .. } => self.questions(),
             Next::Finish => self.finish(),
             Next::Decide { why, .. } => format!(
-                "a person decides ({}): tell them, and end your turn; `gatewright next {run}` shows \
-                 them how",
+                "a person must decide ({}): tell them that `gatewright next {run}` shows the \
+                 choices, then end your turn",
                 line(why)
             ),
             Next::TakeUp => "the run is queued: end your turn".to_owned(),
-            Next::Nothing => "nothing: the run is over".to_owned(),
+            Next::Nothing => "the run is over: there is nothing to do".to_owned(),
         };
         vec![format!("- {told}")]
     }
@@ -123,14 +123,14 @@ impl SessionPrompt<'_> {
         };
         match self.known(agent, duty, settings) {
             Some(worker) => {
-                let goes_on = format!("SendMessage to {worker}, so that '{agent}' goes on");
-                format!("{goes_on}{told}; if it is gone, {call}")
+                let resume = format!("use SendMessage to {worker} to continue '{agent}'");
+                format!("{resume}{told}; if that worker is gone, {call}")
             }
             None => format!("{call}{told}"),
         }
     }
 
-    /// The worker whose conversation goes on, if the run remembers one.
+    /// The worker whose conversation continues, if the run remembers one.
     fn known(
         &self,
         agent: &AgentName,
@@ -141,7 +141,7 @@ impl SessionPrompt<'_> {
         let goes_on = match duty {
             NextDuty::Fix { .. } => true,
             NextDuty::Work => same,
-            // Of two reviewers of one name, and of the workers of steps, the run tells none apart.
+            // The run cannot tell two reviewers with one name apart, nor the workers of steps.
             NextDuty::Review { .. } => same && self.reviews_once(agent),
             NextDuty::Step { .. } => false,
         };
@@ -173,7 +173,7 @@ impl SessionPrompt<'_> {
         let first = if requirements.is_empty() {
             "- do the work of this stage yourself, then end your turn".to_owned()
         } else {
-            "- do the work of this stage yourself, and leave this before you end your turn:"
+            "- do the work of this stage yourself; produce these artifacts before you end your turn:"
                 .to_owned()
         };
         let requirements = requirements
@@ -182,7 +182,7 @@ impl SessionPrompt<'_> {
         [first].into_iter().chain(requirements).collect()
     }
 
-    /// Groups mean nothing to a session: it is told their members.
+    /// A session does not know groups, so it gets their members.
     fn any_of(&self, agents: &[AgentPattern]) -> String {
         let names: Vec<String> = agents
             .iter()
@@ -190,7 +190,7 @@ impl SessionPrompt<'_> {
             .collect();
         let over = engine::is_over(self.pipeline, self.run);
         let over = if over {
-            "the run is over; for a new task "
+            "the run is over; for a new task, "
         } else {
             ""
         };
@@ -212,19 +212,19 @@ impl SessionPrompt<'_> {
         let words = words.join(", ");
         if OPTIONS.contains(&choices.len()) {
             format!(
-                "ask the person with AskUserQuestion: the question exactly \"{question}\", the options \
-                 exactly {words}"
+                "ask the person with AskUserQuestion; use exactly the question \"{question}\" and \
+                 exactly the options {words}"
             )
         } else {
             format!(
-                "the person answers \"{question}\" with {words}: show them `gatewright next {}`, and \
-                 end your turn",
+                "the person must answer \"{question}\" with {words}: tell them to type \
+                 `gatewright next {}`, then end your turn",
                 self.run.id
             )
         }
     }
 
-    /// The worker wrote its questions down, and they are put to the person as they stand.
+    /// The worker wrote its questions down; the person gets them unchanged.
     fn questions(&self) -> String {
         let from = self.stage().and_then(|stage| match &stage.work {
             Work::Ask(ask) => match &ask.questions {
@@ -243,8 +243,8 @@ impl SessionPrompt<'_> {
         });
         let place = place.unwrap_or_default();
         format!(
-            "ask the person each question of the worker{place} with AskUserQuestion, the question \
-             and its options exactly as they are written"
+            "ask the person each question of the worker{place} with AskUserQuestion; copy the \
+             question and its options exactly"
         )
     }
 
@@ -253,14 +253,16 @@ impl SessionPrompt<'_> {
         let typed = commands.iter().find(|(_, act)| **act == Act::Finish);
         match typed {
             Some((command, _)) => {
-                format!("when all is done, a person ends the stage by typing `/{command}`")
+                format!(
+                    "when the work is done, tell the person to type `/{command}`: it ends the stage"
+                )
             }
-            None => "when all is done, a person ends the stage: tell them".to_owned(),
+            None => "when the work is done, tell the person to end the stage".to_owned(),
         }
     }
 
-    /// The host's own list shows the steps to people; the run stays the truth. After the last step it is
-    /// told once more, so that the list can be finished.
+    /// The host's own list shows the steps to people; the run remains the source of truth. After the last
+    /// step the steps are sent once more, so that the session can finish its list.
     fn mirror(&self) -> Option<String> {
         let graphs = &self.run.graphs;
         let here = graphs.get(&self.run.position.stage);
@@ -276,21 +278,21 @@ impl SessionPrompt<'_> {
         let more = graph.members.len().saturating_sub(MIRRORED);
         let more = match more {
             0 => String::new(),
-            more => format!("\n  … and {more} more, which `gatewright status` shows"),
+            more => format!("\n  … and {more} more: `gatewright status` shows them"),
         };
         Some(format!(
-            "{}Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`, active \
-             form `Working on TITLE`; this run decides what is done. They are:{}{more}",
+            "{}If you have TaskCreate or TodoWrite, mirror the steps with it: subject `ID: title`, active \
+             form `Working on TITLE`. This run decides which steps are done. The steps:{}{more}",
             limit.unwrap_or_default(),
             shown.collect::<String>()
         ))
     }
 }
 
-/// So many steps are told for a list; who has more reads them elsewhere.
+/// More steps than this are left to `gatewright status`.
 const MIRRORED: usize = 20;
 
-/// A step as a line of the host's list, with the words that such lists have.
+/// A step as a line of the host's list, in the words of such lists.
 fn mirrored(member: &Member) -> String {
     let status = match member.state {
         MemberState::Done => "completed",
@@ -310,5 +312,5 @@ fn waiting_for(agent: &AgentName, step: Option<&StepId>) -> String {
     let step = step
         .map(|step| format!(" on step {step}"))
         .unwrap_or_default();
-    format!("wait for '{agent}', which is at work{step}")
+    format!("wait for '{agent}', which is working{step}")
 }

@@ -34,14 +34,14 @@ pub fn summary(
     let sections = [
         heading(&view),
         warnings(&view),
-        section("Asked", vec![quoted(&run.task)]),
-        section("The way", journal.way()),
+        section("Task", vec![quoted(&run.task)]),
+        section("Route", journal.way()),
         section("Checks", journal.checks()),
         section("Reviews", journal.reviews()),
         section("Answers", journal.answers()),
         section("Refused", journal.refusals()),
         section("Not judged", journal.unjudged()),
-        section("Left behind", left(&view)),
+        section("Artifacts", left(&view)),
         section("Verification", vec![verified(run, verification)]),
     ];
     sections

@@ -48,9 +48,9 @@ impl TemplateError {
     fn of(error: &minijinja::Error) -> Self {
         let reason = match error.kind() {
             ErrorKind::OutOfFuel => {
-                format!("it takes more than {MOST_INSTRUCTIONS} instructions")
+                format!("it needs more than {MOST_INSTRUCTIONS} instructions")
             }
-            ErrorKind::WriteFailure => format!("it gives more than {MOST_BYTES} bytes"),
+            ErrorKind::WriteFailure => format!("its output has more than {MOST_BYTES} bytes"),
             kind => match error.detail() {
                 Some(detail) => format!("{kind}: {detail}"),
                 None => kind.to_string(),
@@ -90,7 +90,7 @@ pub fn render(template: Template<'_>, model: Value) -> Result<String, TemplateEr
     let text = output.text()?;
     if Escaping::of(template.name) == Escaping::Json {
         serde_json::from_str::<IgnoredAny>(&text)
-            .map_err(|error| TemplateError::new(format!("what it gives is not JSON: {error}")))?;
+            .map_err(|error| TemplateError::new(format!("its output is not JSON: {error}")))?;
     }
     Ok(text)
 }

@@ -176,9 +176,9 @@ impl WhyView {
         builder.field("what", self.asked.style, &self.asked.what.line());
         builder.field("who", Style::Normal, &line(&self.asked.by.name()));
         builder.field("when", Style::Normal, &rfc3339(self.asked.at));
-        section(&mut builder, "done or asked for", &self.inputs);
-        section(&mut builder, "seen", &self.evidence);
-        section(&mut builder, "so", &self.consequences);
+        section(&mut builder, "request", &self.inputs);
+        section(&mut builder, "evidence", &self.evidence);
+        section(&mut builder, "result", &self.consequences);
         builder.finish()
     }
 

@@ -100,7 +100,7 @@ pub fn duty(duty: &Duty) -> String {
 pub fn gate(gate: &Gate) -> String {
     match gate {
         Gate::Tree(tree) => format!("tree {}", short(tree)),
-        Gate::Superseded(tree) => format!("tree {}, worked on since", short(tree)),
+        Gate::Superseded(tree) => format!("tree {}, maybe changed since", short(tree)),
         Gate::Artifact { artifact, content } => format!("{artifact} {}", short(content)),
     }
 }

@@ -1,5 +1,4 @@
-//! What a worker is given to read: files by their path, and by their text what was only said or must
-//! not be mistaken.
+//! What a worker is given to read: files by their path; replies and changed files by their text.
 
 use engine::{
     Dispatch, DispatchId, Driver, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work,
@@ -25,9 +24,8 @@ pub fn quoted_contents(
     quoted.map(|input| input.content).collect()
 }
 
-/// What was only said is quoted, what a step has left for others, and what was changed since. A worker
-/// that we start ourselves has room for all of it, and so gets what was captured, whatever becomes of
-/// the file.
+/// Quotes replies, artifacts of steps, and files that were changed since. A worker that we start
+/// ourselves has room for all inputs, so it gets the captured text even if the file changes.
 fn is_quoted(pipeline: &Pipeline, run: &Run, input: &Input, altered: &[Input]) -> bool {
     run.driver == Driver::Headless
         || input.step.is_some()
@@ -35,7 +33,7 @@ fn is_quoted(pipeline: &Pipeline, run: &Run, input: &Input, altered: &[Input]) -
         || altered.contains(input)
 }
 
-/// An open stage has no `reads`: whoever works there is given what was said so far.
+/// An open stage has no `reads`: its workers get all replies so far.
 pub fn inputs(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Input> {
     let ends = pipeline
         .stage(&dispatch.stage)
@@ -66,7 +64,7 @@ fn said_so_far(pipeline: &Pipeline, run: &Run) -> Vec<Input> {
     .collect()
 }
 
-/// The work with which a finished run last began again: what is older belongs to another task.
+/// The work with which a finished run last restarted: older replies belong to another task.
 fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
     let stages = pipeline.definition().stages.iter();
     let first = stages.filter_map(|stage| match &stage.work {
@@ -79,7 +77,7 @@ fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
         .max()
 }
 
-/// Where each input lies, a line each.
+/// The place of each input, one line each.
 pub fn places(
     pipeline: &Pipeline,
     run: &Run,
@@ -90,8 +88,8 @@ pub fn places(
         let (title, quoted) = (title(input), quoted(input, handed));
         match path(pipeline, run, input).map(|path| line(&path)) {
             Some(path) if handed.altered.contains(input) => format!(
-                "{title}: {quoted}, as it was captured. The file `{path}` was changed afterwards: \
-                 do not go by it"
+                "{title}: {quoted}, as it was captured. The file `{path}` was changed later: \
+                 do not use it"
             ),
             Some(path) if run.driver == Driver::Headless || input.step.is_some() => {
                 format!("{title}: the file `{path}`, {quoted}")
@@ -105,7 +103,7 @@ pub fn places(
 
 fn quoted(input: &Input, handed: &BriefingInputs<'_>) -> String {
     match handed.copies.get(&input.content) {
-        Some(copy) => format!("quoted below, and whole in `{}`", line(copy)),
+        Some(copy) => format!("quoted below, complete in `{}`", line(copy)),
         None => "quoted below".to_owned(),
     }
 }
@@ -124,7 +122,7 @@ fn path(pipeline: &Pipeline, run: &Run, input: &Input) -> Option<String> {
     }
 }
 
-/// What is quoted, in its own words.
+/// The quoted texts.
 pub fn texts(
     pipeline: &Pipeline,
     run: &Run,
@@ -141,7 +139,7 @@ pub fn texts(
     let quote = |input: &Input| Quote {
         title: format!("{}{}", title(input), origin(run, input)),
         content: input.content,
-        text: text(input).unwrap_or_else(|| "(it is not at hand)".to_owned()),
+        text: text(input).unwrap_or_else(|| "(not available)".to_owned()),
     };
     let quoted = inputs
         .iter()
@@ -149,25 +147,25 @@ pub fn texts(
     quoted.map(quote).collect()
 }
 
-/// Whose words these are, as far as the run remembers.
+/// Who wrote the text, as far as the run remembers.
 fn origin(run: &Run, input: &Input) -> String {
     let captured = run.artifacts.get(&input.artifact);
     if captured.is_none_or(|captured| captured.content != input.content) {
         return String::new();
     }
     let Some(dispatch) = captured.and_then(|captured| captured.dispatch) else {
-        return ", given by a person".to_owned();
+        return ", from a person".to_owned();
     };
     let known = run.workers.values();
     let known = known.filter(|known| known.dispatch == dispatch);
     let agent = known.map(|known| &known.agent).next();
     match agent {
-        Some(agent) => format!(", left by '{agent}' ({dispatch})"),
-        None => format!(", left by the work {dispatch}"),
+        Some(agent) => format!(", from '{agent}' ({dispatch})"),
+        None => format!(", from work {dispatch}"),
     }
 }
 
-/// A reply that was no JSON is kept inside of JSON; people and agents read what was said.
+/// A reply that was not JSON is stored inside JSON; people and agents read the reply itself.
 fn words(content: &str) -> String {
     let wrapped: Option<Value> = serde_json::from_str(content).ok();
     let wrapped = wrapped.as_ref().and_then(Value::as_object);

@@ -38,7 +38,7 @@ pub fn render(chart: &Chart<'_>) -> String {
 fn heading(definition: &Definition) -> Vec<String> {
     let begins = match definition.begins {
         Begins::Session => "every session has a run",
-        Begins::Command => "a command begins a run",
+        Begins::Command => "a command starts a run",
     };
     let mode = match definition.mode {
         Mode::Enforced => "enforced",

@@ -20,44 +20,44 @@ pub fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
     Untrusted::new(match &entry.fact {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
-        Fact::TakenUp => "a worker took the queued run up".into(),
+        Fact::TakenUp => "a worker picked up the queued run".into(),
         Fact::Attached { session, .. } => format!("session {session} holds the run"),
-        Fact::Detached { session } => format!("session {session} ended and let the run go"),
+        Fact::Detached { session } => format!("session {session} ended and released the run"),
         Fact::Admitted { dispatch } => admitted(dispatch),
         Fact::Began { dispatch, worker } =>
-            format!("{} was seen to begin, as worker {worker}", names.worker(*dispatch)),
-        Fact::Worked { dispatch } => format!("{} was seen to use a tool", names.worker(*dispatch)),
+            format!("{} started as worker {worker}", names.worker(*dispatch)),
+        Fact::Worked { dispatch } => format!("{} used a tool", names.worker(*dispatch)),
         Fact::SentBack { dispatch, reason } =>
-            format!("{} was sent back to its work: {reason}", names.worker(*dispatch)),
+            format!("{} was sent back to work: {reason}", names.worker(*dispatch)),
         Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, names),
         Fact::Captured { artifact, content, dispatch, step, .. } =>
             captured(artifact, content, *dispatch, step.as_ref(), names),
         Fact::Warned { message } => format!("warning: {message}"),
-        Fact::Noted { message } => format!("noted, and nothing changed: {message}"),
-        Fact::Unevaluated { what } => format!("NOT JUDGED, and the host went on: {what}"),
+        Fact::Noted { message } => format!("noted without effect: {message}"),
+        Fact::Unevaluated { what } => format!("NOT JUDGED, the host continued: {what}"),
         Fact::Refused { what, reason } => format!("refused to {what}: {reason}"),
         Fact::Retried { stage, fault, reason } => again(stage.as_str(), *fault, reason),
         Fact::StepRetried { stage, step, fault, reason } => again(&of(step, stage), *fault, reason),
         Fact::StepFailed { stage, step, fault, reason } => failed(&of(step, stage), *fault, reason),
         Fact::Stuck { fault, reason } => failed("a person is needed: the work", *fault, reason),
-        Fact::Unstuck => "the run is free to go on".into(),
+        Fact::Unstuck => "the run can continue".into(),
         Fact::Checked { stage, verdict, results, .. } => checked(stage, *verdict, results),
-        Fact::GatePassed { stage, gate } => format!("{stage} has passed on {}", words::gate(gate)),
+        Fact::GatePassed { stage, gate } => format!("{stage} passed on {}", words::gate(gate)),
         Fact::ReviewerApproved { stage, reviewer, subject } =>
             format!("{} approved {}", names.reviewer(stage, *reviewer), short(subject)),
         Fact::ReviewerFound { stage, reviewer } =>
-            format!("{} found something to change", names.reviewer(stage, *reviewer)),
+            format!("{} found problems", names.reviewer(stage, *reviewer)),
         Fact::Fixed { stage, reviewer } =>
             format!("the owner fixed what {} found", names.reviewer(stage, *reviewer)),
-        Fact::RoundStarted { stage, round } => format!("round {round} of {stage} began"),
+        Fact::RoundStarted { stage, round } => format!("round {round} of {stage} started"),
         Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
         Fact::Planned { stage, steps } => planned(stage, steps),
-        Fact::StepsRevived { stage } => format!("the failed steps of {stage} may be tried again"),
+        Fact::StepsRevived { stage } => format!("the failed steps of {stage} can be retried"),
         Fact::Answered { stage, answer, given } => answered(stage, answer, given),
         Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
         Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
         Fact::Moved(step) => moved(step),
-        Fact::Held { holds } => format!("the session was held back from stopping (hold {holds})"),
+        Fact::Held { holds } => format!("the session tried to stop and was held (hold {holds})"),
         Fact::Abandoned => "the session stopped before the work was done".into(),
         Fact::WentStale => "nothing happened for longer than the time to live".into(),
         Fact::OverBudget { what } => format!("the budget is used up: {what}"),
@@ -69,7 +69,7 @@ pub fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
             format!("the run is guarded again because: {reason}"),
         Fact::Bypassed { until, reason } =>
             format!("NOT GUARDED until {} because: {reason}", rfc3339(*until)),
-        Fact::Checkpointed { name } => format!("this point is called {name}"),
+        Fact::Checkpointed { name } => format!("checkpoint {name}"),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
     })
 }
@@ -155,9 +155,9 @@ fn begun(started: &Started) -> String {
         Driver::Headless => "headless",
     };
     let begun = if started.queued {
-        "was queued, to begin"
+        "was queued, to start"
     } else {
-        "began"
+        "started"
     };
     format!(
         "the run {begun} at {} ({driver}): {}",
@@ -167,14 +167,14 @@ fn begun(started: &Started) -> String {
 
 fn forked(from: &RunId, entry: u64, state: &Run) -> String {
     format!(
-        "the run goes on from entry {entry} of {from}, in {}",
+        "the run continues from entry {entry} of {from}, in {}",
         state.position.stage
     )
 }
 
 fn restored(entry: u64, state: &Run, reason: &str) -> String {
     format!(
-        "back to entry {entry}, in {}, because: {reason}",
+        "restored to entry {entry}, in {}, because: {reason}",
         state.position.stage
     )
 }
@@ -192,7 +192,7 @@ fn admitted(dispatch: &Dispatch) -> String {
         ..
     } = dispatch;
     format!(
-        "'{agent}' ({id}) began in {stage}{}, attempt {attempt}",
+        "'{agent}' ({id}) was admitted to {stage}{}, attempt {attempt}",
         words::duty(&dispatch.duty)
     )
 }
@@ -201,9 +201,7 @@ fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, names: &Agent
     let result = match result {
         WorkResult::Outcome(outcome) => format!("ended: {outcome}"),
         WorkResult::Fault { fault, reason } => format!("ended with {}: {reason}", fault.word()),
-        WorkResult::Late => {
-            "ended after the run had left its stage, so nothing advanced".to_owned()
-        }
+        WorkResult::Late => "ended after the run had left its stage, without effect".to_owned(),
         WorkResult::Dropped => "was dropped, because a person moved the run".to_owned(),
     };
     let usage = words::usage(usage);
@@ -226,7 +224,7 @@ fn captured(
         .map(|step| format!(" for step {step}"))
         .unwrap_or_default();
     let by = dispatch
-        .map(|id| format!(", left by {}", names.worker(id)))
+        .map(|id| format!(", written by {}", names.worker(id)))
         .unwrap_or_default();
     format!("captured {artifact}{step} as {}{by}", short(content))
 }
@@ -236,7 +234,7 @@ fn of(step: &StepId, stage: &StageName) -> String {
 }
 
 fn again(what: &str, fault: Fault, reason: &str) -> String {
-    format!("{what} is tried again after {}: {reason}", fault.word())
+    format!("{what} is retried after {}: {reason}", fault.word())
 }
 
 fn failed(what: &str, fault: Fault, reason: &str) -> String {
@@ -247,7 +245,7 @@ fn checked(stage: &StageName, verdict: CheckVerdict, results: &[CheckResult]) ->
     let commands = count(results.len() as u64, "command");
     match verdict {
         CheckVerdict::Passed => format!("the check {stage} passed ({commands})"),
-        CheckVerdict::Void => format!("the check {stage} says nothing about the work ({commands})"),
+        CheckVerdict::Void => format!("the check {stage} gave no verdict ({commands})"),
         CheckVerdict::Failed => {
             let culprit = results
                 .iter()
@@ -296,13 +294,13 @@ fn moved(step: &Move) -> String {
         MoveReason::Unapproved(artifact) => {
             parts.push(format!("{artifact} has commands that nobody approved"));
         }
-        MoveReason::Interrupted => parts.push("back to where it was going".to_owned()),
-        MoveReason::StaleGate => parts.push(format!("what {to} had passed on has changed")),
+        MoveReason::Interrupted => parts.push("back to where it was interrupted".to_owned()),
+        MoveReason::StaleGate => parts.push(format!("what {to} had checked has changed")),
     }
     parts.extend(
         step.reset
             .iter()
-            .map(|counter| format!("{counter} is set back")),
+            .map(|counter| format!("{counter} is reset")),
     );
     parts.extend(
         step.counted
@@ -314,8 +312,8 @@ fn moved(step: &Move) -> String {
 
 fn continued(budget_again: bool) -> &'static str {
     if budget_again {
-        "a person let the run go on and granted its budget again"
+        "a person let the run continue and renewed its budget"
     } else {
-        "a person let the run go on"
+        "a person let the run continue"
     }
 }

@@ -46,14 +46,12 @@ impl Metrics {
                     runs.ended()
                 )
             }
-            None => "none has ended".to_owned(),
+            None => "none has ended yet".to_owned(),
         };
-        let mut words = vec![format!("{} in all", runs.total()), success];
+        let mut words = vec![format!("{} in total", runs.total()), success];
         if let (Some(median), Some(most)) = (runs.time.median(), runs.time.p90()) {
             let (median, most) = (duration(median), duration(most));
-            words.push(format!(
-                "a completed one took {median} (nine of ten up to {most})"
-            ));
+            words.push(format!("a completed run took {median} (p90 {most})"));
         }
         if runs.overridden > 0 {
             words.push(format!("{} overridden by a person", runs.overridden));
@@ -121,7 +119,7 @@ impl Metrics {
         }
         for (place, review) in &self.reviews {
             let what = format!(
-                "review: {} rounds, {} fixes, used up {} times",
+                "review: {} rounds, {} fixes, rounds used up {} times",
                 review.rounds, review.fixes, review.exceeded
             );
             table.row(gate(name(place), review.approvals, review.findings, what));

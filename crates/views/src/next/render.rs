@@ -38,7 +38,7 @@ fn style(actor: &Actor) -> Style {
     }
 }
 
-/// Where it lies, then what must be in it.
+/// Its place, then what it must contain.
 fn left(spec: &ArtifactSpec) -> Vec<(Style, String)> {
     let mut lines = vec![(Style::Normal, place(spec))];
     if !spec.require.is_empty() {
@@ -57,7 +57,7 @@ fn left(spec: &ArtifactSpec) -> Vec<(Style, String)> {
     if !spec.strict {
         lines.push((
             Style::Dim,
-            "  a missing or invalid one is only a warning".to_owned(),
+            "  only a warning if it is missing or invalid".to_owned(),
         ));
     }
     lines

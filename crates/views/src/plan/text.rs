@@ -64,7 +64,7 @@ fn planned(builder: &mut TextBuilder, plan: &Plan<'_>, stage: &Stage) {
     let definition = plan.pipeline.definition();
     let chart = Chart::new(definition, plan.run);
     let start = if chart.is_start(stage) {
-        ", where it begins"
+        ", the start"
     } else {
         ""
     };
@@ -96,12 +96,12 @@ fn work(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
             engine::Commands::Approved(fields) => {
                 let each = fields.iter().map(|field| {
                     let (artifact, field) = (&field.artifact, line(&field.field));
-                    format!("the commands of {artifact}.{field}, once a person approved them")
+                    format!("the commands of {artifact}.{field}, after a person approves them")
                 });
                 lines.extend(each);
             }
         },
-        Work::Ask(ask) => lines.push(format!("a person is asked: {}", line(&ask.question))),
+        Work::Ask(ask) => lines.push(format!("asks a person: {}", line(&ask.question))),
         Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {}
     }
     lines
@@ -250,7 +250,7 @@ fn verdict(builder: &mut TextBuilder, plan: &Plan<'_>) {
         builder.line(Style::Wait, &format!("note: {}", remark.line()));
     }
     if plan.is_ready() {
-        builder.line(Style::Good, "all is there; nothing was started")
+        builder.line(Style::Good, "ready; nothing was started")
     } else {
         builder.line(Style::Bad, "not ready; nothing was started")
     }

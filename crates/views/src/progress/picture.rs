@@ -308,7 +308,7 @@ fn waits(view: &ProgressView) -> Option<String> {
     match (&view.status.status, &view.pause) {
         (Status::Waiting(why), _) => Some(format!("for a person: {}", crate::safe::line(why))),
         (_, Some(pause)) => Some(pause.line()),
-        (Status::Queued, None) => Some("it is queued".to_owned()),
+        (Status::Queued, None) => Some("queued".to_owned()),
         (_, None) => None,
     }
 }

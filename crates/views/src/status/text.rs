@@ -69,7 +69,7 @@ fn origin(builder: &mut TextBuilder, view: &StatusView) {
     match view.mode {
         Mode::Enforced => builder.field("mode", Style::Normal, "enforced"),
         Mode::Advisory => {
-            let text = "advisory, not enforced: refusals are said, and the step is let through";
+            let text = "advisory, not enforced: refusals are shown, but nothing is blocked";
             builder.field("mode", Style::Wait, text);
         }
     }
@@ -201,7 +201,7 @@ fn step_line(line: &StepLine, columns: usize) -> (Style, String) {
         MemberState::Pending if waits.is_empty() => (Style::Wait, "○", "ready".to_owned()),
         MemberState::Pending => (Style::Dim, "·", format!("waits for {}", waits.join(", "))),
         MemberState::Working { dispatch } => {
-            (Style::Strong, "●", format!("works{took} ({dispatch})"))
+            (Style::Strong, "●", format!("working{took} ({dispatch})"))
         }
         MemberState::Done => (Style::Good, "✓", format!("done{took}")),
         MemberState::Failed { fault, reason } => (
@@ -246,7 +246,7 @@ fn artifact(line: &ArtifactLine) -> String {
     let approval = match line.approval {
         Approval::None => "",
         Approval::Approved => ", approved",
-        Approval::Stale => ", approved in another form",
+        Approval::Stale => ", approved with other content",
     };
     format!(
         "{} {}{by}{approval}",

@@ -12,7 +12,7 @@ fn a_drawing_for_the_terminal() {
     expect![[r#"
         showcase
         Every kind of stage in one pipeline.
-        14 stages · a command begins a run · enforced · ▶ start · ■ end · ↺ goes back
+        14 stages · a command starts a run · enforced · ▶ start · ■ end · ↺ goes back
 
         ▶ gathering   open    any of gatherer, language
                               gatherer leaves context

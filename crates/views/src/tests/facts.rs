@@ -235,38 +235,38 @@ fn every_fact_has_its_sentence() {
         .map(|entry| sentence(entry, &names).line())
         .collect();
     expect![[r#"
-        the run began at validating (by hand, unwitnessed): Write the role web
-        the run was queued, to begin at validating (headless): Write the role web
-        the run goes on from entry 12 of r-1, in planning
-        a worker took the queued run up
+        the run started at validating (by hand, unwitnessed): Write the role web
+        the run was queued, to start at validating (headless): Write the role web
+        the run continues from entry 12 of r-1, in planning
+        a worker picked up the queued run
         session s-1 holds the run
         session s-1 holds the run
-        session s-1 ended and let the run go
-        'validator' (d3) began in validating, attempt 2
-        'validator' (d3) began in validating, attempt 2
-        'validator' (d3) began in validating as reviewer 2, attempt 2
-        'validator' (d3) began in validating to fix what reviewer 2 found, attempt 2
-        'validator' (d3) began in validating for step tasks, attempt 2
-        'validator' (d3) was seen to begin, as worker a1b2
-        'validator' (d3) was seen to use a tool
-        'validator' (d3) was sent back to its work: validated.md is not there
+        session s-1 ended and released the run
+        'validator' (d3) was admitted to validating, attempt 2
+        'validator' (d3) was admitted to validating, attempt 2
+        'validator' (d3) was admitted to validating as reviewer 2, attempt 2
+        'validator' (d3) was admitted to validating to fix what reviewer 2 found, attempt 2
+        'validator' (d3) was admitted to validating for step tasks, attempt 2
+        'validator' (d3) started as worker a1b2
+        'validator' (d3) used a tool
+        'validator' (d3) was sent back to work: validated.md is not there
         'validator' (d3) ended: passed
         'validator' (d3) ended with crashed: it broke
-        'validator' (d3) ended after the run had left its stage, so nothing advanced
+        'validator' (d3) ended after the run had left its stage, without effect
         'validator' (d3) was dropped, because a person moved the run
-        the work d9 ended after the run had left its stage, so nothing advanced (1 turn, 200 tokens, 1.05 in cost)
-        captured plan for step tasks as a1a1a1a1, left by 'validator' (d3)
+        the work d9 ended after the run had left its stage, without effect (1 turn, 200 tokens, 1.05 in cost)
+        captured plan for step tasks as a1a1a1a1, written by 'validator' (d3)
         captured answers as a1a1a1a1
         warning: context is missing
-        noted, and nothing changed: an end without a beginning
-        NOT JUDGED, and the host went on: use 'Read': the store was locked
+        noted without effect: an end without a beginning
+        NOT JUDGED, the host continued: use 'Read': the store was locked
         refused to begin 'reviewer': not in validating
-        validating is tried again after crashed: it broke
-        step tasks of validating is tried again after crashed: it broke
+        validating is retried after crashed: it broke
+        step tasks of validating is retried after crashed: it broke
         step tasks of validating failed with crashed: it broke
         a person is needed: the work failed with crashed: it broke
-        the run is free to go on
-        the session was held back from stopping (hold 2)
+        the run can continue
+        the session tried to stop and was held (hold 2)
         the session stopped before the work was done
         nothing happened for longer than the time to live
         the budget is used up: 40 of 40 turns
@@ -275,31 +275,31 @@ fn every_fact_has_its_sentence() {
         the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: timed out after 3.4 s
-        the check linting says nothing about the work (2 commands)
-        validating has passed on tree 77777777
-        validating has passed on plan a1a1a1a1
+        the check linting gave no verdict (2 commands)
+        validating passed on tree 77777777
+        validating passed on plan a1a1a1a1
         reviewer 2 ('validator') approved 77777777
-        reviewer 1 found something to change
+        reviewer 1 found problems
         the owner fixed what reviewer 1 found
-        round 2 of validating began
+        round 2 of validating started
         the rounds of validating are used up
         1 step of validating planned: tasks
-        the failed steps of validating may be tried again
+        the failed steps of validating can be retried
         approved plan as a1a1a1a1
         validating → debugging: failed; fixes is now 1
         validating → debugging: failed; fixes is full
-        validating → debugging: failed; back to where it was going; fixes is set back; fixes is now 1
-        validating → debugging: failed; what debugging had passed on has changed
+        validating → debugging: failed; back to where it was interrupted; fixes is reset; fixes is now 1
+        validating → debugging: failed; what debugging had checked has changed
         validating was answered: continue
         validating was answered: answered, 1 answer
         OVERRIDDEN: validating skipped as passed because: we are late
-        a person let the run go on
-        a person let the run go on and granted its budget again
+        a person let the run continue
+        a person let the run continue and renewed its budget
         the run was cancelled because: not wanted any more
         the run was reset to validating because: begin again
         NOT GUARDED until 2026-08-22T10:30:00Z because: the hook is being mended
-        this point is called before-lunch
-        back to entry 7, in planning, because: a wrong turn"#]].assert_eq(&sentences.join("\n"));
+        checkpoint before-lunch
+        restored to entry 7, in planning, because: a wrong turn"#]].assert_eq(&sentences.join("\n"));
 }
 
 #[test]
@@ -418,12 +418,12 @@ fn a_history_has_a_line_for_each_entry() {
     let view = history((8..).zip(&entries));
     expect![[r#"
         #   TIME                  WHO                           RULE    WHAT
-         8  2026-08-22T10:00:00Z  ann                           GW-R94  a worker took the queued run up
-         9  2026-08-22T10:01:00Z  ci (unattended)               GW-R94  the run is free to go on
+         8  2026-08-22T10:00:00Z  ann                           GW-R94  a worker picked up the queued run
+         9  2026-08-22T10:01:00Z  ci (unattended)               GW-R94  the run can continue
         10  2026-08-22T10:02:00Z  session s-1                   GW-R94  the session stopped before the work was done
         11  2026-08-22T10:03:00Z  gatewright                    GW-R94  nothing happened for longer than the time to live
-        12  2026-08-22T10:04:00Z  an agent (CLAUDECODE is set)  GW-R94  a worker took the queued run up
-        13  2026-08-22T10:05:00Z  a person in session s-1       GW-R94  the run is free to go on
+        12  2026-08-22T10:04:00Z  an agent (CLAUDECODE is set)  GW-R94  a worker picked up the queued run
+        13  2026-08-22T10:05:00Z  a person in session s-1       GW-R94  the run can continue
     "#]].assert_eq(&view.text(Paint::Plain));
     assert_eq!(view.json()[2]["entry"], 10);
     assert_eq!(view.json()[1]["by"]["kind"], "unattended");

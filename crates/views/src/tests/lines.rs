@@ -176,10 +176,7 @@ fn a_refusal_never_teaches_the_way_around() {
         next: legal,
     };
     let line = refusal_in(&pipeline, &run, &refused);
-    assert!(
-        line.ends_with("next: a person decides (`gatewright next r-7f3` says how)"),
-        "{line}"
-    );
+    assert!(line.contains("`gatewright next r-7f3`"), "{line}");
     for word in ["skip", "reset", "cancel", "retry", "bypass"] {
         assert!(!line.contains(word), "{line}");
     }

@@ -145,8 +145,8 @@ fn figures_for_people() {
         cancelled  1  ███
         completed  1  ███
         waiting    1  ███
-        3 in all; 50.0 % of 2 that ended were completed; a completed one took 54m (nine of ten up to 54m);
-        34 turns, 20400 tokens, cost 4.25
+        3 in total; 50.0 % of 2 that ended were completed; a completed run took 54m (p90 54m); 34 turns,
+        20400 tokens, cost 4.25
 
         STAGE                ENTERED  MEDIAN  P90  TIME              LEFT WITH
         showcase/approving   2        5m      5m   5m    ███         yes 1
@@ -173,7 +173,7 @@ fn figures_for_people() {
 
         GATE                GOOD  BAD  WHAT
         showcase/linting    1     1    check
-        showcase/reviewing  3     1    review: 2 rounds, 1 fixes, used up 0 times
+        showcase/reviewing  3     1    review: 2 rounds, 1 fixes, rounds used up 0 times
         GW-R11              0     1    refusals
 
         WAITED FOR A PERSON  OVER  MEDIAN  P90  TIME              OPEN

@@ -53,28 +53,28 @@ fn the_next_step_by_stage() {
     check_next(
         &run_in("linting"),
         expect![[r#"
-        r-7f3 is in linting
+            r-7f3 is in linting
 
-        the commands of linting are run
-          type      gatewright check r-7f3
-    "#]],
+            gatewright runs the commands of linting
+              type      gatewright check r-7f3
+        "#]],
     );
     check_next(
         &run_in("tidying"),
         expect![[r#"
-        r-7f3 is in tidying
+            r-7f3 is in tidying
 
-        the session itself works
-          type      gatewright report r-7f3
-    "#]],
+            the session does the work itself
+              type      gatewright report r-7f3
+        "#]],
     );
     check_next(
         &run_in("abandoned"),
         expect![[r#"
-        r-7f3 is in abandoned
+            r-7f3 is in abandoned
 
-        the run is over; nothing is left to do
-    "#]],
+            the run is over; there is nothing to do
+        "#]],
     );
 }
 
@@ -90,28 +90,28 @@ fn a_worker_of_another_program_is_started_by_a_command() {
     check_next(
         &run,
         expect![[r#"
-        r-7f3 is in reviewing
+            r-7f3 is in reviewing
 
-        'codex-reviewer' reviews as number 2 in round 2 of 3
-          type      gatewright step r-7f3
-                    gatewright report r-7f3 --agent codex-reviewer
-          leave     second_verdict (bundle) in .work/second.md
-                      with source_agent, timestamp
-                      whose status is CHANGE (needs_changes) or OK (approved)
-    "#]],
+            'codex-reviewer' reviews as reviewer 2 in round 2 of 3
+              type      gatewright step r-7f3
+                        gatewright report r-7f3 --agent codex-reviewer
+              leave     second_verdict (bundle) in .work/second.md
+                          with source_agent, timestamp
+                          whose status is CHANGE (needs_changes) or OK (approved)
+        "#]],
     );
     run.driver = Driver::Guarded;
     check_next(
         &run,
         expect![[r#"
-        r-7f3 is in reviewing
+            r-7f3 is in reviewing
 
-        'codex-reviewer' reviews as number 2 in round 2 of 3 (gatewright starts it)
-          type      gatewright step r-7f3
-          leave     second_verdict (bundle) in .work/second.md
-                      with source_agent, timestamp
-                      whose status is CHANGE (needs_changes) or OK (approved)
-    "#]],
+            'codex-reviewer' reviews as reviewer 2 in round 2 of 3 (gatewright starts it)
+              type      gatewright step r-7f3
+              leave     second_verdict (bundle) in .work/second.md
+                          with source_agent, timestamp
+                          whose status is CHANGE (needs_changes) or OK (approved)
+        "#]],
     );
 }
 
@@ -144,14 +144,14 @@ fn the_next_steps_of_a_task_graph() {
     check_next(
         &building(),
         expect![[r#"
-        r-7f3 is in building
+            r-7f3 is in building
 
-        'bash-writer' is at work on step handlers
+            'bash-writer' is working on step handlers
 
-        'bash-writer' does step vars: Write vars
-          type      gatewright report r-7f3 --agent bash-writer --step vars
-          leave     built (bundle) in .work/r-7f3/vars.md
-    "#]],
+            'bash-writer' does step vars: Write vars
+              type      gatewright report r-7f3 --agent bash-writer --step vars
+              leave     built (bundle) in .work/r-7f3/vars.md
+        "#]],
     );
 }
 

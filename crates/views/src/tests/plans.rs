@@ -86,7 +86,7 @@ fn a_plan_tells_stages_limits_and_programs() {
                     target = roles/web
 
         stages, in the order of the file
-          gathering (open), where it begins
+          gathering (open), the start
               gatherer leaves context
               finish → planning
               after gatherer → planning
@@ -98,11 +98,11 @@ fn a_plan_tells_stages_limits_and_programs() {
               done → approving
               unclear → clarifying
           clarifying (ask)
-              a person is asked: The planner has questions.
+              asks a person: The planner has questions.
               leaves answers
               answered · replans ≤ 3 → planning
           approving (ask)
-              a person is asked: Is this the plan?
+              asks a person: Is this the plan?
               no · replans ≤ 3 → planning
               yes · approves plan → building
           building (steps)
@@ -138,7 +138,7 @@ fn a_plan_tells_stages_limits_and_programs() {
           tidying (agent)
               done → {finish}
           escalate (ask)
-              a person is asked: It does not get better. Continue, or stop?
+              asks a person: It does not get better. Continue, or stop?
               continue · resets fixes → where it was interrupted
               give-up → broken
               stop → abandoned
@@ -176,10 +176,7 @@ fn a_plan_that_lacks_nothing_is_ready() {
     };
     assert!(plan.is_ready());
     let text = plan.text(Paint::Plain);
-    assert!(
-        text.ends_with("all is there; nothing was started\n"),
-        "{text}"
-    );
+    assert!(!text.contains("not ready"), "{text}");
     assert!(text.contains("trusted as shipped"), "{text}");
 }
 

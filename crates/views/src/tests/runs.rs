@@ -211,27 +211,27 @@ fn a_run_in_a_task_graph() {
     check_status(
         &building(),
         expect![[r#"
-        r-7f3 · showcase · running
-          task      Write the role web
-          params    finish = complete
-                    limit = 3
-                    target = roles/web
-          project   /home/ann/web
-          driver    by hand, unwitnessed: nobody saw the agents work
-          mode      enforced
-          stage     building (steps) · attempt 1, retries 0/2
-          counters  fixes 0/2, replans 0/3
-          steps     1 of 5 done
-                    ✓ tasks     Write tasks · bash-writer · done 3m
-                    ● handlers  Write handlers · bash-writer · works 5m (d4), retries 1
-                    ○ vars      Write vars · bash-writer · ready
-                    · docs      Write docs · bash-writer · waits for handlers
-                    ✗ molecule  Write molecule · bash-writer · missing: built.md is not there
-          working   d4 'bash-writer' for step handlers in building, attempt 1, for 5m
-          budget    turns 0/40, cost 0.00/5.00
-          started   2026-08-22T10:00:00Z, 2h 5m ago
-          updated   2026-08-22T10:00:00Z, 2h 5m ago
-    "#]],
+            r-7f3 · showcase · running
+              task      Write the role web
+              params    finish = complete
+                        limit = 3
+                        target = roles/web
+              project   /home/ann/web
+              driver    by hand, unwitnessed: nobody saw the agents work
+              mode      enforced
+              stage     building (steps) · attempt 1, retries 0/2
+              counters  fixes 0/2, replans 0/3
+              steps     1 of 5 done
+                        ✓ tasks     Write tasks · bash-writer · done 3m
+                        ● handlers  Write handlers · bash-writer · working 5m (d4), retries 1
+                        ○ vars      Write vars · bash-writer · ready
+                        · docs      Write docs · bash-writer · waits for handlers
+                        ✗ molecule  Write molecule · bash-writer · missing: built.md is not there
+              working   d4 'bash-writer' for step handlers in building, attempt 1, for 5m
+              budget    turns 0/40, cost 0.00/5.00
+              started   2026-08-22T10:00:00Z, 2h 5m ago
+              updated   2026-08-22T10:00:00Z, 2h 5m ago
+        "#]],
     );
 }
 

@@ -86,7 +86,7 @@ fn a_known_worker_whose_conversation_goes_on_is_written_to() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `debugging` (running).
             The task: Write the role web
             What comes next:
-            - SendMessage to b-new, so that 'debugger' goes on; if it is gone, call the Agent tool with subagent_type "debugger""#]],
+            - use SendMessage to b-new to continue 'debugger'; if that worker is gone, call the Agent tool with subagent_type "debugger""#]],
     );
     // A fresh conversation is wanted there, whoever is known.
     let mut run = guarded("validating");
@@ -109,7 +109,7 @@ fn reviewers_of_the_host_are_called_and_others_are_started_by_us() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `reviewing` (running).
             The task: Write the role web
             What comes next:
-            - call the Agent tool with subagent_type "code-reviewer": it reviews as number 1 in round 2 of 3"#]],
+            - call the Agent tool with subagent_type "code-reviewer": it reviews as reviewer 1 in round 2 of 3"#]],
     );
     check(
         &review(Turn::Reviewing { reviewer: 1 }),
@@ -117,7 +117,7 @@ fn reviewers_of_the_host_are_called_and_others_are_started_by_us() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `reviewing` (running).
             The task: Write the role web
             What comes next:
-            - run `gatewright step r-7f3`: it starts 'codex-reviewer', which reviews as number 2 in round 2 of 3"#]],
+            - run `gatewright step r-7f3`: it starts 'codex-reviewer', which reviews as reviewer 2 in round 2 of 3"#]],
     );
     let mut fixing = review(Turn::Fixing { reviewer: 1 });
     check(
@@ -135,7 +135,7 @@ fn reviewers_of_the_host_are_called_and_others_are_started_by_us() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `reviewing` (running).
             The task: Write the role web
             What comes next:
-            - SendMessage to a1b2, so that 'debugger' goes on: it fixes what 'codex-reviewer' found; if it is gone, call the Agent tool with subagent_type "debugger""#]],
+            - use SendMessage to a1b2 to continue 'debugger': it fixes what 'codex-reviewer' found; if that worker is gone, call the Agent tool with subagent_type "debugger""#]],
     );
     check(
         &reviewed(),
@@ -143,7 +143,7 @@ fn reviewers_of_the_host_are_called_and_others_are_started_by_us() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `reviewing` (running).
             The task: Write the role web
             What comes next:
-            - run `gatewright step r-7f3`: it starts 'codex-reviewer', which reviews as number 2 in round 2 of 3"#]],
+            - run `gatewright step r-7f3`: it starts 'codex-reviewer', which reviews as reviewer 2 in round 2 of 3"#]],
     );
 }
 
@@ -155,9 +155,9 @@ fn a_step_is_named_in_the_call_and_mirrored_in_the_hosts_list() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `building` (running).
             The task: Write the role web
             What comes next:
-            - wait for 'bash-writer', which is at work on step handlers
+            - wait for 'bash-writer', which is working on step handlers
             - call the Agent tool with subagent_type "bash-writer" for step vars (Write vars); the first line of its prompt is `step: vars`
-            At most 2 at once. Mirror the steps with TaskCreate or TodoWrite if you have it, subject `ID: title`, active form `Working on TITLE`; this run decides what is done. They are:
+            At most 2 at once. If you have TaskCreate or TodoWrite, mirror the steps with it: subject `ID: title`, active form `Working on TITLE`. This run decides which steps are done. The steps:
               [completed] tasks: Write tasks
               [in_progress] handlers: Write handlers
               [pending] vars: Write vars
@@ -207,7 +207,7 @@ fn many_steps_are_not_all_told() {
     assert_eq!(told.lines().count(), 12 + 1 + 20 + 1);
     for expected in [
         "`gatewright next r-7f3` shows the rest\n",
-        "\n  … and 5 more, which `gatewright status` shows",
+        "\n  … and 5 more: `gatewright status`",
     ] {
         assert!(told.contains(expected), "{told}");
     }
@@ -234,7 +234,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `approving` (waiting: Is this the plan?).
             The task: Write the role web
             What comes next:
-            - ask the person with AskUserQuestion: the question exactly "Is this the plan?", the options exactly "no", "yes""#]],
+            - ask the person with AskUserQuestion; use exactly the question "Is this the plan?" and exactly the options "no", "yes""#]],
     );
     check(
         &guarded("clarifying"),
@@ -242,7 +242,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `clarifying` (waiting: The planner has questions.).
             The task: Write the role web
             What comes next:
-            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion, the question and its options exactly as they are written"#]],
+            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion; copy the question and its options exactly"#]],
     );
     let mut definition = definition();
     let choices = |definition: &mut Definition, words: &[&str]| {
@@ -262,7 +262,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `approving` (waiting: Is this the plan?).
             The task: Write the role web
             What comes next:
-            - the person answers "Is this the plan?" with "go": show them `gatewright next r-7f3`, and end your turn"#]],
+            - the person must answer "Is this the plan?" with "go": tell them to type `gatewright next r-7f3`, then end your turn"#]],
     );
     choices(&mut definition, &["a", "b", "c", "d", "e"]);
     check_of(
@@ -272,7 +272,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `approving` (waiting: Is this the plan?).
             The task: Write the role web
             What comes next:
-            - the person answers "Is this the plan?" with "a", "b", "c", "d", "e": show them `gatewright next r-7f3`, and end your turn"#]],
+            - the person must answer "Is this the plan?" with "a", "b", "c", "d", "e": tell them to type `gatewright next r-7f3`, then end your turn"#]],
     );
 }
 
@@ -285,7 +285,7 @@ fn open_stages_checks_and_ends() {
             The task: Write the role web
             What comes next:
             - call the Agent tool with one of these as subagent_type: "gatherer", "bash-*", "python-*"
-            - when all is done, a person ends the stage: tell them"#]],
+            - when the work is done, tell the person to end the stage"#]],
     );
     let mut definition = definition();
     let done = CommandName::parse("task-done").unwrap();
@@ -298,7 +298,7 @@ fn open_stages_checks_and_ends() {
             The task: Write the role web
             What comes next:
             - call the Agent tool with one of these as subagent_type: "gatherer", "bash-*", "python-*"
-            - when all is done, a person ends the stage by typing `/task-done`"#]],
+            - when the work is done, tell the person to type `/task-done`: it ends the stage"#]],
     );
     check(
         &guarded("linting"),
@@ -322,13 +322,13 @@ fn open_stages_checks_and_ends() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `complete` (completed).
             The task: Write the role web
             What comes next:
-            - the run is over; for a new task call the Agent tool with subagent_type "gatherer""#]],
+            - the run is over; for a new task, call the Agent tool with subagent_type "gatherer""#]],
     );
     check(
         &guarded("abandoned"),
         expect![[r#"
-            Run r-7f3 of `showcase` is over (cancelled); Gatewright guards nothing here any more.
-            - nothing: the run is over"#]],
+            Run r-7f3 of `showcase` is over (cancelled). Gatewright no longer guards this session.
+            - the run is over: there is nothing to do"#]],
     );
 }
 
@@ -347,7 +347,7 @@ fn a_session_that_works_itself_is_told_what_to_leave() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `tidying` (running).
             The task: Write the role web
             What comes next:
-            - do the work of this stage yourself, and leave this before you end your turn:
+            - do the work of this stage yourself; produce these artifacts before you end your turn:
               - validated: the file `.work/r-7f3/validated.md`, Markdown with YAML front matter, with the fields source_agent, timestamp; `status` is `FAIL` (failed) or `PASS` (passed)"#]],
     );
 }
@@ -363,7 +363,7 @@ fn work_under_way_is_waited_for() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `validating` (running).
             The task: Write the role web
             What comes next:
-            - wait for 'validator', which is at work"#]],
+            - wait for 'validator', which is working"#]],
     );
 }
 
@@ -380,7 +380,7 @@ fn a_run_that_waits_for_a_person_shows_no_way_around() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `validating` (waiting: missing: nothing was left).
             The task: Write the role web
             What comes next:
-            - a person decides (missing: nothing was left): tell them, and end your turn; `gatewright next r-7f3` shows them how"#]],
+            - a person must decide (missing: nothing was left): tell them that `gatewright next r-7f3` shows the choices, then end your turn"#]],
     );
     for word in ["skip", "retry", "cancel", "reset", "bypass"] {
         assert!(!session_prompt(&pipeline(), &run).contains(word), "{word}");

@@ -13,56 +13,56 @@ use crate::{AgentNames, Paint, Verification, history, refusal_in, status, summar
 fn a_whole_run_told_as_history() {
     expect![[r#"
         #   TIME                  WHO         RULE    WHAT
-         1  2026-08-22T10:00:00Z  ann         GW-R01  the run began at gathering (by hand, unwitnessed): Write the role web and test it
-         2  2026-08-22T10:01:00Z  ann         GW-R10  'gatherer' (d1) began in gathering, attempt 1
-         3  2026-08-22T10:01:00Z  ann         GW-R32  captured context as 00000000, left by 'gatherer' (d1)
+         1  2026-08-22T10:00:00Z  ann         GW-R01  the run started at gathering (by hand, unwitnessed): Write the role web and test it
+         2  2026-08-22T10:01:00Z  ann         GW-R10  'gatherer' (d1) was admitted to gathering, attempt 1
+         3  2026-08-22T10:01:00Z  ann         GW-R32  captured context as 00000000, written by 'gatherer' (d1)
          4  2026-08-22T10:01:00Z  ann         GW-R32  'gatherer' (d1) ended: done
          5  2026-08-22T10:01:00Z  ann         GW-R96  gathering → planning: after gatherer
          6  2026-08-22T10:02:00Z  ann         GW-R11  refused to report the work of 'validator': 'validator' may not work in planning
-         7  2026-08-22T10:03:00Z  ann         GW-R10  'planner' (d2) began in planning, attempt 1
-         8  2026-08-22T10:03:00Z  ann         GW-R32  captured plan as 02020202, left by 'planner' (d2)
+         7  2026-08-22T10:03:00Z  ann         GW-R10  'planner' (d2) was admitted to planning, attempt 1
+         8  2026-08-22T10:03:00Z  ann         GW-R32  captured plan as 02020202, written by 'planner' (d2)
          9  2026-08-22T10:03:00Z  ann         GW-R32  'planner' (d2) ended: done
         10  2026-08-22T10:03:00Z  ann         GW-R96  planning → approving: done
         11  2026-08-22T10:04:00Z  ann         GW-R60  approving was answered: yes
         12  2026-08-22T10:04:00Z  ann         GW-R60  approved plan as 02020202
         13  2026-08-22T10:04:00Z  ann         GW-R96  approving → building: yes
         14  2026-08-22T10:05:00Z  gatewright  GW-R85  2 steps of building planned: tasks, tests
-        15  2026-08-22T10:06:00Z  ann         GW-R10  'bash-tasks' (d3) began in building for step tasks, attempt 1
-        16  2026-08-22T10:06:00Z  ann         GW-R32  captured built for step tasks as 05050505, left by 'bash-tasks' (d3)
+        15  2026-08-22T10:06:00Z  ann         GW-R10  'bash-tasks' (d3) was admitted to building for step tasks, attempt 1
+        16  2026-08-22T10:06:00Z  ann         GW-R32  captured built for step tasks as 05050505, written by 'bash-tasks' (d3)
         17  2026-08-22T10:06:00Z  ann         GW-R32  'bash-tasks' (d3) ended: done
-        18  2026-08-22T10:07:00Z  ann         GW-R10  'bash-tests' (d4) began in building for step tests, attempt 1
-        19  2026-08-22T10:07:00Z  ann         GW-R32  captured built for step tests as 06060606, left by 'bash-tests' (d4)
+        18  2026-08-22T10:07:00Z  ann         GW-R10  'bash-tests' (d4) was admitted to building for step tests, attempt 1
+        19  2026-08-22T10:07:00Z  ann         GW-R32  captured built for step tests as 06060606, written by 'bash-tests' (d4)
         20  2026-08-22T10:07:00Z  ann         GW-R32  'bash-tests' (d4) ended: done
         21  2026-08-22T10:07:00Z  ann         GW-R96  building → validating: done
-        22  2026-08-22T10:08:00Z  ann         GW-R10  'validator' (d5) began in validating, attempt 1
-        23  2026-08-22T10:08:00Z  ann         GW-R32  captured validated as 07070707, left by 'validator' (d5)
+        22  2026-08-22T10:08:00Z  ann         GW-R10  'validator' (d5) was admitted to validating, attempt 1
+        23  2026-08-22T10:08:00Z  ann         GW-R32  captured validated as 07070707, written by 'validator' (d5)
         24  2026-08-22T10:08:00Z  ann         GW-R32  'validator' (d5) ended: passed
         25  2026-08-22T10:08:00Z  ann         GW-R96  validating → linting: passed
         26  2026-08-22T10:09:00Z  gatewright  GW-R50  the check linting failed (1 command): ansible-lint roles/web: exit 2 after 3.4 s
         27  2026-08-22T10:09:00Z  gatewright  GW-R96  linting → debugging: failed; fixes is now 1
-        28  2026-08-22T10:10:00Z  ann         GW-R10  'debugger' (d6) began in debugging, attempt 1
-        29  2026-08-22T10:10:00Z  ann         GW-R32  captured fixed as 09090909, left by 'debugger' (d6)
+        28  2026-08-22T10:10:00Z  ann         GW-R10  'debugger' (d6) was admitted to debugging, attempt 1
+        29  2026-08-22T10:10:00Z  ann         GW-R32  captured fixed as 09090909, written by 'debugger' (d6)
         30  2026-08-22T10:10:00Z  ann         GW-R32  'debugger' (d6) ended: done
         31  2026-08-22T10:10:00Z  ann         GW-R96  debugging → validating: done
-        32  2026-08-22T10:11:00Z  ann         GW-R10  'validator' (d7) began in validating, attempt 1
-        33  2026-08-22T10:11:00Z  ann         GW-R32  captured validated as 0a0a0a0a, left by 'validator' (d7)
+        32  2026-08-22T10:11:00Z  ann         GW-R10  'validator' (d7) was admitted to validating, attempt 1
+        33  2026-08-22T10:11:00Z  ann         GW-R32  captured validated as 0a0a0a0a, written by 'validator' (d7)
         34  2026-08-22T10:11:00Z  ann         GW-R32  'validator' (d7) ended: passed
         35  2026-08-22T10:11:00Z  ann         GW-R96  validating → linting: passed
         36  2026-08-22T10:12:00Z  gatewright  GW-R50  the check linting passed (1 command)
-        37  2026-08-22T10:12:00Z  gatewright  GW-R50  linting has passed on tree 77777777
+        37  2026-08-22T10:12:00Z  gatewright  GW-R50  linting passed on tree 77777777
         38  2026-08-22T10:12:00Z  gatewright  GW-R96  linting → reviewing: passed
-        39  2026-08-22T10:12:00Z  gatewright  GW-R80  round 1 of reviewing began
-        40  2026-08-22T10:13:00Z  ann         GW-R10  'code-reviewer' (d8) began in reviewing as reviewer 1, attempt 1
-        41  2026-08-22T10:13:00Z  ann         GW-R32  captured first_verdict as 0c0c0c0c, left by 'code-reviewer' (d8)
+        39  2026-08-22T10:12:00Z  gatewright  GW-R80  round 1 of reviewing started
+        40  2026-08-22T10:13:00Z  ann         GW-R10  'code-reviewer' (d8) was admitted to reviewing as reviewer 1, attempt 1
+        41  2026-08-22T10:13:00Z  ann         GW-R32  captured first_verdict as 0c0c0c0c, written by 'code-reviewer' (d8)
         42  2026-08-22T10:13:00Z  ann         GW-R32  'code-reviewer' (d8) ended: approved
         43  2026-08-22T10:13:00Z  ann         GW-R80  reviewer 1 ('code-reviewer') approved 77777777
-        44  2026-08-22T10:14:00Z  ann         GW-R10  'codex-reviewer' (d9) began in reviewing as reviewer 2, attempt 1
-        45  2026-08-22T10:14:00Z  ann         GW-R32  captured second_verdict as 0d0d0d0d, left by 'codex-reviewer' (d9)
+        44  2026-08-22T10:14:00Z  ann         GW-R10  'codex-reviewer' (d9) was admitted to reviewing as reviewer 2, attempt 1
+        45  2026-08-22T10:14:00Z  ann         GW-R32  captured second_verdict as 0d0d0d0d, written by 'codex-reviewer' (d9)
         46  2026-08-22T10:14:00Z  ann         GW-R32  'codex-reviewer' (d9) ended: approved
         47  2026-08-22T10:14:00Z  ann         GW-R80  reviewer 2 ('codex-reviewer') approved 77777777
-        48  2026-08-22T10:14:00Z  ann         GW-R80  reviewing has passed on tree 77777777
+        48  2026-08-22T10:14:00Z  ann         GW-R80  reviewing passed on tree 77777777
         49  2026-08-22T10:14:00Z  ann         GW-R96  reviewing → tidying: approved
-        50  2026-08-22T10:15:00Z  ann         GW-R10  'session' (d10) began in tidying, attempt 1
+        50  2026-08-22T10:15:00Z  ann         GW-R10  'session' (d10) was admitted to tidying, attempt 1
         51  2026-08-22T10:15:00Z  ann         GW-R32  'session' (d10) ended: done
         52  2026-08-22T10:15:00Z  ann         GW-R96  tidying → complete: done
     "#]].assert_eq(&whole_story().told());
@@ -74,7 +74,7 @@ fn a_page_opens_with_what_was_not_guarded_or_judged() {
     let entries = [
         Fact::Bypassed {
             until: minutes(270),
-            reason: "we mend it".to_owned(),
+            reason: "we fix it".to_owned(),
         },
         Fact::Unevaluated {
             what: "use 'Read'".to_owned(),
@@ -87,7 +87,7 @@ fn a_page_opens_with_what_was_not_guarded_or_judged() {
         ..bypassed()
     };
     let page = summary(&pipeline(), &run, &numbered, AROUND, Verification::NotRun);
-    let (top, rest) = page.split_once("## Asked").unwrap();
+    let (top, rest) = page.split_once("## Task").unwrap();
     for said in [
         "| session | s-1 holds the run (process 4242) |",
         "**NOT GUARDED until 14:30 UTC, by ada: the hook is being mended**",
@@ -96,8 +96,8 @@ fn a_page_opens_with_what_was_not_guarded_or_judged() {
         assert!(top.contains(said), "{top}");
     }
     for said in [
-        "## The way\n\n- NOT GUARDED until 2026-08-22T14:30:00Z because: we mend it",
-        "## Not judged\n\n- NOT JUDGED, and the host went on: use 'Read'",
+        "## Route\n\n- NOT GUARDED until 2026-08-22T14:30:00Z because: we fix it",
+        "## Not judged\n\n- NOT JUDGED, ",
     ] {
         assert!(rest.contains(said), "{rest}");
     }
@@ -130,14 +130,14 @@ fn a_whole_run_told_as_a_page() {
         | limit | 3 |
         | target | roles/web |
 
-        ## Asked
+        ## Task
 
         > Write the role web
         > and test it
 
-        ## The way
+        ## Route
 
-        - the run began at gathering (by hand, unwitnessed): Write the role web and test it — ann, 2026-08-22T10:00:00Z, entry 1
+        - the run started at gathering (by hand, unwitnessed): Write the role web and test it — ann, 2026-08-22T10:00:00Z, entry 1
         - gathering → planning: after gatherer — ann, 2026-08-22T10:01:00Z, entry 5
         - planning → approving: done — ann, 2026-08-22T10:03:00Z, entry 10
         - approving → building: yes — ann, 2026-08-22T10:04:00Z, entry 13
@@ -163,7 +163,7 @@ fn a_whole_run_told_as_a_page() {
 
         ## Reviews
 
-        - round 1 of reviewing began — gatewright, 2026-08-22T10:12:00Z, entry 39
+        - round 1 of reviewing started — gatewright, 2026-08-22T10:12:00Z, entry 39
         - reviewer 1 ('code-reviewer') approved 77777777 — ann, 2026-08-22T10:13:00Z, entry 43
         - reviewer 2 ('codex-reviewer') approved 77777777 — ann, 2026-08-22T10:14:00Z, entry 47
 
@@ -175,7 +175,7 @@ fn a_whole_run_told_as_a_page() {
 
         - refused to report the work of 'validator': 'validator' may not work in planning — ann, 2026-08-22T10:02:00Z, entry 6
 
-        ## Left behind
+        ## Artifacts
 
         - built `0606060606060606060606060606060606060606060606060606060606060606`
         - context `0000000000000000000000000000000000000000000000000000000000000000`
@@ -212,8 +212,8 @@ fn the_end_of_a_run_told_as_status() {
                     plan 02020202 by d2, approved
                     second_verdict 0d0d0d0d by d9
                     validated 0a0a0a0a by d7
-          gates     linting passed on tree 77777777, worked on since
-                    reviewing passed on tree 77777777, worked on since
+          gates     linting passed on tree 77777777, maybe changed since
+                    reviewing passed on tree 77777777, maybe changed since
           budget    turns 0/40, cost 0.00/5.00
           started   2026-08-22T10:00:00Z, 2h 5m ago
           updated   2026-08-22T10:15:00Z, 1h 50m ago
@@ -253,7 +253,7 @@ fn a_decision_is_explained_with_its_evidence() {
           who       gatewright
           when      2026-08-22T10:09:00Z
 
-        seen
+        evidence
           26        the check linting failed (1 command): ansible-lint roles/web: exit 2 after 3.4 s
                     (GW-R50)
                     tree    7777777777777777777777777777777777777777777777777777777777777777
@@ -261,7 +261,7 @@ fn a_decision_is_explained_with_its_evidence() {
                       roles/web/tasks/main.yml:3: no-changed-when
                       1 failure
 
-        so
+        result
           27        linting → debugging: failed; fixes is now 1 (GW-R96)
     "#]]
     .assert_eq(&view.text(Paint::Plain));
@@ -306,6 +306,6 @@ fn an_escalation_goes_back_to_where_the_run_was_going() {
         #   TIME                  WHO  RULE    WHAT
         40  2026-08-22T10:11:00Z  ann  GW-R97  validating → escalate: failed; fixes is full
         41  2026-08-22T10:12:00Z  ann  GW-R60  escalate was answered: continue
-        42  2026-08-22T10:12:00Z  ann  GW-R98  escalate → debugging: continue; fixes is set back; fixes is now 1
+        42  2026-08-22T10:12:00Z  ann  GW-R98  escalate → debugging: continue; fixes is reset; fixes is now 1
     "#]].assert_eq(&moves);
 }
