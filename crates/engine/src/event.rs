@@ -285,8 +285,6 @@ pub enum BypassAttempt {
     Workflow,
     /// A command line that starts this agent program.
     AgentProgram(String),
-    /// A command line that is too long to be read.
-    TooLong,
     /// A command line that calls a hook, as only a host does.
     HookCall,
     /// A command line with a command that is a person's.

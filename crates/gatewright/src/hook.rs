@@ -17,6 +17,7 @@ mod promise;
 mod protected_paths;
 mod question;
 mod resolve;
+mod shell_paths;
 mod skill;
 mod spool;
 mod watch;

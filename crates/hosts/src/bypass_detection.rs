@@ -1,39 +1,36 @@
-//! What a Bash call plainly gets around: the admission of agents, of people, and protected files.
+//! What a Bash call plainly does that it must not: it starts an agent program, uses a person's
+//! command, or writes a protected file.
 //!
-//! A speed bump, not a boundary. It reads what is written down, word by word; a name put together at
-//! run time, a script written first and run later, or a copy of a program under another name pass.
-//! Those are noticed elsewhere: by the hooks of the agent's own session, by the checks of the tree and
-//! of the artifacts, and by the chain of the journal.
+//! A hint, not a wall. It refuses only what the text says in so many words, so that an ordinary day's
+//! work is never refused; a name put together at run time, code in an interpreter, or a script pass.
+//! Evidence finds those: the hooks of the agent's own session, the comparison of files, the checks of
+//! the tree and of the artifacts, and the chain of the journal.
 
-mod paths;
 mod writes;
 
 use engine::BypassAttempt;
 
 use crate::known_agents;
 use crate::program::Program;
-use crate::shell::{self, LONGEST_COMMAND, Runs};
+use crate::shell::{self, Runs, Word};
+
+pub use writes::{Reach, Write};
 
 /// Code in code in code is read this far.
 const DEEPEST: usize = 6;
 
+/// Who a program named `gatewright` is: people build programs of their own by that name.
+pub type IsOurs<'a> = &'a dyn Fn(&str) -> bool;
+
 /// The first bypass that a text for a shell plainly attempts: an agent program that it runs, or a
-/// command of ours that is for people.
-pub fn in_command(command: &str) -> Option<BypassAttempt> {
-    if command.len() >= LONGEST_COMMAND - 3 {
-        return Some(BypassAttempt::TooLong);
-    }
-    bypass(command, DEEPEST)
+/// command of ours that is for people. `is_ours` tells whether a program at a path is this one.
+pub fn in_command(command: &str, is_ours: IsOurs<'_>) -> Option<BypassAttempt> {
+    bypass(command, is_ours, DEEPEST)
 }
 
-/// Does a text for a shell that runs in this folder plainly change one of these paths, something
-/// beneath it, or the folder that holds it? Reading stays free.
-///
-/// A path may be absolute, or relative to the project; a text may name it either way, with `~` or a
-/// variable in front, after a `cd`, or by a glob. Where the folder is unknown, and so empty, a relative
-/// name counts as one of the same ending elsewhere.
-pub fn changes_any(folder: &str, command: &str, protected: &[&str]) -> bool {
-    writes::changes_any(folder, command, protected)
+/// The files that a text for a shell plainly writes. Reading stays free.
+pub fn writes(command: &str) -> Vec<Write> {
+    writes::find(command)
 }
 
 /// Does a prompt that a call plants for later act as a person, or as the host? `commands` are those of
@@ -54,75 +51,77 @@ pub fn in_prompt(prompt: &str, commands: &[&str]) -> Option<BypassAttempt> {
     named.map(|word| BypassAttempt::PersonsCommand(format!("/{word}")))
 }
 
-fn bypass(text: &str, depth: usize) -> Option<BypassAttempt> {
+fn bypass(text: &str, is_ours: IsOurs<'_>, depth: usize) -> Option<BypassAttempt> {
     let all = shell::commands(text);
     all.iter()
         .find_map(|command| match shell::runs(command, &all) {
-            Runs::Program {
-                name, arguments, ..
-            } => of_program(&name, &arguments, depth),
-            Runs::Code(code) => deeper(&code, depth),
+            Runs::Program { name, arguments } => of_program(&name, &arguments, is_ours, depth),
+            Runs::Code(code) => bypass(&code, is_ours, depth.checked_sub(1)?),
             Runs::Nothing => None,
         })
 }
 
-fn deeper(code: &str, depth: usize) -> Option<BypassAttempt> {
-    bypass(code, depth.checked_sub(1)?)
+fn of_program(
+    program: &str,
+    arguments: &[Word],
+    is_ours: IsOurs<'_>,
+    depth: usize,
+) -> Option<BypassAttempt> {
+    match shell::base_name(program) {
+        "gatewright" => is_ours(program).then(|| persons_command(arguments))?,
+        "find" => {
+            let run: Vec<_> = run_by_find(arguments)?
+                .iter()
+                .map(|word| quoted(word))
+                .collect();
+            bypass(&run.join(" "), is_ours, depth.checked_sub(1)?)
+        }
+        name => {
+            let arguments: Vec<String> = arguments.iter().map(Word::to_string).collect();
+            known_agents::conversation(name, &arguments)
+                .map(|agent| BypassAttempt::AgentProgram(agent.to_owned()))
+        }
+    }
 }
 
-fn of_program(name: &str, arguments: &[String], depth: usize) -> Option<BypassAttempt> {
-    if name == "gatewright" {
-        return persons_command(arguments);
-    }
-    if name == "find" {
-        let place = arguments
-            .iter()
-            .position(|word| matches!(word.as_str(), "-exec" | "-execdir" | "-ok"))?;
-        let run: Vec<_> = arguments
-            .get(place + 1..)?
-            .iter()
-            .map(|word| quoted(word))
-            .collect();
-        return deeper(&run.join(" "), depth);
-    }
-    known_agents::conversation(name, arguments)
-        .map(|agent| BypassAttempt::AgentProgram(agent.to_owned()))
+/// The program that `find` runs for each file, with its arguments.
+fn run_by_find(arguments: &[Word]) -> Option<&[Word]> {
+    let runs = |word: &Word| matches!(&**word, "-exec" | "-execdir" | "-ok" | "-okdir");
+    let place = arguments.iter().position(runs)?;
+    arguments.get(place + 1..)
 }
 
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Commands of ours that agents may use. Every other one is a person's; whether `init` and `start` are
-/// allowed depends on what is there, which they judge themselves.
-const FOR_AGENTS: [&str; 21] = [
-    "status",
-    "list",
-    "next",
-    "why",
-    "history",
-    "lint",
-    "graph",
-    "check",
-    "step",
-    "report",
-    "statusline",
-    "demo",
-    "start",
-    "init",
-    "schema",
-    "pipelines",
-    "test",
-    "help",
-    "completions",
-    "man",
-    "exit-codes",
+/// Commands of ours that refuse every agent. Others, such as `init`, `start` and `trust`, judge by
+/// what is there.
+pub const PERSONS_COMMANDS: [&str; 18] = [
+    "answer",
+    "bypass",
+    "cancel",
+    "checkpoint",
+    "finish",
+    "fork",
+    "gc",
+    "prove-guards",
+    "recover",
+    "reset",
+    "restore",
+    "resume",
+    "retry",
+    "run",
+    "skip",
+    "trust",
+    "uninit",
+    "worker",
 ];
 
-fn persons_command(arguments: &[String]) -> Option<BypassAttempt> {
+fn persons_command(arguments: &[Word]) -> Option<BypassAttempt> {
     let mut words = arguments
         .iter()
-        .map(String::as_str)
+        .map(|word| &**word)
         .take_while(|word| *word != "--");
     if words.clone().any(|word| matches!(word, "--help" | "-h")) {
         return None;
@@ -137,7 +136,9 @@ fn persons_command(arguments: &[String]) -> Option<BypassAttempt> {
     if word == "hook" {
         return Some(BypassAttempt::HookCall);
     }
-    (!FOR_AGENTS.contains(&word)).then(|| BypassAttempt::PersonsCommand(word.to_owned()))
+    PERSONS_COMMANDS
+        .contains(&word)
+        .then(|| BypassAttempt::PersonsCommand(word.to_owned()))
 }
 
 #[cfg(test)]

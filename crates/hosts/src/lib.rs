@@ -15,7 +15,7 @@ mod program;
 mod recognition;
 mod session_host;
 pub mod settings;
-mod shell;
+pub mod shell;
 pub mod tool_names;
 mod version;
 

@@ -1,14 +1,16 @@
 //! A shell's text, read into the commands that it plainly holds.
 //!
-//! Not a shell: variables keep their names, nothing is run, and what is put together at run time is
-//! not seen. Whoever wants to hide a command can; this finds what is written down.
+//! Not a shell: variables keep their names, nothing runs, and the reader does not see what is put
+//! together at run time. It finds what is written down.
 
 mod program;
 mod quote;
+mod word;
 mod wrappers;
 
-pub use program::{Fed, Runs, base_name, read_text, runs};
+pub use program::{Runs, base_name, is_assignment, runs};
 pub use quote::shell_word;
+pub use word::Word;
 
 /// What is longer is cut before it is read, at a character.
 pub const LONGEST_COMMAND: usize = 64 * 1024;
@@ -28,13 +30,15 @@ const SUBSTITUTED: &str = "$()";
 /// One command with its words, without quotes and redirections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Command {
-    pub words: Vec<String>,
-    /// The files that its output is sent to.
-    pub written: Vec<String>,
-    /// The texts that it is given to read: here-documents and here-strings.
+    pub words: Vec<Word>,
+    /// The files that its output goes to.
+    pub written: Vec<Word>,
+    /// The texts that it reads: here-documents and here-strings.
     pub given: Vec<String>,
     /// The command before it in its pipe, by its place in the list.
     pub piped_from: Option<usize>,
+    /// The subshells around it, from the outside in. A `cd` counts for its own and those inside.
+    pub subshells: Vec<usize>,
 }
 
 /// Every command of a text, also those in parentheses, substitutions and here-documents that are
@@ -52,6 +56,9 @@ struct Reader {
     commands: Vec<Command>,
     /// Here-documents that were announced on this line, and for which command.
     announced: Vec<Announced>,
+    /// The subshells that are open, and how many there were.
+    subshells: Vec<usize>,
+    subshells_seen: usize,
 }
 
 struct Announced {
@@ -69,12 +76,6 @@ struct Draft {
     word: Option<Word>,
     expected: Expected,
     tickets: Vec<usize>,
-}
-
-#[derive(Default)]
-struct Word {
-    text: String,
-    quoted: bool,
 }
 
 /// What the next word is for.
@@ -100,6 +101,8 @@ impl Reader {
             depth,
             commands: Vec::new(),
             announced: Vec::new(),
+            subshells: Vec::new(),
+            subshells_seen: 0,
         }
     }
 
@@ -117,6 +120,14 @@ impl Reader {
         let is_there = self.peek(0) == Some(wanted);
         self.at += usize::from(is_there);
         is_there
+    }
+
+    /// Reads the commands of a subshell.
+    fn subshell(&mut self, closing: char) {
+        self.subshells_seen += 1;
+        self.subshells.push(self.subshells_seen);
+        self.list(Some(closing));
+        self.subshells.pop();
     }
 
     /// Reads commands up to what closes them.
@@ -158,7 +169,7 @@ impl Reader {
             '(' => {
                 self.at += 1;
                 self.end_command(draft);
-                self.list(Some(')'));
+                self.subshell(')');
             }
             // Nothing is open, so it closes a pattern of `case`, which is no command.
             ')' => {
@@ -186,13 +197,13 @@ impl Reader {
 
     fn redirection(&mut self, draft: &mut Draft) {
         // A number before it says which file is redirected.
-        let numbered = |word: &Word| !word.quoted && word.text.chars().all(|c| c.is_ascii_digit());
+        let numbered = |word: &Word| !word.is_quoted() && word.chars().all(|c| c.is_ascii_digit());
         if draft.word.as_ref().is_some_and(numbered) {
             draft.word = None;
         }
         let first = self.take();
         if self.take_if('(') {
-            self.list(Some(')'));
+            self.subshell(')');
             draft.push(SUBSTITUTED);
             return;
         }
@@ -236,19 +247,19 @@ impl Reader {
         };
         let command = &mut draft.command;
         match std::mem::take(&mut draft.expected) {
-            Expected::Word => command.words.push(word.text),
+            Expected::Word => command.words.push(word),
             Expected::Read => {}
-            Expected::Written => command.written.push(word.text),
-            Expected::Duplicated if word.text.chars().all(|c| c.is_ascii_digit() || c == '-') => {}
-            Expected::Duplicated => command.written.push(word.text),
-            Expected::HereString => command.given.push(word.text),
+            Expected::Written => command.written.push(word),
+            Expected::Duplicated if word.chars().all(|c| c.is_ascii_digit() || c == '-') => {}
+            Expected::Duplicated => command.written.push(word),
+            Expected::HereString => command.given.push(word.to_string()),
             Expected::HereDocument { indented } => {
                 let ticket = self.announced.len();
                 draft.tickets.push(ticket);
                 self.announced.push(Announced {
-                    end: word.text,
+                    end: word.to_string(),
                     indented,
-                    expanded: !word.quoted,
+                    expanded: !word.is_quoted(),
                     ticket: usize::MAX,
                 });
             }
@@ -258,7 +269,7 @@ impl Reader {
     /// Puts the command into the list and says where.
     fn end_command(&mut self, draft: &mut Draft) -> Option<usize> {
         self.end_word(draft);
-        let draft = std::mem::take(draft);
+        let mut draft = std::mem::take(draft);
         if draft.command == Command::default() && draft.tickets.is_empty() {
             return None;
         }
@@ -268,6 +279,7 @@ impl Reader {
                 announced.ticket = place;
             }
         }
+        draft.command.subshells.clone_from(&self.subshells);
         self.commands.push(draft.command);
         Some(place)
     }
@@ -320,18 +332,12 @@ impl Reader {
         let word = draft.word.get_or_insert_default();
         match self.take() {
             Some('\\') => {
-                let protected = self.take().filter(|c| *c != '\n');
-                word.quoted |= protected.is_some();
-                word.text.extend(protected);
+                if let Some(protected) = self.take().filter(|c| *c != '\n') {
+                    word.push_quoted(protected);
+                }
             }
-            Some('\'') => {
-                word.quoted = true;
-                self.single_quoted(word);
-            }
-            Some('"') => {
-                word.quoted = true;
-                self.quoted(Some('"'), word);
-            }
+            Some('\'') => self.single_quoted(word),
+            Some('"') => self.quoted(Some('"'), word),
             Some('$') if self.peek(0) == Some('\'') => {
                 self.at += 1;
                 self.escaped(word);
@@ -339,44 +345,47 @@ impl Reader {
             Some('$') if self.peek(0) == Some('"') => {}
             Some('$') => self.dollar(word),
             Some('`') => self.substitution('`', word),
-            Some(c) => word.text.push(c),
+            Some(c) => word.push(c),
             None => {}
         }
-        // A line that goes on is no word.
-        if draft
-            .word
-            .as_ref()
-            .is_some_and(|word| word.text.is_empty() && !word.quoted)
-        {
+        // A backslash at the end of a line makes no word.
+        let is_nothing = |word: &Word| word.is_empty() && !word.is_quoted();
+        if draft.word.as_ref().is_some_and(is_nothing) {
             draft.word = None;
         }
     }
 
     fn single_quoted(&mut self, word: &mut Word) {
+        word.mark_quoted();
         while let Some(c) = self.take().filter(|c| *c != '\'') {
-            word.text.push(c);
+            word.push_quoted(c);
         }
     }
 
     /// Text in double quotes, or a here-document that is expanded.
     fn quoted(&mut self, closing: Option<char>, word: &mut Word) {
+        word.mark_quoted();
         while let Some(c) = self.take() {
             match c {
                 _ if Some(c) == closing => return,
-                '\\' => word.text.extend(self.take().filter(|c| *c != '\n')),
+                '\\' => {
+                    if let Some(protected) = self.take().filter(|c| *c != '\n') {
+                        word.push_quoted(protected);
+                    }
+                }
                 '$' => self.dollar(word),
                 '`' => self.substitution('`', word),
-                _ => word.text.push(c),
+                _ => word.push_quoted(c),
             }
         }
     }
 
     /// `$'…'`, in which a backslash protects a quote.
     fn escaped(&mut self, word: &mut Word) {
-        word.quoted = true;
+        word.mark_quoted();
         while let Some(c) = self.take().filter(|c| *c != '\'') {
             let c = if c == '\\' { self.take() } else { Some(c) };
-            word.text.extend(c);
+            c.into_iter().for_each(|c| word.push_quoted(c));
         }
     }
 
@@ -385,7 +394,7 @@ impl Reader {
             self.substitution(')', word);
             return;
         }
-        word.text.push('$');
+        word.push('$');
         if self.peek(0) == Some('{') {
             self.braces(word);
         }
@@ -395,7 +404,7 @@ impl Reader {
     fn braces(&mut self, word: &mut Word) {
         let mut open = 0_usize;
         while let Some(c) = self.take() {
-            word.text.push(c);
+            word.push(c);
             match c {
                 '{' => open += 1,
                 '}' => open -= 1,
@@ -409,16 +418,16 @@ impl Reader {
 
     fn substitution(&mut self, closing: char, word: &mut Word) {
         let before = self.commands.len();
-        self.list(Some(closing));
+        self.subshell(closing);
         let inner = self.commands.get(before..).unwrap_or_default();
-        word.text.push_str(looked_up(inner).unwrap_or(SUBSTITUTED));
+        word.push_str(looked_up(inner).unwrap_or(SUBSTITUTED));
     }
 }
 
 /// `$(which claude)` stands for what it finds.
 fn looked_up(inner: &[Command]) -> Option<&str> {
     let [command] = inner else { return None };
-    let words: Vec<_> = command.words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = command.words.iter().map(|word| &**word).collect();
     match words.as_slice() {
         ["which" | "realpath", name] | ["command", "-v", name] | ["type", "-p", name] => Some(name),
         _ => None,
@@ -427,7 +436,7 @@ fn looked_up(inner: &[Command]) -> Option<&str> {
 
 impl Draft {
     fn push(&mut self, text: &str) {
-        self.word.get_or_insert_default().text.push_str(text);
+        self.word.get_or_insert_default().push_str(text);
     }
 }
 

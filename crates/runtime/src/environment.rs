@@ -96,6 +96,24 @@ impl Environment {
         self.state_home.clone().or_else(default)
     }
 
+    pub fn home(&self) -> Option<PathBuf> {
+        self.home.clone()
+    }
+
+    /// The folder that a variable names, where it is one of those that we read.
+    pub fn path_in(&self, variable: &str) -> Option<PathBuf> {
+        let SessionHost {
+            variables, places, ..
+        } = DEFAULT_SESSION_HOST;
+        match variable {
+            "HOME" => self.home.clone(),
+            "XDG_STATE_HOME" => self.state_home.clone(),
+            name if name == variables.project => self.project.clone(),
+            name if name == places.folder_variable => self.settings_folder.clone(),
+            _ => None,
+        }
+    }
+
     /// Where the host of sessions keeps a person's own settings.
     pub fn settings_folder(&self) -> Option<PathBuf> {
         let below = DEFAULT_SESSION_HOST.places.folder;

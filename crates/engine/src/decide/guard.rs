@@ -111,10 +111,6 @@ fn bypassing(
             Rule::BypassAttempt,
             format!("'{program}' would work outside this run: use the agent tool"),
         ),
-        BypassAttempt::TooLong => (
-            Rule::BypassAttempt,
-            String::from("a command line as long as this is not read: write a file, and use that"),
-        ),
         BypassAttempt::HookCall => (
             Rule::OwnFiles,
             String::from("hooks are called by the host of a session, and by nobody else"),

@@ -8,7 +8,6 @@ use std::time::Duration;
 use engine::{
     BindingState, BypassAttempt, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent,
 };
-use hosts::bypass_detection;
 use hosts::{Answer, Event, Payload, Stake, What};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
@@ -218,11 +217,11 @@ pub fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
         | What::MessageRequested { .. } => true,
         What::SkillRequested { skill, .. } => !skill::begins_nobody(environment, skill),
         What::ToolRequested { command, .. } => {
-            let bypass = command.as_deref().and_then(bypass_detection::in_command);
-            matches!(
-                bypass,
-                Some(BypassAttempt::AgentProgram(_) | BypassAttempt::TooLong)
-            )
+            let shell = protected_paths::shell(payload, environment);
+            let bypass = command
+                .as_deref()
+                .and_then(|command| protected_paths::bypass(&shell, command));
+            matches!(bypass, Some(BypassAttempt::AgentProgram(_)))
         }
         _ => false,
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn shown(command: &str) -> String {
-    match in_command(command) {
+    match in_command(command, &|path| !path.contains("target/")) {
         Some(BypassAttempt::AgentProgram(agent)) => format!("agent {agent}"),
         Some(BypassAttempt::PersonsCommand(word)) => format!("person {word}"),
         Some(other) => format!("{other:?}"),
@@ -26,7 +26,8 @@ fn a_conversation_with_an_agent_program_is_found() {
         ("claude --resume abc -p hi", "agent claude"),
         ("claude 'fix it'", "agent claude"),
         ("claude --bg 'fix it'", "agent claude"),
-        ("claude agents", "agent claude"),
+        ("claude config -p", "agent claude"),
+        ("claude attach x", "agent claude"),
         ("claude mcp serve", "agent claude"),
         ("claude -p --bare hi", "agent claude"),
         (
@@ -127,6 +128,8 @@ fn other_uses_of_the_same_words_stay_free() {
         ("claude mcp list", "-"),
         ("claude plugin validate --strict .", "-"),
         ("claude doctor", "-"),
+        ("claude agents", "-"),
+        ("claude logs x", "-"),
         ("codex --version", "-"),
         ("codex mcp list", "-"),
         ("gemini extensions list", "-"),
@@ -168,7 +171,13 @@ fn a_persons_commands_are_found_and_an_agents_are_not() {
         ("gatewright --color never reset", "person reset"),
         ("gatewright --color=never cancel", "person cancel"),
         ("~/bin/gatewright restore 3", "person restore"),
-        ("cd x && ./target/debug/gatewright fork", "person fork"),
+        ("/opt/gatewright fork", "person fork"),
+        ("./target/debug/gatewright fork", "-"),
+        ("gatewright metrics", "-"),
+        ("gatewright new mine", "-"),
+        ("gatewright dry-run", "-"),
+        ("gatewright doctor", "-"),
+        ("gatewright verify", "-"),
         ("env -i gatewright gc", "person gc"),
         ("script -qec 'gatewright trust' /dev/null", "person trust"),
         ("setsid gatewright uninit --yes", "person uninit"),
@@ -178,7 +187,6 @@ fn a_persons_commands_are_found_and_an_agents_are_not() {
         ),
         ("bash -c 'gatewright retry'", "person retry"),
         ("gatewright checkpoint a", "person checkpoint"),
-        ("gatewright verify --repair", "person verify"),
         ("gatewright run", "person run"),
         ("gatewright status", "-"),
         ("gatewright next --json", "-"),
@@ -219,183 +227,106 @@ fn a_planted_prompt_cannot_act_as_a_person() {
     check("", None);
 }
 
-const PROTECTED: [&str; 5] = [
-    "/home/dev/.local/state/gatewright",
-    "/home/dev/project/.claude/settings.local.json",
-    "/home/dev/.claude/settings.json",
-    "/home/dev/project/.gatewright",
-    "out/report.md",
-];
+/// Writes as one line each: the folders entered, the path, and how far the change reaches.
+fn shown_writes(command: &str) -> Vec<String> {
+    let shown = writes(command).into_iter().map(|write| {
+        let entered = write.entered.iter().map(|word| format!("{word}: "));
+        let entered: String = entered.collect();
+        let reach = match write.reach {
+            Reach::Itself => String::new(),
+            Reach::Tree => String::from(" and all in it"),
+            Reach::Picked => String::from(" or some of it"),
+            Reach::Copies(words) => {
+                let words: Vec<_> = words.iter().map(|word| word.pattern()).collect();
+                format!(" from {}", words.join(" "))
+            }
+        };
+        format!("{entered}{}{reach}", write.path.pattern())
+    });
+    shown.collect()
+}
 
-fn check_changes(expected: bool, commands: &[&str]) {
-    for command in commands {
-        assert_eq!(changes_any("", command, &PROTECTED), expected, "{command}");
+fn check_writes(rows: &[(&str, &[&str])]) {
+    for (command, expected) in rows {
+        assert_eq!(shown_writes(command), *expected, "{command}");
     }
 }
 
 #[test]
-fn a_plain_change_of_a_protected_path_is_found() {
-    check_changes(
-        true,
-        &[
-            "echo '{}' > .claude/settings.local.json",
-            "echo x >> /home/dev/project/.claude/settings.local.json",
-            "echo x >| .claude/settings.local.json",
-            "cmd &> .claude/settings.local.json",
-            "cat > .claude/settings.local.json <<'EOF'\n{}\nEOF",
-            "exec 3> .claude/settings.local.json",
-            "echo x > \"$HOME/.claude/settings.json\"",
-            "echo x > ~/.claude/settings.json",
-            "echo x > ${HOME}/.claude/settings.json",
-            "echo x | tee .claude/settings.local.json",
-            "echo x | sudo tee -a /home/dev/.claude/settings.json > /dev/null",
-            "rm .claude/settings.local.json",
-            "rm -f ./.claude/settings.local.json",
-            "rm .claude/../.claude//settings.local.json",
-            "rm .claude/sett''ings.local.json",
-            "rm .claude/*.json",
-            "rm .claude/settings{,.local}.json",
-            "rm .claude/settings.[l]ocal.json",
-            "rm -rf .claude",
-            "rm -rf .claude/",
-            "rm -rf ~/.local/state",
-            "rm -rf ~/.local/state/gatewright",
-            "rm -rf ~/.local/state/gate*",
-            "rm ~/.local/state/gatewright/gatewright.db",
-            "rm -rf /home/dev",
-            "rm -rf \"$XDG_STATE_HOME/gatewright/sessions\"",
-            "rm -r ${XDG_STATE_HOME:-$HOME/.local/state}/gatewright",
-            "cd sub && rm ../.claude/settings.local.json",
-            "rm ../../project/.claude/settings.local.json",
-            "cd src; rm -rf ~/.local/state/gatewright",
-            "rm -rf /*",
-            "mv .claude .claude.off",
-            "mv .claude/settings.local.json /tmp/",
-            "mv /tmp/x .claude/settings.local.json",
-            "cp /tmp/x .claude/settings.local.json",
-            "cp /tmp/settings.local.json .claude/",
-            "cp -t .claude /tmp/settings.local.json",
-            "install -m 644 x /home/dev/.claude/settings.json",
-            "ln -sf /dev/null .claude/settings.local.json",
-            "dd if=/dev/zero of=.claude/settings.local.json",
-            "truncate -s 0 .claude/settings.local.json",
-            "chmod 000 .claude/settings.local.json",
-            "chmod -R 000 .claude",
-            "touch .claude/settings.local.json",
-            "sed -i 's/a/b/' .claude/settings.local.json",
-            "sed -i.bak -e s/a/b/ .claude/settings.local.json",
-            "sed --in-place=.bak s/a/b/ .claude/settings.local.json",
-            "perl -pi -e s/a/b/ .claude/settings.local.json",
-            "jq 'del(.hooks)' .claude/settings.local.json > x && mv x .claude/settings.local.json",
-            "jq . .claude/settings.local.json | sponge .claude/settings.local.json",
-            "sqlite3 ~/.local/state/gatewright/gatewright.db 'update runs set x=1'",
-            "cd .claude && rm settings.local.json",
-            "cd ~/.local/state && rm -r gatewright",
-            "cd /home/dev/project; cd .claude; echo x > settings.local.json",
-            "bash -c 'rm .claude/settings.local.json'",
-            "sh -c \"echo x > .claude/settings.local.json\"",
-            "eval 'rm .claude/settings.local.json'",
-            "echo 'rm .claude/settings.local.json' | bash",
-            "bash <<X\nrm .claude/settings.local.json\nX",
-            "echo .claude/settings.local.json | xargs rm",
-            "find ~/.local/state/gatewright -type f -delete",
-            "find .claude -name '*.json' -exec rm {} +",
-            "git checkout HEAD -- .claude/settings.local.json",
-            "git rm -r --cached .gatewright",
-            "python3 -c \"open('.claude/settings.local.json','w').write('{}')\"",
-            "python3 - <<'X'\nimport os\nos.remove('.claude/settings.local.json')\nX",
-            "node -e \"require('fs').writeFileSync('.claude/settings.local.json','{}')\"",
-            "perl -e 'unlink \".claude/settings.local.json\"'",
-            "echo x > .gatewright/review.toml",
-            "tee .gatewright/prompts/a.md < x",
-            "curl -o .claude/settings.local.json http://127.0.0.1/x",
-            "echo x > out/report.md",
-            "echo x > /home/dev/project/out/report.md",
-            "x=$(rm .claude/settings.local.json)",
-            "sudo -u dev env A=b rm .claude/settings.local.json",
-            "true && nohup rm .claude/settings.local.json &",
-        ],
-    );
+fn the_files_that_a_text_names_for_writing_are_found() {
+    check_writes(&[
+        ("echo '{}' > a.json", &["a.json"]),
+        ("cmd &> a 2>> b", &["a", "b"]),
+        ("cat > a <<'X'\nrm b\nX", &["a"]),
+        ("exec 3> a", &["a"]),
+        (
+            "echo x | sudo tee -a /etc/a > /dev/null",
+            &["/dev/null", "/etc/a"],
+        ),
+        ("rm -f a 'b c'", &["a", "b c"]),
+        ("rm -rf {dist,build}", &["{dist,build} and all in it"]),
+        ("rm '*.bak' *.tmp", &[r"\*.bak", "*.tmp"]),
+        ("chmod -R a-w a", &["a-w or some of it", "a or some of it"]),
+        ("mv a b", &["a or some of it", "b from a"]),
+        ("cp -r tpl/* .", &[". from tpl/*"]),
+        ("cp -t d a b", &["d from d a b"]),
+        ("dd if=a of=b", &["b"]),
+        ("sed -i.bak -e s/a/b/ c", &["s/a/b/", "c"]),
+        ("sed -Ei s/a/b/ c", &["s/a/b/", "c"]),
+        ("jq . a | sponge a", &["a"]),
+        ("curl --output=a http://x", &["a"]),
+        ("sort -o a b", &["a"]),
+        (
+            "git checkout HEAD -- a",
+            &["HEAD or some of it", "a or some of it"],
+        ),
+        ("find a b -type f -delete", &["a", "b"]),
+        (r"find . -name '*.bak' -exec rm {} \;", &["{}", ";"]),
+        ("sudo -u dev env A=b rm a", &["a"]),
+        ("x=$(rm a)", &["a"]),
+        ("bash -c 'rm a'", &["a"]),
+        ("echo 'rm a' | bash", &["a"]),
+    ]);
 }
 
 #[test]
-fn reading_and_the_files_of_others_stay_free() {
-    check_changes(
-        false,
-        &[
-            "cat .claude/settings.local.json",
-            "ls -la ~/.local/state/gatewright",
-            "grep hooks .claude/settings.local.json",
-            "jq .hooks .claude/settings.local.json > /tmp/hooks.json",
-            "cp .claude/settings.local.json /tmp/backup.json",
-            "diff .claude/settings.local.json /tmp/x",
-            "head -5 < .claude/settings.local.json > /tmp/x",
-            "sed -n 1,5p .claude/settings.local.json",
-            "python3 -c \"print(open('.claude/settings.local.json').read())\"",
-            "find .claude -name '*.json'",
-            "git diff -- .claude/settings.local.json",
-            "git add .gatewright",
-            "wc -l out/report.md",
-            "echo x > settings.local.json",
-            "echo x > settings.json",
-            "rm -rf other/.claude",
-            "rm /tmp/project/.claude/settings.local.json",
-            "rm -rf node_modules target",
-            "rm -rf gatewright",
-            "echo x > .claude/agents/a.md",
-            "touch .claude",
-            "chmod 755 .claude",
-            "cp a.md .claude/",
-            "rm .local",
-            "mkdir -p .claude/skills",
-            "echo x > report.md",
-            "echo 'rm .claude/settings.local.json'",
-            "git commit -m 'rm .claude/settings.local.json'",
-            "cat > notes.md <<'X'\nrm .claude/settings.local.json\nX",
-            "rm *",
-            "rm -rf $HOME/gatewright",
-            "rm -rf ~/*",
-            "cd .claude && rm -rf ~/settings.local.json",
-            "cd .claude && rm /tmp/settings.local.json",
-            "echo a | xargs rm; cat .claude/settings.local.json",
-            "cargo test 2>&1 | tee /tmp/log",
-            "",
-        ],
-    );
+fn the_folder_of_a_write_is_the_one_that_its_shell_entered() {
+    check_writes(&[
+        ("cd a && rm b", &["a: b"]),
+        ("cd a; cd ../c; rm b", &["a: ../c: b"]),
+        ("cd && rm b", &["~: b"]),
+        ("cd - && rm b", &["-: b"]),
+        ("(cd a && rm b); rm c", &["a: b", "c"]),
+        ("x=$(cd a; pwd); rm c", &["c"]),
+        ("cd a; (cd b; rm c); rm d", &["a: b: c", "a: d"]),
+        ("bash -c 'cd a; rm b'; rm c", &["a: b", "c"]),
+    ]);
 }
 
 #[test]
-fn a_known_folder_tells_apart_what_ends_alike() {
-    let check = |folder: &str, command: &str, expected: bool| {
-        assert_eq!(
-            changes_any(folder, command, &PROTECTED),
-            expected,
-            "{folder}: {command}"
-        );
-    };
-    check("/home/dev/project", "rm .claude/settings.local.json", true);
-    check(
-        "/home/dev/project/sub",
-        "rm .claude/settings.local.json",
-        false,
-    );
-    check(
-        "/home/dev/project/sub",
-        "rm ../.claude/settings.local.json",
-        true,
-    );
-    check("/home/dev/project/.claude", "rm settings.local.json", true);
-    check("/home/dev/project/.claude", "rm -rf ../.claude", true);
-    check(
-        "/home/dev/project/.claude",
-        "cat settings.local.json",
-        false,
-    );
-    check("/home/dev/project", "cd .. && rm -rf project", true);
-    check("/home/dev/project", "cd ~ && rm -rf .claude", true);
-    check("/home/dev", "rm -rf project", true);
-    check("/home/dev/other", "rm -rf .gatewright", false);
-    check("/", "rm -rf home", true);
+fn what_a_text_only_reads_mentions_or_computes_is_not_a_write() {
+    for command in [
+        "",
+        "cat a",
+        "grep -r x a",
+        "cp",
+        "sed -n 1,5p a",
+        "git diff -- a",
+        "git add a",
+        "echo 'rm a'",
+        "git commit -m 'rm a > b'",
+        "python3 -c \"print(2 * 3 > 5)\"",
+        "python3 - <<'X'\nopen('a', 'w')\nX",
+        "node -e \"require('fs').writeFileSync('a', '')\"",
+        "awk '$1 > 5 { print }' a",
+        "perl -pi -e s/a/b/ c",
+        "echo a | xargs rm",
+        "sqlite3 a 'select * from users'",
+        "d=a; rm -rf $d/b",
+        "for f in a; do echo $f; done",
+    ] {
+        assert_eq!(shown_writes(command), [""; 0], "{command}");
+    }
 }
 
 #[test]
@@ -409,41 +340,10 @@ fn long_and_broken_texts_end() {
         "a/../",
         "***a/",
         "xargs ",
+        "cd a;",
     ] {
         let text = piece.repeat(64 * 1024 / piece.len());
-        in_command(&text);
-        changes_any("", &text, &PROTECTED);
-    }
-}
-
-#[test]
-fn the_folder_in_which_one_works_is_free() {
-    let protected = ["/home/dev/project/.claude/settings.json"];
-    let check = |command: &str, expected: bool| {
-        let found = changes_any("/home/dev/project", command, &protected);
-        assert_eq!(found, expected, "{command}");
-    };
-    for command in [
-        "mv a.txt .",
-        "mv sub/* .",
-        "git checkout -- .",
-        "git restore --staged .",
-        "find . -name '*.tmp' -delete",
-        "chmod -R u+w .",
-        "echo x > /tmp/.claude-notes/settings.json",
-        "echo x > sub/.claude/settings.json",
-    ] {
-        check(command, false);
-    }
-    for command in [
-        "mv .claude elsewhere",
-        "git checkout -- .claude",
-        "find .claude -name '*.json' -delete",
-        "chmod -R a-w .claude",
-        "cd .claude && echo x > settings.json",
-        "mv x.json .claude/settings.json",
-        "rm -rf /home/dev/project",
-    ] {
-        check(command, true);
+        in_command(&text, &|_| true);
+        writes(&text);
     }
 }

@@ -1,281 +1,259 @@
-//! Commands that change files, and which of their words they change.
+//! The files that a shell's text plainly writes, as its words name them.
+//!
+//! Only programs that write each file they name are here. What code does inside an interpreter, in a
+//! script or behind a pipe is not read: the comparison of files before and after finds that.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::DEEPEST;
-use super::paths::{Path, Reach};
-use crate::shell::{self, Command, Fed, Runs};
+use crate::shell::{self, Command, Runs, Word};
 
-/// Programs that change every file that they name.
-const CHANGERS: [&str; 34] = [
-    "rm", "rmdir", "unlink", "tee", "truncate", "touch", "chmod", "chown", "chgrp", "chattr",
-    "setfacl", "shred", "mkdir", "mkfifo", "mknod", "mv", "ln", "link", "ed", "ex", "vi", "vim",
-    "nvim", "nano", "emacs", "sponge", "patch", "rename", "mount", "umount", "sqlite3", "srm",
-    "trash", "gio",
-];
-
-/// Programs that change the last file that they name.
-const COPIERS: [&str; 5] = ["cp", "install", "rsync", "scp", "ditto"];
-
-const INTERPRETERS: [&str; 10] = [
-    "node",
-    "deno",
-    "bun",
-    "perl",
-    "ruby",
-    "php",
-    "lua",
-    "awk",
-    "gawk",
-    "osascript",
-];
-
-/// What code says when it changes a file.
-const CHANGING_CODE: [&str; 32] = [
-    "write",
-    "unlink",
-    "remove",
-    "rename",
-    "replace(",
-    "rmtree",
-    "rmdir",
-    "rmSync",
-    "rm(",
-    "truncate",
-    "chmod",
-    "chown",
-    "copy",
-    "move",
-    "symlink",
-    "link(",
-    "'w",
-    "\"w",
-    "'a'",
-    "\"a\"",
-    "'r+",
-    "\"r+",
-    "dump(",
-    "sqlite",
-    "system",
-    "subprocess",
-    "exec",
-    "spawn",
-    "touch",
-    "mkdir",
-    ">",
-    "delete",
-];
-
-/// How far back the names for `xargs` are looked for.
-const LONGEST_PIPE: usize = 4;
-
-/// What is protected, and where the text has gone with `cd`.
-struct Look<'p> {
-    protected: &'p [Path],
-    /// Where the text begins, and where it has gone.
-    start: Path,
-    folder: Path,
+/// A file or folder that a text writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The folders that the text entered with `cd` before, in their order.
+    pub entered: Vec<Word>,
+    pub path: Word,
+    pub reach: Reach,
 }
 
-pub fn changes_any(folder: &str, command: &str, protected: &[&str]) -> bool {
-    let protected: Vec<_> = protected.iter().map(|path| Path::parse(path)).collect();
-    let mut look = Look {
-        protected: &protected,
-        start: Path::parse(folder),
-        folder: Path::parse(folder),
-    };
-    look.text(command, DEEPEST)
+/// How much of what a command names changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The file of this name.
+    Itself,
+    /// The folder of this name with all that it holds.
+    Tree,
+    /// The same, unless it is the folder in which the text begins or one around that: such commands
+    /// pick what they change.
+    Picked,
+    /// The file of this name, or in the folder of this name the files that these words are called.
+    Copies(Vec<Word>),
 }
 
-impl Look<'_> {
-    fn text(&mut self, text: &str, depth: usize) -> bool {
+/// Programs that write each file they name.
+const WRITERS: [&str; 11] = [
+    "rm", "rmdir", "unlink", "tee", "sponge", "truncate", "touch", "shred", "chmod", "chown",
+    "chgrp",
+];
+
+/// Programs that write the last file they name.
+const COPIERS: [&str; 6] = ["cp", "install", "ln", "mv", "rsync", "scp"];
+
+/// So many relative `cd`s are followed.
+const MOST_ENTERED: usize = 32;
+
+/// Everything that this text plainly writes.
+pub(super) fn find(text: &str) -> Vec<Write> {
+    let mut reader = WriteReader::default();
+    reader.text(text, DEEPEST);
+    let assigned = reader.assigned;
+    let is_known = |word: &Word| !assigned.iter().any(|name| uses_variable(word, name));
+    let mut writes = reader.writes;
+    writes.retain(|write| is_known(&write.path) && write.entered.iter().all(is_known));
+    writes
+}
+
+#[derive(Default)]
+struct WriteReader {
+    writes: Vec<Write>,
+    /// The folders entered so far, in each subshell that entered one.
+    entered: BTreeMap<Vec<usize>, Vec<Word>>,
+    /// Variables that the text itself sets: their values are not read.
+    assigned: BTreeSet<String>,
+}
+
+impl WriteReader {
+    fn text(&mut self, text: &str, depth: usize) {
         let all = shell::commands(text);
-        all.iter().any(|command| self.command(command, &all, depth))
+        for command in &all {
+            self.command(command, &all, depth);
+        }
     }
 
-    fn command(&mut self, command: &Command, all: &[Command], depth: usize) -> bool {
-        if command
-            .written
-            .iter()
-            .any(|file| self.changes(file, Reach::Itself))
-        {
-            return true;
+    fn command(&mut self, command: &Command, all: &[Command], depth: usize) {
+        let assignments = command.words.iter();
+        let assignments = assignments.take_while(|word| shell::is_assignment(word));
+        let names = assignments.filter_map(|word| word.split('=').next());
+        let names: Vec<String> = names
+            .map(|name| name.trim_end_matches('+').to_owned())
+            .collect();
+        self.assigned.extend(names);
+        for file in &command.written {
+            self.add(command, file, Reach::Itself);
         }
         match shell::runs(command, all) {
-            Runs::Program {
-                name,
-                arguments,
-                fed,
-            } => {
-                self.program(&name, &arguments)
-                    || fed == Fed::Piped && self.fed(&name, command, all)
-                    || self.interpreter(&name, &arguments, &shell::read_text(command, all))
-            }
-            Runs::Code(code) => depth > 0 && self.text(&code, depth - 1),
-            Runs::Nothing => false,
+            Runs::Program { name, arguments } => self.program(command, &name, &arguments),
+            Runs::Code(code) if depth > 0 => self.inner_text(command, &code, depth - 1),
+            Runs::Code(_) | Runs::Nothing => {}
         }
     }
 
-    fn changes(&self, word: &str, reach: Reach) -> bool {
-        self.path_changes(&Path::parse(word).within(&self.folder), reach)
+    /// A text that another shell runs begins in the same folder, and its `cd` ends with it.
+    fn inner_text(&mut self, command: &Command, code: &str, depth: usize) {
+        let here = self.folder_of(command).to_vec();
+        let outer = std::mem::replace(&mut self.entered, BTreeMap::from([(Vec::new(), here)]));
+        self.text(code, depth);
+        self.entered = outer;
     }
 
-    fn path_changes(&self, path: &Path, reach: Reach) -> bool {
-        self.protected
-            .iter()
-            .any(|protected| path.changes(protected, reach))
-    }
-
-    fn any_changes<'w>(&self, words: impl IntoIterator<Item = &'w String>, reach: Reach) -> bool {
-        words.into_iter().any(|word| self.changes(word, reach))
-    }
-
-    /// The same for commands that pick what they change out of a folder. The folder in which the text
-    /// begins, or one around it, is everybody's to work in.
-    fn any_picks<'w>(&self, words: impl IntoIterator<Item = &'w String>, reach: Reach) -> bool {
-        let words = words.into_iter().filter(|word| {
-            let path = Path::parse(word).within(&self.folder);
-            !path.is_around(&self.start)
-        });
-        self.any_changes(words, reach)
-    }
-
-    fn program(&mut self, name: &str, arguments: &[String]) -> bool {
-        let option = |wanted: &[&str]| values(arguments, wanted);
-        match name {
-            "cd" | "pushd" => {
-                self.go(arguments);
-                false
-            }
-            "dd" => self.any_changes(&keyed(arguments, "of="), Reach::Itself),
-            "git" => self.git(arguments),
-            "find" => changes_found(arguments) && self.any_picks(arguments, Reach::Whole),
-            "sed" | "gsed" | "perl" | "ruby" | "yq" if is_in_place(arguments) => {
-                self.any_changes(arguments, Reach::Itself)
-            }
-            "awk" | "gawk" if arguments.iter().any(|word| word == "inplace") => {
-                self.any_changes(arguments, Reach::Itself)
-            }
-            "curl" => self.any_changes(&option(&["-o", "--output"]), Reach::Itself),
-            "wget" => self.any_changes(&option(&["-O", "--output-document"]), Reach::Itself),
-            "sort" => self.any_changes(&option(&["-o", "--output"]), Reach::Itself),
-            "tar" => self.any_changes(&option(&["-C", "--directory"]), Reach::Itself),
-            "unzip" => self.any_changes(&option(&["-d"]), Reach::Itself),
-            "mv" | "ln" => self.copied(arguments) || self.any_picks(arguments, Reach::Whole),
-            "chmod" | "chown" | "chgrp" | "setfacl" => self.any_picks(arguments, reach(arguments)),
-            _ if COPIERS.contains(&name) => self.copied(arguments),
-            _ if CHANGERS.contains(&name) => self.any_changes(arguments, reach(arguments)),
-            _ => false,
-        }
-    }
-
-    fn go(&mut self, arguments: &[String]) {
-        let to = arguments.iter().find(|word| !word.starts_with('-'));
-        self.folder = Path::parse(to.map_or("~", String::as_str)).within(&self.folder);
-    }
-
-    /// A copy lands at its target, or in it under its own name.
-    fn copied(&self, arguments: &[String]) -> bool {
-        let mut targets = values(arguments, &["-t", "--target-directory"]);
-        let mut words: Vec<_> = arguments
-            .iter()
-            .filter(|word| !word.starts_with('-'))
-            .collect();
-        if targets.is_empty() {
-            targets.extend(words.pop().cloned());
-        }
-        targets.iter().any(|target| {
-            let target = Path::parse(target).within(&self.folder);
-            let inside = |word: &&String| target.holding(&Path::parse(word));
-            self.path_changes(&target, Reach::Itself)
-                || words
+    fn program(&mut self, command: &Command, program: &str, arguments: &[Word]) {
+        match shell::base_name(program) {
+            "cd" | "pushd" => self.enter(command, arguments),
+            // Where these lead is not in the text.
+            "popd" => self.enter(command, &[Word::from("-")]),
+            "dd" => {
+                let outputs = arguments
                     .iter()
-                    .any(|word| self.path_changes(&inside(word), Reach::Itself))
-        })
+                    .filter_map(|word| word.without_prefix("of="));
+                outputs.for_each(|file| self.add(command, &file, Reach::Itself));
+            }
+            "sed" | "gsed" if is_in_place(arguments) => {
+                self.add_all(command, arguments, &Reach::Itself)
+            }
+            "curl" => self.add_values(command, arguments, &["-o", "--output"]),
+            "wget" => self.add_values(command, arguments, &["-O", "--output-document"]),
+            "sort" => self.add_values(command, arguments, &["-o", "--output"]),
+            "git" => self.git(command, arguments),
+            "find" => self.find(command, arguments),
+            name if COPIERS.contains(&name) => self.copies(command, name, arguments),
+            name if WRITERS.contains(&name) => {
+                self.add_all(command, arguments, &writers_reach(name, arguments))
+            }
+            _ => {}
+        }
     }
 
-    fn git(&self, arguments: &[String]) -> bool {
-        let word = arguments.iter().find(|word| !word.starts_with('-'));
-        let changes = ["checkout", "restore", "rm", "mv", "clean", "update-index"];
-        word.is_some_and(|word| changes.contains(&word.as_str()))
-            && self.any_picks(arguments, Reach::Whole)
+    fn folder_of(&self, command: &Command) -> &[Word] {
+        let mut shells = command.subshells.as_slice();
+        loop {
+            if let Some(entered) = self.entered.get(shells) {
+                return entered;
+            }
+            match shells.split_last() {
+                Some((_, outer)) => shells = outer,
+                None => return &[],
+            }
+        }
     }
 
-    /// `… | xargs rm`: the names come through the pipe.
-    fn fed(&self, name: &str, command: &Command, all: &[Command]) -> bool {
-        let changes = CHANGERS.contains(&name) || name == "sed" || name == "cp";
-        let before = |command: &&Command| all.get(command.piped_from?);
-        let pipe = std::iter::successors(before(&command), before).take(LONGEST_PIPE);
-        let texts = pipe.flat_map(|command| command.words.iter().chain(&command.given));
-        let mut words = texts.flat_map(|text| text.split_whitespace());
-        changes && words.any(|word| self.changes(word, Reach::Itself))
+    fn enter(&mut self, command: &Command, arguments: &[Word]) {
+        let is_option = |word: &&Word| word.starts_with('-') && word.len() > 1;
+        let to = arguments.iter().find(|word| !is_option(word));
+        let to = to.cloned().unwrap_or_else(|| Word::from("~"));
+        let is_absolute = to.pattern().starts_with(['/', '~']);
+        let mut entered = match self.folder_of(command) {
+            _ if is_absolute => Vec::new(),
+            // Further than anybody goes: where this leads is not followed.
+            folder if folder.len() >= MOST_ENTERED => vec![Word::from("-")],
+            folder => folder.to_vec(),
+        };
+        entered.push(to);
+        self.entered.insert(command.subshells.clone(), entered);
     }
 
-    /// Code on the command line, or read from a text that stands there.
-    fn interpreter(&self, name: &str, arguments: &[String], read: &str) -> bool {
-        let is_known = INTERPRETERS.contains(&name) || name.starts_with("python");
-        is_known && (arguments.iter().any(|code| self.code(code)) || self.code(read))
+    fn add(&mut self, command: &Command, path: &Word, reach: Reach) {
+        let entered = self.folder_of(command).to_vec();
+        let path = path.clone();
+        self.writes.push(Write {
+            entered,
+            path,
+            reach,
+        });
     }
 
-    fn code(&self, code: &str) -> bool {
-        let is_path = |c: char| c.is_alphanumeric() || "/._-~*$".contains(c);
-        let mut words = code.split(|c| !is_path(c)).filter(|word| !word.is_empty());
-        let changing = || CHANGING_CODE.iter().any(|mark| code.contains(mark));
-        words.any(|word| self.changes(word, Reach::Itself)) && changing()
+    fn add_all(&mut self, command: &Command, words: &[Word], reach: &Reach) {
+        for word in operands(words) {
+            self.add(command, word, reach.clone());
+        }
+    }
+
+    /// The values of an option, as `-o FILE` or `--output=FILE`.
+    fn add_values(&mut self, command: &Command, arguments: &[Word], options: &[&str]) {
+        for (place, word) in arguments.iter().enumerate() {
+            let next = || arguments.get(place + 1).cloned();
+            let value = options.iter().find_map(|option| {
+                let joined = word.without_prefix(&format!("{option}="));
+                if **word == **option { next() } else { joined }
+            });
+            if let Some(file) = value {
+                self.add(command, &file, Reach::Itself);
+            }
+        }
+    }
+
+    fn copies(&mut self, command: &Command, name: &str, arguments: &[Word]) {
+        let mut words: Vec<Word> = operands(arguments).cloned().collect();
+        let into = ["-t", "--target-directory"];
+        let place = arguments.iter().position(|word| into.contains(&&**word));
+        let target = match place {
+            Some(place) => arguments.get(place + 1).cloned(),
+            None => words.pop(),
+        };
+        if name == "mv" {
+            for word in &words {
+                self.add(command, word, Reach::Picked);
+            }
+        }
+        if let Some(target) = target {
+            self.add(command, &target, Reach::Copies(words));
+        }
+    }
+
+    fn git(&mut self, command: &Command, arguments: &[Word]) {
+        let mut words = operands(arguments);
+        let changes = ["checkout", "restore", "rm", "mv", "clean"];
+        if words.next().is_some_and(|word| changes.contains(&&**word)) {
+            words.for_each(|word| self.add(command, word, Reach::Picked));
+        }
+    }
+
+    /// `find FOLDER… -delete` empties the folders it names; with `-exec` it runs a program, which may
+    /// name a file itself.
+    fn find(&mut self, command: &Command, arguments: &[Word]) {
+        let is_test = |word: &&Word| word.starts_with(['-', '(', '!']);
+        let folders = arguments.iter().take_while(|word| !is_test(word));
+        if arguments.iter().any(|word| **word == *"-delete") {
+            folders.for_each(|folder| self.add(command, folder, Reach::Itself));
+        }
+        if let Some([program, rest @ ..]) = super::run_by_find(arguments) {
+            self.program(command, program, rest);
+        }
     }
 }
 
-/// With a recursive option a program changes all that is in a folder.
-fn reach(arguments: &[String]) -> Reach {
-    let recursive = |word: &String| {
+/// The words that are not options.
+fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
+    words.iter().filter(|word| !word.starts_with('-'))
+}
+
+fn writers_reach(name: &str, arguments: &[Word]) -> Reach {
+    let recursive = |word: &Word| {
         let cluster = word.starts_with('-') && !word.starts_with("--");
-        word == "--recursive" || cluster && word.contains(['r', 'R'])
+        **word == *"--recursive" || cluster && word.contains(['r', 'R'])
     };
-    if arguments.iter().any(recursive) {
-        Reach::Whole
-    } else {
-        Reach::Itself
+    match name {
+        _ if !arguments.iter().any(recursive) => Reach::Itself,
+        "chmod" | "chown" | "chgrp" => Reach::Picked,
+        _ => Reach::Tree,
     }
 }
 
-/// `-i`, `-i.bak`, `-pi`, `--in-place`: the file itself is changed.
-fn is_in_place(arguments: &[String]) -> bool {
+/// `-i`, `-i.bak`, `-Ei`, `--in-place`: sed writes the files themselves.
+fn is_in_place(arguments: &[Word]) -> bool {
     arguments.iter().any(|word| {
-        let cluster = word
-            .strip_prefix('-')
-            .filter(|letters| !letters.starts_with('-'));
-        let letters = cluster
-            .unwrap_or_default()
-            .split('.')
-            .next()
-            .unwrap_or_default();
+        let letters = word.strip_prefix('-').unwrap_or_default();
         word.starts_with("--in-place")
-            || word == "--inplace"
-            || letters.contains('i') && letters.chars().all(|c| c.is_ascii_alphanumeric())
+            || letters
+                .trim_start_matches(['n', 'E', 'r', 's', 'u', 'z'])
+                .starts_with('i')
     })
 }
 
-fn changes_found(arguments: &[String]) -> bool {
-    let changes = |word: &String| {
-        word == "-delete" || CHANGERS.contains(&word.as_str()) || word.starts_with("-fprint")
-    };
-    arguments.iter().any(changes)
-}
-
-/// The values of an option, as `-o FILE`, `-oFILE` or `--output=FILE`.
-fn values(arguments: &[String], wanted: &[&str]) -> Vec<String> {
-    let mut values = Vec::new();
-    for (place, word) in arguments.iter().enumerate() {
-        for option in wanted {
-            match word.strip_prefix(option) {
-                Some("") => values.extend(arguments.get(place + 1).cloned()),
-                Some(value) => values.push(value.trim_start_matches('=').to_owned()),
-                None => {}
-            }
-        }
-    }
-    values
-}
-
-fn keyed(arguments: &[String], key: &str) -> Vec<String> {
-    let values = arguments.iter().filter_map(|word| word.strip_prefix(key));
-    values.map(str::to_owned).collect()
+fn uses_variable(word: &Word, name: &str) -> bool {
+    word.split('$').skip(1).any(|after| {
+        let after = after.trim_start_matches('{');
+        let rest = after.strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    })
 }

@@ -1,28 +1,19 @@
 //! What a command runs in the end, behind assignments, keywords and programs that run others.
 
-use super::Command;
 use super::wrappers::{Wrapper, after_options, code, run_by_package_manager};
+use super::{Command, Word};
 
 /// What a command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runs {
     Program {
-        /// Its name, without the folder.
+        /// Its name, with the folder where the text names one.
         name: String,
-        arguments: Vec<String>,
-        fed: Fed,
+        arguments: Vec<Word>,
     },
     /// A text for a shell.
     Code(String),
     Nothing,
-}
-
-/// Does a program get more arguments than are written down?
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fed {
-    /// Behind `xargs`: from the pipe.
-    Piped,
-    No,
 }
 
 const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash"];
@@ -38,7 +29,6 @@ const INSTEAD: [&str; 6] = ["for", "case", "select", "function", "[[", "test"];
 /// What a command runs. `all` is the list that it is from: a pipe may bring the text for a shell.
 pub fn runs(command: &Command, all: &[Command]) -> Runs {
     let mut words = command.words.as_slice();
-    let mut fed = Fed::No;
     // Each turn takes at least one word away.
     loop {
         words = undressed(words);
@@ -54,25 +44,18 @@ pub fn runs(command: &Command, all: &[Command]) -> Runs {
             continue;
         }
         let Some(wrapper) = Wrapper::find(name) else {
-            let (name, arguments) = (name.to_owned(), rest.to_vec());
-            return Runs::Program {
-                name,
-                arguments,
-                fed,
-            };
+            let (name, arguments) = (first.to_string(), rest.to_vec());
+            return Runs::Program { name, arguments };
         };
         if let Some(code) = wrapper.code(rest) {
             return Runs::Code(code);
-        }
-        if matches!(name, "xargs" | "gxargs" | "parallel") {
-            fed = Fed::Piped;
         }
         words = wrapper.command(rest);
     }
 }
 
 /// What is known from the first word alone.
-fn directly(command: &Command, all: &[Command], first: &str, rest: &[String]) -> Option<Runs> {
+fn directly(command: &Command, all: &[Command], first: &str, rest: &[Word]) -> Option<Runs> {
     let name = base_name(first);
     if INSTEAD.contains(&first) || is_lookup(first, rest) {
         return Some(Runs::Nothing);
@@ -81,7 +64,7 @@ fn directly(command: &Command, all: &[Command], first: &str, rest: &[String]) ->
         return Some(Runs::Code(first.to_owned()));
     }
     if name == "eval" {
-        return Some(Runs::Code(rest.join(" ")));
+        return Some(Runs::Code(joined(rest)));
     }
     SHELLS
         .contains(&name)
@@ -97,13 +80,14 @@ pub fn base_name(word: &str) -> &str {
     known.unwrap_or(name)
 }
 
-fn undressed(words: &[String]) -> &[String] {
-    let dressing = |word: &String| BEFORE.contains(&word.as_str()) || is_assignment(word);
+fn undressed(words: &[Word]) -> &[Word] {
+    let dressing = |word: &Word| BEFORE.contains(&&**word) || is_assignment(word);
     let dressed = words.iter().take_while(|word| dressing(word)).count();
     words.get(dressed..).unwrap_or_default()
 }
 
-fn is_assignment(word: &str) -> bool {
+/// `NAME=value`, which sets a variable.
+pub fn is_assignment(word: &str) -> bool {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let name = word
         .split_once('=')
@@ -116,25 +100,21 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// `command -v claude` asks where it is.
-fn is_lookup(first: &str, rest: &[String]) -> bool {
+fn is_lookup(first: &str, rest: &[Word]) -> bool {
     first == "command"
         && rest
             .first()
-            .is_some_and(|word| matches!(word.as_str(), "-v" | "-V"))
+            .is_some_and(|word| matches!(&**word, "-v" | "-V"))
 }
 
 /// A shell runs the text after `-c`, or what it is given to read, unless it is given a script.
-fn shell(command: &Command, all: &[Command], name: &str, rest: &[String]) -> Runs {
+fn shell(command: &Command, all: &[Command], name: &str, rest: &[Word]) -> Runs {
     if let Some(code) = code(rest, 'c') {
         return Runs::Code(code);
     }
     if !after_options(rest, |_| false).is_empty() {
         let (name, arguments) = (name.to_owned(), rest.to_vec());
-        return Runs::Program {
-            name,
-            arguments,
-            fed: Fed::No,
-        };
+        return Runs::Program { name, arguments };
     }
     match read_text(command, all) {
         code if code.is_empty() => Runs::Nothing,
@@ -144,14 +124,19 @@ fn shell(command: &Command, all: &[Command], name: &str, rest: &[String]) -> Run
 
 /// The text that a command reads, as far as it is written down: here-documents, or what the command
 /// before it in the pipe prints.
-pub fn read_text(command: &Command, all: &[Command]) -> String {
+fn read_text(command: &Command, all: &[Command]) -> String {
     let mut texts = command.given.clone();
     let before = command.piped_from.and_then(|place| all.get(place));
     if let Some(before) = before {
         texts.extend(before.given.iter().cloned());
         let printed = before.words.split_first();
         let printed = printed.filter(|(name, _)| matches!(base_name(name), "echo" | "printf"));
-        texts.extend(printed.map(|(_, words)| words.join(" ")));
+        texts.extend(printed.map(|(_, words)| joined(words)));
     }
     texts.join("\n")
+}
+
+fn joined(words: &[Word]) -> String {
+    let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+    words.join(" ")
 }

@@ -5,7 +5,8 @@ use super::*;
 /// Commands as one line each: words with `·` between them, then files and texts.
 fn shown(text: &str) -> Vec<String> {
     let shown = commands(text).into_iter().map(|command| {
-        let mut line = command.words.join("·");
+        let words: Vec<&str> = command.words.iter().map(|word| &**word).collect();
+        let mut line = words.join("·");
         line.extend(command.written.iter().map(|file| format!(" >{file}")));
         line.extend(command.given.iter().map(|text| format!(" <<{text:?}")));
         line.extend(command.piped_from.map(|from| format!(" |{from}")));

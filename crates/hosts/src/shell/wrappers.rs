@@ -1,5 +1,7 @@
 //! Programs that run another, and how their own arguments look.
 
+use super::Word;
+
 /// A program that runs another.
 pub struct Wrapper {
     names: &'static str,
@@ -95,12 +97,12 @@ impl Wrapper {
     }
 
     /// The text for a shell that it is given.
-    pub fn code(&self, words: &[String]) -> Option<String> {
+    pub fn code(&self, words: &[Word]) -> Option<String> {
         code(words, self.code?)
     }
 
     /// The command that it runs.
-    pub fn command<'w>(&self, words: &'w [String]) -> &'w [String] {
+    pub fn command<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         let rest = after_options(words, |option| self.takes_next(option));
         let rest = rest.get(self.skipped.min(rest.len())..);
         // Some take options again after their own words, as `tmux new -d` does.
@@ -119,11 +121,11 @@ impl Wrapper {
 }
 
 /// The command of a package manager that runs one.
-pub fn run_by_package_manager(words: &[String]) -> Option<&[String]> {
+pub fn run_by_package_manager(words: &[Word]) -> Option<&[Word]> {
     let runner = RUNNERS.iter().find(|runner| {
         let mut given = words.iter();
         let mut parts = runner.split(' ');
-        parts.all(|part| given.next().is_some_and(|word| word == part))
+        parts.all(|part| given.next().is_some_and(|word| **word == *part))
     })?;
     let rest = words.get(runner.split(' ').count()..)?;
     Some(after_options(rest, |_| false))
@@ -131,14 +133,14 @@ pub fn run_by_package_manager(words: &[String]) -> Option<&[String]> {
 
 /// The value of the option that carries a text for a shell. Its letter may stand last in a cluster, as
 /// in `-lc`.
-pub fn code(words: &[String], letter: char) -> Option<String> {
-    let options = words.iter().take_while(|word| *word != "--");
+pub fn code(words: &[Word], letter: char) -> Option<String> {
+    let options = words.iter().take_while(|word| ***word != *"--");
     for (place, word) in options.enumerate().take(FIRST_WORDS) {
         let cluster = word
             .strip_prefix('-')
             .filter(|cluster| !cluster.starts_with('-'));
-        if cluster.is_some_and(|cluster| cluster.ends_with(letter)) || word == "--command" {
-            return words.get(place + 1).cloned();
+        if cluster.is_some_and(|cluster| cluster.ends_with(letter)) || **word == *"--command" {
+            return words.get(place + 1).map(Word::to_string);
         }
         let mut joined = ["--command=", "--split-string="].iter();
         if let Some(code) = joined.find_map(|option| word.strip_prefix(option)) {
@@ -149,10 +151,10 @@ pub fn code(words: &[String], letter: char) -> Option<String> {
 }
 
 /// The words after the options.
-pub fn after_options(words: &[String], takes_next: impl Fn(&str) -> bool) -> &[String] {
+pub fn after_options(words: &[Word], takes_next: impl Fn(&str) -> bool) -> &[Word] {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
-        if first == "--" {
+        if **first == *"--" {
             return after;
         }
         if first.len() < 2 || !first.starts_with(['-', '+']) {

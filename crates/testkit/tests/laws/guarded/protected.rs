@@ -259,7 +259,6 @@ fn every_other_door_to_an_agent_is_shut() {
     for (door, came) in [
         ("tool Workflow door workflow", "refuse R26 | refused"),
         ("tool Bash door claude", "refuse R26 | refused"),
-        ("tool Bash door long", "refuse R26 | refused"),
         ("tool Bash door hook", "refuse R23 | refused"),
         ("tool Bash door reset", "refuse R66 | refused"),
         ("tool Agent door ../x", "refuse R11 | refused"),

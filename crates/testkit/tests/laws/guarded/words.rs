@@ -224,7 +224,6 @@ fn bypass(word: &str) -> BypassAttempt {
         "workflow" => BypassAttempt::Workflow,
         "claude" => BypassAttempt::AgentProgram("claude -p".into()),
         "hook" => BypassAttempt::HookCall,
-        "long" => BypassAttempt::TooLong,
         "reset" => BypassAttempt::PersonsCommand("gatewright reset".into()),
         name => match name.strip_prefix("own:") {
             Some(own) => BypassAttempt::OwnAgent(agent(own)),
