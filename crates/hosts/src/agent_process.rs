@@ -1,38 +1,41 @@
 //! The process of an agent that we start: its command line, its hooks, and what its output says.
 
-mod account;
-mod guarding;
-pub(crate) mod trouble;
+mod agent_output;
+mod guard_setup;
+pub(crate) mod service_failure;
 
-pub use account::{Account, End};
-pub use guarding::{Ground, Guard, Guarding, Own, OwnPlace, Unguardable};
-pub(crate) use trouble::Trouble;
+pub use agent_output::{AgentOutput, ReportedEnd};
+pub use guard_setup::{
+    GuardError, GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText,
+    Workplace,
+};
+pub(crate) use service_failure::ServiceFailure;
 
-/// What a worker is started with. Its prompt comes on its input.
+/// How to start an agent as a worker. The agent reads its prompt from stdin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start<'a> {
-    pub talk: Talk<'a>,
+pub struct StartOptions<'a> {
+    pub conversation: Conversation<'a>,
     pub model: Option<&'a str>,
-    pub may: May,
-    /// Tools that it may not use, as `tools.deny` names them. Programs whose command line cannot
-    /// forbid tools leave that to our hooks.
+    pub file_access: FileAccess,
+    /// Tools that the agent may not use, as `tools.deny` names them. If the program's command line
+    /// cannot forbid tools, our hooks refuse the calls.
     pub denied: &'a [String],
 }
 
-/// Which conversation it is. Never «the last one»: that may be somebody else's.
+/// The conversation in which the agent works. Always by id: "the last one" may belong to somebody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Talk<'a> {
-    /// A new one, under this id where the program lets us choose.
+pub enum Conversation<'a> {
+    /// A new conversation, under this id if the program lets us choose one.
     New(&'a str),
-    /// The one of this id goes on.
-    GoesOn(&'a str),
+    /// An earlier conversation, by its id.
+    Resume(&'a str),
 }
 
-/// What a worker may do to files, as far as the program can be told.
+/// Which files a worker may write, as far as the program has options for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum May {
-    Read,
-    /// Change nothing but write what it leaves.
-    Leave,
-    Change,
+pub enum FileAccess {
+    ReadOnly,
+    /// The worker writes its artifacts and no other file.
+    ArtifactsOnly,
+    ReadWrite,
 }

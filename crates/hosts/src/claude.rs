@@ -1,27 +1,28 @@
 //! Claude Code: its hook payloads, our answers, and what its Bash calls could get around.
 //!
-//! Measured with 2.1.325. `tests/claude-code` holds what it sends.
+//! Measured with 2.1.325. `tests/claude-code` has recorded payloads.
 
+mod invalid_settings;
 mod notification;
 pub mod plugin;
 mod process;
 mod question;
 mod read;
 pub(crate) mod session_host;
-mod settings_faults;
 pub mod statusline;
 mod step;
 mod wire;
 mod write;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    Abilities, ConversationIds, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    UsageScope,
 };
 use crate::hook::Event;
 use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
-/// What is different about it.
+/// The differences from other programs.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     title: "Claude Code",
     recognition: Recognition {
@@ -62,7 +63,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ]),
     },
     tested: Version([2, 1, 325]),
-    // Before, a tool call went through when a hook crashed.
+    // In earlier versions a tool call passed when a hook crashed.
     oldest: Version([2, 1, 295]),
     abilities: Abilities {
         blocks_tools: true,
@@ -100,17 +101,17 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Ours,
-        counting: Counting::Conversation,
-        own_settings: None,
+        usage_scope: UsageScope::Conversation,
+        personal_settings: None,
         project_settings: &[],
         own_folder: Some((
             ".claude/",
             "Write files in `.claude/` with your Write tool: no shell may.",
         )),
         arguments: process::arguments,
-        guarding: process::guarding,
+        guard_setup: process::guard_setup,
         read_line: process::read_line,
-        trouble_of_exit_code: |_| None,
+        failure_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {
         event: Event::parse,

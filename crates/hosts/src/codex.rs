@@ -1,20 +1,21 @@
 //! Codex: its hooks, its command line, and what its output says.
 //!
-//! Measured with 0.166.0. `tests/codex` holds what it prints.
+//! Measured with 0.166.0. `tests/codex` has recorded output.
 
-mod guarding;
+mod guard_setup;
 mod hook;
 mod process;
 mod wire;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    Abilities, ConversationIds, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    UsageScope,
 };
 use crate::hook::{Event, exit_code};
 use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
-/// What is different about it.
+/// The differences from other programs.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     title: "Codex",
     recognition: Recognition {
@@ -40,7 +41,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ]),
     },
     tested: Version([0, 166, 0]),
-    // Several versions before did not call the hooks of `codex exec`.
+    // Several earlier versions did not call the hooks of `codex exec`.
     oldest: Version([0, 140, 0]),
     abilities: Abilities {
         blocks_tools: true,
@@ -68,14 +69,14 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Its,
-        counting: Counting::Conversation,
-        own_settings: Some(guarding::OWN),
+        usage_scope: UsageScope::Conversation,
+        personal_settings: Some(guard_setup::PERSONAL_SETTINGS),
         project_settings: &[".codex/config.toml", ".codex/hooks.json"],
         own_folder: None,
         arguments: process::arguments,
-        guarding: guarding::guarding,
+        guard_setup: guard_setup::guard_setup,
         read_line: process::read_line,
-        trouble_of_exit_code: |_| None,
+        failure_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {
         event: Event::parse,

@@ -1,6 +1,9 @@
-//! What is different between agent programs, as data. Each program has one descriptor, in its own file.
+//! The differences between agent programs, as data. Each program has one descriptor, in its own file.
 
-use crate::agent_process::{Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable};
+use crate::agent_process::{
+    AgentOutput, GuardError, GuardInputs, GuardSetup, PersonalSettingsLocation, ServiceFailure,
+    StartOptions,
+};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
 use crate::recognition::Recognition;
 use crate::session_host::SessionHost;
@@ -11,28 +14,29 @@ pub struct Descriptor {
     /// Its name for people.
     pub title: &'static str,
     pub recognition: Recognition,
-    /// The version with which our tests are run.
+    /// The version that our tests use.
     pub tested: Version,
-    /// The first version that has all that we need.
+    /// The first version with everything that we need.
     pub oldest: Version,
     pub abilities: Abilities,
-    /// Where its sessions hold runs. Of other programs only the workers that we start are guarded.
+    /// Present if its sessions can hold runs. For other programs we guard only the workers that we
+    /// start.
     pub session_host: Option<&'static SessionHost>,
     pub tools: ToolNames,
     pub process: ProcessDescriptor,
     pub hooks: HookDescriptor,
 }
 
-/// What a program can do when we start it. A pipeline that needs more is refused.
+/// What a program can do when we start it. We refuse a pipeline that needs more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each answers a question of its own, and all are read by name"
+    reason = "independent facts, all read by name"
 )]
 pub struct Abilities {
     /// A hook for its process alone can refuse a tool call before it happens.
     pub blocks_tools: bool,
-    /// A conversation goes on by its exact id, in another process.
+    /// A new process can resume a conversation by its exact id.
     pub resumes_exactly: bool,
     /// It reports the tokens that it used.
     pub reports_usage: bool,
@@ -40,7 +44,7 @@ pub struct Abilities {
     pub reports_cost: bool,
 }
 
-/// Its tools by what they are for. The first name is the one that is used today.
+/// Tool names by purpose. The first name is the current one.
 pub struct ToolNames {
     /// Starts another agent.
     pub agent: &'static [&'static str],
@@ -54,37 +58,36 @@ pub struct ToolNames {
     pub fetch: &'static [&'static str],
     pub search_web: &'static [&'static str],
     pub to_do_list: &'static [&'static str],
-    /// Tools that change no file, whatever they are given.
+    /// Tools that never change a file.
     pub only_read: &'static [&'static str],
-    /// How the names of tools that an MCP server brings begin.
+    /// The prefix of MCP tool names.
     pub foreign_prefix: &'static str,
 }
 
-/// How a program is started, and what its output says.
+/// How to start a program and read its output.
 pub struct ProcessDescriptor {
-    /// Variables that say where it finds its settings and its service.
+    /// Environment variables with the location of its settings and its service.
     pub settings_variables: &'static [&'static str],
-    /// Variables with which it logs in.
+    /// Environment variables with credentials.
     pub login_variables: &'static [&'static str],
     pub ids: ConversationIds,
-    pub counting: Counting,
-    /// Settings of the person that guarding must know: the program does not find them any more, or
+    pub usage_scope: UsageScope,
+    /// A person's settings that `guard_setup` must know: the program no longer finds them by itself, or
     /// would write to them.
-    pub own_settings: Option<OwnPlace>,
-    /// Files in a project that change how the next process of it works, where it has no
-    /// [`SessionHost`] that names them.
+    pub personal_settings: Option<PersonalSettingsLocation>,
+    /// Files in a project that configure the program, if it has no [`SessionHost`] that names them.
     pub project_settings: &'static [&'static str],
-    /// A folder into which it lets only its own tools write, with what to tell a worker that must
-    /// leave something there.
+    /// A folder that only the program's own tools may write to, with advice for a worker that must write
+    /// an artifact there.
     pub own_folder: Option<(&'static str, &'static str)>,
     /// Its command line.
-    pub arguments: fn(&Start<'_>) -> Vec<String>,
-    /// What makes its hooks call us, in its process alone.
-    pub guarding: fn(&Guard<'_>) -> Result<Guarding, Unguardable>,
+    pub arguments: fn(&StartOptions<'_>) -> Vec<String>,
+    /// Registers our hooks in one process.
+    pub guard_setup: fn(&GuardInputs<'_>) -> Result<GuardSetup, GuardError>,
     /// Reads one line of its output.
-    pub read_line: fn(&[u8], &mut Account),
-    /// What an exit code of its own means.
-    pub trouble_of_exit_code: fn(i32) -> Option<Trouble>,
+    pub read_line: fn(&[u8], &mut AgentOutput),
+    /// The service failure that an exit code means.
+    pub failure_of_exit_code: fn(i32) -> Option<ServiceFailure>,
 }
 
 /// Who chooses the id of a new conversation.
@@ -94,25 +97,25 @@ pub enum ConversationIds {
     Its,
 }
 
-/// Since when a program counts the tokens and the cost that it reports.
+/// What the reported tokens and cost cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// From the beginning of the process.
+pub enum UsageScope {
+    /// The process.
     Process,
-    /// From the beginning of the conversation, through all processes that went on with it.
+    /// The whole conversation, over all processes that took part.
     Conversation,
 }
 
-/// Reads a payload; the event that it names wins over the given one.
+/// Reads a payload. The event that it names wins over the given one.
 pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), Unreadable>;
 
-/// How a program talks to its hooks.
+/// How a program calls its hooks.
 pub struct HookDescriptor {
-    /// The event that it calls so.
+    /// The event with this name.
     pub event: fn(&str) -> Event,
     pub read: ReadHook,
     pub write: fn(Event, &Answer) -> Bytes,
-    /// Would its session take this text, put to it as a prompt, for a message of its own?
+    /// Would a session take a prompt with this text for a message from the program itself?
     pub imitates_host: fn(&str) -> bool,
     /// The answer when we could not judge.
     pub undecided: fn(Event, Stake, &str) -> Bytes,

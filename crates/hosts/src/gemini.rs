@@ -1,20 +1,21 @@
 //! Gemini CLI: its hooks, its command line, and what its output says.
 //!
-//! Measured with 0.61.0. `tests/gemini` holds what it prints.
+//! Measured with 0.61.0. `tests/gemini` has recorded output.
 
-mod guarding;
+mod guard_setup;
 mod hook;
 mod process;
 mod wire;
 
 use crate::descriptor::{
-    Abilities, ConversationIds, Counting, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    Abilities, ConversationIds, Descriptor, HookDescriptor, ProcessDescriptor, ToolNames,
+    UsageScope,
 };
 use crate::hook::exit_code;
 use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
-/// What is different about it.
+/// The differences from other programs.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     title: "Gemini CLI",
     recognition: Recognition {
@@ -32,7 +33,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         ]),
     },
     tested: Version([0, 61, 0]),
-    // Before, the id of a conversation could not be chosen.
+    // Earlier versions do not let us choose the id of a conversation.
     oldest: Version([0, 37, 0]),
     abilities: Abilities {
         blocks_tools: true,
@@ -60,14 +61,14 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Ours,
-        counting: Counting::Process,
-        own_settings: Some(guarding::OWN),
+        usage_scope: UsageScope::Process,
+        personal_settings: Some(guard_setup::PERSONAL_SETTINGS),
         project_settings: &[".gemini/settings.json"],
         own_folder: None,
         arguments: process::arguments,
-        guarding: guarding::guarding,
+        guard_setup: guard_setup::guard_setup,
         read_line: process::read_line,
-        trouble_of_exit_code: process::trouble,
+        failure_of_exit_code: process::service_failure,
     },
     hooks: HookDescriptor {
         event: hook::event,

@@ -1,7 +1,7 @@
 //! Hooks, whatever the host: events, payloads, answers, and the JSON that all hosts have in common.
 //!
-//! Claude Code had hooks first. Other hosts took over the frame of its payloads and most of its
-//! answers, so both are here. What only one host knows is in the module of that host.
+//! Claude Code had hooks first. Other hosts copied the frame of its payloads and most of its answers,
+//! so both are here. Each host's module has what only that host does.
 
 mod agent_name;
 mod answer;
@@ -21,6 +21,6 @@ pub use input::{LARGEST_INPUT, session_of};
 pub use payload::{Ended, Payload, Source, Unreadable, What};
 pub(crate) use wire::{Output, Permission, Raw, Specific, shape, text};
 
-/// After how many seconds a hook has answered by itself, whatever delays it. Hosts are told to wait
-/// longer.
+/// A hook answers after this many seconds, whatever delays it. We register a longer timeout with the
+/// hosts.
 pub const DEADLINE_SECONDS: u64 = 8;

@@ -95,7 +95,7 @@ const OTHERS: &[Recognition] = &[
     },
 ];
 
-/// Variables of agent programs of which we know nothing else, with the name of each.
+/// Variables of other agent programs, with the name of each.
 const OTHER_VARIABLES: [(&str, &str); 6] = [
     ("AGENT_SESSION_ID", "an agent"),
     ("CLINE_ACTIVE", "cline"),
@@ -110,12 +110,12 @@ fn all() -> impl Iterator<Item = &'static Recognition> {
     ours.chain(OTHERS)
 }
 
-/// The agent program that is started under this name.
+/// The agent program with this command name.
 pub fn by_name(name: &str) -> Option<&'static str> {
     all().map(|agent| agent.name).find(|known| *known == name)
 }
 
-/// The agent program that gives this variable to what it starts.
+/// The agent program that sets this variable for its child processes.
 pub fn by_variable(variable: &str) -> Option<&'static str> {
     let of_known = all().find(|agent| agent.variables.contains(&variable));
     let mut others = OTHER_VARIABLES.into_iter();
@@ -129,7 +129,7 @@ pub fn by_package_folder(folder: &str) -> Option<&'static str> {
     agent.map(|agent| agent.name)
 }
 
-/// The agent program that has installed itself at this path.
+/// The agent program that is installed at this path.
 pub fn by_installed_path(program: &str) -> Option<&'static str> {
     let parent = Path::new(program).parent()?;
     let is_there = |folder: &str| parent.ends_with(folder);
@@ -137,15 +137,15 @@ pub fn by_installed_path(program: &str) -> Option<&'static str> {
     agent.map(|agent| agent.name)
 }
 
-/// The agent program that this command line begins a conversation with.
+/// The agent program with which this command line starts a conversation.
 ///
-/// Only the first word can make it something else: an option further on may be another's value.
+/// Only the first argument can turn it into another command: a later one may be the value of an option.
 pub(crate) fn conversation(name: &str, arguments: &[String]) -> Option<&'static str> {
     let (agent, arguments) = found(name, arguments)?;
     let second = arguments.get(1).map(String::as_str);
     let talks = match (arguments.first().map(String::as_str), &agent.conversations) {
         (Some("--version" | "-v" | "-V" | "--help" | "-h" | "help"), _) => false,
-        // It offers its own tools to any client.
+        // `mcp serve` offers its tools to any client.
         (Some("mcp"), Conversations::AllBut(_)) if second == Some("serve") => true,
         (Some(first), Conversations::AllBut(others)) => !others.contains(&first),
         (Some(first), Conversations::Only(these)) => these.contains(&first),
@@ -155,7 +155,7 @@ pub(crate) fn conversation(name: &str, arguments: &[String]) -> Option<&'static 
     talks.then_some(agent.name)
 }
 
-/// The agent behind a name: its own, its package's, or that of a file which an interpreter runs.
+/// The agent that a command runs: by its name, its package, or the file that an interpreter runs.
 fn found<'a>(name: &str, arguments: &'a [String]) -> Option<(&'static Recognition, &'a [String])> {
     let own =
         all().find(|agent| agent.name == name || base_name(agent.package) == without_version(name));

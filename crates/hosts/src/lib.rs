@@ -1,4 +1,4 @@
-//! One module a host: its hook payloads as values, our answers as its bytes.
+//! Agent programs, one module each: hook payloads become values, our answers become bytes.
 //!
 //! Invariant: nothing here reads a file, a clock or the environment, and nothing prints. Only a
 //! host's `wire.rs` knows the shape of its JSON.
@@ -19,9 +19,9 @@ pub mod shell;
 pub mod tool_names;
 mod version;
 
-pub use descriptor::{Abilities, Counting};
+pub use descriptor::{Abilities, UsageScope};
 pub use hook::{Answer, Bytes, Ended, Event, Payload, Source, Stake, Unreadable, Verdict, What};
 pub use program::{DEFAULT_SESSION_HOST, Program};
 pub use session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
 pub use shell::shell_word;
-pub use version::{Familiarity, Version};
+pub use version::{Version, VersionSupport};

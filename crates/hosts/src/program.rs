@@ -3,13 +3,14 @@
 use engine::{HostName, RunnerName};
 
 use crate::agent_process::{
-    Account, Guard, Guarding, OwnPlace, Start, Trouble, Unguardable, trouble,
+    AgentOutput, GuardError, GuardInputs, GuardSetup, PersonalSettingsLocation, ServiceFailure,
+    StartOptions, service_failure,
 };
-use crate::descriptor::{Abilities, ConversationIds, Counting, Descriptor, ToolNames};
+use crate::descriptor::{Abilities, ConversationIds, Descriptor, ToolNames, UsageScope};
 use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
 use crate::recognition::Recognition;
 use crate::session_host::SessionHost;
-use crate::version::{Familiarity, Version};
+use crate::version::{Version, VersionSupport};
 use crate::{claude, codex, gemini};
 
 /// An agent program.
@@ -23,7 +24,7 @@ pub enum Program {
 impl Program {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
-    /// Starts workers of which the definition says nothing; its sessions hold guarded runs.
+    /// Runs workers whose definition names no program. Its sessions hold guarded runs.
     pub const DEFAULT: Self = Self::Claude;
 
     const fn descriptor(self) -> &'static Descriptor {
@@ -75,25 +76,25 @@ pub const DEFAULT_SESSION_HOST: &SessionHost = &claude::session_host::SESSION_HO
 
 /// Versions.
 impl Program {
-    /// The version with which our tests are run.
+    /// The version that our tests use.
     pub const fn tested(self) -> Version {
         self.descriptor().tested
     }
 
-    /// The first version that has all that we need.
+    /// The first version with everything that we need.
     pub const fn oldest(self) -> Version {
         self.descriptor().oldest
     }
 
-    pub fn familiarity(self, version: Version) -> Familiarity {
+    pub fn support(self, version: Version) -> VersionSupport {
         match version {
-            version if version == self.tested() => Familiarity::Tested,
-            version if version < self.oldest() => Familiarity::TooOld,
-            _ => Familiarity::Untested,
+            version if version == self.tested() => VersionSupport::Tested,
+            version if version < self.oldest() => VersionSupport::TooOld,
+            _ => VersionSupport::Untested,
         }
     }
 
-    /// What to type where it is missing or too old.
+    /// What to type if it is missing or too old.
     pub fn installed_by(self) -> String {
         let package = self.descriptor().recognition.package;
         format!("`npm install -g {package}` installs it")
@@ -102,16 +103,16 @@ impl Program {
 
 /// A process of the program that we start.
 impl Program {
-    pub fn arguments(self, start: &Start<'_>) -> Vec<String> {
+    pub fn arguments(self, start: &StartOptions<'_>) -> Vec<String> {
         (self.descriptor().process.arguments)(start)
     }
 
-    /// Variables that say where it finds its settings and its service.
+    /// Environment variables with the location of its settings and its service.
     pub const fn settings_variables(self) -> &'static [&'static str] {
         self.descriptor().process.settings_variables
     }
 
-    /// Variables with which it logs in.
+    /// Environment variables with credentials.
     pub const fn login_variables(self) -> &'static [&'static str] {
         self.descriptor().process.login_variables
     }
@@ -121,66 +122,68 @@ impl Program {
         self.descriptor().process.ids == ConversationIds::Ours
     }
 
-    /// Since when it counts tokens and cost.
-    pub const fn counting(self) -> Counting {
-        self.descriptor().process.counting
+    /// What the reported tokens and cost cover.
+    pub const fn usage_scope(self) -> UsageScope {
+        self.descriptor().process.usage_scope
     }
 
-    /// Settings of the person that guarding must know.
-    pub const fn own_settings(self) -> Option<OwnPlace> {
-        self.descriptor().process.own_settings
+    /// A person's settings that `guard_setup` must know.
+    pub const fn personal_settings(self) -> Option<PersonalSettingsLocation> {
+        self.descriptor().process.personal_settings
     }
 
-    /// Files in a project that change how the next process of it works.
+    /// Files in a project that configure the program.
     pub const fn project_settings(self) -> &'static [&'static str] {
         self.descriptor().process.project_settings
     }
 
-    /// What to tell a worker that must leave a file at this path, where not every tool can write it.
+    /// Advice for a worker that must write an artifact to this path, if not every tool can write it.
     pub fn writing_advice(self, path: &str) -> Option<&'static str> {
         let (folder, advice) = self.descriptor().process.own_folder?;
         path.starts_with(folder).then_some(advice)
     }
 
-    /// What makes its hooks call us, in its process alone.
-    pub fn guarding(self, guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
-        (self.descriptor().process.guarding)(guard)
+    /// Registers our hooks in one process.
+    pub fn guard_setup(self, inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+        (self.descriptor().process.guard_setup)(inputs)
     }
 
     /// Reads one line of its output. A line that we do not understand changes nothing.
-    pub fn read_line(self, line: &[u8], account: &mut Account) {
-        (self.descriptor().process.read_line)(line, account);
+    pub fn read_line(self, line: &[u8], agent_output: &mut AgentOutput) {
+        (self.descriptor().process.read_line)(line, agent_output);
     }
 
-    /// It has exited with this code, and this was the last that it wrote to stderr. Some troubles
-    /// show only here.
-    pub fn exited(self, code: i32, last_words: &str, account: &mut Account) {
-        let by_code: Option<Trouble> = (self.descriptor().process.trouble_of_exit_code)(code);
-        let trouble = by_code.or_else(|| trouble::in_words(last_words));
-        if let Some(trouble) = trouble.filter(|_| code != 0) {
-            account.fail_rather_by(trouble, last_words);
+    /// The process has exited with this code; `last_words` is the end of its stderr. Some failures show
+    /// only here.
+    pub fn exited(self, code: i32, last_words: &str, agent_output: &mut AgentOutput) {
+        let by_code: Option<ServiceFailure> =
+            (self.descriptor().process.failure_of_exit_code)(code);
+        let failure = by_code.or_else(|| service_failure::of_message(last_words));
+        if let Some(failure) = failure.filter(|_| code != 0) {
+            agent_output.refine_failure(failure, last_words);
         }
     }
 }
 
-/// Its hooks, which call us by its word: `gatewright hook WORD EVENT`.
+/// Its hooks, which call `gatewright hook WORD EVENT` with its word.
 impl Program {
-    /// Where its sessions hold runs. Of other programs only the workers that we start are guarded.
+    /// Present if its sessions can hold runs. For other programs we guard only the workers that we
+    /// start.
     pub const fn session_host(self) -> Option<&'static SessionHost> {
         self.descriptor().session_host
     }
 
-    /// The names of the tool with which its agents start others.
+    /// The names of the tool that starts other agents.
     pub const fn agent_tools(self) -> &'static [&'static str] {
         self.descriptor().tools.agent
     }
 
-    /// The event that it calls so. Events of all programs have the names of Claude Code's.
+    /// The event with this name. We use Claude Code's names for the events of all programs.
     pub fn event(self, word: &str) -> Event {
         (self.descriptor().hooks.event)(word)
     }
 
-    /// Reads a payload. The event that it names wins over `named`, which our own argument said.
+    /// Reads a payload. The event that it names wins over `named`, from our own argument.
     pub fn read_hook(
         self,
         named: Option<Event>,
@@ -193,7 +196,7 @@ impl Program {
         (self.descriptor().hooks.write)(event, answer)
     }
 
-    /// Would its session take this text, put to it as a prompt, for a message of its own?
+    /// Would a session take a prompt with this text for a message from the program itself?
     pub(crate) fn imitates_host(self, prompt: &str) -> bool {
         (self.descriptor().hooks.imitates_host)(prompt)
     }
@@ -220,11 +223,11 @@ mod tests {
         for program in Program::ALL {
             let [major, minor, patch] = program.tested().0;
             let newer = Version([major, minor, patch + 1]);
-            assert_eq!(program.familiarity(program.tested()), Familiarity::Tested);
-            assert_eq!(program.familiarity(newer), Familiarity::Untested);
-            assert_eq!(program.familiarity(program.oldest()), Familiarity::Untested);
+            assert_eq!(program.support(program.tested()), VersionSupport::Tested);
+            assert_eq!(program.support(newer), VersionSupport::Untested);
+            assert_eq!(program.support(program.oldest()), VersionSupport::Untested);
             let older = Version([0, 0, 9]);
-            assert_eq!(program.familiarity(older), Familiarity::TooOld);
+            assert_eq!(program.support(older), VersionSupport::TooOld);
         }
     }
 }

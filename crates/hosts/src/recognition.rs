@@ -1,27 +1,27 @@
-//! How an agent program is recognised: in a command line, among processes, in an environment.
+//! How to recognise an agent program: in a command line, among processes, in an environment.
 
 /// The signs of one agent program.
 pub struct Recognition {
-    /// The name under which it is started.
+    /// The name of its command.
     pub name: &'static str,
-    /// The package that brings it, for those who run a package or a file in one.
+    /// Its package, for `npx PACKAGE` and for files inside the package.
     pub package: &'static str,
-    /// The folder from which an interpreter runs it, where that name is a sign by itself.
+    /// The folder from which an interpreter runs it, if that name is sufficient evidence.
     pub package_folder: Option<&'static str>,
-    /// The folder in which it keeps the versions of itself, each a program.
+    /// The folder with its installed versions, each an executable.
     pub versions_folder: Option<&'static str>,
-    /// Variables that it gives to what it starts. Those with which people set it up are not among
-    /// them: they stand in shell profiles, and say nothing about the caller.
+    /// Variables that it sets for its child processes. Variables that people set in shell profiles are
+    /// not among them: they say nothing about the caller.
     pub variables: &'static [&'static str],
     pub conversations: Conversations,
 }
 
-/// Which command lines begin a conversation, by their first word.
+/// Which command lines start a conversation, by the first argument.
 pub enum Conversations {
-    /// All but these, and but the questions for help and version.
+    /// All except these, `--help` and `--version`.
     AllBut(&'static [&'static str]),
-    /// Another program has the same name: those without words, and with these.
+    /// Another program has the same name: only without arguments, or with these.
     Only(&'static [&'static str]),
-    /// Another program has the same name: those without words, and with an option.
+    /// Another program has the same name: only without arguments, or with an option.
     WithOptions,
 }

@@ -1,19 +1,18 @@
-//! A program whose sessions hold runs: what its hooks find in their environment, and where its
-//! settings lie.
+//! A program whose sessions hold runs: the environment of its hooks, and the location of its settings.
 
 use crate::settings::SettingsFormat;
 
-/// What a program must have so that we can guard its sessions.
+/// What we need to know to guard the sessions of a program.
 pub struct SessionHost {
     pub variables: SessionVariables,
     pub places: SettingsPlaces,
     pub format: SettingsFormat,
     pub connection: HookConnection,
-    /// Arguments with which it begins a session, calls the hooks, and ends, without a model.
+    /// Arguments that make it start a session, call the hooks and exit without calling a model.
     pub trial_arguments: &'static [&'static str],
 }
 
-/// Variables that a session gives to its hooks and to its commands.
+/// Variables that a session sets for its hooks and commands.
 pub struct SessionVariables {
     /// The id of the session.
     pub session: &'static str,
@@ -21,39 +20,39 @@ pub struct SessionVariables {
     pub process: &'static str,
     /// The folder in which it was started.
     pub project: &'static str,
-    /// A file whose lines the session's shells run first.
+    /// A file that the session's shells source first.
     pub env_file: &'static str,
-    /// Set in the hooks that a plugin brings.
+    /// Set in the hooks of a plugin.
     pub plugin: &'static str,
-    /// By these its commands know that they run in a session, with the value of each.
+    /// Variables that mark the commands of a session, with their values.
     pub marks: &'static [(&'static str, &'static str)],
 }
 
-/// Where its settings lie.
+/// The location of its settings.
 pub struct SettingsPlaces {
     /// The variable with the folder of a person's own settings.
     pub folder_variable: &'static str,
-    /// That folder below the home, and the folder of a project's settings in the project.
+    /// The settings folder, relative to the home directory and to a project.
     pub folder: &'static str,
     /// The file of a person's own settings, in their folder.
     pub user: &'static str,
-    /// A project's settings for everybody, seen from the project.
+    /// A project's shared settings, relative to the project.
     pub shared: &'static str,
-    /// A project's settings on this machine.
+    /// A project's settings for this machine.
     pub local: &'static str,
     /// The machine's settings.
     pub managed: &'static str,
-    /// Files in both folders that nobody may change from inside a run.
+    /// Files in both folders that a run must not change.
     pub protected: &'static [&'static str],
-    /// The file of a project that every session reads.
+    /// The instructions file of a project, which every session reads.
     pub memory: &'static str,
 }
 
-/// How a session talks with its hooks.
+/// How a session is connected to its hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookConnection {
-    /// Through a socket, whose other end is the session's process.
+    /// A socket, with the session's process at the other end.
     Socket,
-    /// Through pipes.
+    /// Pipes.
     Pipe,
 }

@@ -1,7 +1,7 @@
-//! Settings with hooks: what is changed in them to install us there, as data: text in, text out.
+//! Settings files with hooks: adds and removes our hooks. Text in, text out.
 //!
-//! The format is that of Claude Code's settings. Other hosts have taken it over; what is different is
-//! in a [`SettingsFormat`].
+//! The format is that of Claude Code's settings, which other hosts copied. A [`SettingsFormat`] has the
+//! differences.
 
 mod edit;
 mod hooks;
@@ -12,24 +12,24 @@ mod wire;
 
 use std::fmt;
 
-pub use hooks::{Call, Hook, HookCommand, OnFailure, Registered};
+pub use hooks::{Hook, HookCommand, HookInvocation, HookRegistration, OnFailure};
 
-use edit::Text;
+use edit::JsonText;
 pub(crate) use layout::{Json, document};
-use tree::Broken;
+use tree::JsonError;
 pub(crate) use tree::{Node, Value};
 pub(crate) use wire::{STATUS_LINE, kind};
 
-/// What is different between the settings of hosts.
+/// The differences between the settings of hosts.
 pub struct SettingsFormat {
-    /// The word by which hooks tell us who calls: `gatewright hook WORD EVENT`.
+    /// The argument by which hooks name their host: `gatewright hook WORD EVENT`.
     pub host: &'static str,
     /// The events at which sessions call us.
-    pub registered: &'static [Registered],
+    pub registered: &'static [HookRegistration],
     /// More events at which workers that we start call us.
-    pub in_workers: &'static [Registered],
-    /// Values for which the host drops the whole file, hooks included.
-    pub(crate) faults: fn(&Node) -> Vec<Fault>,
+    pub in_workers: &'static [HookRegistration],
+    /// Values for which the host ignores the whole file, hooks included.
+    pub(crate) invalid_settings: fn(&Node) -> Vec<InvalidSetting>,
 }
 
 impl fmt::Debug for SettingsFormat {
@@ -44,67 +44,67 @@ impl PartialEq for SettingsFormat {
     }
 }
 
-/// A value that the host does not take.
+/// A value that the host rejects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The keys that lead to it.
+pub struct InvalidSetting {
+    /// The path of keys.
     pub at: String,
     pub found: &'static str,
     pub wanted: &'static str,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, found, wanted } = self;
         write!(f, "`{at}` is {found}, not {wanted}")
     }
 }
 
-/// A settings file that could be read.
+/// A parsed settings file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Some editors begin a file with a mark of its encoding. It stays.
+    /// Some editors begin a file with a byte order mark. We keep it.
     mark: &'static str,
-    text: Text,
+    text: JsonText,
 }
 
-/// Who shows the status line.
+/// What to do with the status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusLine {
-    /// Ours, unless there is another one in this file.
+    /// Add ours, unless the file already has another one.
     Ours,
-    /// Whoever does now.
+    /// Leave it as it is.
     AsItIs,
 }
 
 const MARK: &str = "\u{feff}";
 
 impl Settings {
-    /// A file of nothing but space is taken for one without settings.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Unfit> {
-        let text = str::from_utf8(bytes).map_err(|_| Unfit::NotText)?;
+    /// An empty file counts as a file without settings.
+    pub fn parse(bytes: &[u8]) -> Result<Self, SettingsError> {
+        let text = str::from_utf8(bytes).map_err(|_| SettingsError::NotText)?;
         let (mark, text) = match text.strip_prefix(MARK) {
             Some(text) => (MARK, text),
             None => ("", text),
         };
         let text = if text.trim().is_empty() { "{}\n" } else { text };
-        let root = tree::parse(text).map_err(Unfit::NotJson)?;
+        let root = tree::parse(text).map_err(SettingsError::NotJson)?;
         match root.members() {
-            None => Err(Unfit::NotAnObject(wire::kind(&root))),
+            None => Err(SettingsError::NotAnObject(wire::kind(&root))),
             Some(_) => Ok(Self {
                 mark,
-                text: Text::new(text.to_owned(), root),
+                text: JsonText::new(text.to_owned(), root),
             }),
         }
     }
 
-    /// The file with our hooks at every event, once each. `program` is where our program lies now.
+    /// The file with our hooks at every event, once each. `program` is the current path of our program.
     pub fn with_hooks(
         &self,
-        call: &Call,
+        call: &HookInvocation,
         program: &str,
         status_line: StatusLine,
-    ) -> Result<String, Unfit> {
+    ) -> Result<String, SettingsError> {
         let text = merge::with_hooks(self.text.clone(), call, program)?;
         let text = match status_line {
             StatusLine::Ours => merge::with_status_line(text, call, program),
@@ -114,14 +114,14 @@ impl Settings {
     }
 
     /// The file without anything of ours.
-    pub fn without_hooks(&self, program: &str) -> Result<String, Unfit> {
+    pub fn without_hooks(&self, program: &str) -> Result<String, SettingsError> {
         let text = merge::without_hooks(self.text.clone(), program);
         self.written(merge::without_status_line(text, program))
     }
 
-    /// Whatever we did, what we hand out can be read.
-    fn written(&self, text: Text) -> Result<String, Unfit> {
-        tree::parse(&text.text).map_err(Unfit::NotJson)?;
+    /// Checks that the result is valid JSON.
+    fn written(&self, text: JsonText) -> Result<String, SettingsError> {
+        tree::parse(&text.text).map_err(SettingsError::NotJson)?;
         Ok(format!("{}{}", self.mark, text.text))
     }
 
@@ -131,9 +131,10 @@ impl Settings {
     }
 
     /// Are all our hooks here, as we would write them?
-    pub fn is_complete(&self, call: &Call, program: &str) -> bool {
+    pub fn is_complete(&self, call: &HookInvocation, program: &str) -> bool {
         let hooks = self.hooks(program);
-        hooks.len() == call.format.registered.len() && hooks.iter().all(|hook| hook.holds(call))
+        hooks.len() == call.format.registered.len()
+            && hooks.iter().all(|hook| hook.is_current(call))
     }
 
     pub fn has_status_line(&self) -> bool {
@@ -158,33 +159,33 @@ impl Settings {
         switch.is_some_and(Node::is_true)
     }
 
-    /// Values for which the host drops the whole file, hooks included.
-    pub fn faults(&self, format: &SettingsFormat) -> Vec<Fault> {
-        (format.faults)(&self.text.root)
+    /// Values for which the host ignores the whole file, hooks included.
+    pub fn invalid_settings(&self, format: &SettingsFormat) -> Vec<InvalidSetting> {
+        (format.invalid_settings)(&self.text.root)
     }
 }
 
-/// A file of hooks and nothing else, as plugins have them.
-pub(crate) fn hooks_file(about: &str, call: &Call) -> String {
+/// A file with hooks and nothing else, as plugins have.
+pub(crate) fn hooks_file(about: &str, call: &HookInvocation) -> String {
     document(&Json::Object(vec![
         ("description", Json::text(about)),
         (wire::HOOKS, wire::hooks(call)),
     ]))
 }
 
-/// Settings for one process, in one line: our hooks at these events, and no way to switch them off.
-pub(crate) fn process_settings(call: &Call, events: &[&str]) -> String {
+/// Settings for one process, on one line: our hooks at these events, which nobody can disable.
+pub(crate) fn process_settings(call: &HookInvocation, events: &[&str]) -> String {
     layout::line(&Json::Object(vec![
         (wire::DISABLE_ALL, Json::False),
         (wire::HOOKS, wire::hooks_at(call, events)),
     ]))
 }
 
-/// Why a settings file cannot take our hooks.
+/// Why we cannot add our hooks to a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
+pub enum SettingsError {
     NotText,
-    NotJson(Broken),
+    NotJson(JsonError),
     /// It is this instead.
     NotAnObject(&'static str),
     WrongType {
@@ -194,7 +195,7 @@ pub enum Unfit {
     },
 }
 
-impl Unfit {
+impl SettingsError {
     fn wrong(at: &str, found: &Node, wanted: &'static str) -> Self {
         Self::WrongType {
             at: at.to_owned(),
@@ -204,11 +205,11 @@ impl Unfit {
     }
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotText => f.write_str("it is not UTF-8 text"),
-            Self::NotJson(Broken {
+            Self::NotJson(JsonError {
                 line,
                 column,
                 reason,
@@ -221,4 +222,4 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for SettingsError {}

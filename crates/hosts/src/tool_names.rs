@@ -1,11 +1,11 @@
-//! Tools by all their names: each program has its own word for the same thing, and a stage says it once.
+//! Tool names across programs: each program has its own name for the same tool, and a stage names it once.
 
 use std::borrow::Cow;
 
 use crate::descriptor::ToolNames;
 use crate::program::Program;
 
-/// What the tools are for, in the order in which a tool of two uses is looked up.
+/// The purposes of tools. A tool with two purposes counts as the first.
 const USES: [fn(&ToolNames) -> &'static [&'static str]; 11] = [
     |names| names.agent,
     |names| names.shell,
@@ -20,8 +20,8 @@ const USES: [fn(&ToolNames) -> &'static [&'static str]; 11] = [
     |names| names.to_do_list,
 ];
 
-/// Every name of this tool, its own first. A tool of an MCP server has the name that
-/// [`Program::DEFAULT`] gives it besides.
+/// Every name of this tool, beginning with the given one. An MCP tool also has the name that
+/// [`Program::DEFAULT`] uses.
 pub fn all(tool: &str) -> Vec<Cow<'_, str>> {
     let uses = USES.iter().filter(|names| has(names, tool));
     let same = uses.flat_map(|names| programs().flat_map(names));
@@ -30,7 +30,7 @@ pub fn all(tool: &str) -> Vec<Cow<'_, str>> {
     own.chain(same).chain(usual_foreign(tool)).collect()
 }
 
-/// The name that [`Program::DEFAULT`] has for it.
+/// The name that [`Program::DEFAULT`] uses.
 pub fn usual(tool: &str) -> &str {
     let mut uses = USES.iter();
     let names = uses.find(|names| has(names, tool));

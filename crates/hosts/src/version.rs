@@ -1,16 +1,16 @@
-//! Versions of agent programs: what one says of itself, and how well we know it.
+//! Versions of agent programs, and whether we support them.
 
 use std::fmt;
 
-/// Three numbers, the most important one first.
+/// Major, minor and patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub [u32; 3]);
 
-/// How well a version of a program is known to us.
+/// Whether a version of a program works with us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Familiarity {
+pub enum VersionSupport {
     Tested,
-    /// It may well do, and nobody has tried.
+    /// It probably works, but nobody has tried.
     Untested,
     /// It lacks something that we need.
     TooOld,
@@ -22,7 +22,7 @@ impl Version {
         line.split_whitespace().find_map(Self::parse)
     }
 
-    /// What follows the third number is the name of a trial version.
+    /// Text after the third number marks a pre-release.
     fn parse(word: &str) -> Option<Self> {
         let mut numbers = word.splitn(3, '.');
         let (major, minor) = (numbers.next()?, numbers.next()?);

@@ -57,8 +57,8 @@ fn missing(places: &[Place], program: &Program) -> Option<&'static str> {
 pub fn holds(hook: &Hook, program: &Program) -> bool {
     match &hook.command {
         HookCommand::Exec { program: path, .. } => {
-            program.is_at(path) && hook.holds(&FORMAT.call_by_path(path))
+            program.is_at(path) && hook.is_current(&FORMAT.call_by_path(path))
         }
-        HookCommand::Shell(_) => hook.holds(&FORMAT.call_by_name()),
+        HookCommand::Shell(_) => hook.is_current(&FORMAT.call_by_name()),
     }
 }

@@ -1,6 +1,6 @@
 //! Which settings file gets our hooks, and what becomes of the others.
 
-use hosts::settings::{Call, Settings, StatusLine};
+use hosts::settings::{HookInvocation, Settings, StatusLine};
 use runtime::failure::Failure;
 
 use super::gone;
@@ -91,13 +91,13 @@ pub fn is_complete(place: &Place, program: &Program) -> bool {
 fn put(
     plan: &mut Plan,
     path: &str,
-    call: &Call,
+    call: &HookInvocation,
     program: &Program,
     status_line: StatusLine,
 ) -> Result<(), Failure> {
     let before = plan.base.read(path)?;
     let settings = settings(plan, path, before.as_deref().unwrap_or_default())?;
-    if let Some(fault) = settings.faults(FORMAT).first() {
+    if let Some(fault) = settings.invalid_settings(FORMAT).first() {
         let message = format!("{TITLE} ignores {}: {fault}", shown(plan, path));
         return Err(Failure::settings(message).hint("nothing was written; fix the file first"));
     }

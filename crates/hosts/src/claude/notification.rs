@@ -1,20 +1,20 @@
-//! Prompts that no person wrote: Claude Code tells its session by them what its workers did.
+//! Prompts by which Claude Code notifies its session about workers. No person wrote them.
 //!
-//! They come as a person's prompt would, and nothing in the payload marks them. What a worker wrote is
-//! escaped in them; what the host adds to it is taken away again.
+//! They arrive like a person's prompt, and nothing in the payload marks them. The worker's text is
+//! escaped in them; we remove what the host adds to it.
 
 use engine::{CallId, WorkerId};
 
 use crate::hook::What;
 
 const NOTIFICATION: &str = "<task-notification>";
-/// What one agent writes to another, and to the session.
+/// Messages from agents to agents and to the session.
 const MESSAGES: [&str; 2] = ["<agent-message", "<teammate-message"];
 
-/// The tags with which a notification begins, in the host's own words. What follows quotes others.
+/// The tags at the start of a notification. The host writes them; the text after them quotes others.
 const HEAD: [&str; 4] = ["task-id", "tool-use-id", "output-file", "status"];
 
-/// What such a prompt says; nothing where it may be a person's.
+/// Parses such a prompt; `None` if a person may have written it.
 pub fn read(prompt: &str) -> Option<What> {
     let prompt = prompt.trim_start();
     if MESSAGES.iter().any(|opening| prompt.starts_with(opening)) {
@@ -23,7 +23,7 @@ pub fn read(prompt: &str) -> Option<What> {
     Some(notified(prompt.strip_prefix(NOTIFICATION)?))
 }
 
-/// Would this text, put to a session as a prompt, be taken for the host's own?
+/// Would a session take a prompt with this text for a notification?
 pub fn is_imitated(prompt: &str) -> bool {
     let mut openings = MESSAGES.iter().chain([&NOTIFICATION]);
     openings.any(|opening| prompt.contains(opening))
@@ -47,7 +47,7 @@ fn notified(body: &str) -> What {
             worker,
             reason: reason(status, tag(rest, "summary")),
         },
-        // A sign of life of something that goes on.
+        // A progress report of something that still runs.
         None => What::Ignored,
     }
 }
@@ -70,7 +70,7 @@ fn tag_opens(text: &str, name: &str) -> bool {
     opened.is_some_and(|text| text.starts_with('>'))
 }
 
-/// The worker's reply, and what the host says after it.
+/// The worker's reply, and the host's text after it.
 fn reply(rest: &str) -> (Option<String>, &str) {
     let opened = rest.split_once("<result>");
     let closed = opened.and_then(|(_, text)| text.rsplit_once("</result>"));
@@ -80,7 +80,7 @@ fn reply(rest: &str) -> (Option<String>, &str) {
     }
 }
 
-/// Without the warning that the host puts before a reply which looks like an instruction.
+/// Removes the warning that the host puts before a reply that looks like an instruction.
 fn own_words(reply: &str) -> String {
     let warned = reply.trim_start().strip_prefix("[harness: ");
     let reply = warned

@@ -1,27 +1,26 @@
-//! A Claude Code plugin that carries our hooks and what a pipeline gives to the host, as data.
+//! A Claude Code plugin with our hooks and the files that a pipeline gives to the host.
 
 use super::session_host::FORMAT;
 use crate::settings::{Json, document, hooks_file};
 
-/// What a plugin says of itself.
+/// The description of a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plugin<'a> {
-    /// It stands before the names of the plugin's agents and commands, with a colon.
+    /// The host puts it before the names of the plugin's agents and commands, with a colon.
     pub name: &'a str,
     pub version: &'a str,
     pub about: &'a str,
-    /// What people read of it first, in Markdown.
+    /// Markdown.
     pub readme: &'a str,
 }
 
-/// Where a plugin says what it is.
+/// The path of the manifest in a plugin.
 pub const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// The first Claude Code whose hooks block when they fail.
+/// The first Claude Code that blocks when a hook fails.
 const OLDEST_HOST: &str = ">=2.1.295";
 
-/// The files of a plugin by their paths in it. `given` are files below `agents/`, `commands/` and
-/// `skills/`.
+/// The files of a plugin with their paths. `given` are files in `agents/`, `commands/` and `skills/`.
 pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let manifest = document(&Json::Object(vec![
         ("name", Json::text(plugin.name)),
@@ -36,7 +35,7 @@ pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, V
             Json::Object(vec![("claude-code", Json::text(OLDEST_HOST))]),
         ),
     ]));
-    // A plugin goes to other machines, where our program lies elsewhere or not at all.
+    // Other machines use the plugin, too, where our program has another path or is missing.
     let hooks = hooks_file("Gatewright's gates", &FORMAT.call_by_name());
     let own = [
         (MANIFEST, manifest),

@@ -1,22 +1,23 @@
-//! Claude Code as a worker: its command line, our hooks for its process alone, and what its output
-//! tells.
+//! Claude Code as a worker: its command line, our hooks for its process, and its output.
 //!
-//! Measured with 2.1.325. `tests/claude-code/stream` holds what it prints.
+//! Measured with 2.1.325. `tests/claude-code/stream` has recorded output.
 
 mod wire;
 
-use crate::agent_process::trouble::{self, Trouble};
-use crate::agent_process::{Account, Guard, Guarding, May, Start, Talk, Unguardable};
+use crate::agent_process::service_failure::{self, ServiceFailure};
+use crate::agent_process::{
+    AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, StartOptions,
+};
 
 use super::session_host::FORMAT;
 use crate::settings;
-use wire::{Block, Finish, Line, Message};
+use wire::{Block, Message, OutputLine, ResultLine};
 
-/// What changes files.
+/// Tools that change files.
 const WRITERS: [&str; 3] = ["Write", "Edit", "NotebookEdit"];
 
-/// At which events a worker calls us. Its subagents are told apart by their tool calls; prompts are
-/// ours, and there is no person whose command or question could be seen.
+/// The events at which a worker calls us. Tool calls identify its subagents, we write its prompts, and
+/// no person types commands or answers questions, so other events are not needed.
 const EVENTS: [&str; 8] = [
     "SessionStart",
     "PreToolUse",
@@ -28,21 +29,21 @@ const EVENTS: [&str; 8] = [
     "SessionEnd",
 ];
 
-/// Without a terminal it never asks: what it would ask for is refused. Nobody bypasses permissions:
-/// root may not, and whoever does may write the settings in which the hooks stand.
-pub fn arguments(start: &Start<'_>) -> Vec<String> {
+/// Without a terminal it never asks: it refuses what it would ask about. We never bypass permissions:
+/// root may not, and a worker that bypasses them could write the settings with our hooks.
+pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     let mut words = vec!["-p", "--output-format", "stream-json", "--verbose"];
-    let (mode, allowed) = match start.may {
-        // What plainly only reads runs in a shell, too.
-        May::Read => ("manual", ""),
-        May::Leave => ("acceptEdits", ""),
-        May::Change => ("acceptEdits", "Bash,Write,Edit,NotebookEdit"),
+    let (mode, allowed) = match start.file_access {
+        // Shell commands that only read are allowed, too.
+        FileAccess::ReadOnly => ("manual", ""),
+        FileAccess::ArtifactsOnly => ("acceptEdits", ""),
+        FileAccess::ReadWrite => ("acceptEdits", "Bash,Write,Edit,NotebookEdit"),
     };
     words.extend(["--permission-mode", mode]);
     words.extend(start.model.into_iter().flat_map(|model| ["--model", model]));
-    words.extend(match start.talk {
-        Talk::New(id) => ["--session-id", id],
-        Talk::GoesOn(id) => ["--resume", id],
+    words.extend(match start.conversation {
+        Conversation::New(id) => ["--session-id", id],
+        Conversation::Resume(id) => ["--resume", id],
     });
     if !allowed.is_empty() {
         words.extend(["--allowedTools", allowed]);
@@ -54,80 +55,80 @@ pub fn arguments(start: &Start<'_>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-fn denied(start: &Start<'_>) -> String {
-    let writers: &[&str] = match start.may {
-        May::Read => &WRITERS,
-        May::Leave | May::Change => &[],
+fn denied(start: &StartOptions<'_>) -> String {
+    let writers: &[&str] = match start.file_access {
+        FileAccess::ReadOnly => &WRITERS,
+        FileAccess::ArtifactsOnly | FileAccess::ReadWrite => &[],
     };
     let stage = start.denied.iter().map(String::as_str);
     let all: Vec<_> = writers.iter().copied().chain(stage).collect();
     all.join(",")
 }
 
-/// Settings on the command line win over those in files. So the project's own settings are read, with
-/// what they tell the model, but cannot switch our hooks off. A worker's own agents work while it
-/// waits for them: its end is the end of everything.
-pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
-    let call = FORMAT.call_by_path(guard.program);
+/// Settings on the command line win over those in files. So the program reads the project's settings,
+/// but they cannot disable our hooks. Background tasks are off: when the worker ends, all its agents
+/// have ended.
+pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+    let call = FORMAT.call_by_path(inputs.program);
     let settings = settings::process_settings(&call, &EVENTS);
-    Ok(Guarding {
+    Ok(GuardSetup {
         arguments: vec!["--settings".to_owned(), settings],
         variables: vec![(
             "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".to_owned(),
             "1".to_owned(),
         )],
-        ..Guarding::default()
+        ..GuardSetup::default()
     })
 }
 
-pub fn read_line(line: &[u8], account: &mut Account) {
+pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = wire::parse(line) else {
         return;
     };
     match line {
-        Line::System {
+        OutputLine::System {
             subtype,
             session_id,
-        } if subtype == "init" => account.begin(&session_id),
-        Line::System { .. } | Line::Other => {}
-        Line::Assistant { error: Some(_), .. } => {}
-        Line::Assistant {
+        } if subtype == "init" => agent_output.set_conversation(&session_id),
+        OutputLine::System { .. } | OutputLine::Other => {}
+        OutputLine::Assistant { error: Some(_), .. } => {}
+        OutputLine::Assistant {
             message,
             parent_tool_use_id,
             error: None,
-        } => said(&message, parent_tool_use_id.is_some(), account),
-        Line::User { message } => {
-            // A call that was refused ends as an error, too.
+        } => said(&message, parent_tool_use_id.is_some(), agent_output),
+        OutputLine::User { message } => {
+            // A refused call also ends as an error.
             let blocks = message.blocks().into_iter();
-            account.worked |= blocks
+            agent_output.used_a_tool |= blocks
                 .filter_map(Block::tool_result)
                 .any(|is_error| !is_error);
         }
-        Line::Result(finish) => finished(&finish, account),
+        OutputLine::Result(finish) => finished(&finish, agent_output),
     }
 }
 
-/// A subagent's words are not the worker's; its tools are.
-fn said(message: &Message, of_subagent: bool, account: &mut Account) {
+/// A subagent's tool calls count as the worker's; its text does not.
+fn said(message: &Message, of_subagent: bool, agent_output: &mut AgentOutput) {
     let mut texts = Vec::new();
     for block in message.blocks() {
         match block {
             Block::Text { text } => texts.push(text),
-            Block::ToolUse { name, input } => account.does(&name, input.detail()),
+            Block::ToolUse { name, input } => agent_output.set_activity(&name, input.detail()),
             Block::ToolResult { .. } | Block::Other => {}
         }
     }
     if !texts.is_empty() && !of_subagent {
-        account.say(&texts.join("\n"));
+        agent_output.set_reply(&texts.join("\n"));
     }
 }
 
-/// There may be several results. Tokens and cost are those of the whole conversation in each, so the
-/// last one counts. The subtype is `success` for some errors.
-fn finished(finish: &Finish, account: &mut Account) {
-    account.used.turns += 1;
-    account.used.tokens = finish.tokens();
-    account.used.cost_cents = cents(finish.total_cost_usd);
+/// There may be several results. Each has the tokens and cost of the whole conversation, so the last
+/// one counts. The subtype is `success` even for some errors.
+fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
+    agent_output.usage.turns += 1;
+    agent_output.usage.tokens = finish.tokens();
+    agent_output.usage.cost_cents = cents(finish.total_cost_usd);
     let well = finish.subtype == "success" && !finish.is_error;
     let completed = finish
         .terminal_reason
@@ -135,32 +136,32 @@ fn finished(finish: &Finish, account: &mut Account) {
         .is_none_or(|why| why == "completed");
     if well && completed {
         if let Some(result) = finish.result.as_deref().filter(|it| !it.is_empty()) {
-            account.say(result);
+            agent_output.set_reply(result);
         }
-        return account.finish();
+        return agent_output.finish();
     }
     let reason = finish.reason();
-    let by_status = finish.api_error_status.and_then(trouble::of_status);
+    let by_status = finish.api_error_status.and_then(service_failure::of_status);
     let by_kind = finish.api_error_type.as_deref().and_then(of_kind);
-    let by_words = || trouble::in_words(&reason).filter(|_| finish.is_of_service());
-    account.fail_by(by_status.or(by_kind).or_else(by_words), &reason);
+    let by_words = || service_failure::of_message(&reason).filter(|_| finish.is_of_service());
+    agent_output.fail_with(by_status.or(by_kind).or_else(by_words), &reason);
 }
 
-fn of_kind(kind: &str) -> Option<Trouble> {
+fn of_kind(kind: &str) -> Option<ServiceFailure> {
     match kind {
-        "rate_limit_error" | "overloaded_error" => Some(Trouble::Limit),
-        "authentication_error" | "permission_error" => Some(Trouble::Login),
+        "rate_limit_error" | "overloaded_error" => Some(ServiceFailure::Limited),
+        "authentication_error" | "permission_error" => Some(ServiceFailure::NotLoggedIn),
         _ => None,
     }
 }
 
-/// A begun cent is a cent. Sums are of whole conversations, so nothing is counted twice by that.
+/// Rounds up to whole cents. The sums are of whole conversations, so rounding happens once.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a cast of a float saturates: a cost below zero is none, and no cost is that high"
+    reason = "a cast of a float saturates: a cost below zero becomes 0, and no cost is that high"
 )]
 fn cents(dollars: f64) -> u64 {
-    // What is a whole number of cents must not be rounded up for the way floats are written.
+    // A float error must not round a whole number of cents up.
     (dollars * 100.0 - 1e-6).ceil() as u64
 }

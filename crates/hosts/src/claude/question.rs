@@ -1,8 +1,8 @@
-//! What a person answered to the questions that the session put to them.
+//! The answers of a person to questions of the session.
 
-use super::wire::{Answers, Question, Said};
+use super::wire::{AnswerValue, Answers, Question};
 
-/// Each answered question with its chosen labels or typed text, in the order in which they were asked.
+/// Each answered question with its chosen labels or typed text, in the order of the questions.
 pub fn answers(questions: &[Question], mut given: Answers) -> Vec<(String, Vec<String>)> {
     let mut answers = Vec::new();
     for question in questions {
@@ -15,23 +15,23 @@ pub fn answers(questions: &[Question], mut given: Answers) -> Vec<(String, Vec<S
     answers
 }
 
-fn plain(said: Said) -> Vec<String> {
+fn plain(said: AnswerValue) -> Vec<String> {
     match said {
-        Said::One(text) => vec![text],
-        Said::Many(texts) => texts,
+        AnswerValue::One(text) => vec![text],
+        AnswerValue::Many(texts) => texts,
     }
 }
 
-fn chosen(question: &Question, said: Said) -> Vec<String> {
+fn chosen(question: &Question, said: AnswerValue) -> Vec<String> {
     match said {
-        Said::One(text) if question.multi_select => {
+        AnswerValue::One(text) if question.multi_select => {
             labels(question, &text).unwrap_or_else(|| vec![text])
         }
         said => plain(said),
     }
 }
 
-/// The labels that a text is made of; a label may itself hold a comma, so the longest is tried first.
+/// Splits a text into labels. A label may contain a comma, so the longest label is tried first.
 fn labels(question: &Question, text: &str) -> Option<Vec<String>> {
     let mut known: Vec<_> = question
         .options
@@ -66,7 +66,7 @@ mod tests {
         )
         .unwrap();
         let check = |text: &str, expected: &[&str]| {
-            let given = Answers::from([("Which?".to_owned(), Said::One(text.to_owned()))]);
+            let given = Answers::from([("Which?".to_owned(), AnswerValue::One(text.to_owned()))]);
             let answers = answers(std::slice::from_ref(&question), given);
             let expected: Vec<_> = expected.iter().map(|label| (*label).to_owned()).collect();
             assert_eq!(answers, [("Which?".to_owned(), expected)], "{text:?}");

@@ -1,67 +1,67 @@
-//! One hook payload of Claude Code, read into what it says.
+//! Parses the hook payloads of Claude Code.
 
 mod tool;
 
 use engine::{Actor, CallId, CommandName};
 
 use super::notification;
-use super::wire::{BackgroundTask, Envelope};
+use super::wire::{BackgroundTask, HookInput};
 use crate::hook::field::{self, known_text, needed_text, owned};
 use crate::hook::{self, Event, Payload, Raw, Unreadable, What};
 
 pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
-    let envelope: Envelope<'_> = hook::input(stdin)?;
-    let event = field::event(named, envelope.hook_event_name, Event::parse)?;
+    let input: HookInput<'_> = hook::input(stdin)?;
+    let event = field::event(named, input.hook_event_name, Event::parse)?;
     let payload = Payload {
-        session: field::session(envelope.session_id)?,
-        cwd: owned(envelope.cwd),
-        prompt: owned(envelope.prompt_id),
-        planted: tool::planted(event, &envelope),
-        what: what(event, &envelope)?,
+        session: field::session(input.session_id)?,
+        cwd: owned(input.cwd),
+        prompt: owned(input.prompt_id),
+        planted: tool::planted(event, &input),
+        what: what(event, &input)?,
     };
     Ok((event, payload))
 }
 
-fn what(event: Event, envelope: &Envelope<'_>) -> Result<What, Unreadable> {
+fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
     match event {
         Event::SessionStart => Ok(What::SessionStarted {
-            source: field::source(envelope.source)?,
+            source: field::source(input.source)?,
         }),
         Event::SessionEnd => Ok(What::SessionEnded {
-            cleared: field::ended(envelope.reason)?,
+            cleared: field::ended(input.reason)?,
         }),
-        Event::UserPromptSubmit => prompt_submitted(envelope),
-        Event::UserPromptExpansion => prompt_expanded(envelope),
-        Event::PreToolUse | Event::PermissionRequest => tool::requested(envelope),
-        Event::PostToolUse => tool::used(envelope),
-        Event::PostToolUseFailure => tool::failed(envelope),
-        Event::SubagentStart => Ok(match named_actor(envelope)? {
+        Event::UserPromptSubmit => prompt_submitted(input),
+        Event::UserPromptExpansion => prompt_expanded(input),
+        Event::PreToolUse | Event::PermissionRequest => tool::requested(input),
+        Event::PostToolUse => tool::used(input),
+        Event::PostToolUseFailure => tool::failed(input),
+        Event::SubagentStart => Ok(match named_actor(input)? {
             Some(actor) => What::AgentBegan { actor },
             None => What::Ignored,
         }),
-        Event::SubagentStop => Ok(match named_actor(envelope)? {
+        Event::SubagentStop => Ok(match named_actor(input)? {
             Some(actor) => What::AgentStopping {
                 actor,
-                reply: owned(envelope.last_assistant_message),
+                reply: owned(input.last_assistant_message),
             },
             None => What::Ignored,
         }),
         Event::Stop => Ok(What::StopRequested {
-            background_work: has_agents_at_work(envelope.background_tasks),
+            background_work: has_agents_at_work(input.background_tasks),
         }),
-        Event::StopFailure => turn_failed(envelope),
+        Event::StopFailure => turn_failed(input),
         Event::TaskCompleted => Ok(What::TodosMarked {
-            done: owned(envelope.task_subject).into_iter().collect(),
+            done: owned(input.task_subject).into_iter().collect(),
         }),
         Event::ConfigChange => Ok(What::ConfigChanged {
-            file: owned(envelope.file_path),
+            file: owned(input.file_path),
         }),
         Event::PreCompact | Event::Other => Ok(What::Ignored),
     }
 }
 
-fn prompt_submitted(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let prompt = needed_text("prompt", envelope.prompt)?;
+fn prompt_submitted(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let prompt = needed_text("prompt", input.prompt)?;
     let told = notification::read(&prompt).or_else(|| typed_command(&prompt));
     Ok(told.unwrap_or(What::PromptSubmitted))
 }
@@ -75,28 +75,28 @@ fn typed_command(prompt: &str) -> Option<What> {
     })
 }
 
-fn prompt_expanded(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let kind = known_text("expansion_type", envelope.expansion_type)?;
-    let command = needed_text("command_name", envelope.command_name)?;
-    // The other kind is a prompt of an MCP server, which is no command of ours.
+fn prompt_expanded(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let kind = known_text("expansion_type", input.expansion_type)?;
+    let command = needed_text("command_name", input.command_name)?;
+    // The other kind is a prompt of an MCP server, not a command of ours.
     if kind.is_some_and(|kind| kind != "slash_command") {
         return Ok(What::Ignored);
     }
     let Ok(name) = CommandName::parse(hook::bare_name(command.trim_start_matches('/'))) else {
         return Ok(What::Ignored);
     };
-    let arguments = owned(envelope.command_args).unwrap_or_default();
+    let arguments = owned(input.command_args).unwrap_or_default();
     Ok(What::CommandTyped { name, arguments })
 }
 
-fn turn_failed(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let error = owned(envelope.error);
+fn turn_failed(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let error = owned(input.error);
     let error = error.unwrap_or_else(|| String::from("unknown"));
-    let reason = match hook::text(envelope.last_assistant_message) {
+    let reason = match hook::text(input.last_assistant_message) {
         Some(message) if !message.is_empty() => format!("{error}: {message}"),
         Some(_) | None => error,
     };
-    Ok(match actor(envelope)? {
+    Ok(match actor(input)? {
         Some(actor) => What::AgentFailed {
             call: None,
             worker: Some(actor.id),
@@ -106,8 +106,8 @@ fn turn_failed(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     })
 }
 
-/// Work in the background that is an agent's. A shell that goes on, as a server does, is no reason to
-/// let the session stop.
+/// Does an agent work in the background? A background shell, such as a server, does not count: it is
+/// not a reason to let the session stop.
 fn has_agents_at_work(tasks: Raw<'_>) -> bool {
     let tasks: Vec<BackgroundTask<'_>> = hook::shape(tasks).unwrap_or_default();
     tasks.iter().any(|task| {
@@ -120,14 +120,14 @@ fn has_agents_at_work(tasks: Raw<'_>) -> bool {
     })
 }
 
-fn actor(envelope: &Envelope<'_>) -> Result<Option<Actor>, Unreadable> {
-    field::actor(envelope.agent_id, envelope.agent_type)
+fn actor(input: &HookInput<'_>) -> Result<Option<Actor>, Unreadable> {
+    field::actor(input.agent_id, input.agent_type)
 }
 
-fn named_actor(envelope: &Envelope<'_>) -> Result<Option<Actor>, Unreadable> {
-    field::named_actor(envelope.agent_id, envelope.agent_type)
+fn named_actor(input: &HookInput<'_>) -> Result<Option<Actor>, Unreadable> {
+    field::named_actor(input.agent_id, input.agent_type)
 }
 
-fn call(envelope: &Envelope<'_>) -> Result<Option<CallId>, Unreadable> {
-    field::call(envelope.tool_use_id)
+fn call(input: &HookInput<'_>) -> Result<Option<CallId>, Unreadable> {
+    field::call(input.tool_use_id)
 }

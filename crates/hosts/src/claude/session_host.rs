@@ -1,8 +1,8 @@
 //! Claude Code as a host of sessions that hold runs.
 
-use super::settings_faults;
+use super::invalid_settings;
 use crate::session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
-use crate::settings::{OnFailure, Registered, SettingsFormat};
+use crate::settings::{HookRegistration, OnFailure, SettingsFormat};
 
 pub const SESSION_HOST: SessionHost = SessionHost {
     variables: SessionVariables {
@@ -20,7 +20,7 @@ pub const SESSION_HOST: SessionHost = SessionHost {
         shared: ".claude/settings.json",
         local: ".claude/settings.local.json",
         managed: MANAGED,
-        // What stands in the last one is submitted later as if a person had typed it.
+        // The host submits the prompts in the last file as if a person had typed them.
         protected: &[
             "settings.json",
             "settings.local.json",
@@ -42,13 +42,13 @@ pub const FORMAT: SettingsFormat = SettingsFormat {
     host: "claude",
     registered: &REGISTERED,
     in_workers: &[open("PermissionRequest", 10)],
-    faults: settings_faults::find,
+    invalid_settings: invalid_settings::find,
 };
 
-/// The events, in the order of a session. `Block` stands where a gate is promised and the host can
-/// keep it; a fault of ours never silences a person's own prompt. Workers that we start are asked for
-/// permissions too, because there is no person whom the host could ask.
-const REGISTERED: [Registered; 13] = [
+/// The events, in the order of a session. `closed` events are those where a gate is promised and the
+/// host can enforce it; an error of ours never blocks a person's prompt. Workers that we start also get
+/// permission requests, because the host has no person to ask.
+const REGISTERED: [HookRegistration; 13] = [
     open("SessionStart", 10),
     open("UserPromptSubmit", 10),
     closed("UserPromptExpansion", 10),
@@ -64,16 +64,16 @@ const REGISTERED: [Registered; 13] = [
     open("SessionEnd", 5),
 ];
 
-const fn open(event: &'static str, timeout_seconds: u64) -> Registered {
-    Registered {
+const fn open(event: &'static str, timeout_seconds: u64) -> HookRegistration {
+    HookRegistration {
         event,
         timeout_seconds,
         on_failure: OnFailure::GoOn,
     }
 }
 
-const fn closed(event: &'static str, timeout_seconds: u64) -> Registered {
-    Registered {
+const fn closed(event: &'static str, timeout_seconds: u64) -> HookRegistration {
+    HookRegistration {
         event,
         timeout_seconds,
         on_failure: OnFailure::Block,

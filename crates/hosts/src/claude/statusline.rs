@@ -1,24 +1,24 @@
-//! What Claude Code tells its status line.
+//! The input of Claude Code's status line.
 
 use engine::SessionId;
 
 use super::wire::{self, Workspace};
 use crate::hook::{self, Unreadable};
 
-/// A status line's input, as far as it tells us something.
+/// The fields of a status line's input that we use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statusline {
     pub session: Option<SessionId>,
-    /// Where the session works now.
+    /// The current folder of the session.
     pub cwd: Option<String>,
-    /// Where it was started.
+    /// The folder in which it started.
     pub project_dir: Option<String>,
     /// The host's own version.
     pub version: Option<String>,
 }
 
-/// Reads a status line's input. What is missing or of another type is left out: a status line never
-/// complains.
+/// Reads a status line's input. Fields that are missing or have another type become `None`, because a
+/// status line must not fail.
 pub fn read(stdin: &[u8]) -> Result<Statusline, Unreadable> {
     let input: wire::Statusline<'_> = hook::input(stdin)?;
     let text = |raw| hook::text(raw).map(String::from);

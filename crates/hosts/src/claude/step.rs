@@ -3,7 +3,7 @@
 use engine::StepId;
 
 /// The step that an Agent call names: a line `step: ID`, or `[step ID]`, in its description or in the
-/// first line of its prompt. Two different ones name none.
+/// first line of its prompt. `None` if it names two different steps.
 pub fn step(description: &str, prompt: &str) -> Option<StepId> {
     let first = prompt.lines().find(|line| !line.trim().is_empty());
     let mut named = description.lines().chain(first).filter_map(step_of_line);
@@ -19,7 +19,7 @@ fn step_of_line(line: &str) -> Option<StepId> {
     StepId::parse(word.trim_end_matches(['.', ',', ';', ':'])).ok()
 }
 
-/// What follows the word `step`, in any case, at the beginning of a text.
+/// The text after the word `step`, in any case.
 fn after_step(text: &str) -> Option<&str> {
     let (word, rest) = text.split_at_checked(4)?;
     word.eq_ignore_ascii_case("step").then_some(rest)

@@ -8,7 +8,7 @@ use crate::hook::Raw;
 
 /// A hook's input.
 #[derive(Deserialize)]
-pub struct Envelope<'a> {
+pub struct HookInput<'a> {
     #[serde(borrow)]
     pub session_id: Raw<'a>,
     pub hook_event_name: Raw<'a>,
@@ -33,7 +33,7 @@ pub struct Envelope<'a> {
     pub file_path: Raw<'a>,
 }
 
-/// What the tools are called with, as far as it tells us something: the fields of all tools.
+/// The arguments of tool calls that we use, for all tools.
 #[derive(Default, Deserialize)]
 pub struct ToolInput<'a> {
     #[serde(borrow)]
@@ -54,7 +54,7 @@ pub struct ToolInput<'a> {
     pub answers: Raw<'a>,
 }
 
-/// What the Agent tool gave back.
+/// The result of the Agent tool.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentResponse<'a> {
@@ -64,7 +64,7 @@ pub struct AgentResponse<'a> {
     pub content: Raw<'a>,
     pub total_tool_use_count: Raw<'a>,
     pub total_tokens: Raw<'a>,
-    /// How many blocks before and after the agent's own words are the host's.
+    /// How many blocks before and after the agent's text come from the host.
     pub harness_note_count: Raw<'a>,
     pub harness_tail_count: Raw<'a>,
 }
@@ -75,7 +75,7 @@ pub struct Block<'a> {
     pub text: Raw<'a>,
 }
 
-/// What the question tool gave back.
+/// The result of the question tool.
 #[derive(Deserialize)]
 pub struct QuestionResponse<'a> {
     #[serde(borrow)]
@@ -97,15 +97,15 @@ pub struct QuestionOption {
     pub label: String,
 }
 
-/// Several labels come as one text, joined by commas.
+/// Several labels may come as one text, joined by commas.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum Said {
+pub enum AnswerValue {
     One(String),
     Many(Vec<String>),
 }
 
-pub type Answers = BTreeMap<String, Said>;
+pub type Answers = BTreeMap<String, AnswerValue>;
 
 #[derive(Deserialize)]
 pub struct Todo<'a> {

@@ -1,7 +1,7 @@
 //! Our answers as the bytes and exit codes that Claude Code honours.
 //!
-//! The host lets a call pass on any code but 0 and 2, on a word that it does not know, and on text
-//! that is no JSON. So there are two codes, and stdout is empty or one whole object.
+//! The host lets a call pass on any exit code except 0 and 2, on an unknown value, and on text that is
+//! not JSON. So there are two codes, and stdout is empty or one whole object.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use crate::hook::{Answer, Bytes, Event, Output, Permission, Specific, Stake, Ver
 /// The answer to an event.
 ///
 /// Invariant: an allowed tool call gets no `permissionDecision`. The host would take `allow` for a
-/// person's consent and skip its own question. Where that question itself is put to us, in a worker of
-/// ours, a yes is said in so many words.
+/// person's consent and skip its own question. Only the answer to a permission request, in a worker of
+/// ours, says `allow` explicitly.
 pub fn write(event: Event, answer: &Answer) -> Bytes {
     match &answer.verdict {
         Verdict::Allow if event == Event::PermissionRequest => permitted(),
@@ -21,18 +21,22 @@ pub fn write(event: Event, answer: &Answer) -> Bytes {
     }
 }
 
-/// The answer when we could not judge: closed where a gate was promised, open elsewhere, never silent
-/// where the host can show a line.
+/// The answer when we could not judge: closed where a gate was promised, open elsewhere, and with a
+/// message wherever the host can show one.
 pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
     let reason = given(reason);
-    match (event, stake) {
-        // A change of settings may be what takes our hooks away.
-        (Event::PreToolUse, Stake::Gate) | (Event::ConfigChange, _) => blocked(reason),
-        _ if shows_messages(event) => object(&Output {
+    // A change of settings may remove our hooks.
+    let is_closed =
+        event == Event::ConfigChange || (event == Event::PreToolUse && stake == Stake::Gate);
+    if is_closed {
+        blocked(reason)
+    } else if shows_messages(event) {
+        object(&Output {
             system_message: Some(&cut(reason)),
             ..Output::default()
-        }),
-        _ => remarked(reason),
+        })
+    } else {
+        remarked(reason)
     }
 }
 
@@ -54,11 +58,11 @@ fn passed(event: Event, answer: &Answer) -> Bytes {
     spoken(event, context, answer)
 }
 
-/// What the host does with a no, event by event.
+/// How to refuse, event by event.
 fn held(event: Event, reason: &str, answer: &Answer) -> Bytes {
     match event {
         Event::PreToolUse => denied(reason, answer),
-        // A context of its own would make the session go on, too, but not as a held stop.
+        // A separate context would also make the session continue, but not as a held stop.
         Event::Stop | Event::SubagentStop => {
             let told = joined(reason, answer.context.as_deref());
             stopped(event, &told, None, answer)
@@ -70,7 +74,7 @@ fn held(event: Event, reason: &str, answer: &Answer) -> Bytes {
         | Event::TaskCompleted
         | Event::ConfigChange
         | Event::PreCompact => blocked(reason),
-        // These cannot be refused, but the model can be told.
+        // The host ignores a refusal here, but the model gets the text.
         Event::SessionStart | Event::SubagentStart | Event::PostToolUseFailure => {
             let told = joined(reason, answer.context.as_deref());
             spoken(event, Some(&told), answer)
@@ -81,8 +85,8 @@ fn held(event: Event, reason: &str, answer: &Answer) -> Bytes {
     }
 }
 
-/// Does `additionalContext` reach the model, and do nothing else? At a stop it would make the model
-/// go on.
+/// Does `additionalContext` reach the model without another effect? At a stop it would make the model
+/// continue.
 fn carries_context(event: Event) -> bool {
     match event {
         Event::SessionStart

@@ -1,7 +1,7 @@
-//! One hook payload of Codex, read into what it says.
+//! Parses the hook payloads of Codex.
 //!
-//! Its events have the names of Claude Code's. A patch is a tool of its own, and an agent is started
-//! by another one.
+//! Its events have the same names as Claude Code's. It has separate tools for patches and for starting
+//! agents.
 
 use engine::Actor;
 
@@ -10,7 +10,7 @@ use crate::hook::field::{self, needed_text, owned};
 use crate::hook::{self, Event, Payload, Unreadable, What};
 use crate::shell;
 
-/// How a patch names the files that it changes.
+/// The lines of a patch that name the files it changes.
 const CHANGES: [&str; 4] = [
     "*** Add File: ",
     "*** Update File: ",
@@ -85,7 +85,7 @@ fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
     })
 }
 
-/// A patch stands where a command would, and may also stand in one.
+/// A patch is in the field for commands, and a command may also contain one.
 fn used(tool: &str, given: &ToolInput<'_>, actor: Option<Actor>) -> What {
     let text = hook::text(given.command).unwrap_or_default();
     let command = match tool {
@@ -100,7 +100,7 @@ fn used(tool: &str, given: &ToolInput<'_>, actor: Option<Actor>) -> What {
     }
 }
 
-/// The files that a patch changes, wherever it stands in the text.
+/// The files that a patch changes, wherever it is in the text.
 fn patched(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim);
     let named = lines.filter_map(|line| {

@@ -1,70 +1,70 @@
-//! Codex as a worker: its command line, and what its output tells.
+//! Codex as a worker: its command line and its output.
 //!
-//! Measured with 0.166.0. `tests/codex` holds what it prints.
+//! Measured with 0.166.0. `tests/codex` has recorded output.
 
-use super::wire::{Item, Line};
-use crate::agent_process::{Account, May, Start, Talk};
+use super::wire::{Item, OutputLine};
+use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
 
-/// `codex exec` never asks. Its options stand before `resume`, which knows no sandbox of its own and
-/// does not remember the one that it had.
-pub fn arguments(start: &Start<'_>) -> Vec<String> {
-    let sandbox = match start.may {
-        May::Read => "read-only",
-        May::Leave | May::Change => "workspace-write",
+/// `codex exec` never asks. Its options go before `resume`, which has no option for the sandbox and does
+/// not remember the earlier one.
+pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+    let sandbox = match start.file_access {
+        FileAccess::ReadOnly => "read-only",
+        FileAccess::ArtifactsOnly | FileAccess::ReadWrite => "workspace-write",
     };
     let mut words = vec!["exec", "--json", "--skip-git-repo-check", "-s", sandbox];
     words.extend(start.model.into_iter().flat_map(|model| ["-m", model]));
-    match start.talk {
-        Talk::New(_) => {}
-        Talk::GoesOn(id) => words.extend(["resume", id]),
+    match start.conversation {
+        Conversation::New(_) => {}
+        Conversation::Resume(id) => words.extend(["resume", id]),
     }
     words.push("-");
     words.into_iter().map(str::to_owned).collect()
 }
 
-pub fn read_line(line: &[u8], account: &mut Account) {
+pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = super::wire::parse(line) else {
         return;
     };
     match line {
-        Line::ThreadStarted { thread_id } => account.begin(&thread_id),
-        Line::ItemStarted { item } | Line::ItemUpdated { item } => {
-            if let Some((tool, with)) = deed(&item) {
-                account.does(tool, with);
+        OutputLine::ThreadStarted { thread_id } => agent_output.set_conversation(&thread_id),
+        OutputLine::ItemStarted { item } | OutputLine::ItemUpdated { item } => {
+            if let Some((tool, with)) = activity(&item) {
+                agent_output.set_activity(tool, with);
             }
-            item_seen(&item, account);
+            item_seen(&item, agent_output);
         }
-        Line::ItemCompleted { item } => match item {
-            Item::AgentMessage { text } => account.say(&text),
-            other => item_seen(&other, account),
+        OutputLine::ItemCompleted { item } => match item {
+            Item::AgentMessage { text } => agent_output.set_reply(&text),
+            other => item_seen(&other, agent_output),
         },
-        Line::TurnCompleted { usage } => {
-            account.used.turns += 1;
-            account.used.tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-            account.finish();
+        OutputLine::TurnCompleted { usage } => {
+            agent_output.usage.turns += 1;
+            agent_output.usage.tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+            agent_output.finish();
         }
-        Line::TurnFailed { error } => account.fail(&error.message),
-        Line::Error { message } => account.complain(&message),
-        Line::Other => {}
+        OutputLine::TurnFailed { error } => agent_output.fail(&error.message),
+        OutputLine::Error { message } => agent_output.note_error(&message),
+        OutputLine::Other => {}
     }
 }
 
-/// A tool that was refused was not used.
-fn item_seen(item: &Item, account: &mut Account) {
+/// A declined tool call does not count as use.
+fn item_seen(item: &Item, agent_output: &mut AgentOutput) {
     match item {
         Item::CommandExecution { status, .. }
         | Item::FileChange { status }
         | Item::McpToolCall { status }
         | Item::CollabToolCall { status } => {
-            account.worked |= status.as_deref() != Some("declined");
+            agent_output.used_a_tool |= status.as_deref() != Some("declined");
         }
-        Item::WebSearch => account.worked = true,
+        Item::WebSearch => agent_output.used_a_tool = true,
         Item::AgentMessage { .. } | Item::Other => {}
     }
 }
 
-/// What it does, as a person would say it.
-fn deed(item: &Item) -> Option<(&'static str, Option<&str>)> {
+/// The activity, in words for a person.
+fn activity(item: &Item) -> Option<(&'static str, Option<&str>)> {
     match item {
         Item::CommandExecution { status, .. } if status.as_deref() == Some("declined") => None,
         Item::CommandExecution { command, .. } => Some(("shell", command.as_deref())),

@@ -7,7 +7,7 @@ use crate::hook::Raw;
 /// One line of `codex exec --json`.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-pub enum Line {
+pub enum OutputLine {
     #[serde(rename = "thread.started")]
     ThreadStarted { thread_id: String },
     #[serde(rename = "item.started")]
@@ -19,10 +19,10 @@ pub enum Line {
     #[serde(rename = "turn.completed")]
     TurnCompleted {
         #[serde(default)]
-        usage: Used,
+        usage: TokenCounts,
     },
     #[serde(rename = "turn.failed")]
-    TurnFailed { error: Complaint },
+    TurnFailed { error: ErrorMessage },
     #[serde(rename = "error")]
     Error { message: String },
     #[serde(other)]
@@ -56,17 +56,17 @@ pub enum Item {
 /// Cached and reasoning tokens are part of these two.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Used {
+pub struct TokenCounts {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
 #[derive(Deserialize)]
-pub struct Complaint {
+pub struct ErrorMessage {
     pub message: String,
 }
 
-pub fn parse(line: &[u8]) -> Option<Line> {
+pub fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }
 
@@ -89,14 +89,14 @@ pub struct HookInput<'a> {
 
 #[derive(Default, Deserialize)]
 pub struct ToolInput<'a> {
-    /// A text for a shell; of `apply_patch` the patch.
+    /// Shell text, or the patch of `apply_patch`.
     #[serde(borrow)]
     pub command: Raw<'a>,
     /// The agent that `spawn_agent` starts.
     pub agent_type: Raw<'a>,
 }
 
-/// What Codex hashes when a person trusts a hook. The order of the fields is that of their names.
+/// What Codex hashes when a person trusts a hook. The fields are in alphabetical order.
 #[derive(Serialize)]
 pub struct Trusted<'a> {
     pub event_name: &'static str,
@@ -111,7 +111,7 @@ pub struct TrustedHook<'a> {
     pub r#type: &'static str,
 }
 
-/// A text as TOML has it, which a word of the command line holds.
+/// A TOML string, for an argument on the command line.
 pub fn toml_text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,7 +1,7 @@
-//! One hook payload of Gemini CLI, read into what it says.
+//! Parses the hook payloads of Gemini CLI.
 //!
-//! Its events have names of their own; here they get those of Claude Code. Its tools keep theirs. Calls
-//! have no number, and a subagent's look like those of its parent.
+//! Its events have other names; we map them to those of Claude Code. Its tools keep their names. Calls
+//! have no id, and the calls of a subagent look like those of its parent.
 
 use super::wire::{HookInput, ToolInput};
 use crate::hook::field::{self, needed_text, owned};
@@ -21,7 +21,7 @@ pub fn event(word: &str) -> Event {
     }
 }
 
-/// The host's own word for an event.
+/// The host's name for an event.
 pub fn word(event: Event) -> &'static str {
     match event {
         Event::PreToolUse => "BeforeTool",
@@ -46,7 +46,7 @@ pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unre
     Ok((event, payload))
 }
 
-/// A command may ask for a folder of its own.
+/// A command may name its own folder.
 fn folder(input: &HookInput<'_>) -> Option<String> {
     let session = owned(input.cwd);
     let own = owned(input.tool_input.dir_path);
@@ -111,7 +111,7 @@ fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
     })
 }
 
-/// The files that a call would write. Of a tool that an MCP server brings only the name says that.
+/// The files that a call would write. For an MCP tool only its name says that it writes.
 fn written_paths(tool: &str, given: &ToolInput<'_>) -> Vec<String> {
     let named = [given.file_path, given.absolute_path];
     let foreign = [given.path, given.source, given.destination];

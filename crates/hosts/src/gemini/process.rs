@@ -1,86 +1,86 @@
-//! Gemini CLI as a worker: its command line, and what its output tells.
+//! Gemini CLI as a worker: its command line and its output.
 //!
-//! Measured with 0.61.0. `tests/gemini` holds what it prints.
+//! Measured with 0.61.0. `tests/gemini` has recorded output.
 
-use super::wire::Line;
-use crate::agent_process::trouble::{self, Trouble};
-use crate::agent_process::{Account, May, Start, Talk};
+use super::wire::OutputLine;
+use crate::agent_process::service_failure::{self, ServiceFailure};
+use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
 
-/// Without a terminal it never asks: a tool for which it would ask is not there at all.
-pub fn arguments(start: &Start<'_>) -> Vec<String> {
-    let mode = match start.may {
-        May::Read => "default",
-        May::Leave => "auto_edit",
-        May::Change => "yolo",
+/// Without a terminal it never asks: it does not offer tools that need a question.
+pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+    let mode = match start.file_access {
+        FileAccess::ReadOnly => "default",
+        FileAccess::ArtifactsOnly => "auto_edit",
+        FileAccess::ReadWrite => "yolo",
     };
     let mut words = vec!["-o", "stream-json", "--skip-trust", "--approval-mode", mode];
     words.extend(start.model.into_iter().flat_map(|model| ["-m", model]));
-    words.extend(match start.talk {
-        Talk::New(id) => ["--session-id", id],
-        Talk::GoesOn(id) => ["-r", id],
+    words.extend(match start.conversation {
+        Conversation::New(id) => ["--session-id", id],
+        Conversation::Resume(id) => ["-r", id],
     });
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// It exits with the status of the service's answer, as far as that fits into a byte, and with a code
-/// of its own where nobody has logged in. Its output does not always say as much.
-pub fn trouble(code: i32) -> Option<Trouble> {
+/// It exits with the low byte of the service's HTTP status, or with 41 if nobody has logged in. Its
+/// output does not always say that.
+pub fn service_failure(code: i32) -> Option<ServiceFailure> {
     const NOT_LOGGED_IN: i32 = 41;
     let by_status = |status: u64| {
         let fits = i32::try_from(status & 0xff) == Ok(code);
-        trouble::of_status(status).filter(|_| fits)
+        service_failure::of_status(status).filter(|_| fits)
     };
     match code {
-        NOT_LOGGED_IN => Some(Trouble::Login),
+        NOT_LOGGED_IN => Some(ServiceFailure::NotLoggedIn),
         _ => [401, 403, 429, 503].into_iter().find_map(by_status),
     }
 }
 
-pub fn read_line(line: &[u8], account: &mut Account) {
+pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = super::wire::parse(line) else {
         return;
     };
     match line {
-        Line::Init { session_id } => account.begin(&session_id),
-        Line::Message {
+        OutputLine::Init { session_id } => agent_output.set_conversation(&session_id),
+        OutputLine::Message {
             role,
             content,
             delta,
         } if role == "assistant" => {
             if delta {
-                account.say_on(&content)
+                agent_output.append_to_reply(&content)
             } else {
-                account.say(&content)
+                agent_output.set_reply(&content)
             }
         }
-        Line::Message { .. } => account.speaking = false,
-        Line::ToolUse {
+        OutputLine::Message { .. } => agent_output.reply_is_partial = false,
+        OutputLine::ToolUse {
             tool_name,
             parameters,
         } => {
-            account.speaking = false;
-            account.does(&tool_name, parameters.detail());
+            agent_output.reply_is_partial = false;
+            agent_output.set_activity(&tool_name, parameters.detail());
         }
-        Line::ToolResult { status } => {
-            account.speaking = false;
-            // One that was forbidden or is not there ends as an error, too.
-            account.worked |= status == "success";
+        OutputLine::ToolResult { status } => {
+            agent_output.reply_is_partial = false;
+            // A forbidden or unknown tool also ends as an error.
+            agent_output.used_a_tool |= status == "success";
         }
-        Line::Error { message } => account.complain(&message),
-        Line::Result {
+        OutputLine::Error { message } => agent_output.note_error(&message),
+        OutputLine::Result {
             status,
             error,
             stats,
         } => {
-            account.used.turns += 1;
-            account.used.tokens = stats.total_tokens;
+            agent_output.usage.turns += 1;
+            agent_output.usage.tokens = stats.total_tokens;
             let failed = error.map_or_else(|| status.clone(), |error| error.message);
             if status == "success" {
-                account.finish()
+                agent_output.finish()
             } else {
-                account.fail(&failed)
+                agent_output.fail(&failed)
             }
         }
-        Line::Other => {}
+        OutputLine::Other => {}
     }
 }

@@ -8,21 +8,21 @@ use crate::hook::Raw;
 /// One line of `gemini -o stream-json`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Line {
+pub enum OutputLine {
     Init {
         session_id: String,
     },
     Message {
         role: String,
         content: String,
-        /// A piece of a message, not all of it.
+        /// The content is one piece of a message.
         #[serde(default)]
         delta: bool,
     },
     ToolUse {
         tool_name: String,
         #[serde(default)]
-        parameters: Parameters,
+        parameters: ToolArguments,
     },
     ToolResult {
         status: String,
@@ -32,7 +32,7 @@ pub enum Line {
     },
     Result {
         status: String,
-        error: Option<Complaint>,
+        error: Option<ErrorMessage>,
         #[serde(default)]
         stats: Stats,
     },
@@ -40,17 +40,17 @@ pub enum Line {
     Other,
 }
 
-/// What a tool is called with, as far as it tells a person what is done.
+/// The arguments of a tool call that are worth showing to a person.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Parameters {
+pub struct ToolArguments {
     command: Option<String>,
     file_path: Option<String>,
     pattern: Option<String>,
     agent_name: Option<String>,
 }
 
-impl Parameters {
+impl ToolArguments {
     pub fn detail(&self) -> Option<&str> {
         let details = [
             &self.command,
@@ -63,7 +63,7 @@ impl Parameters {
 }
 
 #[derive(Deserialize)]
-pub struct Complaint {
+pub struct ErrorMessage {
     pub message: String,
 }
 
@@ -73,7 +73,7 @@ pub struct Stats {
     pub total_tokens: u64,
 }
 
-pub fn parse(line: &[u8]) -> Option<Line> {
+pub fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }
 
@@ -91,7 +91,7 @@ pub struct HookInput<'a> {
     pub tool_input: ToolInput<'a>,
 }
 
-/// What the tools are called with, as far as it tells us something: the fields of all tools.
+/// The arguments of tool calls that we use, for all tools.
 #[derive(Default, Deserialize)]
 pub struct ToolInput<'a> {
     #[serde(borrow)]
@@ -105,18 +105,17 @@ pub struct ToolInput<'a> {
     pub agent_name: Raw<'a>,
 }
 
-/// What a settings file says.
+/// A parsed settings file.
 pub type Settings = serde_json::Map<String, Value>;
 
-/// Do these settings switch hooks off: all of them, or some?
+/// Do these settings disable all hooks, or some?
 pub fn switches_off(settings: &Value) -> bool {
     let switch = &settings["hooksConfig"];
     let disabled = switch["disabled"].as_array();
     switch["enabled"] == json!(false) || disabled.is_some_and(|names| !names.is_empty())
 }
 
-/// The settings with our hooks at these events, each with its command and milliseconds, and with hooks
-/// switched on.
+/// Adds our hooks, given as event, command and timeout in milliseconds, and enables hooks.
 pub fn with_hooks(mut settings: Settings, hooks: &[(&str, String, u64)]) -> String {
     let switch = settings.entry("hooksConfig").or_insert_with(|| json!({}));
     if !switch.is_object() {

@@ -2,28 +2,28 @@
 
 use engine::{AgentName, LONGEST};
 
-/// What the host takes when a call names no agent.
+/// The agent that the host starts when a call names none.
 pub const UNNAMED: &str = "general-purpose";
 
 /// The agent that a call means.
 ///
 /// The host folds names by NFKC, case, whitespace, dashes and underscores; `AgentName::is_same` does
-/// the last four. Of NFKC we do the full-width forms. Whatever else is not ASCII is no name here: it
-/// is told back and refused, which is the safe side of a name that the host might still resolve.
+/// the last four. Of NFKC we fold the full-width forms. Any other name with non-ASCII characters is an
+/// error, so the call is refused. That is safe even if the host could resolve the name.
 pub fn agent(raw: &str) -> Result<AgentName, String> {
     AgentName::parse(bare(&plain(raw))).map_err(|_| raw.to_owned())
 }
 
-/// The host puts a plugin's name before what it brings. Ours brings the agents and commands of
-/// pipelines, which know them by their own names.
+/// Removes the prefix of our plugin: the host puts a plugin's name before its agents and commands, and
+/// pipelines use the bare names.
 pub fn bare(name: &str) -> &str {
     name.strip_prefix(OUR_PLUGIN).unwrap_or(name)
 }
 
 const OUR_PLUGIN: &str = "gatewright:";
 
-/// The agent that works, as the host tells. A worker whose name we cannot write down must not pass for
-/// the session itself, so it gets one that no pipeline uses.
+/// The agent at work, by the host's name for it. A worker with an invalid name must not pass for the
+/// session itself, so it gets a name that no pipeline uses.
 pub fn worker(raw: &str) -> Option<AgentName> {
     let strange = || AgentName::parse(&format!("unnamed:{}", writable(raw))).ok();
     agent(raw).ok().or_else(strange)
@@ -37,7 +37,7 @@ fn plain(raw: &str) -> String {
     plain.trim_matches(['-', '_']).to_owned()
 }
 
-/// The full-width forms of ASCII lie in the same order.
+/// The full-width forms have the same order as ASCII.
 fn narrow(c: char) -> char {
     match u32::from(c) {
         code @ 0xff01..=0xff5e => char::from_u32(code - 0xfee0).unwrap_or(c),

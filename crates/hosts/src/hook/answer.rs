@@ -1,17 +1,17 @@
-//! Our answer to one event: what we mean, and the bytes that a host gets.
+//! Our answer to one event, and the bytes that the host reads.
 
-/// What we have to say to one event.
+/// Our answer to one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub verdict: Verdict,
-    /// For the model. Events that cannot carry it lose it.
+    /// Text for the model. Events that cannot carry it drop it.
     pub context: Option<String>,
-    /// For the person at the host.
+    /// Text for the person at the host.
     pub notice: Option<String>,
 }
 
 impl Answer {
-    /// Nothing to say.
+    /// No objection and no text.
     pub fn nothing() -> Self {
         Self {
             verdict: Verdict::Nothing,
@@ -20,7 +20,7 @@ impl Answer {
         }
     }
 
-    /// A no, with the reason.
+    /// A refusal with its reason.
     pub fn refuse(reason: String) -> Self {
         Self::from(Verdict::Refuse(reason))
     }
@@ -51,17 +51,19 @@ impl From<Verdict> for Answer {
     }
 }
 
+/// What an answer lets the host do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// We have no opinion.
     Nothing,
     Allow,
-    /// With the reason.
+    /// The reason goes to the model.
     Refuse(String),
-    /// It may not end yet: a stop that is held, a worker that is sent back. With the reason.
+    /// The session or worker may not stop yet. The reason goes to the model.
     GoOn(String),
 }
 
-/// What the process leaves with.
+/// What the hook process prints, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bytes {
     /// Empty, or one whole JSON object.
@@ -70,12 +72,12 @@ pub struct Bytes {
     pub stderr: Vec<u8>,
     /// 0 or 2.
     pub code: u8,
-    /// The code if the host has closed our output: then a refusal is the code alone.
+    /// The exit code if the host has closed our output: then only the code can refuse.
     pub unheard: u8,
 }
 
 impl Bytes {
-    /// Neither words nor an objection, which means the same to every host.
+    /// No output and exit code 0. Every host takes that for no objection.
     pub fn nothing() -> Self {
         Self {
             stdout: Vec::new(),
@@ -86,10 +88,10 @@ impl Bytes {
     }
 }
 
-/// What depends on a call that could not be judged.
+/// What is at stake if we could not judge a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stake {
-    /// It starts an agent, or may write what is protected: a gate was promised.
+    /// The call starts an agent or may write a protected file: a gate was promised.
     Gate,
     Ordinary,
 }

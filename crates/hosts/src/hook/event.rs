@@ -1,6 +1,6 @@
-//! The hook events that we have a use for, by the host's own words.
+//! The hook events that we use, by the host's names.
 
-/// A hook event. All that we do not know is `Other`, and is ignored.
+/// A hook event. Unknown events are `Other`, and we ignore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     SessionStart,
@@ -8,7 +8,7 @@ pub enum Event {
     UserPromptSubmit,
     UserPromptExpansion,
     PreToolUse,
-    /// The host would ask a person whether a tool may be used.
+    /// The host would ask a person for permission to use a tool.
     PermissionRequest,
     PostToolUse,
     PostToolUseFailure,
@@ -47,7 +47,7 @@ impl Event {
         known.unwrap_or(Self::Other)
     }
 
-    /// The host's own word, as in settings and payloads.
+    /// The host's name for the event, as in settings and payloads.
     pub fn word(self) -> &'static str {
         match self {
             Self::SessionStart => "SessionStart",

@@ -1,13 +1,13 @@
-//! Answers by exit code: the one way to refuse that every host with hooks was seen to take.
+//! Answers by exit code: the one way to refuse that works with every host.
 //!
-//! A refusal is the code 2 and a reason on stderr. Without a reason, or in JSON of another host's
-//! making, the host would go on. Tests beside the real programs show both.
+//! A refusal is exit code 2 with a reason on stderr. Without a reason, or with the JSON of another
+//! host, the host would go on. Tests with the real programs show both.
 
 use super::answer::{Answer, Bytes, Stake, Verdict};
 use super::event::Event;
 use super::output::{blocked, context, joined, remarked};
 
-/// The answer to an event, which the host knows by this word.
+/// The answer to an event. `word` is the host's name for it.
 pub fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
     match &answer.verdict {
         Verdict::Refuse(reason) | Verdict::GoOn(reason) if can_be_refused(event) => {
@@ -24,9 +24,10 @@ pub fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
 
 /// The answer when we could not judge: closed where a gate was promised, open elsewhere.
 pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
-    match (event, stake) {
-        (Event::PreToolUse, Stake::Gate) => blocked(reason),
-        _ => remarked(reason),
+    if event == Event::PreToolUse && stake == Stake::Gate {
+        blocked(reason)
+    } else {
+        remarked(reason)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The fields that the payloads of all hosts have, each read into what it says.
+//! The fields that the payloads of all hosts have, parsed.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use super::event::Event;
 use super::payload::{Ended, Source, Unreadable};
 use super::wire::{self, Raw};
 
-/// A text that decides nothing.
+/// An optional text. A value of another type counts as missing, because no decision depends on it.
 pub fn owned(raw: Raw<'_>) -> Option<String> {
     wire::text(raw).map(Cow::into_owned)
 }
 
-/// A text that decides something: it may be missing, but must not be of another type.
+/// A text on which a decision depends: it may be missing, but a value of another type is an error.
 pub fn known_text<'a>(
     field: &'static str,
     raw: Raw<'a>,
@@ -30,8 +30,8 @@ pub fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>
     known_text(field, raw)?.ok_or(Unreadable::Missing { field })
 }
 
-/// The event that the payload names, by the words of its host. It wins over the one that our own
-/// argument named; where both are silent, or the word is unknown, it is `Other` and ignored.
+/// The event that the payload names. It wins over `named`, from our own argument. If neither names an
+/// event that we know, the result is `Other`.
 pub fn event(
     named: Option<Event>,
     hook_event_name: Raw<'_>,
@@ -42,7 +42,7 @@ pub fn event(
     Ok(event.unwrap_or(Event::Other))
 }
 
-/// An impossible id is none, so that it matches no session.
+/// An invalid id counts as missing, so that it matches no session.
 pub fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, Unreadable> {
     let session = known_text("session_id", session_id)?;
     Ok(session.and_then(|session| SessionId::parse(&session).ok()))
@@ -69,8 +69,8 @@ pub fn ended(reason: Raw<'_>) -> Result<Ended, Unreadable> {
     })
 }
 
-/// The agent that acts; nothing for the session itself. Under `--agent` Claude Code's session has a
-/// type, but no id.
+/// The agent that acts; `None` for the session itself. A Claude Code session under `--agent` has a type
+/// but no id.
 pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
     let Some(id) = known_text("agent_id", agent_id)? else {
         return Ok(None);
@@ -81,8 +81,8 @@ pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Un
     Ok(Some(Actor { id, agent }))
 }
 
-/// The agent that begins or ends. A compaction in Claude Code ends one that never began and has no
-/// type.
+/// The agent that starts or ends. A compaction in Claude Code ends an agent that never started and has
+/// no type: `None`.
 pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
     let agent = known_text("agent_type", agent_type)?;
     if agent.is_some_and(|agent| agent.is_empty()) {
@@ -103,8 +103,8 @@ fn wrong(field: &'static str, wanted: &'static str) -> Unreadable {
     Unreadable::WrongType { field, wanted }
 }
 
-/// Does the name of a tool that an MCP server brings say that it writes? A name can lie: the tree and
-/// the artifacts are checked anyway.
+/// Does the name of an MCP tool say that it writes? A name can lie, so the tree and the artifacts are
+/// checked as well.
 pub fn is_writer(tool: &str) -> bool {
     const WRITES: [&str; 12] = [
         "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",

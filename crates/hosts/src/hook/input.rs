@@ -1,4 +1,4 @@
-//! The whole input of a hook: JSON of a limited size, and the session that it belongs to.
+//! The input of a hook: JSON of a limited size, and the session that it belongs to.
 
 use engine::SessionId;
 use serde::Deserialize;
@@ -7,17 +7,17 @@ use serde_json::error::Category;
 use super::payload::Unreadable;
 use super::wire;
 
-/// The longest input that is read. A Write call carries its whole file, and no agent writes files as
-/// large as this.
+/// The longest input that we read. A Write call carries its whole file, and no agent writes files that
+/// large.
 pub const LARGEST_INPUT: usize = 8 * 1024 * 1024;
 
-/// The session, as cheaply as possible: the caller checks with it whether the session is enrolled. An
-/// input that `read` refuses has a session too, if the id stands before the damage.
+/// The session id, read as cheaply as possible, so that the caller can check whether the session is
+/// enrolled. It also works on damaged input if the id comes before the damage.
 pub fn session_of(stdin: &[u8]) -> Option<SessionId> {
     SessionId::parse(&wire::first_session_id(stdin)?).ok()
 }
 
-/// An input of this shape, or why it has another.
+/// Parses the input.
 pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
     let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
     let first = first.ok_or(Unreadable::Empty)?;

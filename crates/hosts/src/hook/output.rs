@@ -9,7 +9,7 @@ use super::wire::{Output, Specific};
 const LONGEST: usize = 9_500;
 const CUT: &str = "\n[cut here: too long for the host]";
 
-/// A line that people can read. The host goes on.
+/// A line on stderr for people. The host goes on.
 pub fn remarked(reason: &str) -> Bytes {
     Bytes {
         stderr: line(given(reason)),
@@ -17,7 +17,7 @@ pub fn remarked(reason: &str) -> Bytes {
     }
 }
 
-/// Some events know no JSON that refuses; there the code does, and stderr has the reason.
+/// A refusal by exit code, for events without JSON that refuses. The reason is on stderr.
 pub fn blocked(reason: &str) -> Bytes {
     Bytes {
         stderr: line(given(reason)),
@@ -27,7 +27,7 @@ pub fn blocked(reason: &str) -> Bytes {
     }
 }
 
-/// Words for the model at an event that carries them, which the host knows by this word.
+/// Context for the model. `event` is the host's name for the event.
 pub fn context(event: &'static str, context: &str) -> Bytes {
     let context = cut(context);
     object(&Output {
@@ -46,7 +46,7 @@ pub fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
     }
 }
 
-/// A refusal in JSON, which is also the exit code if the host no longer reads us.
+/// A refusal in JSON. If the host no longer reads our output, the exit code refuses.
 pub fn refusing(output: &Output<'_>) -> Bytes {
     Bytes {
         unheard: 2,
@@ -66,7 +66,7 @@ pub fn object(output: &Output<'_>) -> Bytes {
             stdout,
             ..Bytes::nothing()
         },
-        // Texts always become JSON. Should they not, a refusal must not become an allow.
+        // This cannot fail for strings. If it does, a refusal must not become an allow.
         Err(_) => blocked("gatewright could not write its answer"),
     }
 }
@@ -93,7 +93,7 @@ fn line(reason: &str) -> Vec<u8> {
     line
 }
 
-/// At most as much as a host takes. It counts as JavaScript does: in UTF-16.
+/// Cuts the text to what a host accepts. Hosts count as JavaScript does, in UTF-16 units.
 pub fn cut(text: &str) -> Cow<'_, str> {
     let mut units = 0;
     let over = text.char_indices().find(|(_, c)| {

@@ -2,21 +2,21 @@
 
 use engine::{Actor, AgentName, CallId, CommandName, SessionId, StepId, WorkerId};
 
-/// One payload. What a host left out is `None`; what it got wrong is `Unreadable`.
+/// One payload. A missing field is `None`; a wrong one is `Unreadable`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// A missing, empty or impossible id is `None`, so it matches no session.
+    /// A missing, empty or invalid id is `None`, so it matches no session.
     pub session: Option<SessionId>,
-    /// Where the session works now. Not the project: that comes from the environment.
+    /// The current folder of the session. The project comes from the environment instead.
     pub cwd: Option<String>,
-    /// The id of the prompt that all this belongs to.
+    /// The id of the prompt that the event belongs to.
     pub prompt: Option<String>,
-    /// A prompt that the call would put to a session later, where it passes for a person's.
+    /// A prompt that the call schedules for later. The host will treat it like a person's.
     pub planted: Option<String>,
     pub what: What,
 }
 
-/// What happened, or is about to.
+/// What happened, or is about to happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     SessionStarted {
@@ -27,14 +27,13 @@ pub enum What {
     },
     /// A prompt that names no command.
     PromptSubmitted,
-    /// A slash command. Any text that begins like one is taken for one: whoever asks knows which
-    /// commands there are.
+    /// A slash command, or any text that begins like one: the caller knows which commands exist.
     CommandTyped {
         name: CommandName,
         arguments: String,
     },
     AgentRequested {
-        /// The name as it was given, where it is none.
+        /// The raw text if it is not a valid name.
         agent: Result<AgentName, String>,
         step: Option<StepId>,
         call: Option<CallId>,
@@ -58,14 +57,14 @@ pub enum What {
         actor: Option<Actor>,
         /// The files that the call would write.
         paths: Vec<String>,
-        /// The text for a shell.
+        /// The shell command.
         command: Option<String>,
     },
-    /// Items of the session's own list that are, or are about to be, marked as done.
+    /// Items of the session's to-do list that were or will be marked as done.
     TodosMarked {
         done: Vec<String>,
     },
-    /// Each question with the labels that a person chose, or with the text that they typed.
+    /// Each question with the labels that a person chose, or the text that they typed.
     QuestionAnswered {
         answers: Vec<(String, Vec<String>)>,
     },
@@ -85,7 +84,7 @@ pub enum What {
         worker: Option<WorkerId>,
         reason: String,
     },
-    /// The host told its session, by a prompt that no person wrote, that a worker has ended well.
+    /// The host sent its session a notification that a worker has completed.
     AgentNotified {
         call: Option<CallId>,
         worker: Option<WorkerId>,
@@ -100,30 +99,30 @@ pub enum What {
         actor: Actor,
         reply: Option<String>,
     },
-    /// A tool has worked or failed.
+    /// A tool call has ended, with or without success.
     ToolUsed {
         tool: String,
         actor: Option<Actor>,
     },
     StopRequested {
-        /// Agents work in the background; the host asks again when they have ended.
+        /// Agents work in the background. The host asks again when they have ended.
         background_work: bool,
     },
-    /// The session's own turn ended by an error, and no stop was asked for.
+    /// An error ended the session's turn, so there was no stop request.
     TurnFailed {
         reason: String,
     },
     ConfigChanged {
         file: Option<String>,
     },
-    /// Nothing of ours.
+    /// Nothing that concerns us.
     Ignored,
 }
 
 /// How a session began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Also what a later host may add: a session that we have not seen is a new one.
+    /// Also any source that a later host may add: a session that we have not seen is new.
     Startup,
     Resume,
     Compact,
@@ -134,12 +133,12 @@ pub enum Source {
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Its conversation was cleared. An heir in the same process follows.
+    /// The person cleared the conversation. A new session follows in the same process.
     Cleared,
     Over,
 }
 
-/// Why a payload could not be read. Each is one line.
+/// Why we could not read a payload. Each message is one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("the hook's input is empty")]
@@ -150,7 +149,7 @@ pub enum Unreadable {
     NotJson { line: usize, column: usize },
     #[error("the hook's input is JSON but not an object")]
     NotAnObject,
-    #[error("the hook's input has a wrong `{field}`: {wanted} is wanted")]
+    #[error("the hook's input has a wrong `{field}`: it must be {wanted}")]
     WrongType {
         field: &'static str,
         wanted: &'static str,

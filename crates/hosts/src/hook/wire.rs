@@ -1,7 +1,7 @@
 //! The JSON shapes that hosts have in common: fields of any type, and the output of a hook.
 //!
-//! Fields are kept as raw text and read when somebody needs them. So a long file in a Write call is
-//! passed over once and never copied, and a field of another type harms only those who need it.
+//! Fields stay raw text until somebody needs them. So a long file in a Write call is skipped and never
+//! copied, and a field of another type harms only the code that needs it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 /// A field that may be missing, `null`, or of any type.
 pub type Raw<'a> = Option<&'a RawValue>;
 
-/// A hook's output. The host drops one with a word that it does not know.
+/// A hook's output. The host ignores an output with an unknown value.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Output<'a> {
@@ -27,8 +27,8 @@ pub struct Output<'a> {
     pub hook_specific_output: Option<Specific<'a>>,
 }
 
-/// The part of an output that belongs to one event. Without `hook_event_name` the host drops all of
-/// it, and a refusal is none.
+/// The part of an output that belongs to one event. Without `hook_event_name` the host ignores all of
+/// it, refusals included.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Specific<'a> {
@@ -49,10 +49,10 @@ pub struct Permission {
     pub behavior: &'static str,
 }
 
-/// The text of a field that is one.
+/// The text of a field, if it is a string.
 ///
 /// A lone surrogate, which JavaScript writes when it cuts a text in the middle of a character,
-/// becomes a replacement character: the rest of the text is still worth judging.
+/// becomes a replacement character, so that we can still judge the rest of the text.
 pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let raw = raw?.get();
     if !raw.starts_with('"') {
@@ -62,7 +62,7 @@ pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     deserializer.deserialize_bytes(Lossy).ok()
 }
 
-/// A field of any shape that the caller describes.
+/// A field, parsed as the type that the caller needs.
 pub fn shape<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
@@ -85,12 +85,12 @@ impl<'a> Visitor<'a> for Lossy {
     }
 }
 
-/// Up to here an input is read to its end. Stopping early costs more: the reader works out the place
-/// of what it takes for an error.
+/// An input up to this length is read to its end. Stopping early costs more, because the parser computes
+/// the position of the error.
 const SHORT: usize = 16 * 1024;
 
-/// The session's id, without a long look at what follows it. The host writes it first, so this also
-/// reads an input that is cut off or too long.
+/// The session's id, without parsing what follows. The host writes it first, so this also works on an
+/// input that is cut off or too long.
 pub fn first_session_id(input: &[u8]) -> Option<String> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(input);
@@ -98,7 +98,7 @@ pub fn first_session_id(input: &[u8]) -> Option<String> {
         found: &mut found,
         is_short: input.len() <= SHORT,
     };
-    // The error with which the visitor stops says nothing.
+    // The visitor stops with an error on purpose.
     let _ = deserializer.deserialize_map(until);
     found
 }

@@ -1,23 +1,23 @@
-//! Changes of a JSON text that leave every other byte where it is.
+//! Edits a JSON text and keeps every other byte.
 
 use super::layout::{Json, Layout, Shape, quoted};
 use super::tree::Node;
 
-/// A file's text with what is needed to change it.
+/// The text of a JSON file, with its tree and layout.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Text {
+pub struct JsonText {
     pub text: String,
     pub root: Node,
     layout: Layout,
 }
 
-impl Text {
+impl JsonText {
     pub fn new(text: String, root: Node) -> Self {
         let layout = Layout::of(&text, &root);
         Self { text, root, layout }
     }
 
-    /// The same after a change. What we write is JSON, so that it can be read again.
+    /// The file after a change. What we write is JSON, so it can be parsed again.
     fn changed(&self, text: String) -> Self {
         let root = super::tree::scan(&text).unwrap_or_else(|| self.root.clone());
         Self {
@@ -27,13 +27,13 @@ impl Text {
         }
     }
 
-    /// Puts a member at the end of an object.
+    /// Appends a member to an object.
     pub fn with_member(&self, object: &Node, name: &str, value: &Json) -> Self {
         let name = format!("{}{}", quoted(name), self.layout.colon());
         self.with_item(object, &name, value)
     }
 
-    /// Puts an element at the end of a list.
+    /// Appends an element to a list.
     pub fn with_element(&self, list: &Node, value: &Json) -> Self {
         self.with_item(list, "", value)
     }
@@ -67,7 +67,7 @@ impl Text {
         self.spliced(inside, &written)
     }
 
-    /// Writes another value in place of this one.
+    /// Replaces a value.
     pub fn with_value(&self, old: &Node, value: &Json) -> Self {
         let shape = if self.text[old.span.clone()].contains('\n') {
             let indent = super::layout::indentation_at(&self.text, old.span.start);
@@ -79,7 +79,7 @@ impl Text {
         self.spliced(old.span.clone(), &written)
     }
 
-    /// Takes one item out of its object or list, with the comma that goes with it.
+    /// Removes one item from its object or list, with its comma.
     pub fn without_item(&self, container: &Node, index: usize) -> Self {
         let items = container.items();
         let Some(item) = items.get(index) else {

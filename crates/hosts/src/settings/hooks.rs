@@ -1,20 +1,20 @@
-//! Our hooks: at which events they are registered, how they call us, and how they are known again.
+//! Our hooks: their events, their commands, and how to recognise them in a file.
 
 use super::layout::Json;
 use super::tree::Node;
 use super::{SettingsFormat, wire};
 use crate::shell::shell_word;
 
-/// One event at which we are called.
+/// One event at which a host calls us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registered {
+pub struct HookRegistration {
     pub event: &'static str,
     pub timeout_seconds: u64,
     pub on_failure: OnFailure,
 }
 
-impl Registered {
-    /// Is this enough time for an answer, and no more than a person wants to wait?
+impl HookRegistration {
+    /// Is this timeout long enough for an answer, and short enough for a person?
     pub fn suffices(&self, seconds: f64) -> bool {
         seconds >= self.timeout_seconds as f64 && seconds <= MOST_SECONDS
     }
@@ -32,18 +32,17 @@ const MOST_SECONDS: f64 = 60.0;
 
 /// How the hooks of a host call us.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct HookInvocation {
     pub(super) format: &'static SettingsFormat,
-    by: By,
+    by: ProgramReference,
 }
 
 /// How a hook finds our program.
 #[derive(Clone, Debug, PartialEq)]
-enum By {
-    /// By its absolute path, without a shell between.
+enum ProgramReference {
+    /// By its absolute path, without a shell.
     Path(String),
-    /// By its name, for files that other machines read too: where it is not installed, nothing
-    /// happens.
+    /// By its name, for files that other machines read, too. If it is not installed, nothing happens.
     Name,
 }
 
@@ -60,65 +59,67 @@ pub enum HookCommand {
 
 impl SettingsFormat {
     /// Hooks that call our program by its absolute path.
-    pub fn call_by_path(&'static self, program: &str) -> Call {
-        Call {
+    pub fn call_by_path(&'static self, program: &str) -> HookInvocation {
+        HookInvocation {
             format: self,
-            by: By::Path(program.to_owned()),
+            by: ProgramReference::Path(program.to_owned()),
         }
     }
 
-    /// Hooks that call our program by its name, where it is installed.
-    pub fn call_by_name(&'static self) -> Call {
-        Call {
+    /// Hooks that call our program by its name, if it is installed.
+    pub fn call_by_name(&'static self) -> HookInvocation {
+        HookInvocation {
             format: self,
-            by: By::Name,
+            by: ProgramReference::Name,
         }
     }
 }
 
-impl Call {
+impl HookInvocation {
     pub fn hook(&self, event: &str) -> HookCommand {
         let host = self.format.host;
         match &self.by {
-            By::Path(program) => HookCommand::Exec {
+            ProgramReference::Path(program) => HookCommand::Exec {
                 program: program.clone(),
                 arguments: ["hook", host, event].map(str::to_owned).to_vec(),
             },
-            By::Name => HookCommand::Shell(format!("{IF_INSTALLED}hook {host} {event}")),
+            ProgramReference::Name => {
+                HookCommand::Shell(format!("{IF_INSTALLED}hook {host} {event}"))
+            }
         }
     }
 
-    /// The command of the status line, which always goes through a shell.
+    /// The command of the status line. Hosts always run it in a shell.
     pub fn status_line(&self) -> String {
         match &self.by {
-            By::Path(program) => status_line_by_path(program),
-            By::Name => status_line_by_name(),
+            ProgramReference::Path(program) => status_line_by_path(program),
+            ProgramReference::Name => status_line_by_name(),
         }
     }
 
     /// The group that we add to the hooks of an event.
-    pub(super) fn group(&self, registered: &Registered) -> Json {
+    pub(super) fn group(&self, registered: &HookRegistration) -> Json {
         wire::group(self.entry(registered))
     }
 
-    pub(super) fn entry(&self, registered: &Registered) -> Json {
+    pub(super) fn entry(&self, registered: &HookRegistration) -> Json {
         wire::entry(&self.hook(registered.event), registered)
     }
 }
 
-/// Of a program that is not there a shell would say 127, and the host would block everybody.
+/// A shell exits with 127 if a program is missing, and the host would block everybody.
 const IF_INSTALLED: &str = "command -v gatewright >/dev/null 2>&1 || exit 0; exec gatewright ";
 const STATUS_LINE: &str = "statusline";
 const NAME: &str = "gatewright";
 
-/// A hook as it stands in a settings file.
+/// A hook in a settings file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hook {
     pub event: String,
     pub command: HookCommand,
     pub timeout_seconds: Option<f64>,
     pub on_failure: OnFailure,
-    /// Why it is not called for everything that happens, or not waited for.
+    /// Why the host does not call it for every event, or does not wait for it.
     pub limits: Vec<String>,
 }
 
@@ -133,8 +134,8 @@ impl Hook {
         })
     }
 
-    /// Does it call us? Our program may have lain elsewhere when the hook was written, and whoever
-    /// has given it another name is known by `program`.
+    /// Does it call us? Our program may have had another path when the hook was written. `program` is its
+    /// current path, in case it has another name.
     pub fn is_ours(&self, program: &str) -> bool {
         match &self.command {
             HookCommand::Exec {
@@ -145,8 +146,8 @@ impl Hook {
         }
     }
 
-    /// Does it do what one of ours must do, called in this way? A person may give it more time.
-    pub fn holds(&self, call: &Call) -> bool {
+    /// Is it equivalent to the hook that we would write? A person may set a longer timeout.
+    pub fn is_current(&self, call: &HookInvocation) -> bool {
         let registered = call
             .format
             .registered
@@ -163,7 +164,7 @@ impl Hook {
     }
 }
 
-/// Is this the status line as we write it? One that only makes use of ours is a person's own.
+/// Is this the status line that we write? A person's own command may also call ours; that one is not.
 pub(super) fn is_our_status_line(command: &str, program: &str) -> bool {
     let path = command.strip_suffix(STATUS_LINE).map(str::trim_end);
     let path = path.map(|path| path.trim_matches('\'').replace(r"'\''", "'"));
@@ -185,7 +186,7 @@ fn is_program(called: &str, program: &str) -> bool {
     called == program || name == NAME
 }
 
-/// Does this line of a shell call our program with this command?
+/// Does this shell line call our program with this command?
 fn calls(line: &str, program: &str, command: &str) -> bool {
     let mut words = line.split([' ', ';', '&', '|']).peekable();
     let quoted = format!("{} {command}", shell_word(program));
@@ -207,7 +208,7 @@ mod tests {
         host: "claude",
         registered: &[],
         in_workers: &[],
-        faults: |_| Vec::new(),
+        invalid_settings: |_| Vec::new(),
     };
 
     #[test]

@@ -1,10 +1,10 @@
-//! How a file is laid out, and how we write into it so that our lines look like its own.
+//! The layout of a JSON file, so that the lines we add look like the file's own.
 
 use std::borrow::Cow;
 
 use super::tree::Node;
 
-/// A value that we write. The order of an object's members is the order in which people read them.
+/// A value that we write. Objects keep the order of their members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json {
     Text(String),
@@ -12,7 +12,7 @@ pub enum Json {
     False,
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
-    /// Written on one line, whatever is around it.
+    /// Written on one line, whatever surrounds it.
     OneLine(Box<Json>),
 }
 
@@ -22,18 +22,18 @@ impl Json {
     }
 }
 
-/// What the lines of a file have in common.
+/// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     unit: Cow<'static, str>,
     newline: &'static str,
-    /// Is there no space behind a colon?
+    /// No space after a colon.
     tight: bool,
-    /// Does the whole file stand on one line?
+    /// The whole file is on one line.
     one_line: bool,
 }
 
-/// The layout of what nobody else has written.
+/// The layout of a new file.
 const PLAIN: Layout = Layout {
     unit: Cow::Borrowed("  "),
     newline: "\n",
@@ -41,11 +41,11 @@ const PLAIN: Layout = Layout {
     one_line: false,
 };
 
-/// How a value is written at its place.
+/// How to write a value at its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     OneLine,
-    /// Over several lines, the first of which is indented so far.
+    /// Over several lines, with this indentation.
     Lines(String),
 }
 
@@ -70,7 +70,7 @@ impl Layout {
         self.newline
     }
 
-    /// The shape of what is put behind an item that stands there.
+    /// The shape of an item after the item at this position.
     pub fn shape_behind(&self, text: &str, item: usize) -> Shape {
         if begins_line(text, item) {
             Shape::Lines(indentation_at(text, item).to_owned())
@@ -79,7 +79,7 @@ impl Layout {
         }
     }
 
-    /// The shape of what is put into an empty value that stands there.
+    /// The shape of the first item of the empty container at this position.
     pub fn shape_inside(&self, text: &str, container: usize) -> Shape {
         if self.one_line {
             Shape::OneLine
@@ -153,13 +153,13 @@ impl Layout {
     }
 }
 
-/// A whole file of its own.
+/// A whole new file.
 pub fn document(json: &Json) -> String {
     let written = PLAIN.write(json, &Shape::Lines(String::new()));
     format!("{written}\n")
 }
 
-/// A word of a command line.
+/// The value on one line, for a command line.
 pub fn line(json: &Json) -> String {
     PLAIN.write(json, &Shape::OneLine)
 }
@@ -178,7 +178,7 @@ fn indentation(line: &str) -> &str {
     }
 }
 
-/// The space with which the line of this place begins.
+/// The indentation of the line at this position.
 pub fn indentation_at(text: &str, place: usize) -> &str {
     let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
@@ -186,7 +186,7 @@ pub fn indentation_at(text: &str, place: usize) -> &str {
     &line[..line.len() - inner.len()]
 }
 
-/// Is there nothing before this place on its line?
+/// Is there only whitespace before this position on its line?
 fn begins_line(text: &str, place: usize) -> bool {
     match text[..place].rfind('\n') {
         Some(at) => text[at..place].trim().is_empty(),

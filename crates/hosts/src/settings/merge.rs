@@ -1,13 +1,13 @@
-//! Putting our hooks into a settings file and taking them out, whatever else stands there.
+//! Adds our hooks to a settings file and removes them, whatever else the file contains.
 
-use super::Unfit;
-use super::edit::Text;
-use super::hooks::{Call, Hook, Registered, is_our_status_line};
+use super::SettingsError;
+use super::edit::JsonText;
+use super::hooks::{Hook, HookInvocation, HookRegistration, is_our_status_line};
 use super::layout::Json;
 use super::tree::Node;
 use super::wire;
 
-/// Where a hook stands: the event's name, then the numbers of the group and of the hook in it.
+/// The position of a hook: the event's name, then the indexes of the group and of the hook in it.
 struct HookPosition<'a> {
     event: String,
     group: usize,
@@ -47,7 +47,11 @@ fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = HookPositio
 }
 
 /// Our hooks at every event, once each, and at no other.
-pub fn with_hooks(text: Text, call: &Call, program: &str) -> Result<Text, Unfit> {
+pub fn with_hooks(
+    text: JsonText,
+    call: &HookInvocation,
+    program: &str,
+) -> Result<JsonText, SettingsError> {
     let mut registered = call.format.registered.iter();
     let is_known = |event: &str| registered.clone().any(|known| known.event == event);
     let text = without(text, program, |place| !is_known(&place.event));
@@ -57,16 +61,16 @@ pub fn with_hooks(text: Text, call: &Call, program: &str) -> Result<Text, Unfit>
 }
 
 fn with_hook(
-    text: Text,
-    registered: &Registered,
-    call: &Call,
+    text: JsonText,
+    registered: &HookRegistration,
+    call: &HookInvocation,
     program: &str,
-) -> Result<Text, Unfit> {
+) -> Result<JsonText, SettingsError> {
     let root = text.root.clone();
     let here = |place: &HookPosition<'_>| place.event == registered.event;
     let found: Vec<HookPosition<'_>> = places(&root, program).filter(here).collect();
     match found.as_slice() {
-        [only] if only.found.holds(call) => Ok(text),
+        [only] if only.found.is_current(call) => Ok(text),
         [only] if only.found.limits.is_empty() => {
             Ok(text.with_value(only.node, &call.entry(registered)))
         }
@@ -74,7 +78,11 @@ fn with_hook(
     }
 }
 
-fn appended(text: Text, registered: &Registered, call: &Call) -> Result<Text, Unfit> {
+fn appended(
+    text: JsonText,
+    registered: &HookRegistration,
+    call: &HookInvocation,
+) -> Result<JsonText, SettingsError> {
     let event = registered.event;
     let group = call.group(registered);
     let Some(hooks) = text.root.get(wire::HOOKS) else {
@@ -82,21 +90,29 @@ fn appended(text: Text, registered: &Registered, call: &Call) -> Result<Text, Un
         return Ok(text.with_member(&text.root, wire::HOOKS, &hooks));
     };
     if hooks.members().is_none() {
-        return Err(Unfit::wrong(wire::HOOKS, hooks, "an object"));
+        return Err(SettingsError::wrong(wire::HOOKS, hooks, "an object"));
     }
     match hooks.get(event) {
         None => Ok(text.with_member(hooks, event, &wire::only(group))),
         Some(groups) if groups.elements().is_some() => Ok(text.with_element(groups, &group)),
-        Some(other) => Err(Unfit::wrong(&format!("hooks.{event}"), other, "a list")),
+        Some(other) => Err(SettingsError::wrong(
+            &format!("hooks.{event}"),
+            other,
+            "a list",
+        )),
     }
 }
 
-/// No hook of ours any more. What becomes empty by that goes, too.
-pub fn without_hooks(text: Text, program: &str) -> Text {
+/// Removes our hooks, and the groups and events that become empty.
+pub fn without_hooks(text: JsonText, program: &str) -> JsonText {
     without(text, program, |_| true)
 }
 
-fn without(mut text: Text, program: &str, goes: impl Fn(&HookPosition<'_>) -> bool) -> Text {
+fn without(
+    mut text: JsonText,
+    program: &str,
+    goes: impl Fn(&HookPosition<'_>) -> bool,
+) -> JsonText {
     loop {
         let root = text.root.clone();
         let Some(place) = places(&root, program).find(|place| goes(place)) else {
@@ -106,8 +122,8 @@ fn without(mut text: Text, program: &str, goes: impl Fn(&HookPosition<'_>) -> bo
     }
 }
 
-/// Takes out the hook, or the outermost thing that would be empty without it.
-fn without_place(text: &Text, place: &HookPosition<'_>) -> Text {
+/// Removes the hook, or the outermost container that would be empty without it.
+fn without_place(text: &JsonText, place: &HookPosition<'_>) -> JsonText {
     let root = &text.root;
     let way = || {
         let (hooks_at, hooks) = root.member(wire::HOOKS)?;
@@ -124,7 +140,7 @@ fn without_place(text: &Text, place: &HookPosition<'_>) -> Text {
     let Some(way) = way() else {
         return text.clone();
     };
-    // From the inside out: a thing goes as a whole when it holds nothing else.
+    // From the inside out: a container goes as a whole when it contains nothing else.
     let mut level = way.len() - 1;
     while level > 0 && way[level - 1].2 == 1 {
         level -= 1;
@@ -133,8 +149,8 @@ fn without_place(text: &Text, place: &HookPosition<'_>) -> Text {
     text.without_item(container, index)
 }
 
-/// Our status line, where there is none.
-pub fn with_status_line(text: Text, call: &Call, program: &str) -> Text {
+/// Adds our status line if there is none.
+pub fn with_status_line(text: JsonText, call: &HookInvocation, program: &str) -> JsonText {
     let wanted = call.status_line();
     let value = wire::status_line(wanted.clone());
     let Some(present) = text.root.get(wire::STATUS_LINE).cloned() else {
@@ -147,7 +163,7 @@ pub fn with_status_line(text: Text, call: &Call, program: &str) -> Text {
     }
 }
 
-pub fn without_status_line(text: Text, program: &str) -> Text {
+pub fn without_status_line(text: JsonText, program: &str) -> JsonText {
     let command = wire::status_line_command(&text.root);
     let ours = command.is_some_and(|command| is_our_status_line(command, program));
     match text.root.member(wire::STATUS_LINE) {

@@ -1,8 +1,8 @@
-//! JSON as it stands in its file: every value with its place, so that all around it can stay as it is.
+//! A JSON tree with the position of every value, so that edits can keep the text around it.
 
 use std::ops::Range;
 
-/// A value and where it is written.
+/// A value with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub span: Range<usize>,
@@ -19,7 +19,7 @@ pub enum Value {
     Nothing,
 }
 
-/// A name and its value. The place is that of both.
+/// A name and its value. The span covers both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     pub span: Range<usize>,
@@ -27,29 +27,29 @@ pub struct Member {
     pub value: Node,
 }
 
-/// Why a text is no JSON, and where.
+/// Why a text is not JSON, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct JsonError {
     pub line: usize,
     pub column: usize,
     pub reason: String,
 }
 
-/// Reads a whole text. It is as strict as the hosts are: no comments, no comma at the end.
-pub fn parse(text: &str) -> Result<Node, Broken> {
-    serde_json::from_str::<serde_json::Value>(text).map_err(|error| Broken {
+/// Parses a text as strictly as the hosts do: no comments, no trailing comma.
+pub fn parse(text: &str) -> Result<Node, JsonError> {
+    serde_json::from_str::<serde_json::Value>(text).map_err(|error| JsonError {
         line: error.line(),
         column: error.column(),
         reason: reason(&error),
     })?;
-    scan(text).ok_or_else(|| Broken {
+    scan(text).ok_or_else(|| JsonError {
         line: 1,
         column: 1,
         reason: "it cannot be read".to_owned(),
     })
 }
 
-/// The place is told apart from the reason.
+/// The message without the position.
 fn reason(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rfind(" at line ") {
@@ -58,49 +58,53 @@ fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// Reads a text that is known to be JSON.
+/// Parses a text that is known to be JSON.
 pub fn scan(text: &str) -> Option<Node> {
     let mut scanner = Scanner { text, at: 0 };
     scanner.value()
 }
 
 impl Node {
-    /// The value of this name. Of several the last one counts, as it does for the hosts.
+    /// The value with this name. If there are several, the last one counts, as it does for the hosts.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.member(name).map(|(_, member)| &member.value)
     }
 
-    /// The member of this name, and the how-manieth it is.
+    /// The member with this name, and its index.
     pub fn member(&self, name: &str) -> Option<(usize, &Member)> {
         let members = self.members()?.iter().enumerate();
         members.rev().find(|(_, member)| member.name == name)
     }
 
     pub fn members(&self) -> Option<&[Member]> {
-        match &self.kind {
-            Value::Object(members) => Some(members),
-            _ => None,
+        if let Value::Object(members) = &self.kind {
+            Some(members)
+        } else {
+            None
         }
     }
 
     pub fn elements(&self) -> Option<&[Self]> {
-        match &self.kind {
-            Value::List(elements) => Some(elements),
-            _ => None,
+        if let Value::List(elements) = &self.kind {
+            Some(elements)
+        } else {
+            None
         }
     }
 
     pub fn text(&self) -> Option<&str> {
-        match &self.kind {
-            Value::Text(text) => Some(text),
-            _ => None,
+        if let Value::Text(text) = &self.kind {
+            Some(text)
+        } else {
+            None
         }
     }
 
     pub fn number(&self) -> Option<f64> {
-        match self.kind {
-            Value::Number(number) => Some(number),
-            _ => None,
+        if let Value::Number(number) = self.kind {
+            Some(number)
+        } else {
+            None
         }
     }
 
@@ -108,17 +112,17 @@ impl Node {
         self.kind == Value::Flag(true)
     }
 
-    /// Where the members or elements stand; nothing for a value that has none.
+    /// The positions of the members or elements.
     pub fn items(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Value::Object(members) => members.iter().map(|item| item.span.clone()).collect(),
             Value::List(elements) => elements.iter().map(|item| item.span.clone()).collect(),
-            _ => Vec::new(),
+            Value::Text(_) | Value::Number(_) | Value::Flag(_) | Value::Nothing => Vec::new(),
         }
     }
 }
 
-/// Invariant: the text is JSON, so that what is not there is never asked for.
+/// Invariant: the text is valid JSON.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -162,7 +166,7 @@ impl Scanner<'_> {
         Some(Value::List(elements))
     }
 
-    /// Goes to the next item, or behind the bracket that closes.
+    /// Moves to the next item, or past the closing bracket.
     fn another(&mut self, close: u8) -> Option<bool> {
         self.skip_space();
         if self.peek()? == b',' {
@@ -213,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_knows_where_it_stands() {
+    fn every_value_has_its_position() {
         let text = r#" { "a" : [1, -2.5e3,true , null,"x\"]" ], "b":{}, "a": "ü" }"#;
         let root = parse(text).unwrap();
         let shown = |node: &Node| text[node.span.clone()].to_owned();
@@ -229,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_with_its_place() {
+    fn an_error_has_its_position() {
         for (text, line, reason) in [
             ("", 1, "EOF while parsing a value"),
             ("{\n  // no\n}", 2, "key must be a string"),

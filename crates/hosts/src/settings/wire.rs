@@ -1,6 +1,6 @@
-//! The names in settings: the only place that knows how a hook is written there.
+//! The JSON names in settings: the only place that knows how to write a hook.
 
-use super::hooks::{Call, HookCommand, OnFailure, Registered};
+use super::hooks::{HookCommand, HookInvocation, HookRegistration, OnFailure};
 use super::layout::Json;
 use super::tree::{Node, Value};
 
@@ -10,7 +10,7 @@ pub const PLUGINS: &str = "enabledPlugins";
 pub const DISABLE_ALL: &str = "disableAllHooks";
 
 /// A hook as we write it.
-pub fn entry(command: &HookCommand, registered: &Registered) -> Json {
+pub fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
     let mut members = vec![("type", Json::text("command"))];
     match command {
         HookCommand::Exec { program, arguments } => {
@@ -27,27 +27,27 @@ pub fn entry(command: &HookCommand, registered: &Registered) -> Json {
     Json::Object(members)
 }
 
-/// A group without a matcher is asked about everything: what a tool is called may change. It stands on
-/// one line, so that people can look over all of them.
+/// A group without a matcher, which covers every tool: names of tools may change. It is on one line, so
+/// that the file stays short.
 pub fn group(entry: Json) -> Json {
     let group = Json::Object(vec![(HOOKS, Json::List(vec![entry]))]);
     Json::OneLine(Box::new(group))
 }
 
-/// The groups of an event that has no other.
+/// The list of groups for an event without others.
 pub fn only(group: Json) -> Json {
     Json::OneLine(Box::new(Json::List(vec![group])))
 }
 
-/// All our hooks, for a file that holds nothing else.
-pub fn hooks(call: &Call) -> Json {
+/// All our hooks, for a file with nothing else.
+pub fn hooks(call: &HookInvocation) -> Json {
     let registered = call.format.registered.iter();
     let all: Vec<_> = registered.map(|it| it.event).collect();
     hooks_at(call, &all)
 }
 
 /// Our hooks at these events.
-pub fn hooks_at(call: &Call, events: &[&str]) -> Json {
+pub fn hooks_at(call: &HookInvocation, events: &[&str]) -> Json {
     let format = call.format;
     let all = format.registered.iter().chain(format.in_workers);
     let wanted = all.filter(|it| events.contains(&it.event));
@@ -62,7 +62,7 @@ pub fn status_line(command: String) -> Json {
     ])
 }
 
-/// The command line of a hook; nothing for one that is no command.
+/// The command line of a hook; `None` if it is of another type.
 pub fn command(hook: &Node) -> Option<HookCommand> {
     if hook.get("type")?.text()? != "command" {
         return None;
@@ -91,14 +91,14 @@ pub fn on_failure(hook: &Node) -> OnFailure {
     }
 }
 
-/// Why a hook is not called for everything, or not waited for.
+/// Why the host does not call a hook for every event, or does not wait for it.
 pub fn limits(group: &Node, hook: &Node) -> Vec<String> {
     let matcher = group
         .get("matcher")
         .and_then(|matcher| match matcher.text() {
             Some("" | "*") => None,
             Some(matcher) => Some(format!("its matcher is {matcher:?}")),
-            None => Some("its matcher is no text".to_owned()),
+            None => Some("its matcher is not a text".to_owned()),
         });
     let condition = hook.get("if").map(|_| "it has an `if`".to_owned());
     let background = ["async", "asyncRewake"].into_iter();
@@ -115,7 +115,7 @@ pub fn status_line_command(root: &Node) -> Option<&str> {
     root.get(STATUS_LINE)?.get("command")?.text()
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 pub fn kind(node: &Node) -> &'static str {
     match node.kind {
         Value::Object(_) => "an object",

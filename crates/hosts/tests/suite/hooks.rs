@@ -76,11 +76,11 @@ fn every_bad_payload_says_in_one_line_why() {
             ("{}", "the hook's input has no `tool_name`"),
             (
                 r#"{"session_id": 7}"#,
-                "the hook's input has a wrong `session_id`: a text is wanted",
+                "the hook's input has a wrong `session_id`: it must be a text",
             ),
             (
                 r#"{"tool_name": "Bash", "tool_input": "x"}"#,
-                "the hook's input has a wrong `tool_input`: an object is wanted",
+                "the hook's input has a wrong `tool_input`: it must be an object",
             ),
         ] {
             let read = host.read_hook(Some(Event::PreToolUse), input.as_bytes());

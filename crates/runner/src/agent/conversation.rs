@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
-use hosts::{Counting, Program};
+use hosts::{Program, UsageScope};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
@@ -42,7 +42,7 @@ pub fn used_before(
     id: &str,
 ) -> Result<Usage, Failure> {
     let mut used = Usage::default();
-    if program.counting() == Counting::Process {
+    if program.usage_scope() == UsageScope::Process {
         return Ok(used);
     }
     let worker = worker(program, id);

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use engine::RunId;
 use evidence::Project;
 use hosts::Program;
-use hosts::agent_process::{Ground, Guard, Guarding, Own, OwnPlace};
+use hosts::agent_process::{
+    GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText, Workplace,
+};
 use runtime::failure::Failure;
 use runtime::saved_env::Variables;
 use runtime::workspace::Workspace;
@@ -40,7 +42,7 @@ pub fn prepare(
     run: &RunId,
     program: Program,
     (variables, place): (&Variables, &Place<'_>),
-) -> Result<Guarding, Failure> {
+) -> Result<GuardSetup, Failure> {
     let ours = current_exe::program()
         .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
     let ours = ours.to_str().ok_or_else(|| {
@@ -50,34 +52,39 @@ pub fn prepare(
     let folder = workspace.state.folder().join("guards").join(run.as_str());
     let folder = folder.join(program.word());
     let own = program
-        .own_settings()
+        .personal_settings()
         .and_then(|place| own(&place, variables));
     let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
-    let theirs = program.own_settings().and_then(|own| {
+    let theirs = program.personal_settings().and_then(|own| {
         let file = place.folder.join(own.below_home).join(own.file);
         Some((file.clone(), fs::read_to_string(file).ok()?))
     });
-    let ground = Ground {
+    let workplace = Workplace {
         folders: &place.folders(),
         settings: theirs
             .as_ref()
-            .map(|(file, text)| (file.as_path(), text.as_str())),
+            .map(|(file, text)| SettingsText { file, text }),
     };
-    let guard = Guard {
+    let guard = GuardInputs {
         program: ours,
         folder: &folder,
-        ground,
-        own: own.as_ref().map(|(folder, _)| Own { folder, settings }),
+        workplace,
+        personal: own
+            .as_ref()
+            .map(|(folder, _)| PersonalSettings { folder, settings }),
     };
-    let guarding = program
-        .guarding(&guard)
+    let guard_setup = program
+        .guard_setup(&guard)
         .map_err(|cause| Failure::settings(cause.to_string()))?;
-    write(&folder, &guarding)?;
-    Ok(guarding)
+    write(&folder, &guard_setup)?;
+    Ok(guard_setup)
 }
 
 /// The person's own settings: the folder, and the text of its file.
-fn own(place: &OwnPlace, variables: &Variables) -> Option<(PathBuf, Option<String>)> {
+fn own(
+    place: &PersonalSettingsLocation,
+    variables: &Variables,
+) -> Option<(PathBuf, Option<String>)> {
     let variable = |name: &str| variables.get(std::ffi::OsStr::new(name)).map(PathBuf::from);
     let folder = match variable(place.variable) {
         Some(named) => named.join(place.below_variable),
@@ -87,12 +94,12 @@ fn own(place: &OwnPlace, variables: &Variables) -> Option<(PathBuf, Option<Strin
     Some((folder, settings))
 }
 
-fn write(folder: &Path, guarding: &Guarding) -> Result<(), Failure> {
-    for path in guarding
+fn write(folder: &Path, guard_setup: &GuardSetup) -> Result<(), Failure> {
+    for path in guard_setup
         .files
         .iter()
         .map(|(path, _)| path)
-        .chain(guarding.links.iter().map(|(path, _)| path))
+        .chain(guard_setup.links.iter().map(|(path, _)| path))
     {
         let parent = path.parent().unwrap_or(folder);
         fs::DirBuilder::new()
@@ -101,10 +108,13 @@ fn write(folder: &Path, guarding: &Guarding) -> Result<(), Failure> {
             .create(parent)
             .map_err(Failure::file("write to", parent))?;
     }
-    for (path, text) in &guarding.files {
+    for (path, text) in &guard_setup.files {
         state::write_durably(path, text).map_err(Failure::file("write to", path))?;
     }
-    let there = guarding.links.iter().filter(|(_, target)| target.exists());
+    let there = guard_setup
+        .links
+        .iter()
+        .filter(|(_, target)| target.exists());
     for (path, target) in there {
         match symlink(target, path) {
             Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {

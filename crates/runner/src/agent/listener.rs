@@ -2,7 +2,7 @@
 
 use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who, WorkEvent};
 use evidence::check::Tail;
-use hosts::agent_process::Account;
+use hosts::agent_process::AgentOutput;
 use runtime::claim;
 use runtime::failure::Failure;
 use runtime::transact::{self, Options, Request, Target};
@@ -29,7 +29,7 @@ pub struct Listener<'l, 'd> {
     tell: &'l mut dyn FnMut(Told),
     is_known: bool,
     unguarded: bool,
-    account: Account,
+    agent_output: AgentOutput,
 }
 
 /// What is heard of a worker while it works.
@@ -49,7 +49,7 @@ pub struct Heard {
     /// `None`: it could not be started.
     pub ended: Option<Ended>,
     pub expected: Option<String>,
-    pub account: Account,
+    pub agent_output: AgentOutput,
     /// What it said last on its standard error output, or why it could not be started.
     pub last_words: String,
     /// It used a tool before any of its hooks had called us.
@@ -82,7 +82,7 @@ impl<'l, 'd> Listener<'l, 'd> {
             tell,
             is_known: false,
             unguarded: false,
-            account: Account::default(),
+            agent_output: AgentOutput::default(),
         }
     }
 
@@ -92,25 +92,25 @@ impl<'l, 'd> Listener<'l, 'd> {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
             Err(reason) => (None, reason),
         };
-        let mut account = self.account;
+        let mut agent_output = self.agent_output;
         if let (Runner::Program(program), Some(Ended::Exit(code))) = (self.runner, ended) {
-            program.exited(code, &last_words, &mut account);
+            program.exited(code, &last_words, &mut agent_output);
         }
         Heard {
             ended,
             expected: self.expected,
-            account,
+            agent_output,
             last_words,
             unguarded: self.unguarded,
         }
     }
 
     fn tell_news(&mut self, (used, doing): (Usage, Option<String>)) {
-        if self.account.used != used {
-            (self.tell)(Told::Used(self.account.used));
+        if self.agent_output.usage != used {
+            (self.tell)(Told::Used(self.agent_output.usage));
         }
-        if self.account.doing != doing
-            && let Some(doing) = &self.account.doing
+        if self.agent_output.activity != doing
+            && let Some(doing) = &self.agent_output.activity
         {
             (self.tell)(Told::Acted(doing.clone()));
         }
@@ -123,7 +123,9 @@ impl<'l, 'd> Listener<'l, 'd> {
 
     /// The exact id is recorded, so that exactly this conversation can go on later.
     fn began(&mut self) -> Result<Go, Failure> {
-        let (Runner::Program(program), Some(id)) = (self.runner, &self.account.began) else {
+        let (Runner::Program(program), Some(id)) =
+            (self.runner, &self.agent_output.conversation_id)
+        else {
             return Ok(Go::On);
         };
         if self
@@ -172,7 +174,7 @@ impl<'l, 'd> Listener<'l, 'd> {
 
     /// A script's last message is all that it prints.
     fn printed(&mut self, line: &[u8]) {
-        let printed = self.account.reply.get_or_insert_default();
+        let printed = self.agent_output.reply.get_or_insert_default();
         if printed.len() + line.len() <= MOST_PRINTED {
             printed.push_str(&String::from_utf8_lossy(line));
             printed.push('\n');
@@ -193,10 +195,10 @@ impl Reader for Listener<'_, '_> {
                 Ok(Go::On)
             }
             Runner::Program(program) => {
-                let before = (self.account.used, self.account.doing.clone());
-                program.read_line(line, &mut self.account);
+                let before = (self.agent_output.usage, self.agent_output.activity.clone());
+                program.read_line(line, &mut self.agent_output);
                 self.tell_news(before);
-                if self.account.worked && !self.has_arrived() {
+                if self.agent_output.used_a_tool && !self.has_arrived() {
                     self.unguarded = true;
                     return Ok(Go::No);
                 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::{Seconds, Source};
 use evidence::check::{self, CheckEnvironment, SearchPath};
-use hosts::agent_process::{Guarding, May};
+use hosts::agent_process::{FileAccess, GuardSetup};
 use runtime::claim::Claim;
 use runtime::current_exe::is_executable;
 use runtime::failure::Failure;
@@ -53,7 +53,7 @@ pub struct SpawnSpec {
     /// How long it may say nothing.
     pub silence: Option<Duration>,
     /// What makes the hooks of its program call us.
-    pub guarding: Guarding,
+    pub guard_setup: GuardSetup,
     /// Tools that the stage forbids.
     pub denied: Vec<String>,
     /// What its program makes it know besides.
@@ -61,11 +61,11 @@ pub struct SpawnSpec {
 }
 
 impl SpawnSpec {
-    pub fn may(&self, reach: engine::TreeAccess) -> May {
+    pub fn file_access(&self, reach: engine::TreeAccess) -> FileAccess {
         match (reach, self.leaves_files) {
-            (engine::TreeAccess::MayWrite, _) => May::Change,
-            (engine::TreeAccess::ReadsOnly, true) => May::Leave,
-            (engine::TreeAccess::ReadsOnly, false) => May::Read,
+            (engine::TreeAccess::MayWrite, _) => FileAccess::ReadWrite,
+            (engine::TreeAccess::ReadsOnly, true) => FileAccess::ArtifactsOnly,
+            (engine::TreeAccess::ReadsOnly, false) => FileAccess::ReadOnly,
         }
     }
 }
@@ -110,7 +110,7 @@ pub fn prepare(
     };
     let (time, silence) = limits(opened, choice);
     let mut variables = variables(workspace, opened, choice, &search)?;
-    let guarding = match choice.runner {
+    let guard_setup = match choice.runner {
         Runner::Program(program) => {
             let place = guard::Place {
                 project: &project,
@@ -118,15 +118,15 @@ pub fn prepare(
             };
             guard::prepare(workspace, &opened.run().id, program, (&variables, &place))?
         }
-        Runner::Command | Runner::StandIn => Guarding::default(),
+        Runner::Command | Runner::StandIn => GuardSetup::default(),
     };
-    let guards = guarding.variables.iter().cloned();
+    let guards = guard_setup.variables.iter().cloned();
     variables.extend(guards.map(|(name, value)| (name.into(), value.into())));
     Ok(SpawnSpec {
         runner: choice.runner,
         program,
         variables,
-        guarding,
+        guard_setup,
         denied: denied(opened, choice),
         advice: advice(opened, choice),
         folder,

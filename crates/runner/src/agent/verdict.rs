@@ -1,7 +1,7 @@
 //! What the end of a process says of the work: an exit code alone says nothing.
 
 use engine::{Ending, Fault};
-use hosts::agent_process::End;
+use hosts::agent_process::ReportedEnd;
 use runtime::failure::Failure;
 
 use super::choice::Runner;
@@ -14,7 +14,7 @@ pub fn ending(runner: Runner, heard: &Heard) -> Ending {
         Some((fault, reason)) => Ending::Fault { fault, reason },
         None => match runner {
             Runner::Program(_) => Ending::Stopping {
-                worked: heard.account.worked,
+                worked: heard.agent_output.used_a_tool,
             },
             // To run it was the work.
             Runner::Command | Runner::StandIn => Ending::Finished { worked: true },
@@ -24,8 +24,8 @@ pub fn ending(runner: Runner, heard: &Heard) -> Ending {
 
 /// What no worker can mend and no further try would: a person must log in first.
 pub fn outside(runner: Runner, heard: &Heard) -> Option<Failure> {
-    match (&heard.account.end, heard.ended) {
-        (Some(End::NotLoggedIn(reason)), Some(Ended::Exit(_))) => {
+    match (&heard.agent_output.end, heard.ended) {
+        (Some(ReportedEnd::NotLoggedIn(reason)), Some(Ended::Exit(_))) => {
             let who = runner.word();
             let message = format!("{who} is not logged in: {reason}");
             Some(Failure::outside(message).hint(format!("log in to {who}, then do it again")))
@@ -38,10 +38,13 @@ pub fn outside(runner: Runner, heard: &Heard) -> Option<Failure> {
 pub fn is_gone(heard: &Heard) -> bool {
     let failed = matches!(heard.ended, Some(Ended::Exit(code)) if code != 0);
     let by_service = matches!(
-        heard.account.end,
-        Some(End::NotLoggedIn(_) | End::Limited(_))
+        heard.agent_output.end,
+        Some(ReportedEnd::NotLoggedIn(_) | ReportedEnd::Limited(_))
     );
-    failed && !by_service && heard.account.began.is_none() && !heard.account.worked
+    failed
+        && !by_service
+        && heard.agent_output.conversation_id.is_none()
+        && !heard.agent_output.used_a_tool
 }
 
 fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
@@ -63,10 +66,14 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
         )),
         Some(Ended::Cut) => crashed(other_conversation(who, heard)),
         Some(Ended::Signal(signal)) => crashed(failed(who, &format!("by signal {signal}"), heard)),
-        Some(Ended::Exit(code)) => match (runner, &heard.account.end, code) {
+        Some(Ended::Exit(code)) => match (runner, &heard.agent_output.end, code) {
             (Runner::Command | Runner::StandIn, _, 0) => None,
-            (Runner::Program(_), Some(End::Done), 0) if heard.account.began.is_some() => None,
-            (Runner::Program(_), Some(End::Limited(reason)), _) => {
+            (Runner::Program(_), Some(ReportedEnd::Done), 0)
+                if heard.agent_output.conversation_id.is_some() =>
+            {
+                None
+            }
+            (Runner::Program(_), Some(ReportedEnd::Limited(reason)), _) => {
                 Some((Fault::Limited, format!("{who} is told to wait: {reason}")))
             }
             _ => crashed(failed(who, &format!("with exit code {code}"), heard)),
@@ -77,15 +84,23 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
 /// `resume` may take somebody else's conversation or begin a new one, and say that all is well.
 fn other_conversation(who: &str, heard: &Heard) -> String {
     let asked = heard.expected.as_deref().unwrap_or("none");
-    let began = heard.account.began.as_deref().unwrap_or("none");
+    let began = heard
+        .agent_output
+        .conversation_id
+        .as_deref()
+        .unwrap_or("none");
     format!("{who} was asked for conversation {asked} and began {began}")
 }
 
 fn failed(who: &str, how: &str, heard: &Heard) -> String {
-    let ended = heard.account.end.as_ref().and_then(End::reason);
-    let said = ended.or(heard.account.complaint.as_deref());
+    let ended = heard
+        .agent_output
+        .end
+        .as_ref()
+        .and_then(ReportedEnd::reason);
+    let said = ended.or(heard.agent_output.last_error.as_deref());
     let said = said.unwrap_or(&heard.last_words);
-    let unsaid = match (&heard.account.end, &heard.account.began) {
+    let unsaid = match (&heard.agent_output.end, &heard.agent_output.conversation_id) {
         (None, Some(_)) => " before it said that it was done",
         _ => "",
     };
@@ -99,21 +114,21 @@ fn failed(who: &str, how: &str, heard: &Heard) -> String {
 #[cfg(test)]
 mod tests {
     use hosts::Program;
-    use hosts::agent_process::Account;
+    use hosts::agent_process::AgentOutput;
 
     use super::*;
 
     const CODEX: Runner = Runner::Program(Program::Codex);
 
-    fn heard(ended: Option<Ended>, end: Option<End>) -> Heard {
-        let mut account = Account::default();
-        account.began = Some("b".to_owned());
-        account.worked = true;
-        account.end = end;
+    fn heard(ended: Option<Ended>, end: Option<ReportedEnd>) -> Heard {
+        let mut agent_output = AgentOutput::default();
+        agent_output.conversation_id = Some("b".to_owned());
+        agent_output.used_a_tool = true;
+        agent_output.end = end;
         Heard {
             ended,
             expected: Some("a".to_owned()),
-            account,
+            agent_output,
             last_words: "oh".to_owned(),
             unguarded: false,
         }
@@ -131,7 +146,10 @@ mod tests {
 
     #[test]
     fn work_is_done_only_when_it_says_so_and_exits_well() {
-        let (done, failed) = (Some(End::Done), Some(End::Failed("no model".to_owned())));
+        let (done, failed) = (
+            Some(ReportedEnd::Done),
+            Some(ReportedEnd::Failed("no model".to_owned())),
+        );
         let exit = |code| Some(Ended::Exit(code));
         check(
             CODEX,
@@ -159,7 +177,7 @@ mod tests {
             "crashed: codex ended by signal 9: oh",
         );
         let mut nameless = heard(exit(0), done.clone());
-        nameless.account.began = None;
+        nameless.agent_output.conversation_id = None;
         check(
             CODEX,
             &nameless,
@@ -172,7 +190,7 @@ mod tests {
         );
         let mut silent = heard(exit(1), None);
         silent.last_words.clear();
-        silent.account.began = None;
+        silent.agent_output.conversation_id = None;
         check(
             Runner::Command,
             &silent,
@@ -201,7 +219,7 @@ mod tests {
                 "crashed: codex was asked for conversation a and began b",
             ),
         ] {
-            check(CODEX, &heard(ended, Some(End::Done)), expected);
+            check(CODEX, &heard(ended, Some(ReportedEnd::Done)), expected);
         }
     }
 }

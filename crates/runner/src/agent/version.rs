@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hosts::{Familiarity, Program, Version};
+use hosts::{Program, Version, VersionSupport};
 use runtime::failure::Failure;
 use runtime::subprocess;
 use views::progress::short;
@@ -53,12 +53,12 @@ pub fn judge(
         ),
     })?;
     let tested = program.tested();
-    let caution = match program.familiarity(version) {
-        Familiarity::Tested => None,
-        Familiarity::Untested => Some(format!(
+    let caution = match program.support(version) {
+        VersionSupport::Tested => None,
+        VersionSupport::Untested => Some(format!(
             "{word} {version} was not tried with this gatewright, which was tested with {tested}"
         )),
-        Familiarity::TooOld => {
+        VersionSupport::TooOld => {
             let oldest = program.oldest();
             return Err(Unfit {
                 reason: format!("{path} is {word} {version}, and {oldest} or later is needed"),

@@ -9,8 +9,8 @@ use engine::{
     Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkEvent, WorkRef,
     WorkResult,
 };
-use hosts::Counting;
-use hosts::agent_process::{Start, Talk};
+use hosts::UsageScope;
+use hosts::agent_process::{Conversation, StartOptions};
 use runtime::briefing;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
@@ -171,7 +171,7 @@ impl Work<'_, '_> {
             return Err(failure);
         }
         let secrets = &self.workspace.context.environment.secrets;
-        let reply = heard.account.reply.as_deref();
+        let reply = heard.agent_output.reply.as_deref();
         let ended = record::Ended {
             ending: verdict::ending(self.order.runner, &heard),
             usage: meter.used,
@@ -345,18 +345,20 @@ impl Work<'_, '_> {
         let Runner::Program(program) = self.order.runner else {
             return (Vec::new(), None);
         };
-        let (talk, expected) = match turn {
-            Turn::New { id } if program.takes_an_id() => (Talk::New(id), Some(id.clone())),
-            Turn::New { id } => (Talk::New(id), None),
-            Turn::GoesOn { id } | Turn::Interrupted { id } => (Talk::GoesOn(id), Some(id.clone())),
+        let (conversation, expected) = match turn {
+            Turn::New { id } if program.takes_an_id() => (Conversation::New(id), Some(id.clone())),
+            Turn::New { id } => (Conversation::New(id), None),
+            Turn::GoesOn { id } | Turn::Interrupted { id } => {
+                (Conversation::Resume(id), Some(id.clone()))
+            }
         };
-        let start = Start {
-            talk,
+        let start = StartOptions {
+            conversation,
             model: self.order.model.as_deref(),
-            may: self.order.may(self.dispatch.reach),
+            file_access: self.order.file_access(self.dispatch.reach),
             denied: &self.order.denied,
         };
-        let guards = self.order.guarding.arguments.iter().cloned();
+        let guards = self.order.guard_setup.arguments.iter().cloned();
         let arguments = guards.chain(program.arguments(&start)).collect();
         (arguments, expected)
     }
@@ -373,16 +375,16 @@ impl Work<'_, '_> {
     }
 
     fn count(&self, meter: &mut Meter, heard: &Heard) {
-        let used = heard.account.used;
+        let used = heard.agent_output.usage;
         let Runner::Program(program) = self.order.runner else {
             return;
         };
-        let counting = program.counting();
+        let usage_scope = program.usage_scope();
         let Meter { used: sum, before } = meter;
         sum.turns += used.turns;
-        sum.tokens = counted(counting, (sum.tokens, used.tokens), before.tokens);
+        sum.tokens = counted(usage_scope, (sum.tokens, used.tokens), before.tokens);
         sum.cost_cents = counted(
-            counting,
+            usage_scope,
             (sum.cost_cents, used.cost_cents),
             before.cost_cents,
         );
@@ -414,12 +416,12 @@ impl Work<'_, '_> {
 }
 
 /// What was used in all, when a process tells that it has used so much.
-fn counted(counting: Counting, (sum, now): (u64, u64), before: u64) -> u64 {
-    match counting {
-        Counting::Process => sum.saturating_add(now),
+fn counted(usage_scope: UsageScope, (sum, now): (u64, u64), before: u64) -> u64 {
+    match usage_scope {
+        UsageScope::Process => sum.saturating_add(now),
         // It told nothing, so nothing is known to have been added.
-        Counting::Conversation if now == 0 => sum,
-        Counting::Conversation => now.saturating_sub(before),
+        UsageScope::Conversation if now == 0 => sum,
+        UsageScope::Conversation => now.saturating_sub(before),
     }
 }
 

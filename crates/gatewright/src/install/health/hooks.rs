@@ -1,6 +1,6 @@
 //! The hooks in the settings: are they all there, do they call this program, and do they hold?
 
-use hosts::settings::{Hook, HookCommand, OnFailure, Registered};
+use hosts::settings::{Hook, HookCommand, HookRegistration, OnFailure};
 
 use super::{Finding, Patient, Topic};
 use crate::install::hooks::PLUGIN;
@@ -36,7 +36,7 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
         )
     });
     let ours = !settings.hooks(&program.path).is_empty();
-    let faults = settings.faults(FORMAT).into_iter().map(|fault| {
+    let faults = settings.invalid_settings(FORMAT).into_iter().map(|fault| {
         let says = format!("{TITLE} ignores {path}: {fault}");
         if ours {
             Topic::Settings.red(says, "fix it: it contains Gatewright's hooks")
@@ -125,7 +125,7 @@ fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
 fn line_fault(
     patient: &Patient<'_>,
     line: &HookCommand,
-    registered: &Registered,
+    registered: &HookRegistration,
 ) -> Option<String> {
     let program = &patient.program;
     match line {
@@ -158,7 +158,7 @@ fn name_fault(patient: &Patient<'_>) -> Option<String> {
     }
 }
 
-fn timeout_fault(hook: &Hook, registered: &Registered) -> Option<String> {
+fn timeout_fault(hook: &Hook, registered: &HookRegistration) -> Option<String> {
     match hook.timeout_seconds {
         Some(seconds) if registered.suffices(seconds) => None,
         Some(seconds) if seconds < registered.timeout_seconds as f64 => Some(format!(

@@ -3,7 +3,7 @@
 mod crew;
 
 use hosts::Program;
-use hosts::agent_process::{End, May, Talk};
+use hosts::agent_process::{Conversation, FileAccess, ReportedEnd};
 use serde_json::{Value, json};
 use testkit::model::{Actor, bash, fail, say, write};
 
@@ -31,10 +31,19 @@ fn a_no_of_our_hook_blocks_a_tool_of_every_program() {
     for program in Program::ALL {
         let crew = Crew::new([Actor::new("GO-WRITER", [bash("touch made"), say("I SEE")])]);
         crew.refuse("first gather the documents");
-        let ran = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
-        assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+        let ran = crew.work(
+            program,
+            Conversation::New(ID),
+            FileAccess::ReadWrite,
+            "GO-WRITER: begin",
+        );
+        assert_eq!(
+            ran.agent_output.end,
+            Some(ReportedEnd::Done),
+            "{program:?}\n{ran}"
+        );
         assert!(!crew.has("made"), "{program:?}\n{ran}");
-        assert!(!ran.account.worked, "{program:?}\n{ran}");
+        assert!(!ran.agent_output.used_a_tool, "{program:?}\n{ran}");
         let told = crew.model.told("GO-WRITER");
         assert!(
             told.contains("first gather the documents"),
@@ -47,16 +56,29 @@ fn a_no_of_our_hook_blocks_a_tool_of_every_program() {
 fn our_hooks_hear_of_the_session_and_its_tools_and_the_program_is_read_as_it_is() {
     for program in Program::ALL {
         let crew = Crew::new([writer()]);
-        let ran = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
-        assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
-        assert_eq!(ran.account.reply.as_deref(), Some("WRITTEN"), "{ran}");
-        assert!(ran.account.worked, "{program:?}\n{ran}");
+        let ran = crew.work(
+            program,
+            Conversation::New(ID),
+            FileAccess::ReadWrite,
+            "GO-WRITER: begin",
+        );
+        assert_eq!(
+            ran.agent_output.end,
+            Some(ReportedEnd::Done),
+            "{program:?}\n{ran}"
+        );
+        assert_eq!(ran.agent_output.reply.as_deref(), Some("WRITTEN"), "{ran}");
+        assert!(ran.agent_output.used_a_tool, "{program:?}\n{ran}");
         assert!(
-            ran.account.doing.as_ref().unwrap().contains("echo one"),
+            ran.agent_output
+                .activity
+                .as_ref()
+                .unwrap()
+                .contains("echo one"),
             "{ran}"
         );
         assert_eq!(crew.read("made"), "one\n");
-        let began = ran.account.began.clone().unwrap();
+        let began = ran.agent_output.conversation_id.clone().unwrap();
         assert!(began == ID || !program.takes_an_id(), "{began}");
         let heard: Vec<String> = crew
             .notes()
@@ -85,17 +107,35 @@ fn our_hooks_hear_of_the_session_and_its_tools_and_the_program_is_read_as_it_is(
 fn a_conversation_goes_on_under_its_id_and_is_counted_as_the_program_counts() {
     for program in Program::ALL {
         let crew = Crew::new([writer()]);
-        let first = crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
-        let id = first.account.began.clone().unwrap();
-        let second = crew.work(program, Talk::GoesOn(&id), May::Change, "go on");
-        assert_eq!(second.account.began.as_ref(), Some(&id), "{second}");
-        assert_eq!(second.account.reply.as_deref(), Some("AGAIN"), "{second}");
+        let first = crew.work(
+            program,
+            Conversation::New(ID),
+            FileAccess::ReadWrite,
+            "GO-WRITER: begin",
+        );
+        let id = first.agent_output.conversation_id.clone().unwrap();
+        let second = crew.work(
+            program,
+            Conversation::Resume(&id),
+            FileAccess::ReadWrite,
+            "go on",
+        );
+        assert_eq!(
+            second.agent_output.conversation_id.as_ref(),
+            Some(&id),
+            "{second}"
+        );
+        assert_eq!(
+            second.agent_output.reply.as_deref(),
+            Some("AGAIN"),
+            "{second}"
+        );
         assert_eq!(crew.read("made"), "two\n", "{program:?}");
-        let (before, after) = (first.account.used, second.account.used);
+        let (before, after) = (first.agent_output.usage, second.agent_output.usage);
         assert_eq!(before.tokens, 30, "{first}");
-        let expected = match program.counting() {
-            hosts::Counting::Process => 30,
-            hosts::Counting::Conversation => 60,
+        let expected = match program.usage_scope() {
+            hosts::UsageScope::Process => 30,
+            hosts::UsageScope::Conversation => 60,
         };
         assert_eq!(after.tokens, expected, "{program:?}\n{second}");
         let tells_cost = program.abilities().reports_cost;
@@ -107,8 +147,17 @@ fn a_conversation_goes_on_under_its_id_and_is_counted_as_the_program_counts() {
 fn a_conversation_that_is_not_there_is_no_other_one() {
     for program in Program::ALL {
         let crew = Crew::new([writer()]);
-        let ran = crew.work(program, Talk::GoesOn(ID), May::Change, "GO-WRITER: go on");
-        assert_ne!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
+        let ran = crew.work(
+            program,
+            Conversation::Resume(ID),
+            FileAccess::ReadWrite,
+            "GO-WRITER: go on",
+        );
+        assert_ne!(
+            ran.agent_output.end,
+            Some(ReportedEnd::Done),
+            "{program:?}\n{ran}"
+        );
         assert_ne!(ran.code, Some(0), "{program:?}\n{ran}");
         assert!(!crew.has("made"), "{program:?}\n{ran}");
     }
@@ -117,12 +166,28 @@ fn a_conversation_that_is_not_there_is_no_other_one() {
 #[test]
 fn who_may_only_read_writes_nothing_and_who_leaves_something_does() {
     for program in Program::ALL {
-        for (may, written) in [(May::Read, false), (May::Leave, true)] {
+        for (file_access, written) in [
+            (FileAccess::ReadOnly, false),
+            (FileAccess::ArtifactsOnly, true),
+        ] {
             let turns = [write("left.md", "text"), say("DONE")];
             let crew = Crew::new([Actor::new("GO-WRITER", turns)]);
-            let ran = crew.work(program, Talk::New(ID), may, "GO-WRITER: begin");
-            assert_eq!(ran.account.end, Some(End::Done), "{program:?}\n{ran}");
-            assert_eq!(crew.has("left.md"), written, "{program:?} {may:?}\n{ran}");
+            let ran = crew.work(
+                program,
+                Conversation::New(ID),
+                file_access,
+                "GO-WRITER: begin",
+            );
+            assert_eq!(
+                ran.agent_output.end,
+                Some(ReportedEnd::Done),
+                "{program:?}\n{ran}"
+            );
+            assert_eq!(
+                crew.has("left.md"),
+                written,
+                "{program:?} {file_access:?}\n{ran}"
+            );
         }
     }
 }
@@ -141,12 +206,17 @@ fn a_service_that_says_no_is_not_the_workers_fault() {
             (400, "failed"),
         ] {
             let crew = Crew::new([Actor::new("GO-WRITER", [fail(status)])]);
-            let ran = crew.work(program, Talk::New(ID), May::Read, "GO-WRITER: begin");
-            let told = match &ran.account.end {
-                Some(End::Limited(_)) => "limited",
-                Some(End::NotLoggedIn(_)) => "not logged in",
-                Some(End::Failed(_)) => "failed",
-                Some(End::Done) | None => "something else",
+            let ran = crew.work(
+                program,
+                Conversation::New(ID),
+                FileAccess::ReadOnly,
+                "GO-WRITER: begin",
+            );
+            let told = match &ran.agent_output.end {
+                Some(ReportedEnd::Limited(_)) => "limited",
+                Some(ReportedEnd::NotLoggedIn(_)) => "not logged in",
+                Some(ReportedEnd::Failed(_)) => "failed",
+                Some(ReportedEnd::Done) | None => "something else",
             };
             assert_eq!(told, wanted, "{program:?} {status}\n{ran}");
         }
@@ -162,8 +232,8 @@ fn a_project_cannot_switch_the_hooks_of_claude_off() {
     crew.refuse("no");
     let ran = crew.work(
         Program::Claude,
-        Talk::New(ID),
-        May::Change,
+        Conversation::New(ID),
+        FileAccess::ReadWrite,
         "GO-WRITER: begin",
     );
     assert!(!crew.has("made"), "{ran}");
@@ -174,7 +244,12 @@ fn nothing_is_left_where_other_sessions_would_find_it() {
     for program in Program::ALL {
         let crew = Crew::new([writer()]);
         let before = crew.settings();
-        crew.work(program, Talk::New(ID), May::Change, "GO-WRITER: begin");
+        crew.work(
+            program,
+            Conversation::New(ID),
+            FileAccess::ReadWrite,
+            "GO-WRITER: begin",
+        );
         assert_eq!(crew.settings(), before, "{program:?}");
         assert_eq!(crew.project_files(), ["made"], "{program:?}");
     }

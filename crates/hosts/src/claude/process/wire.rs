@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// One line of `claude -p --output-format stream-json --verbose`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Line {
+pub enum OutputLine {
     System {
         subtype: String,
         #[serde(default)]
@@ -15,15 +15,15 @@ pub enum Line {
     },
     Assistant {
         message: Message,
-        /// Set where a subagent speaks.
+        /// Set if a subagent wrote the message.
         parent_tool_use_id: Option<String>,
-        /// Set where the host speaks in the model's place, of an error of the service.
+        /// Set if the host reports an error of the service in place of a message.
         error: Option<String>,
     },
     User {
         message: Message,
     },
-    Result(Finish),
+    Result(ResultLine),
     #[serde(other)]
     Other,
 }
@@ -67,7 +67,7 @@ pub enum Block {
     ToolUse {
         name: String,
         #[serde(default)]
-        input: Input,
+        input: ToolArguments,
     },
     ToolResult {
         #[serde(default)]
@@ -78,7 +78,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Is it a result, and is that an error?
+    /// Whether a tool result is an error; `None` if the block is something else.
     pub fn tool_result(self) -> Option<bool> {
         match self {
             Self::ToolResult { is_error } => Some(is_error),
@@ -87,10 +87,10 @@ impl Block {
     }
 }
 
-/// What a tool is called with, as far as it tells a person what is done.
+/// The arguments of a tool call that are worth showing to a person.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct Input {
+pub struct ToolArguments {
     command: Option<String>,
     file_path: Option<String>,
     notebook_path: Option<String>,
@@ -99,7 +99,7 @@ pub struct Input {
     url: Option<String>,
 }
 
-impl Input {
+impl ToolArguments {
     pub fn detail(&self) -> Option<&str> {
         let details = [
             &self.command,
@@ -116,7 +116,7 @@ impl Input {
 /// How a turn ended.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Finish {
+pub struct ResultLine {
     pub subtype: String,
     pub is_error: bool,
     pub result: Option<String>,
@@ -129,7 +129,7 @@ pub struct Finish {
     model_usage: BTreeMap<String, ModelUsage>,
 }
 
-/// What one model was used for, by the worker and by its subagents, in the whole conversation.
+/// The use of one model by the worker and its subagents, in the whole conversation.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ModelUsage {
@@ -139,7 +139,7 @@ struct ModelUsage {
     cache_creation_input_tokens: u64,
 }
 
-impl Finish {
+impl ResultLine {
     pub fn tokens(&self) -> u64 {
         let all = self.model_usage.values().flat_map(|usage| {
             [
@@ -152,12 +152,12 @@ impl Finish {
         all.fold(0, u64::saturating_add)
     }
 
-    /// Did the service end it? Else its words are the model's, which prove nothing.
+    /// Did the service end the turn? Otherwise the text is the model's, which proves nothing.
     pub fn is_of_service(&self) -> bool {
         self.terminal_reason.as_deref() == Some("api_error")
     }
 
-    /// Why it did not end well.
+    /// Why the turn failed.
     pub fn reason(&self) -> String {
         let said = self.errors.first().or(self.result.as_ref());
         let said = said.filter(|said| !said.is_empty());
@@ -169,6 +169,6 @@ impl Finish {
     }
 }
 
-pub fn parse(line: &[u8]) -> Option<Line> {
+pub fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }

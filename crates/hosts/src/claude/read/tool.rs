@@ -3,7 +3,7 @@
 use engine::{Actor, AgentName, StepId, WorkerId};
 
 use super::super::wire::{
-    AgentResponse, Answers, Block, Envelope, Question, QuestionResponse, Todo, ToolInput,
+    AgentResponse, Answers, Block, HookInput, Question, QuestionResponse, Todo, ToolInput,
 };
 use super::super::{question, step};
 use super::{actor, call};
@@ -11,15 +11,15 @@ use crate::hook::field::{self, needed_text, owned};
 use crate::hook::{self, Event, Raw, Unreadable, What};
 use crate::shell;
 
-pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let tool = needed_text("tool_name", envelope.tool_name)?;
+pub fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let tool = needed_text("tool_name", input.tool_name)?;
     let nothing = ToolInput::default();
-    let input = envelope.tool_input.as_ref().unwrap_or(&nothing);
-    let (call, actor) = (call(envelope)?, actor(envelope)?);
-    if starts_an_agent(&tool, input) {
+    let given = input.tool_input.as_ref().unwrap_or(&nothing);
+    let (call, actor) = (call(input)?, actor(input)?);
+    if starts_an_agent(&tool, given) {
         return Ok(What::AgentRequested {
-            agent: agent(input),
-            step: step(input),
+            agent: agent(given),
+            step: step(given),
             call,
             actor,
         });
@@ -27,32 +27,32 @@ pub fn requested(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
     Ok(match (tool.as_ref(), &actor) {
         ("Workflow", _) => What::WorkflowRequested { actor },
         ("Skill", _) => What::SkillRequested {
-            skill: shown(input.skill).trim().trim_start_matches('/').to_owned(),
+            skill: shown(given.skill).trim().trim_start_matches('/').to_owned(),
             call,
             actor,
         },
         ("SendMessage", _) => What::MessageRequested {
-            to: shown(input.to.or(input.recipient)),
+            to: shown(given.to.or(given.recipient)),
             call,
             actor,
         },
-        // A worker's list is its own; only the session's mirrors the run.
-        ("TodoWrite", None) => todos(input).unwrap_or_else(|| ordinary(&tool, input, actor)),
-        _ => ordinary(&tool, input, actor),
+        // Only the to-do list of the session mirrors the run; workers have their own.
+        ("TodoWrite", None) => todos(given).unwrap_or_else(|| ordinary(&tool, given, actor)),
+        _ => ordinary(&tool, given, actor),
     })
 }
 
-/// The prompt that a scheduling tool would put to the session. When its time has come, it fires the
-/// same hooks with the same fields as a prompt that a person types; so it is judged here.
-pub fn planted(event: Event, envelope: &Envelope<'_>) -> Option<String> {
+/// The prompt that a scheduling tool would submit to the session later. Then it would fire the same
+/// hooks with the same fields as a prompt that a person types, so we must judge it now.
+pub fn planted(event: Event, input: &HookInput<'_>) -> Option<String> {
     const SCHEDULERS: [&str; 4] = ["Cron", "Schedule", "Wakeup", "Trigger"];
-    let tool = hook::text(envelope.tool_name).filter(|_| event == Event::PreToolUse)?;
+    let tool = hook::text(input.tool_name).filter(|_| event == Event::PreToolUse)?;
     let schedules = SCHEDULERS.iter().any(|word| tool.contains(word)) && !is_foreign(&tool);
-    let prompt = envelope.tool_input.as_ref().filter(|_| schedules)?.prompt;
+    let prompt = input.tool_input.as_ref().filter(|_| schedules)?.prompt;
     owned(prompt)
 }
 
-/// By the payload rather than by the name: the tool was renamed once already.
+/// Decided by the payload rather than the name: the tool was renamed once already.
 fn starts_an_agent(tool: &str, input: &ToolInput<'_>) -> bool {
     matches!(tool, "Agent" | "Task") || input.subagent_type.is_some() && !is_foreign(tool)
 }
@@ -75,7 +75,7 @@ fn step(input: &ToolInput<'_>) -> Option<StepId> {
     step::step(&description, &hook::text(input.prompt).unwrap_or_default())
 }
 
-/// A text, or whatever else is there as it was written: it is shown to somebody and matches nothing.
+/// The text of a field, or its raw JSON if it is not a string. For display only.
 fn shown(raw: Raw<'_>) -> String {
     let written = || raw.map(|raw| raw.get().to_owned());
     owned(raw).or_else(written).unwrap_or_default()
@@ -104,8 +104,8 @@ fn ordinary(tool: &str, input: &ToolInput<'_>, actor: Option<Actor>) -> What {
     }
 }
 
-/// The files that a call would write. What a foreign tool does is told by its name alone, and a name
-/// can lie: the tree and the artifacts are looked at anyway.
+/// The files that a call would write. For an MCP tool only its name says that it writes, and a name can
+/// lie, so the tree and the artifacts are checked as well.
 fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
     let named = [input.file_path, input.notebook_path];
     let foreign = [input.path, input.source, input.destination];
@@ -119,46 +119,46 @@ fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
     named.into_iter().filter_map(owned).collect()
 }
 
-pub fn used(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let tool = needed_text("tool_name", envelope.tool_name)?;
-    let told = match tool.as_ref() {
-        "Agent" | "Task" => agent_told(envelope)?,
-        "AskUserQuestion" => question_answered(envelope),
+pub fn used(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let tool = needed_text("tool_name", input.tool_name)?;
+    let what = match tool.as_ref() {
+        "Agent" | "Task" => agent_result(input)?,
+        "AskUserQuestion" => question_answered(input),
         _ => None,
     };
-    match told {
+    match what {
         Some(what) => Ok(what),
-        None => plainly_used(&tool, envelope),
+        None => plainly_used(&tool, input),
     }
 }
 
-pub fn failed(envelope: &Envelope<'_>) -> Result<What, Unreadable> {
-    let tool = needed_text("tool_name", envelope.tool_name)?;
+pub fn failed(input: &HookInput<'_>) -> Result<What, Unreadable> {
+    let tool = needed_text("tool_name", input.tool_name)?;
     match tool.as_ref() {
         "Agent" | "Task" => Ok(What::AgentFailed {
-            call: call(envelope)?,
+            call: call(input)?,
             worker: None,
-            reason: shown(envelope.error),
+            reason: shown(input.error),
         }),
-        _ => plainly_used(&tool, envelope),
+        _ => plainly_used(&tool, input),
     }
 }
 
-fn plainly_used(tool: &str, envelope: &Envelope<'_>) -> Result<What, Unreadable> {
+fn plainly_used(tool: &str, input: &HookInput<'_>) -> Result<What, Unreadable> {
     Ok(What::ToolUsed {
         tool: tool.to_owned(),
-        actor: actor(envelope)?,
+        actor: actor(input)?,
     })
 }
 
-/// Did the call begin a worker, or bring one back? An answer of another shape tells nothing: then
+/// Did the call start a worker, or return from one? A response of another shape proves neither: then
 /// other witnesses decide.
-fn agent_told(envelope: &Envelope<'_>) -> Result<Option<What>, Unreadable> {
-    let Some(response) = hook::shape::<AgentResponse<'_>>(envelope.tool_response) else {
+fn agent_result(input: &HookInput<'_>) -> Result<Option<What>, Unreadable> {
+    let Some(response) = hook::shape::<AgentResponse<'_>>(input.tool_response) else {
         return Ok(None);
     };
     let worker = hook::text(response.agent_id).and_then(|id| WorkerId::parse(&id).ok());
-    let call = call(envelope)?;
+    let call = call(input)?;
     let status = hook::text(response.status).unwrap_or_default();
     Ok(match (status.as_ref(), call, worker) {
         ("completed", call, worker) => Some(What::AgentReturned {
@@ -173,7 +173,7 @@ fn agent_told(envelope: &Envelope<'_>) -> Result<Option<What>, Unreadable> {
     })
 }
 
-/// The agent's own words, without the blocks that the host puts around them.
+/// The agent's text, without the blocks that the host puts around it.
 fn reply(response: &AgentResponse<'_>) -> Option<String> {
     let blocks: Vec<Block<'_>> = hook::shape(response.content)?;
     let count = |raw| hook::shape::<usize>(raw).unwrap_or(0);
@@ -189,14 +189,14 @@ fn reply(response: &AgentResponse<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-fn question_answered(envelope: &Envelope<'_>) -> Option<What> {
-    let input = envelope.tool_input.as_ref()?;
-    let response = hook::shape::<QuestionResponse<'_>>(envelope.tool_response);
+fn question_answered(input: &HookInput<'_>) -> Option<What> {
+    let asked = input.tool_input.as_ref()?;
+    let response = hook::shape::<QuestionResponse<'_>>(input.tool_response);
     let given = response
         .and_then(|response| response.answers)
-        .or(input.answers);
+        .or(asked.answers);
     let given: Answers = hook::shape(given)?;
-    let questions: Vec<Question> = hook::shape(input.questions).unwrap_or_default();
+    let questions: Vec<Question> = hook::shape(asked.questions).unwrap_or_default();
     let answers = question::answers(&questions, given);
     (!answers.is_empty()).then_some(What::QuestionAnswered { answers })
 }

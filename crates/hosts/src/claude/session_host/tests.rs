@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::hook::{DEADLINE_SECONDS, Event};
-use crate::settings::{Call, Settings, StatusLine};
+use crate::settings::{HookInvocation, Settings, StatusLine};
 
 const PROGRAM: &str = "/usr/local/bin/gatewright";
 
-fn path() -> Call {
+fn path() -> HookInvocation {
     FORMAT.call_by_path(PROGRAM)
 }
 

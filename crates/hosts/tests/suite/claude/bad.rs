@@ -33,32 +33,32 @@ fn every_bad_input_says_in_one_line_why() {
     check("null", "the hook's input is JSON but not an object");
     check(
         r#"{"session_id": 7}"#,
-        "the hook's input has a wrong `session_id`: a text is wanted",
+        "the hook's input has a wrong `session_id`: it must be a text",
     );
     check(
         r#"{"hook_event_name": []}"#,
-        "the hook's input has a wrong `hook_event_name`: a text is wanted",
+        "the hook's input has a wrong `hook_event_name`: it must be a text",
     );
     check("{}", "the hook's input has no `tool_name`");
     check(
         r#"{"tool_name": {}}"#,
-        "the hook's input has a wrong `tool_name`: a text is wanted",
+        "the hook's input has a wrong `tool_name`: it must be a text",
     );
     check(
         r#"{"tool_name": "Agent", "tool_input": "x"}"#,
-        "the hook's input has a wrong `tool_input`: an object is wanted",
+        "the hook's input has a wrong `tool_input`: it must be an object",
     );
     check(
         r#"{"tool_name": "Read", "agent_id": 7}"#,
-        "the hook's input has a wrong `agent_id`: a text is wanted",
+        "the hook's input has a wrong `agent_id`: it must be a text",
     );
     check(
         r#"{"tool_name": "Read", "agent_id": "a/b"}"#,
-        "the hook's input has a wrong `agent_id`: an id is wanted",
+        "the hook's input has a wrong `agent_id`: it must be an id",
     );
     check(
         r#"{"tool_name": "Read", "agent_id": "a", "agent_type": 7}"#,
-        "the hook's input has a wrong `agent_type`: a text is wanted",
+        "the hook's input has a wrong `agent_type`: it must be a text",
     );
     check(
         r#"{"hook_event_name": "SubagentStop", "agent_type": "a"}"#,
@@ -66,7 +66,7 @@ fn every_bad_input_says_in_one_line_why() {
     );
     check(
         r#"{"hook_event_name": "UserPromptSubmit", "prompt": 7}"#,
-        "the hook's input has a wrong `prompt`: a text is wanted",
+        "the hook's input has a wrong `prompt`: it must be a text",
     );
     check(
         r#"{"hook_event_name": "UserPromptSubmit"}"#,
@@ -74,7 +74,7 @@ fn every_bad_input_says_in_one_line_why() {
     );
     check(
         r#"{"hook_event_name": "SessionStart", "source": 7}"#,
-        "the hook's input has a wrong `source`: a text is wanted",
+        "the hook's input has a wrong `source`: it must be a text",
     );
 }
 

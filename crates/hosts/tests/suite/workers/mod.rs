@@ -8,7 +8,7 @@
     reason = "the crate is pure, its tests read their data"
 )]
 
-mod guarding;
+mod guard_setup;
 mod names;
 
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use std::path::Path;
 use engine::RunnerName;
 use expect_test::expect_file;
 use hosts::Program;
-use hosts::agent_process::{Account, End, May, Start, Talk};
+use hosts::agent_process::{AgentOutput, Conversation, FileAccess, ReportedEnd, StartOptions};
 
 /// The captured outputs of a program, by name.
 fn captured(program: Program) -> Vec<(String, Vec<u8>)> {
@@ -37,12 +37,12 @@ fn captured(program: Program) -> Vec<(String, Vec<u8>)> {
     captured
 }
 
-fn account(program: Program, output: &[u8]) -> Account {
-    let mut account = Account::default();
+fn agent_output(program: Program, output: &[u8]) -> AgentOutput {
+    let mut agent_output = AgentOutput::default();
     for line in output.split(|byte| *byte == b'\n') {
-        program.read_line(line, &mut account);
+        program.read_line(line, &mut agent_output);
     }
-    account
+    agent_output
 }
 
 #[test]
@@ -50,20 +50,20 @@ fn every_captured_output_is_read() {
     let mut table = String::new();
     for program in Program::ALL {
         for (name, output) in captured(program) {
-            let told = account(program, &output);
+            let told = agent_output(program, &output);
             let _ = writeln!(
                 table,
                 "{} {name}\n  began {}\n  worked {}, {} turns, {} tokens, {} cents\n  doing {:?}\n  said {:?}\n  end {:?}\n  complaint {:?}",
                 program.word(),
-                told.began.as_deref().unwrap_or("-"),
-                told.worked,
-                told.used.turns,
-                told.used.tokens,
-                told.used.cost_cents,
-                told.doing.as_deref().unwrap_or("-"),
+                told.conversation_id.as_deref().unwrap_or("-"),
+                told.used_a_tool,
+                told.usage.turns,
+                told.usage.tokens,
+                told.usage.cost_cents,
+                told.activity.as_deref().unwrap_or("-"),
                 told.reply.as_deref().unwrap_or("-"),
                 told.end,
-                told.complaint.as_deref().unwrap_or("-"),
+                told.last_error.as_deref().unwrap_or("-"),
             );
         }
     }
@@ -75,13 +75,13 @@ fn every_captured_output_is_read() {
 fn a_cut_output_has_no_end() {
     for program in Program::ALL {
         for (name, output) in captured(program) {
-            let whole = account(program, &output);
+            let whole = agent_output(program, &output);
             let last = output.trim_ascii_end();
             let begins = last
                 .iter()
                 .rposition(|byte| *byte == b'\n')
                 .map_or(0, |at| at + 1);
-            let before = account(program, &last[..begins]);
+            let before = agent_output(program, &last[..begins]);
             for cut in begins..last.len() {
                 let mut told = before.clone();
                 program.read_line(&last[begins..cut], &mut told);
@@ -89,47 +89,51 @@ fn a_cut_output_has_no_end() {
                 let ends = !["codex resume.jsonl", "claude background-agent.jsonl"]
                     .contains(&format!("{} {name}", program.word()).as_str());
                 assert!(told.end.is_none() || !ends, "{name} {cut}: {told:?}");
-                assert_eq!(told.began, whole.began, "{name}");
+                assert_eq!(told.conversation_id, whole.conversation_id, "{name}");
             }
         }
     }
 }
 
 #[track_caller]
-fn check(program: Program, start: Start<'_>, expected: &str) {
+fn check(program: Program, start: StartOptions<'_>, expected: &str) {
     assert_eq!(program.arguments(&start).join(" "), expected);
 }
 
 #[test]
 fn the_command_line_says_what_the_worker_may_do_and_which_conversation_it_is() {
     let id = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
-    let new = |may| Start {
-        talk: Talk::New(id),
+    let new = |file_access| StartOptions {
+        conversation: Conversation::New(id),
         model: None,
-        may,
+        file_access,
         denied: &[],
     };
-    let goes_on = |may| Start {
-        talk: Talk::GoesOn(id),
+    let goes_on = |file_access| StartOptions {
+        conversation: Conversation::Resume(id),
         model: Some("m"),
-        may,
+        file_access,
         denied: &[],
     };
     let codex = "exec --json --skip-git-repo-check -s";
     let both = "--approval-mode";
     let gemini = format!("-o stream-json --skip-trust {both}");
-    for (may, sandbox, mode) in [
-        (May::Read, "read-only", "default"),
-        (May::Leave, "workspace-write", "auto_edit"),
-        (May::Change, "workspace-write", "yolo"),
+    for (file_access, sandbox, mode) in [
+        (FileAccess::ReadOnly, "read-only", "default"),
+        (FileAccess::ArtifactsOnly, "workspace-write", "auto_edit"),
+        (FileAccess::ReadWrite, "workspace-write", "yolo"),
     ] {
-        check(Program::Codex, new(may), &format!("{codex} {sandbox} -"));
+        check(
+            Program::Codex,
+            new(file_access),
+            &format!("{codex} {sandbox} -"),
+        );
         let line = format!("{codex} {sandbox} -m m resume {id} -");
-        check(Program::Codex, goes_on(may), &line);
+        check(Program::Codex, goes_on(file_access), &line);
         let line = format!("{gemini} {mode} --session-id {id}");
-        check(Program::Gemini, new(may), &line);
+        check(Program::Gemini, new(file_access), &line);
         let line = format!("{gemini} {mode} -m m -r {id}");
-        check(Program::Gemini, goes_on(may), &line);
+        check(Program::Gemini, goes_on(file_access), &line);
     }
 }
 
@@ -137,44 +141,44 @@ fn the_command_line_says_what_the_worker_may_do_and_which_conversation_it_is() {
 fn claude_may_do_what_its_stage_says_and_no_more() {
     let id = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
     let denied = ["Agent".to_owned(), "Bash(git push *)".to_owned()];
-    let line = |may, denied| {
-        let start = Start {
-            talk: Talk::New(id),
+    let line = |file_access, denied| {
+        let start = StartOptions {
+            conversation: Conversation::New(id),
             model: None,
-            may,
+            file_access,
             denied,
         };
         Program::Claude.arguments(&start).join(" ")
     };
     let same = "-p --output-format stream-json --verbose --permission-mode";
-    for (may, denied, mode, tools) in [
+    for (file_access, denied, mode, tools) in [
         (
-            May::Read,
+            FileAccess::ReadOnly,
             &[][..],
             "manual",
             " --disallowedTools Write,Edit,NotebookEdit",
         ),
         (
-            May::Read,
+            FileAccess::ReadOnly,
             &denied,
             "manual",
             " --disallowedTools Write,Edit,NotebookEdit,Agent,Bash(git push *)",
         ),
-        (May::Leave, &[], "acceptEdits", ""),
+        (FileAccess::ArtifactsOnly, &[], "acceptEdits", ""),
         (
-            May::Change,
+            FileAccess::ReadWrite,
             &denied,
             "acceptEdits",
             " --allowedTools Bash,Write,Edit,NotebookEdit --disallowedTools Agent,Bash(git push *)",
         ),
     ] {
         let expected = format!("{same} {mode} --session-id {id}{tools}");
-        assert_eq!(line(may, denied), expected);
+        assert_eq!(line(file_access, denied), expected);
     }
-    let goes_on = Start {
-        talk: Talk::GoesOn(id),
+    let goes_on = StartOptions {
+        conversation: Conversation::Resume(id),
         model: Some("m"),
-        may: May::Leave,
+        file_access: FileAccess::ArtifactsOnly,
         denied: &[],
     };
     let expected = format!("{same} acceptEdits --model m --resume {id}");
@@ -195,18 +199,18 @@ fn a_runner_is_known_by_its_name() {
     }
 }
 
-fn end_of(lines: &[&str]) -> Option<End> {
-    account(Program::Codex, lines.join("\n").as_bytes()).end
+fn end_of(lines: &[&str]) -> Option<ReportedEnd> {
+    agent_output(Program::Codex, lines.join("\n").as_bytes()).end
 }
 
 #[test]
 fn an_id_that_is_none_and_a_change_of_the_conversation_are_failures() {
     let started = |id: &str| format!(r#"{{"type":"thread.started","thread_id":"{id}"}}"#);
     let done = r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
-    let failed = |reason: &str| Some(End::Failed(reason.to_owned()));
+    let failed = |reason: &str| Some(ReportedEnd::Failed(reason.to_owned()));
     assert_eq!(
         end_of(&[&started("a-1"), &started("a-1"), done]),
-        Some(End::Done)
+        Some(ReportedEnd::Done)
     );
     assert_eq!(
         end_of(&[&started("a-1"), &started("a-2"), done]),
@@ -238,8 +242,8 @@ fn what_is_not_understood_tells_nothing() {
         "{\"type\":\"thread.started\",\"thread_id\":\"\u{fffd}",
     ] {
         for program in Program::ALL {
-            let told = account(program, line.as_bytes());
-            assert_eq!(told, Account::default(), "{line}");
+            let told = agent_output(program, line.as_bytes());
+            assert_eq!(told, AgentOutput::default(), "{line}");
         }
     }
 }
@@ -250,7 +254,7 @@ fn a_long_complaint_is_one_short_line() {
         r#"{{"type":"turn.failed","error":{{"message":"a\nb {}"}}}}"#,
         "é".repeat(10_000)
     );
-    let Some(End::Failed(reason)) = end_of(&[&error]) else {
+    let Some(ReportedEnd::Failed(reason)) = end_of(&[&error]) else {
         panic!("it has failed");
     };
     assert!(
@@ -262,7 +266,11 @@ fn a_long_complaint_is_one_short_line() {
 
 #[test]
 fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
-    let failed = || Some(End::Failed("[API Error: the script says so]".to_owned()));
+    let failed = || {
+        Some(ReportedEnd::Failed(
+            "[API Error: the script says so]".to_owned(),
+        ))
+    };
     let no_key = "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.";
     for (program, code, end, last_words, expected) in [
         (Program::Gemini, 247, failed(), "", "limited"),
@@ -271,7 +279,7 @@ fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
         (Program::Gemini, 41, None, no_key, "not logged in"),
         (Program::Gemini, 144, failed(), "", "failed"),
         (Program::Gemini, 1, None, "", "nothing"),
-        (Program::Gemini, 0, Some(End::Done), "quota", "done"),
+        (Program::Gemini, 0, Some(ReportedEnd::Done), "quota", "done"),
         (Program::Codex, 247, failed(), "", "failed"),
         (Program::Codex, 1, None, "Not logged in", "not logged in"),
         (
@@ -282,15 +290,15 @@ fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
             "not logged in",
         ),
     ] {
-        let mut account = Account::default();
-        account.end = end;
-        program.exited(code, last_words, &mut account);
-        let told = match &account.end {
+        let mut agent_output = AgentOutput::default();
+        agent_output.end = end;
+        program.exited(code, last_words, &mut agent_output);
+        let told = match &agent_output.end {
             None => "nothing",
-            Some(End::Done) => "done",
-            Some(End::Failed(_)) => "failed",
-            Some(End::Limited(_)) => "limited",
-            Some(End::NotLoggedIn(_)) => "not logged in",
+            Some(ReportedEnd::Done) => "done",
+            Some(ReportedEnd::Failed(_)) => "failed",
+            Some(ReportedEnd::Limited(_)) => "limited",
+            Some(ReportedEnd::NotLoggedIn(_)) => "not logged in",
         };
         assert_eq!(told, expected, "{program:?} {code} {last_words}");
     }

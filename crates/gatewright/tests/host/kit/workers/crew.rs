@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use hosts::Program;
-use hosts::agent_process::{Account, Ground, Guard, Guarding, May, Own, Start, Talk};
+use hosts::agent_process::{
+    AgentOutput, Conversation, FileAccess, GuardInputs, GuardSetup, PersonalSettings, StartOptions,
+    Workplace,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::model::{Actor, Model};
@@ -34,7 +37,7 @@ pub struct Crew {
 
 /// A process that has ended, and what its output told.
 pub struct Ended {
-    pub account: Account,
+    pub agent_output: AgentOutput,
     pub code: Option<i32>,
     stdout: String,
     stderr: String,
@@ -118,12 +121,18 @@ impl Crew {
     }
 
     /// Starts a worker with our hooks, and waits for its end.
-    pub fn work(&self, program: Program, talk: Talk<'_>, may: May, prompt: &str) -> Ended {
-        let guarding = self.guarding(program);
-        let start = Start {
-            talk,
+    pub fn work(
+        &self,
+        program: Program,
+        conversation: Conversation<'_>,
+        file_access: FileAccess,
+        prompt: &str,
+    ) -> Ended {
+        let guard_setup = self.guard_setup(program);
+        let start = StartOptions {
+            conversation,
             model: None,
-            may,
+            file_access,
             denied: &[],
         };
         let command = self
@@ -131,33 +140,33 @@ impl Crew {
             .at_home(self.agents.folder().join(program.word()));
         let mut command = self.agents.settle(command);
         command
-            .args(&guarding.arguments)
+            .args(&guard_setup.arguments)
             .args(program.arguments(&start))
-            .envs(guarding.variables)
+            .envs(guard_setup.variables)
             .stdin(self.input(prompt));
         ended(program, command)
     }
 
-    fn guarding(&self, program: Program) -> Guarding {
+    fn guard_setup(&self, program: Program) -> GuardSetup {
         let (ours, folder) = (self.our_program(), self.ours.path().join("run"));
         let own = program
-            .own_settings()
+            .personal_settings()
             .map(|own| (self.project.home().join(own.below_home), own.file));
         let settings = own.as_ref().map(|(folder, file)| folder.join(file));
         let settings = settings.and_then(|file| fs::read_to_string(file).ok());
-        let own = own.as_ref().map(|(folder, _)| Own {
+        let own = own.as_ref().map(|(folder, _)| PersonalSettings {
             folder,
             settings: settings.as_deref(),
         });
-        let guard = Guard {
+        let guard = GuardInputs {
             program: ours.to_str().unwrap(),
             folder: &folder,
-            own,
-            ground: Ground::default(),
+            personal: own,
+            workplace: Workplace::default(),
         };
-        let guarding = program.guarding(&guard).unwrap();
-        make(&guarding);
-        guarding
+        let guard_setup = program.guard_setup(&guard).unwrap();
+        make(&guard_setup);
+        guard_setup
     }
 
     fn input(&self, prompt: &str) -> Stdio {
@@ -168,13 +177,13 @@ impl Crew {
     }
 }
 
-/// Writes and links what the guarding of a process asks for.
-fn make(guarding: &Guarding) {
-    for (path, text) in &guarding.files {
+/// Writes and links what the guard_setup of a process asks for.
+fn make(guard_setup: &GuardSetup) {
+    for (path, text) in &guard_setup.files {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    for (place, target) in &guarding.links {
+    for (place, target) in &guard_setup.links {
         if target.exists() && !place.exists() {
             symlink(target, place).unwrap();
         }
@@ -193,15 +202,15 @@ fn ended(program: Program, mut command: Command) -> Ended {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    let mut account = Account::default();
+    let mut agent_output = AgentOutput::default();
     for line in stdout.lines() {
-        program.read_line(line.as_bytes(), &mut account);
+        program.read_line(line.as_bytes(), &mut agent_output);
     }
     let code = output.status.code();
     let last_words = stderr.lines().next_back().unwrap_or_default();
-    program.exited(code.unwrap_or(-1), last_words, &mut account);
+    program.exited(code.unwrap_or(-1), last_words, &mut agent_output);
     Ended {
-        account,
+        agent_output,
         code,
         stdout,
         stderr,
@@ -210,7 +219,7 @@ fn ended(program: Program, mut command: Command) -> Ended {
 
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "exit: {:?}\n{:?}", self.code, self.account)?;
+        writeln!(f, "exit: {:?}\n{:?}", self.code, self.agent_output)?;
         for line in self.stdout.lines().chain(self.stderr.lines()) {
             writeln!(f, "{}", line.chars().take(400).collect::<String>())?;
         }

@@ -1,22 +1,24 @@
-//! Our hooks in one process of Gemini CLI: a home of its own, with the person's settings and ours.
+//! Our hooks in one process of Gemini CLI: a separate home folder with the person's settings and ours.
 //!
-//! The file that its variable for system settings names would do, but it takes that only from root,
-//! in folders that nobody else may write to, and says nothing but a warning otherwise.
+//! The variable for system settings would be simpler, but Gemini CLI accepts that file only if root owns
+//! it in folders that nobody else may write to, and otherwise prints a warning and ignores it.
 
 use std::path::{Path, PathBuf};
 
 use super::wire;
-use crate::agent_process::{Guard, Guarding, Own, OwnPlace, Unguardable};
+use crate::agent_process::{
+    GuardError, GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText,
+};
 use crate::shell::shell_word;
 
-pub const OWN: OwnPlace = OwnPlace {
+pub const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
     variable: "GEMINI_CLI_HOME",
     below_variable: ".gemini",
     below_home: ".gemini",
     file: "settings.json",
 };
 
-/// The events, and the time for an answer.
+/// The events with their timeouts in milliseconds.
 const EVENTS: [(&str, u64); 5] = [
     ("SessionStart", 10_000),
     ("BeforeTool", 10_000),
@@ -25,8 +27,7 @@ const EVENTS: [(&str, u64); 5] = [
     ("SessionEnd", 5_000),
 ];
 
-/// With what a person has logged in, and what they have taught it. Conversations are not among them:
-/// those of a run are its own.
+/// Credentials and customisations of the person. Conversations are not among them: a run has its own.
 const SHARED: [&str; 16] = [
     ".env",
     "GEMINI.md",
@@ -46,39 +47,42 @@ const SHARED: [&str; 16] = [
     "trustedFolders.json",
 ];
 
-pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
-    let home = guard.folder.join("gemini");
+pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+    let home = inputs.folder.join("gemini");
     let variable = home
         .to_str()
-        .ok_or_else(|| Unguardable::NotText(home.clone()))?;
-    not_switched_off(guard.ground.settings)?;
-    let folder = home.join(OWN.below_variable);
-    let program = shell_word(guard.program);
+        .ok_or_else(|| GuardError::NotText(home.clone()))?;
+    not_switched_off(inputs.workplace.settings)?;
+    let folder = home.join(PERSONAL_SETTINGS.below_variable);
+    let program = shell_word(inputs.program);
     let hooks = EVENTS.map(|(event, timeout)| {
         let command = format!("{program} hook gemini {event}");
         (event, command, timeout)
     });
-    let settings = settings(guard.own.as_ref())?;
-    Ok(Guarding {
+    let settings = settings(inputs.personal.as_ref())?;
+    Ok(GuardSetup {
         arguments: Vec::new(),
-        variables: vec![(OWN.variable.to_owned(), variable.to_owned())],
-        files: vec![(folder.join(OWN.file), wire::with_hooks(settings, &hooks))],
-        links: guard
-            .own
+        variables: vec![(PERSONAL_SETTINGS.variable.to_owned(), variable.to_owned())],
+        files: vec![(
+            folder.join(PERSONAL_SETTINGS.file),
+            wire::with_hooks(settings, &hooks),
+        )],
+        links: inputs
+            .personal
             .map(|own| links(&folder, own.folder))
             .unwrap_or_default(),
     })
 }
 
-/// The project's own settings win over those of the home.
-fn not_switched_off(project: Option<(&Path, &str)>) -> Result<(), Unguardable> {
-    let Some((file, text)) = project else {
+/// The project's settings win over those in the home folder.
+fn not_switched_off(project: Option<SettingsText<'_>>) -> Result<(), GuardError> {
+    let Some(SettingsText { file, text }) = project else {
         return Ok(());
     };
-    // What cannot be read Gemini CLI does not read either, and says so.
+    // Gemini CLI cannot read an invalid file either, and reports it.
     match serde_json::from_str(&without_comments(text)) {
         Ok(settings) if wire::switches_off(&settings) => {
-            Err(Unguardable::SwitchedOff(file.to_owned()))
+            Err(GuardError::SwitchedOff(file.to_owned()))
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -91,19 +95,19 @@ fn links(folder: &Path, own: &Path) -> Vec<(PathBuf, PathBuf)> {
         .collect()
 }
 
-fn settings(own: Option<&Own<'_>>) -> Result<wire::Settings, Unguardable> {
+fn settings(own: Option<&PersonalSettings<'_>>) -> Result<wire::Settings, GuardError> {
     let Some((own, text)) = own.and_then(|own| Some((own, own.settings?))) else {
         return Ok(wire::Settings::new());
     };
-    let file = || own.folder.join(OWN.file);
+    let file = || own.folder.join(PERSONAL_SETTINGS.file);
     let plain = without_comments(text);
     if plain.trim().is_empty() {
         return Ok(wire::Settings::new());
     }
     match serde_json::from_str(&plain) {
         Ok(serde_json::Value::Object(settings)) => Ok(settings),
-        Ok(_) => Err(Unguardable::NotAnObject(file())),
-        Err(error) => Err(Unguardable::Settings {
+        Ok(_) => Err(GuardError::NotAnObject(file())),
+        Err(error) => Err(GuardError::Settings {
             file: file(),
             line: error.line(),
             column: error.column(),
@@ -111,7 +115,7 @@ fn settings(own: Option<&Own<'_>>) -> Result<wire::Settings, Unguardable> {
     }
 }
 
-/// The text with spaces where its comments were, as Gemini CLI reads it.
+/// Replaces comments by spaces, as Gemini CLI does.
 fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -126,7 +130,7 @@ fn without_comments(text: &str) -> String {
         };
         let (piece, after) = rest.split_at(length);
         if is_comment {
-            // Lines are kept, so that an error is found where it is.
+            // Keep line breaks, so that an error has the right position.
             plain.extend(piece.chars().map(|c| if c == '\n' { c } else { ' ' }))
         } else {
             plain.push_str(piece)
@@ -136,7 +140,7 @@ fn without_comments(text: &str) -> String {
     plain
 }
 
-/// Where the text that begins here ends.
+/// The end of the string that begins here.
 fn text_end(rest: &str) -> usize {
     let mut escaped = false;
     let end = rest.char_indices().skip(1).find(|(_, c)| {
@@ -152,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_are_no_settings_and_texts_are_no_comments() {
+    fn comments_become_spaces_and_strings_stay() {
         for (text, expected) in [
             ("{} // x", "{}     "),
             ("{ /* x\n */ }", "{     \n    }"),

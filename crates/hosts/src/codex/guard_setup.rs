@@ -1,29 +1,29 @@
-//! Our hooks in one process of Codex: they and the trust in them stand on its command line.
+//! Our hooks in one process of Codex. The command line has the hooks and the trust in them.
 //!
-//! A hook that nobody trusts is skipped without a word. Trust is the hash of the hook, under its place;
-//! given so it holds for our hooks alone, and not for those that a project brings.
+//! Codex skips an untrusted hook without a message. Trust is the hash of the hook, stored under the
+//! location of the hook, so it covers our hooks alone and not those of a project.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
 use super::wire::{self, Trusted, TrustedHook};
-use crate::agent_process::{Guard, Guarding, OwnPlace, Unguardable};
+use crate::agent_process::{GuardError, GuardInputs, GuardSetup, PersonalSettingsLocation};
 use crate::shell::shell_word;
 
-/// Where it would note that a person trusts a folder.
-pub const OWN: OwnPlace = OwnPlace {
+/// Where Codex records that a person trusts a folder.
+pub const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
     variable: "CODEX_HOME",
     below_variable: "",
     below_home: ".codex",
     file: "config.toml",
 };
 
-/// What Codex calls the place of settings that stand on its command line.
+/// The name that Codex uses for the location of settings on its command line.
 const PLACE: &str = "/<session-flags>/config.toml";
 
-/// The events, the word for each in the trust, and the time for an answer. Codex gives the last one
-/// no more than three seconds.
+/// The events, the name of each in the trust record, and the timeout in seconds. Codex allows the last
+/// one at most three seconds.
 const EVENTS: [(&str, &str, u64); 5] = [
     ("SessionStart", "session_start", 10),
     ("PreToolUse", "pre_tool_use", 10),
@@ -32,14 +32,14 @@ const EVENTS: [(&str, &str, u64); 5] = [
     ("SessionEnd", "session_end", 3),
 ];
 
-/// What is typed into a running command reaches no hook, so there are no such commands.
+/// Hooks do not see what an agent types into a running command, so we disable interactive commands.
 const SWITCHES: [&str; 4] = ["--enable", "hooks", "--disable", "unified_exec_tty"];
 
-pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
+pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
     let mut arguments = Vec::new();
     let mut trust = Vec::new();
     for (event, word, seconds) in EVENTS {
-        let command = format!("{} hook codex {event}", shell_word(guard.program));
+        let command = format!("{} hook codex {event}", shell_word(inputs.program));
         let text = wire::toml_text(&command);
         arguments.push("-c".to_owned());
         arguments.push(format!(
@@ -50,19 +50,22 @@ pub fn guarding(guard: &Guard<'_>) -> Result<Guarding, Unguardable> {
     }
     arguments.push("-c".to_owned());
     arguments.push(format!("hooks.state={{{}}}", trust.join(",")));
-    arguments.extend(trusted_folders(guard));
+    arguments.extend(trusted_folders(inputs));
     arguments.extend(SWITCHES.map(str::to_owned));
-    Ok(Guarding {
+    Ok(GuardSetup {
         arguments,
-        ..Guarding::default()
+        ..GuardSetup::default()
     })
 }
 
-/// A folder of which its settings say nothing it would note there as trusted, for ever. Said on the
-/// command line, it holds for this process alone. What the person has said of a folder stays.
-fn trusted_folders(guard: &Guard<'_>) -> Vec<String> {
-    let said = guard.own.and_then(|own| own.settings).unwrap_or_default();
-    let folders = guard.ground.folders.iter();
+/// Codex would record an unknown folder as trusted for ever. Trust on the command line applies to this
+/// process alone. Folders that the person's settings mention keep what they say.
+fn trusted_folders(inputs: &GuardInputs<'_>) -> Vec<String> {
+    let said = inputs
+        .personal
+        .and_then(|own| own.settings)
+        .unwrap_or_default();
+    let folders = inputs.workplace.folders.iter();
     let folders = folders.filter_map(|folder| Some(wire::toml_text(folder.to_str()?)));
     let new = folders.filter(|folder| !said.contains(folder));
     let new: Vec<String> = new
@@ -85,7 +88,8 @@ fn hash(event_name: &'static str, command: &str, timeout: u64) -> String {
             r#type: "command",
         }],
     };
-    // Texts and numbers always become JSON. Should they not, the hook is not trusted, and is missed.
+    // This cannot fail for strings and numbers. If it does, Codex does not trust the hook, and we notice
+    // that it is missing.
     let bytes = serde_json::to_vec(&trusted).unwrap_or_default();
     let digest = Sha256::digest(&bytes);
     let mut text = "sha256:".to_owned();

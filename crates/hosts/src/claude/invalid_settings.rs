@@ -1,12 +1,12 @@
-//! Values for which Claude Code drops a whole settings file, hooks included, and says nothing.
+//! Values for which Claude Code ignores a whole settings file, hooks included, without a message.
 //!
-//! Each line was seen to do so in 2.1.325. What is wrong inside `hooks` costs only that one hook.
+//! Each was observed with 2.1.325. An invalid hook inside `hooks` costs only that hook.
 
-use crate::settings::{Fault, Node, STATUS_LINE, Value, kind};
+use crate::settings::{InvalidSetting, Node, STATUS_LINE, Value, kind};
 
-/// What a value must be.
+/// The type that a setting must have.
 #[derive(Clone, Copy)]
-enum Wanted {
+enum ExpectedType {
     Object,
     List,
     Text,
@@ -16,17 +16,16 @@ enum Wanted {
     Command,
 }
 
-impl Wanted {
-    fn takes(self, node: &Node) -> bool {
-        match (self, &node.kind) {
-            (Self::Object, Value::Object(_))
-            | (Self::List, Value::List(_))
-            | (Self::Text, Value::Text(_))
-            | (Self::Number, Value::Number(_))
-            | (Self::Flag, Value::Flag(_)) => true,
-            (Self::Mode, Value::Text(word)) => MODES.contains(&word.as_str()),
-            (Self::Command, Value::Text(word)) => word == "command",
-            _ => false,
+impl ExpectedType {
+    fn accepts(self, node: &Node) -> bool {
+        match self {
+            Self::Object => matches!(node.kind, Value::Object(_)),
+            Self::List => matches!(node.kind, Value::List(_)),
+            Self::Text => matches!(node.kind, Value::Text(_)),
+            Self::Number => matches!(node.kind, Value::Number(_)),
+            Self::Flag => matches!(node.kind, Value::Flag(_)),
+            Self::Mode => node.text().is_some_and(|word| MODES.contains(&word)),
+            Self::Command => node.text() == Some("command"),
         }
     }
 
@@ -53,32 +52,35 @@ const MODES: [&str; 7] = [
     "plan",
 ];
 
-const VALUES: [(&[&str], Wanted); 18] = [
-    (&["hooks"], Wanted::Object),
-    (&["disableAllHooks"], Wanted::Flag),
-    (&["env"], Wanted::Object),
-    (&["model"], Wanted::Text),
-    (&["apiKeyHelper"], Wanted::Text),
-    (&["outputStyle"], Wanted::Text),
-    (&["cleanupPeriodDays"], Wanted::Number),
-    (&["includeCoAuthoredBy"], Wanted::Flag),
-    (&["enabledPlugins"], Wanted::Object),
-    (&["permissions"], Wanted::Object),
-    (&["permissions", "allow"], Wanted::List),
-    (&["permissions", "deny"], Wanted::List),
-    (&["permissions", "ask"], Wanted::List),
-    (&["permissions", "additionalDirectories"], Wanted::List),
-    (&["permissions", "defaultMode"], Wanted::Mode),
-    (&["statusLine"], Wanted::Object),
-    (&["statusLine", "type"], Wanted::Command),
-    (&["statusLine", "command"], Wanted::Text),
+const VALUES: [(&[&str], ExpectedType); 18] = [
+    (&["hooks"], ExpectedType::Object),
+    (&["disableAllHooks"], ExpectedType::Flag),
+    (&["env"], ExpectedType::Object),
+    (&["model"], ExpectedType::Text),
+    (&["apiKeyHelper"], ExpectedType::Text),
+    (&["outputStyle"], ExpectedType::Text),
+    (&["cleanupPeriodDays"], ExpectedType::Number),
+    (&["includeCoAuthoredBy"], ExpectedType::Flag),
+    (&["enabledPlugins"], ExpectedType::Object),
+    (&["permissions"], ExpectedType::Object),
+    (&["permissions", "allow"], ExpectedType::List),
+    (&["permissions", "deny"], ExpectedType::List),
+    (&["permissions", "ask"], ExpectedType::List),
+    (
+        &["permissions", "additionalDirectories"],
+        ExpectedType::List,
+    ),
+    (&["permissions", "defaultMode"], ExpectedType::Mode),
+    (&["statusLine"], ExpectedType::Object),
+    (&["statusLine", "type"], ExpectedType::Command),
+    (&["statusLine", "command"], ExpectedType::Text),
 ];
 
-pub fn find(root: &Node) -> Vec<Fault> {
-    let wrong = VALUES.iter().filter_map(|(way, wanted)| {
-        let node = way.iter().try_fold(root, |node, name| node.get(name))?;
-        (!wanted.takes(node)).then(|| Fault {
-            at: way.join("."),
+pub fn find(root: &Node) -> Vec<InvalidSetting> {
+    let wrong = VALUES.iter().filter_map(|(path, wanted)| {
+        let node = path.iter().try_fold(root, |node, name| node.get(name))?;
+        (!wanted.accepts(node)).then(|| InvalidSetting {
+            at: path.join("."),
             found: kind(node),
             wanted: wanted.words(),
         })
@@ -86,13 +88,13 @@ pub fn find(root: &Node) -> Vec<Fault> {
     wrong.chain(lacking(root)).collect()
 }
 
-/// A status line wants both of its values.
-fn lacking(root: &Node) -> impl Iterator<Item = Fault> {
+/// A status line needs both of its values.
+fn lacking(root: &Node) -> impl Iterator<Item = InvalidSetting> {
     let line = root.get(STATUS_LINE);
     let line = line.filter(|line| line.members().is_some());
     let parts = [("type", "\"command\""), ("command", "a text")].into_iter();
     let lacking = parts.filter(move |(name, _)| line.is_some_and(|line| line.get(name).is_none()));
-    lacking.map(|(name, wanted)| Fault {
+    lacking.map(|(name, wanted)| InvalidSetting {
         at: format!("{}.{name}", STATUS_LINE),
         found: "missing",
         wanted,
@@ -106,8 +108,10 @@ mod tests {
 
     fn check(rows: &[(&str, &[&str])]) {
         for (text, expected) in rows {
-            let faults = Settings::parse(text.as_bytes()).unwrap().faults(&FORMAT);
-            let told: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            let invalid_settings = Settings::parse(text.as_bytes())
+                .unwrap()
+                .invalid_settings(&FORMAT);
+            let told: Vec<_> = invalid_settings.iter().map(ToString::to_string).collect();
             assert_eq!(told, *expected, "{text}");
         }
     }

@@ -5,24 +5,33 @@ use std::path::{Path, PathBuf};
 
 use expect_test::expect;
 use hosts::Program;
-use hosts::agent_process::{Ground, Guard, Guarding, Own, Unguardable};
+use hosts::agent_process::{
+    GuardError, GuardInputs, GuardSetup, PersonalSettings, SettingsText, Workplace,
+};
 use serde_json::json;
 
-fn guarding(program: Program, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {
-    program.guarding(&Guard {
+fn guard_setup(
+    program: Program,
+    own: Option<PersonalSettings<'_>>,
+) -> Result<GuardSetup, GuardError> {
+    program.guard_setup(&GuardInputs {
         program: "/opt/it's/gatewright",
         folder: Path::new("/state/run"),
-        own,
-        ground: Ground::default(),
+        personal: own,
+        workplace: Workplace::default(),
     })
 }
 
-fn on(program: Program, ground: Ground<'_>, own: Option<Own<'_>>) -> Result<Guarding, Unguardable> {
-    program.guarding(&Guard {
+fn on(
+    program: Program,
+    workplace: Workplace<'_>,
+    own: Option<PersonalSettings<'_>>,
+) -> Result<GuardSetup, GuardError> {
+    program.guard_setup(&GuardInputs {
         program: "/opt/gatewright",
         folder: Path::new("/state/run"),
-        own,
-        ground,
+        personal: own,
+        workplace,
     })
 }
 
@@ -30,26 +39,26 @@ fn on(program: Program, ground: Ground<'_>, own: Option<Own<'_>>) -> Result<Guar
 fn codex_is_told_for_its_process_alone_that_a_folder_is_trusted_of_which_nobody_has_said_anything()
 {
     let folders = ["/new \"one\"", "/known"].map(PathBuf::from);
-    let ground = Ground {
+    let workplace = Workplace {
         folders: &folders,
         settings: None,
     };
-    let own = Own {
+    let own = PersonalSettings {
         folder: Path::new("/home/.codex"),
         settings: Some("[projects.\"/known\"]\ntrust_level = \"untrusted\"\n"),
     };
-    let words = on(Program::Codex, ground, Some(own)).unwrap().arguments;
+    let words = on(Program::Codex, workplace, Some(own)).unwrap().arguments;
     let said = words.iter().filter(|word| word.starts_with("projects="));
     let said: Vec<&String> = said.collect();
     assert_eq!(
         said,
         [r#"projects={"/new \"one\""={trust_level="trusted"}}"#]
     );
-    let ground = Ground {
+    let workplace = Workplace {
         folders: &folders[1..],
         settings: None,
     };
-    let words = on(Program::Codex, ground, Some(own)).unwrap().arguments;
+    let words = on(Program::Codex, workplace, Some(own)).unwrap().arguments;
     assert!(!words.iter().any(|word| word.starts_with("projects=")));
 }
 
@@ -68,24 +77,27 @@ fn a_project_that_switches_the_hooks_of_gemini_off_is_named() {
         ("[]", true),
         ("{", true),
     ] {
-        let ground = Ground {
+        let workplace = Workplace {
             folders: &[],
-            settings: Some((file, settings)),
+            settings: Some(SettingsText {
+                file,
+                text: settings,
+            }),
         };
-        let guarding = on(Program::Gemini, ground, None);
-        assert_eq!(guarding.is_ok(), is_fine, "{settings}");
-        let named = Err(Unguardable::SwitchedOff(file.to_owned()));
-        assert!(is_fine || guarding == named, "{settings}");
+        let guard_setup = on(Program::Gemini, workplace, None);
+        assert_eq!(guard_setup.is_ok(), is_fine, "{settings}");
+        let named = Err(GuardError::SwitchedOff(file.to_owned()));
+        assert!(is_fine || guard_setup == named, "{settings}");
         // The settings on the command line of Claude Code win over those of a project.
-        assert!(on(Program::Claude, ground, None).is_ok());
+        assert!(on(Program::Claude, workplace, None).is_ok());
     }
 }
 
 #[test]
 fn claude_gets_its_hooks_as_settings_that_win() {
-    let guarding = guarding(Program::Claude, None).unwrap();
-    assert_eq!(guarding.files, []);
-    let settings: serde_json::Value = serde_json::from_str(&guarding.arguments[1]).unwrap();
+    let guard_setup = guard_setup(Program::Claude, None).unwrap();
+    assert_eq!(guard_setup.files, []);
+    let settings: serde_json::Value = serde_json::from_str(&guard_setup.arguments[1]).unwrap();
     assert_eq!(settings["disableAllHooks"], false);
     let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
     let expected = json!({
@@ -104,8 +116,8 @@ fn claude_gets_its_hooks_as_settings_that_win() {
 /// The hash was taken by the real program: `tests/host/kit` of the command shows that it is.
 #[test]
 fn codex_gets_its_hooks_and_the_trust_in_them() {
-    let guarding = guarding(Program::Codex, None).unwrap();
-    let lines = guarding.arguments.join("\n");
+    let guard_setup = guard_setup(Program::Codex, None).unwrap();
+    let lines = guard_setup.arguments.join("\n");
     expect![[r#"
         -c
         hooks.SessionStart=[{hooks=[{type="command",command="'/opt/it'\\''s/gatewright' hook codex SessionStart",timeout=10}]}]
@@ -127,16 +139,19 @@ fn codex_gets_its_hooks_and_the_trust_in_them() {
 
 #[test]
 fn gemini_gets_a_home_with_the_persons_settings_and_login() {
-    let own = Own {
+    let own = PersonalSettings {
         folder: Path::new("/home/dev/.gemini"),
         settings: Some(
             "{ // mine\n \"model\": {\"name\": \"m\"},\n \"hooksConfig\": {\"enabled\": false, \"notifications\": false},\n \"hooks\": {\"BeforeTool\": [{\"hooks\": []}]}}",
         ),
     };
-    let guarding = guarding(Program::Gemini, Some(own)).unwrap();
+    let guard_setup = guard_setup(Program::Gemini, Some(own)).unwrap();
     let home = "/state/run/gemini".to_owned();
-    assert_eq!(guarding.variables, [("GEMINI_CLI_HOME".to_owned(), home)]);
-    let (path, text) = &guarding.files[0];
+    assert_eq!(
+        guard_setup.variables,
+        [("GEMINI_CLI_HOME".to_owned(), home)]
+    );
+    let (path, text) = &guard_setup.files[0];
     assert_eq!(path, Path::new("/state/run/gemini/.gemini/settings.json"));
     let settings: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(settings["model"]["name"], "m");
@@ -151,7 +166,11 @@ fn gemini_gets_a_home_with_the_persons_settings_and_login() {
         "/state/run/gemini/.gemini/oauth_creds.json".into(),
         "/home/dev/.gemini/oauth_creds.json".into(),
     );
-    assert!(guarding.links.contains(&login), "{:?}", guarding.links);
+    assert!(
+        guard_setup.links.contains(&login),
+        "{:?}",
+        guard_setup.links
+    );
 }
 
 #[test]
@@ -159,25 +178,25 @@ fn settings_that_gemini_could_not_read_either_are_said_to_be_so() {
     for (text, expected) in [
         (
             "{\n  ]",
-            "/own/settings.json is not JSON (line 2, column 3): mend it, or take it away",
+            "/own/settings.json is not JSON (line 2, column 3): fix or remove the file",
         ),
         (
             "[]",
-            "/own/settings.json is JSON but not an object: mend it, or take it away",
+            "/own/settings.json is JSON but not an object: fix or remove the file",
         ),
     ] {
-        let own = Own {
+        let own = PersonalSettings {
             folder: Path::new("/own"),
             settings: Some(text),
         };
-        let refused = guarding(Program::Gemini, Some(own)).unwrap_err();
+        let refused = guard_setup(Program::Gemini, Some(own)).unwrap_err();
         assert_eq!(refused.to_string(), expected);
     }
     for text in ["", " \n", "// nothing"] {
-        let own = Own {
+        let own = PersonalSettings {
             folder: Path::new("/own"),
             settings: Some(text),
         };
-        assert!(guarding(Program::Gemini, Some(own)).is_ok(), "{text:?}");
+        assert!(guard_setup(Program::Gemini, Some(own)).is_ok(), "{text:?}");
     }
 }

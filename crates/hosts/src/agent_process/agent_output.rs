@@ -1,0 +1,142 @@
+//! What an agent process has printed so far, and how it says that it ended.
+
+use engine::Usage;
+
+use super::service_failure::{self, ServiceFailure};
+
+/// A longer error message is cut: it becomes a reason in one line.
+const LONGEST_ERROR: usize = 500;
+
+/// A screen shows the activity in one line.
+const LONGEST_ACTIVITY: usize = 120;
+
+/// A UUID has 36 characters, and the runner's name goes before it.
+const LONGEST_ID: usize = 48;
+
+/// What we know from the output of one agent process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentOutput {
+    pub conversation_id: Option<String>,
+    pub used_a_tool: bool,
+    /// The last tool call with its main argument, in one short line.
+    pub activity: Option<String>,
+    /// The last message of the agent.
+    pub reply: Option<String>,
+    pub usage: Usage,
+    pub end: Option<ReportedEnd>,
+    pub last_error: Option<String>,
+    /// The next piece of text belongs to the same message.
+    pub(crate) reply_is_partial: bool,
+}
+
+/// How the agent says that it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportedEnd {
+    Done,
+    /// A retry may fail again.
+    Failed(String),
+    /// The service asks to wait: a rate limit, an overload, a usage limit. The worker did nothing wrong.
+    Limited(String),
+    /// Nobody has logged in, or the key is wrong. Only a person can fix that.
+    NotLoggedIn(String),
+}
+
+impl ReportedEnd {
+    /// Why the agent failed.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Done => None,
+            Self::Failed(reason) | Self::Limited(reason) | Self::NotLoggedIn(reason) => {
+                Some(reason)
+            }
+        }
+    }
+}
+
+impl AgentOutput {
+    pub(crate) fn set_conversation(&mut self, id: &str) {
+        match &self.conversation_id {
+            _ if !is_usable(id) => self.fail("its conversation has no usable id"),
+            Some(before) if before != id => {
+                self.fail("it went over to another conversation");
+            }
+            Some(_) => {}
+            None => self.conversation_id = Some(id.to_owned()),
+        }
+    }
+
+    pub(crate) fn set_activity(&mut self, tool: &str, argument: Option<&str>) {
+        let activity = match argument {
+            Some(argument) => format!("{tool}: {argument}"),
+            None => tool.to_owned(),
+        };
+        self.activity = Some(cut(&activity, LONGEST_ACTIVITY));
+    }
+
+    pub(crate) fn set_reply(&mut self, message: &str) {
+        self.reply_is_partial = false;
+        self.reply = Some(message.to_owned());
+    }
+
+    /// Adds a piece of a message that comes in several.
+    pub(crate) fn append_to_reply(&mut self, piece: &str) {
+        match &mut self.reply {
+            Some(reply) if self.reply_is_partial => reply.push_str(piece),
+            reply => *reply = Some(piece.to_owned()),
+        }
+        self.reply_is_partial = true;
+    }
+
+    pub(crate) fn note_error(&mut self, message: &str) {
+        self.reply_is_partial = false;
+        self.last_error = Some(short(message));
+    }
+
+    /// Records a failure. The reason may be the text of a service, which tells the kind of failure.
+    pub(crate) fn fail(&mut self, reason: &str) {
+        self.fail_with(service_failure::of_message(reason), reason);
+    }
+
+    pub(crate) fn fail_with(&mut self, failure: Option<ServiceFailure>, reason: &str) {
+        let reason = short(reason);
+        self.end = Some(match failure {
+            Some(ServiceFailure::Limited) => ReportedEnd::Limited(reason),
+            Some(ServiceFailure::NotLoggedIn) => ReportedEnd::NotLoggedIn(reason),
+            None => ReportedEnd::Failed(reason),
+        });
+    }
+
+    /// The exit code or the last line of stderr says more about a failure than the output did.
+    pub(crate) fn refine_failure(&mut self, failure: ServiceFailure, last_words: &str) {
+        match &self.end {
+            Some(ReportedEnd::Failed(reason)) => self.fail_with(Some(failure), &reason.clone()),
+            None => self.fail_with(Some(failure), last_words),
+            Some(ReportedEnd::Done | ReportedEnd::Limited(_) | ReportedEnd::NotLoggedIn(_)) => {}
+        }
+    }
+
+    /// Records success. An earlier failure stays.
+    pub(crate) fn finish(&mut self) {
+        self.end.get_or_insert(ReportedEnd::Done);
+    }
+}
+
+/// The id becomes a command-line argument later, and must not look like an option.
+fn is_usable(id: &str) -> bool {
+    id.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && id.len() <= LONGEST_ID
+        && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+fn short(message: &str) -> String {
+    cut(message, LONGEST_ERROR)
+}
+
+/// The message on one line of limited length.
+fn cut(message: &str, longest: usize) -> String {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(longest) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}
