@@ -1,55 +1,55 @@
-//! Proving guards: for every gate of a pipeline a refusal, a pass and a fault, through the real hook.
+//! `prove-guards`: shows a refusal, a pass and a fault for every gate of a pipeline, through the real hook.
 //!
-//! The hook is run as the host runs it, in a copy that goes when the proof is over. There is no
-//! model, and no command of the pipeline is run.
+//! It runs the hook as the host does, in a temporary copy of the project. It calls no model and runs no
+//! command of the pipeline.
 
-mod elsewhere;
+mod case_error;
+mod example_artifacts;
 mod exchange;
-mod folder;
+mod external_worker;
 mod gates;
-mod heard;
-mod leaving;
-mod lines;
-mod made;
-mod process;
+mod hook_commands;
+mod hook_process;
+mod host_reaction;
+mod payloads;
+mod play_route;
+mod prepare;
 mod report;
-mod scene;
-mod setting;
-mod travel;
-mod trouble;
-mod wire;
-mod work;
+mod sandbox;
+mod simulation;
+mod work_products;
+mod worker;
 
 use std::time::Instant;
 
 use evidence::Project;
 
 use gates::{CaseResult, Gate};
-use lines::Lines;
+use hook_commands::HookCommands;
 pub use report::{Detail, json, text};
 use runtime::context::Context;
 use runtime::definition::Trouble;
 use runtime::enrolment;
 use runtime::failure::Failure;
 
-/// What was shown of one pipeline.
+/// The results for one pipeline.
 pub struct Proof {
     pub pipeline: String,
-    /// Who was asked, for people.
+    /// Which hooks were called, for people.
     pub through: String,
     pub gates: Vec<Gate>,
     pub seconds: f64,
 }
 
 impl Proof {
-    /// Did every guard hold, and could all be shown?
+    /// Did every case run, and did every guard hold?
     pub fn holds(&self) -> bool {
         let mut cases = self.gates.iter().flat_map(|gate| &gate.cases);
         cases.all(|case| case.result == CaseResult::Held)
     }
 }
 
-/// The pipelines that are installed in this project, as they are found again.
+/// The pipelines that are installed in this project, as arguments of `start`.
 pub fn installed(context: &Context) -> Result<Vec<String>, Failure> {
     let project = Project::find(&context.folder)?;
     let state = context.state()?;
@@ -69,11 +69,11 @@ pub fn installed(context: &Context) -> Result<Vec<String>, Failure> {
 pub fn prove(context: &Context, word: &str) -> Result<Proof, Trouble> {
     let begun = Instant::now();
     let project = Project::find(&context.folder).map_err(Failure::from)?;
-    let chosen = setting::choose(context, &project, word)?;
-    let lines = Lines::of_project(&context.environment, &project)?;
-    let through = lines.told();
-    let mut scene = setting::set(context, &chosen, lines)?;
-    let gates = gates::all(&mut scene)?;
+    let chosen = prepare::choose(context, &project, word)?;
+    let hook_commands = HookCommands::of_project(&context.environment, &project)?;
+    let through = hook_commands.describe();
+    let mut simulation = prepare::set(context, &chosen, hook_commands)?;
+    let gates = gates::all(&mut simulation)?;
     Ok(Proof {
         pipeline: chosen.pipeline.definition().name.to_string(),
         through,

@@ -42,9 +42,10 @@ fn objection(decided: &Decided) -> Option<(String, Exit)> {
     let run = decided.opened.run();
     match refusal(&decided.reply) {
         Some(refusal) => {
-            let exit = match refusal.rule {
-                Rule::CheckCannotRun if is_outside(decided) => Exit::Outside,
-                _ => Exit::No,
+            let exit = if refusal.rule == Rule::CheckCannotRun && is_outside(decided) {
+                Exit::Outside
+            } else {
+                Exit::No
             };
             Some((
                 views::refusal_in(&decided.opened.pipeline, run, refusal),
@@ -77,9 +78,8 @@ fn is_outside(decided: &Decided) -> bool {
         let last = results.last().map(|result| result.argv.as_slice());
         is_given && !last.is_some_and(evidence::check::is_acceptable)
     };
-    !decided.entries.iter().any(|(_, entry)| match &entry.fact {
-        Fact::Checked { stage, results, .. } => forbidden(stage, results),
-        _ => false,
+    !decided.entries.iter().any(|(_, entry)| {
+        matches!(&entry.fact, Fact::Checked { stage, results, .. } if forbidden(stage, results))
     })
 }
 
@@ -92,9 +92,8 @@ fn refusal(reply: &Reply) -> Option<&Refusal> {
 
 /// A check that did not pass is an answer, and the answer is no.
 fn exit(entries: &[(u64, Entry)]) -> Exit {
-    let failed = entries.iter().any(|(_, entry)| match &entry.fact {
-        Fact::Checked { verdict, .. } => *verdict != CheckVerdict::Passed,
-        _ => false,
+    let failed = entries.iter().any(|(_, entry)| {
+        matches!(&entry.fact, Fact::Checked { verdict, .. } if *verdict != CheckVerdict::Passed)
     });
     if failed { Exit::No } else { Exit::Success }
 }
@@ -119,13 +118,15 @@ const MOST_LINES: usize = 12;
 
 /// What a command said last that made a check fail.
 fn last_words(fact: &Fact, paint: Paint) -> String {
-    let results = match fact {
-        Fact::Checked {
-            verdict: CheckVerdict::Failed,
-            results,
-            ..
-        } => results.as_slice(),
-        _ => &[],
+    let results = if let Fact::Checked {
+        verdict: CheckVerdict::Failed,
+        results,
+        ..
+    } = fact
+    {
+        results.as_slice()
+    } else {
+        &[]
     };
     let tail = results
         .last()

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use engine::{CallId, SessionId};
-use hosts::{DEFAULT_SESSION_HOST, SessionHost};
+use hosts::{DEFAULT_SESSION_HOST, Program, SessionHost};
 
 /// What the environment says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,6 +94,11 @@ impl Environment {
     pub fn state_home(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(default)
+    }
+
+    /// The program whose session [`Self::session`] is: we read the variables of no other.
+    pub fn session_program(&self) -> Option<Program> {
+        self.session.as_ref().map(|_| Program::DEFAULT)
     }
 
     pub fn home(&self) -> Option<PathBuf> {

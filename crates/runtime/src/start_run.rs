@@ -54,6 +54,8 @@ pub enum Holder {
     Session {
         session: SessionId,
         process: Option<Process>,
+        /// The program whose session it is. The run records it as its host.
+        program: Program,
     },
 }
 
@@ -69,7 +71,18 @@ impl Holder {
     fn session(&self) -> (Option<SessionId>, Option<Process>) {
         match self {
             Self::Hand | Self::Headless => (None, None),
-            Self::Session { session, process } => (Some(session.clone()), *process),
+            Self::Session {
+                session, process, ..
+            } => (Some(session.clone()), *process),
+        }
+    }
+
+    /// The host that the run records. A run without a session has the program that runs its workers
+    /// when the definition names none.
+    fn host(&self) -> Program {
+        match self {
+            Self::Hand | Self::Headless => Program::DEFAULT,
+            Self::Session { program, .. } => *program,
         }
     }
 }
@@ -176,7 +189,7 @@ fn beginning(
         task: starting.task,
         params,
         driver: starting.holder.driver(),
-        host: Program::DEFAULT.host_name(),
+        host: starting.holder.host().host_name(),
         session,
         process,
         steps: starting.steps,
@@ -242,7 +255,10 @@ impl Beginner<'_> {
         if let Some(settings) = &self.settings {
             settings.keep(&workspace.state, run)?;
         }
-        let Holder::Session { session, process } = &self.holder else {
+        let Holder::Session {
+            session, process, ..
+        } = &self.holder
+        else {
             return Ok(());
         };
         let enrolled = Enrolled {
@@ -259,7 +275,7 @@ impl Beginner<'_> {
             Holder::Session { process, .. } => {
                 session_host::mark_doubt(workspace, opened, process.as_ref())
             }
-            _ => Ok(opened),
+            Holder::Hand | Holder::Headless => Ok(opened),
         }
     }
 
@@ -333,3 +349,6 @@ pub fn settled(
     workspace.notices.clear();
     Ok(opened)
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,8 +72,16 @@ impl DryRun {
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
-        missing.extend(self.in_the_way(context, &mut workspace, (pipeline, run.as_ref()))?);
-        let (origin, trust) = vouched(context, &project, word, (&sources, pipeline))?;
+        missing.extend(self.obstacles(context, &mut workspace, pipeline, run.as_ref())?);
+        let (origin, trust) = origin_and_trust(
+            context,
+            &project,
+            word,
+            &Definition {
+                sources: &sources,
+                pipeline,
+            },
+        )?;
         if let Trust::Untrusted(why) = &trust {
             missing.push(why.raw().to_owned());
         }
@@ -114,11 +122,12 @@ impl DryRun {
 
     /// What would be refused at the start, beside what the engine refuses: answers that nobody asks
     /// for, and another run that writes to the same files.
-    fn in_the_way(
+    fn obstacles(
         &self,
         context: &Context,
         workspace: &mut Option<Workspace<'_>>,
-        (pipeline, run): (&Pipeline, Option<&Run>),
+        pipeline: &Pipeline,
+        run: Option<&Run>,
     ) -> Result<Vec<String>, Failure> {
         let definition = pipeline.definition();
         let decided = self.driving.request().settings(context, definition).err();
@@ -127,7 +136,7 @@ impl DryRun {
                 let worktree = workspace.worktree()?;
                 path_collision::refuse(workspace, definition, run, &worktree).err()
             }
-            _ => None,
+            (Some(_), None) | (None, _) => None,
         };
         let told = decided.into_iter().chain(taken);
         Ok(told.map(|failure| failure.to_string()).collect())
@@ -194,12 +203,18 @@ impl DryRun {
     }
 }
 
+/// The text of a definition, and what it compiles to.
+struct Definition<'a> {
+    sources: &'a Sources,
+    pipeline: &'a Pipeline,
+}
+
 /// Where the definition comes from, and whether a person has seen it.
-fn vouched(
+fn origin_and_trust(
     context: &Context,
     project: &Project,
     word: &str,
-    (sources, pipeline): (&Sources, &Pipeline),
+    Definition { sources, pipeline }: &Definition<'_>,
 ) -> Result<(String, Trust), Failure> {
     let place = definition::place(word, &context.folder, &project.root)?;
     let shown = match &place {

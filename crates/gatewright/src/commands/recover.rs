@@ -106,7 +106,11 @@ impl Found {
         }));
         lines.push(match status {
             Status::Waiting(why) => format!("  it waits for a person: {}", views::line(&why)),
-            _ => format!("  `gatewright resume {}` continues it", run.id),
+            Status::Queued
+            | Status::Running
+            | Status::Completed
+            | Status::Failed
+            | Status::Cancelled => format!("  `gatewright resume {}` continues it", run.id),
         });
         format!("{}\n", lines.join("\n"))
     }

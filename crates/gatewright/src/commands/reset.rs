@@ -98,12 +98,11 @@ fn mark(
         Ok(Happening::Person(PersonEvent::CheckpointAsked { name: name.clone() }).into())
     };
     let decided = transact::command(workspace, &stored.run.id, &derived, &mut make)?;
-    let made = decided
-        .entries
-        .iter()
-        .find_map(|(_, entry)| match &entry.fact {
-            engine::Fact::Checkpointed { name } => Some(name.clone()),
-            _ => None,
-        });
+    let made = decided.entries.iter().find_map(|(_, entry)| {
+        let engine::Fact::Checkpointed { name } = &entry.fact else {
+            return None;
+        };
+        Some(name.clone())
+    });
     Ok((made.unwrap_or(name), decided.opened.stored))
 }

@@ -9,7 +9,7 @@ use runtime::start_run::{Begun, Holder};
 use runtime::workspace::Workspace;
 use views::Style;
 
-use super::start::NewRunArguments;
+use super::start::{NewRunArguments, StartMode};
 use crate::drive_and_show;
 use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
@@ -83,7 +83,13 @@ impl Run {
 
     fn begun(&self, context: &Context, task: &str) -> Result<Begun, Trouble> {
         let mut workspace = Workspace::for_writing(context)?;
-        self.new
-            .start(&mut workspace, task, (false, Holder::Headless))
+        self.new.start(
+            &mut workspace,
+            task,
+            StartMode {
+                queued: false,
+                holder: Holder::Headless,
+            },
+        )
     }
 }

@@ -62,6 +62,13 @@ pub struct NewRunArguments {
     pub writing: Writing,
 }
 
+/// How a run starts.
+pub struct StartMode {
+    /// The run waits in the queue instead of starting.
+    pub queued: bool,
+    pub holder: Holder,
+}
+
 /// Ids begin alike, so that a run is never mistaken for an answer or a checkpoint.
 pub fn parse_id(text: &str) -> Result<RunId, String> {
     if text.starts_with("r-") && text.len() > 2 {
@@ -103,8 +110,14 @@ impl Start {
             return Err(failure.hint("type `gatewright run`, or add --queue").into());
         }
         let mut workspace = Workspace::for_writing(context)?;
-        self.new
-            .start(&mut workspace, &self.task, (self.queue, holder))
+        self.new.start(
+            &mut workspace,
+            &self.task,
+            StartMode {
+                queued: self.queue,
+                holder,
+            },
+        )
     }
 
     /// The session from inside which the command was typed. Nothing is made for what cannot be
@@ -112,7 +125,10 @@ impl Start {
     fn session(&self, context: &Context) -> Result<Holder, Trouble> {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
         definition::compile(&start_run::sources(context, &project, &self.new.pipeline)?)?;
-        let Some(session) = context.environment.session.clone() else {
+        let environment = &context.environment;
+        let (Some(session), Some(program)) =
+            (environment.session.clone(), environment.session_program())
+        else {
             let failure =
                 Failure::no("a guarded run needs a session of Claude Code, and this is not one");
             return Err(failure
@@ -126,8 +142,12 @@ impl Start {
                 .hint(format!("`gatewright next {run}` shows what comes next"))
                 .into());
         }
-        let process = context.environment.host_process.and_then(process::find);
-        Ok(Holder::Session { session, process })
+        let process = environment.host_process.and_then(process::find);
+        Ok(Holder::Session {
+            session,
+            process,
+            program,
+        })
     }
 }
 
@@ -137,13 +157,13 @@ impl NewRunArguments {
         &self,
         workspace: &mut Workspace<'_>,
         task: &str,
-        (queued, holder): (bool, Holder),
+        mode: StartMode,
     ) -> Result<Begun, Trouble> {
         let task = task::read(task)?;
         let (key, earlier) = idempotency::of_beginning(
             workspace,
             self.writing.key.as_ref(),
-            &self.command(&task, queued),
+            &self.command(&task, mode.queued),
         )?;
         if let Some(earlier) = earlier {
             let OpenRun { stored, pipeline } = workspace.opened(earlier)?;
@@ -157,10 +177,10 @@ impl NewRunArguments {
             params: self.params.clone(),
             steps: self.steps(workspace.context)?,
             id: self.id.clone(),
-            queued,
+            queued: mode.queued,
             patience: PATIENCE,
             by: workspace.context.who(),
-            holder,
+            holder: mode.holder,
             drive: self.driving.request(),
         };
         start_run::start(workspace, starting, &key)

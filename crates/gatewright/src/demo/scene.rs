@@ -151,13 +151,12 @@ impl<'a> Scene<'a> {
         let watch = Watch::by_us(&opened)?;
         let decided = check(&mut self.workspace, opened, (&key, &watch))?;
         let decided = accepted(&decided)?;
-        let results = decided
-            .entries
-            .iter()
-            .find_map(|(_, entry)| match &entry.fact {
-                Fact::Checked { results, .. } => results.last(),
-                _ => None,
-            });
+        let results = decided.entries.iter().find_map(|(_, entry)| {
+            let Fact::Checked { results, .. } = &entry.fact else {
+                return None;
+            };
+            results.last()
+        });
         let result = results.ok_or_else(|| Failure::bug("the demo's check ran no command"))?;
         let ended = match &result.ended {
             CheckEnd::Exit(code) => format!("exit {code}"),

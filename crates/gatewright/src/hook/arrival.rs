@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use evidence::{Project, process};
-use hosts::{Answer, Bytes, Event, Payload, Source, Verdict, What};
+use hosts::{Answer, Bytes, Event, Payload, Program, Source, Verdict, What};
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::Trouble;
@@ -59,6 +59,7 @@ pub fn unenrolled(
         payload: &payload,
         installed,
         session,
+        program: input.host,
         promise,
     });
     let answered = arriving
@@ -92,6 +93,8 @@ struct Arriving<'a> {
     payload: &'a Payload,
     installed: Installed,
     session: &'a SessionId,
+    /// The program whose session it is.
+    program: Program,
     promise: Promise,
 }
 
@@ -268,6 +271,7 @@ impl Arriving<'_> {
             holder: Holder::Session {
                 session: self.session.clone(),
                 process: host_process(context),
+                program: self.program,
             },
             drive: DriveRequest::default(),
         };

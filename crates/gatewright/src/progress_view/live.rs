@@ -61,7 +61,17 @@ impl<'a> Live<'a> {
                 self.pause = Some(Untrusted::new(format!("until {until}: {why}")));
             }
             Progress::WorkerActed { .. } | Progress::WorkerUsed { .. } => {}
-            _ => self.pause = None,
+            Progress::Driving { .. }
+            | Progress::Moved { .. }
+            | Progress::WorkerBegan { .. }
+            | Progress::WorkerSentBack { .. }
+            | Progress::WorkerEnded { .. }
+            | Progress::CheckBegan { .. }
+            | Progress::CheckEnded { .. }
+            | Progress::Asked { .. }
+            | Progress::Answered { .. }
+            | Progress::Remark { .. }
+            | Progress::Left { .. } => self.pause = None,
         }
     }
 

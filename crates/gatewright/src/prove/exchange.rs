@@ -1,49 +1,50 @@
-//! One question to the hook: what was sent, what must come of it, and what came of it.
+//! One call of the hook: the payload, the expected reaction, and the actual one.
 
 use engine::Rule;
 
-use super::heard::Heard;
-use super::process::Got;
-use super::wire::Sent;
+use super::hook_process::HookOutput;
+use super::host_reaction::HostReaction;
+use super::payloads::HookPayload;
 
-/// One question to the hook, and its answer.
+/// One call of the hook, with its answer.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    pub sent: Sent,
+    pub payload: HookPayload,
     pub expected: Expected,
-    pub got: Got,
-    pub heard: Heard,
+    pub output: HookOutput,
+    pub reaction: HostReaction,
 }
 
 /// What the host must do after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// It goes on; whatever else it is told.
+    /// Continue, with or without a message.
     Pass,
-    /// It goes on, and nothing is said at all.
+    /// Continue without any message.
     Silence,
-    /// It does not do it, by one of these rules; by whatever rule where there is none.
+    /// Refuse, by one of these rules; by any rule if the list is empty.
     Refusal(&'static [Rule]),
-    /// Who wants to end goes on, by one of these rules.
-    GoOn(&'static [Rule]),
-    /// It goes on, and is told by this rule why not otherwise.
+    /// Do not stop, by one of these rules.
+    Continue(&'static [Rule]),
+    /// Continue, with a message that names this rule.
     Told(Rule),
-    /// Something that the host understands.
+    /// Any answer that the host understands.
     Answer,
 }
 
 impl Expected {
-    pub fn is_met(self, heard: &Heard) -> bool {
-        match (self, heard) {
-            (Self::Pass, Heard::Silence | Heard::Pass(_)) => true,
-            (Self::Silence, Heard::Silence) => true,
-            (Self::Refusal(rules), Heard::Refusal(reason))
-            | (Self::GoOn(rules), Heard::GoOn(reason)) => names_one(rules, reason),
-            (Self::Told(rule), Heard::Pass(said)) => names(rule, said),
-            (Self::Answer, heard) => !matches!(heard, Heard::Nothing(_)),
-            (Self::Pass | Self::Silence | Self::Refusal(_) | Self::GoOn(_) | Self::Told(_), _) => {
-                false
-            }
+    pub fn is_met(self, reaction: &HostReaction) -> bool {
+        match (self, reaction) {
+            (Self::Pass, HostReaction::Silence | HostReaction::Pass(_)) => true,
+            (Self::Silence, HostReaction::Silence) => true,
+            (Self::Refusal(rules), HostReaction::Refusal(reason))
+            | (Self::Continue(rules), HostReaction::Continue(reason)) => names_one(rules, reason),
+            (Self::Told(rule), HostReaction::Pass(said)) => names(rule, said),
+            (Self::Answer, reaction) => !matches!(reaction, HostReaction::Nothing(_)),
+            (
+                Self::Pass | Self::Silence | Self::Refusal(_) | Self::Continue(_) | Self::Told(_),
+                _,
+            ) => false,
         }
     }
 }
@@ -58,12 +59,16 @@ fn names(rule: Rule, text: &str) -> bool {
 }
 
 /// Why an answer is not the expected one.
-pub fn mismatch(expected: Expected, heard: &Heard) -> String {
-    format!("expected {}, got {}", expected.told(), heard.told())
+pub fn mismatch(expected: Expected, reaction: &HostReaction) -> String {
+    format!(
+        "expected {}, got {}",
+        expected.describe(),
+        reaction.describe()
+    )
 }
 
 impl Expected {
-    pub fn told(self) -> String {
+    pub fn describe(self) -> String {
         let by = |rules: &[Rule]| match rules {
             [] => String::new(),
             rules => {
@@ -75,20 +80,20 @@ impl Expected {
             Self::Pass => "no objection".to_owned(),
             Self::Silence => "no objection and no output".to_owned(),
             Self::Refusal(rules) => format!("a refusal{}", by(rules)),
-            Self::GoOn(rules) => format!("«go on»{}", by(rules)),
+            Self::Continue(rules) => format!("continue{}", by(rules)),
             Self::Told(rule) => format!("no objection, and a mention of {}", rule.code()),
             Self::Answer => "an answer".to_owned(),
         }
     }
 }
 
-impl Heard {
-    pub fn told(&self) -> String {
+impl HostReaction {
+    pub fn describe(&self) -> String {
         match self {
             Self::Silence => "no objection and no output".to_owned(),
             Self::Pass(said) => format!("no objection ({})", views::line(said)),
             Self::Refusal(reason) => format!("a refusal ({})", views::line(reason)),
-            Self::GoOn(reason) => format!("continue ({})", views::line(reason)),
+            Self::Continue(reason) => format!("continue ({})", views::line(reason)),
             Self::Nothing(why) => format!("an answer that a host ignores: {}", views::line(why)),
         }
     }
@@ -99,14 +104,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_held_against_what_was_expected() {
-        let refusal = |text: &str| Heard::Refusal(text.to_owned());
+    fn an_answer_is_compared_with_the_expected_one() {
+        let refusal = |text: &str| HostReaction::Refusal(text.to_owned());
         let rules: &'static [Rule] = &[Rule::AgentOutOfTurn];
-        for (expected, heard, met) in [
-            (Expected::Pass, Heard::Silence, true),
+        for (expected, reaction, met) in [
+            (Expected::Pass, HostReaction::Silence, true),
             (Expected::Pass, refusal(""), false),
-            (Expected::Pass, Heard::Nothing(String::new()), false),
-            (Expected::Silence, Heard::Pass(String::new()), false),
+            (Expected::Pass, HostReaction::Nothing(String::new()), false),
+            (Expected::Silence, HostReaction::Pass(String::new()), false),
             (Expected::Refusal(&[]), refusal(""), true),
             (Expected::Refusal(rules), refusal("GW-R11 refused: x"), true),
             (
@@ -114,17 +119,25 @@ mod tests {
                 refusal("GW-R66 refused: x"),
                 false,
             ),
-            (Expected::Refusal(&[]), Heard::Silence, false),
-            (Expected::GoOn(&[]), refusal(""), false),
+            (Expected::Refusal(&[]), HostReaction::Silence, false),
+            (Expected::Continue(&[]), refusal(""), false),
             (
                 Expected::Told(Rule::HeldElsewhere),
-                Heard::Pass("GW-R03 x".to_owned()),
+                HostReaction::Pass("GW-R03 x".to_owned()),
                 true,
             ),
-            (Expected::Told(Rule::HeldElsewhere), Heard::Silence, false),
-            (Expected::Answer, Heard::Nothing(String::new()), false),
+            (
+                Expected::Told(Rule::HeldElsewhere),
+                HostReaction::Silence,
+                false,
+            ),
+            (
+                Expected::Answer,
+                HostReaction::Nothing(String::new()),
+                false,
+            ),
         ] {
-            assert_eq!(expected.is_met(&heard), met, "{expected:?} {heard:?}");
+            assert_eq!(expected.is_met(&reaction), met, "{expected:?} {reaction:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The gates of a pipeline, each with cases that must be refused, must pass, and must be noticed.
+//! The gates of a pipeline, each with cases for refusals, passes and faults.
 
 mod agents;
+mod bad_payloads;
 mod bypasses;
 mod files;
-mod payloads;
 mod people;
 mod questions;
 mod reviews;
@@ -16,14 +16,14 @@ use hosts::Program;
 use runtime::failure::Failure;
 use scenario::{Route, Routes, examples};
 
+use super::case_error::{CaseError, CaseOutcome, broken};
 use super::exchange::{Exchange, Expected};
-use super::heard::Heard;
-use super::scene::{Moment, Scene};
-use super::travel::{Moments, Plan};
-use super::trouble::{Tried, Trouble, broken};
-use super::wire::{Sent, Worker};
+use super::host_reaction::HostReaction;
+use super::payloads::{HookPayload, Worker};
+use super::play_route::{Checkpoints, PlanSource};
+use super::simulation::{Checkpoint, Simulation};
 
-/// One row of the proof.
+/// One row of the table.
 pub struct Gate {
     pub name: String,
     pub about: String,
@@ -33,11 +33,11 @@ pub struct Gate {
 /// What a case shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// What must not be is refused.
+    /// A forbidden call is refused.
     Refusal,
-    /// What may be is let through.
+    /// An allowed call passes.
     Pass,
-    /// What goes wrong is noticed, and moves nothing.
+    /// A fault is noticed and does not move the run.
     Fault,
 }
 
@@ -64,21 +64,21 @@ pub struct Case {
 pub enum CaseResult {
     Held,
     Broken(String),
-    NotShown(String),
+    NotTested(String),
 }
 
-/// Where the cases of one gate are tried: each begins at the same moment.
-pub struct Bench<'a> {
-    pub scene: &'a mut Scene,
-    moment: Moment,
+/// Runs the cases of one gate. Each starts from the same checkpoint.
+pub struct GateTester<'a> {
+    pub simulation: &'a mut Simulation,
+    checkpoint: Checkpoint,
     cases: Vec<Case>,
 }
 
-impl<'a> Bench<'a> {
-    pub fn new(scene: &'a mut Scene, moment: Moment) -> Self {
+impl<'a> GateTester<'a> {
+    pub fn new(simulation: &'a mut Simulation, checkpoint: Checkpoint) -> Self {
         Self {
-            scene,
-            moment,
+            simulation,
+            checkpoint,
             cases: Vec::new(),
         }
     }
@@ -87,48 +87,48 @@ impl<'a> Bench<'a> {
         &mut self,
         column: Column,
         what: impl Into<String>,
-        act: impl FnOnce(&mut Scene) -> Tried<()>,
+        act: impl FnOnce(&mut Simulation) -> CaseOutcome<()>,
     ) -> Result<(), Failure> {
-        self.scene.restore(&self.moment)?;
-        self.scene.exchanges.clear();
-        let result = result(act(self.scene))?;
+        self.simulation.restore(&self.checkpoint)?;
+        self.simulation.exchanges.clear();
+        let result = result(act(self.simulation))?;
         self.cases.push(Case {
             column,
             what: what.into(),
             result,
-            exchanges: std::mem::take(&mut self.scene.exchanges),
+            exchanges: std::mem::take(&mut self.simulation.exchanges),
         });
         Ok(())
     }
 
-    /// One call, which must be refused by one of these rules.
+    /// Adds a case: one call, which one of these rules must refuse.
     pub fn refuses(
         &mut self,
         what: impl Into<String>,
         rules: &'static [Rule],
-        sent: impl FnOnce(&mut Scene) -> Sent,
+        payload: impl FnOnce(&mut Simulation) -> HookPayload,
     ) -> Result<(), Failure> {
-        self.answers(Column::Refusal, what, Expected::Refusal(rules), sent)
+        self.answers(Column::Refusal, what, Expected::Refusal(rules), payload)
     }
 
-    /// One call, which must be answered so.
+    /// Adds a case: one call with this expected answer.
     pub fn answers(
         &mut self,
         column: Column,
         what: impl Into<String>,
         expected: Expected,
-        sent: impl FnOnce(&mut Scene) -> Sent,
+        payload: impl FnOnce(&mut Simulation) -> HookPayload,
     ) -> Result<(), Failure> {
-        self.case(column, what, |scene| {
-            let sent = sent(scene);
-            scene.hook(sent, expected).map(drop)
+        self.case(column, what, |simulation| {
+            let payload = payload(simulation);
+            simulation.hook(payload, expected).map(drop)
         })
     }
 
-    /// The scene as every case finds it.
-    pub fn fresh(&mut self) -> Result<&mut Scene, Failure> {
-        self.scene.restore(&self.moment)?;
-        Ok(self.scene)
+    /// The simulation at the checkpoint where every case starts.
+    pub fn fresh(&mut self) -> Result<&mut Simulation, Failure> {
+        self.simulation.restore(&self.checkpoint)?;
+        Ok(self.simulation)
     }
 
     pub fn gate(self, name: impl Into<String>, about: impl Into<String>) -> Gate {
@@ -140,50 +140,55 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn result(tried: Tried<()>) -> Result<CaseResult, Failure> {
+fn result(tried: CaseOutcome<()>) -> Result<CaseResult, Failure> {
     match tried {
         Ok(()) => Ok(CaseResult::Held),
-        Err(Trouble::Broken(why)) => Ok(CaseResult::Broken(why)),
-        Err(Trouble::NotShown(why)) => Ok(CaseResult::NotShown(why)),
-        Err(Trouble::Failed(failure)) => Err(failure),
+        Err(CaseError::Broken(why)) => Ok(CaseResult::Broken(why)),
+        Err(CaseError::NotTested(why)) => Ok(CaseResult::NotTested(why)),
+        Err(CaseError::Failed(failure)) => Err(failure),
     }
 }
 
-/// Tries every gate of the scene's pipeline.
-pub fn all(scene: &mut Scene) -> Result<Vec<Gate>, Failure> {
-    let pipeline = scene.pipeline.clone();
+/// Runs the cases of every gate.
+pub fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
+    let pipeline = simulation.pipeline.clone();
     let routes = Routes::find(&pipeline, &Program::DEFAULT.host_name());
-    let mut moments = Moments::default();
+    let mut checkpoints = Checkpoints::default();
     let mut gates = Vec::new();
     let mut home = None;
     for stage in &pipeline.definition().stages {
         if matches!(&stage.work, Work::End(end) if end.after.is_empty()) {
             continue;
         }
-        let there = There {
+        let stage_route = StageRoute {
             name: &stage.name,
             routes: &routes,
             route: routes.to(&stage.name),
         };
-        gates.push(stages::gate(scene, &mut moments, &there, &mut home)?);
+        gates.push(stages::gate(
+            simulation,
+            &mut checkpoints,
+            &stage_route,
+            &mut home,
+        )?);
     }
-    gates.extend(general(scene, home)?);
+    gates.extend(general(simulation, home)?);
     Ok(gates)
 }
 
-/// A stage, and how to get there.
-pub struct There<'a> {
+/// A stage, and a route to it.
+pub struct StageRoute<'a> {
     pub name: &'a StageName,
     pub routes: &'a Routes<'a>,
     pub route: Option<Route>,
 }
 
-/// The guards that hold in every stage, shown in one where an agent may work.
-fn general(scene: &mut Scene, home: Option<Moment>) -> Result<Vec<Gate>, Failure> {
+/// The guards that apply in every stage, tested in one where an agent may work.
+fn general(simulation: &mut Simulation, home: Option<Checkpoint>) -> Result<Vec<Gate>, Failure> {
     let Some(home) = home else {
         return Ok(Vec::new());
     };
-    let tries: [fn(Bench<'_>) -> Result<Gate, Failure>; 8] = [
+    let tries: [fn(GateTester<'_>) -> Result<Gate, Failure>; 8] = [
         bypasses::unadmitted,
         bypasses::other_ways,
         files::own_files,
@@ -191,11 +196,11 @@ fn general(scene: &mut Scene, home: Option<Moment>) -> Result<Vec<Gate>, Failure
         people::commands,
         people::settings,
         sessions::sessions,
-        payloads::payloads,
+        bad_payloads::bad_payloads,
     ];
     let gates = tries
         .into_iter()
-        .map(|gate| gate(Bench::new(scene, home.clone())));
+        .map(|gate| gate(GateTester::new(simulation, home.clone())));
     let gates = gates.collect::<Result<Vec<_>, _>>()?;
     Ok(gates
         .into_iter()
@@ -203,15 +208,15 @@ fn general(scene: &mut Scene, home: Option<Moment>) -> Result<Vec<Gate>, Failure
         .collect())
 }
 
-/// A gate to which the run could not be brought, which shows nothing in any column.
+/// A gate whose stage the simulation could not reach: no column has a result.
 fn unreached(
     name: &str,
     about: &str,
-    trouble: Trouble,
-    scene: &mut Scene,
+    trouble: CaseError,
+    simulation: &mut Simulation,
 ) -> Result<Gate, Failure> {
     let result = result(Err(trouble))?;
-    let last = scene.exchanges.pop();
+    let last = simulation.exchanges.pop();
     let case = |column| Case {
         column,
         what: "the run reaches the stage".to_owned(),
@@ -225,9 +230,9 @@ fn unreached(
     })
 }
 
-impl Scene {
-    /// The agent that may work now: of several, one that must leave something.
-    pub fn in_turn(&self) -> Tried<Option<AgentName>> {
+impl Simulation {
+    /// The agent that may work now. If there are several, one that must leave an artifact.
+    pub fn next_agent(&self) -> CaseOutcome<Option<AgentName>> {
         let run = self.now()?;
         let definition = self.pipeline.definition();
         let next = engine::next(&self.pipeline, &run);
@@ -241,7 +246,16 @@ impl Scene {
                         .flat_map(|pattern| examples(definition, pattern));
                     known.collect()
                 }
-                _ => Vec::new(),
+                Next::Session { .. }
+                | Next::Under { .. }
+                | Next::Check { .. }
+                | Next::Plan { .. }
+                | Next::Answer { .. }
+                | Next::Answers { .. }
+                | Next::Finish
+                | Next::Decide { .. }
+                | Next::TakeUp
+                | Next::Nothing => Vec::new(),
             })
             .collect();
         let leaves =
@@ -250,37 +264,45 @@ impl Scene {
         Ok(chosen.cloned())
     }
 
-    /// The agent that may work now begins, with its step where it has one.
-    pub fn begins_in_turn(&mut self) -> Tried<Option<Worker>> {
+    /// Starts the agent that may work now, with its step if it has one.
+    pub fn start_next_worker(&mut self) -> CaseOutcome<Option<Worker>> {
         let run = self.now()?;
         let next = engine::next(&self.pipeline, &run).into_iter();
-        let step = next.into_iter().find_map(|next| match next {
-            Next::Agent {
+        let step = next.into_iter().find_map(|next| {
+            let Next::Agent {
                 agent,
                 duty: NextDuty::Step { step, .. },
                 ..
-            } => Some((agent, step)),
-            _ => None,
+            } = next
+            else {
+                return None;
+            };
+            Some((agent, step))
         });
-        match (step, self.in_turn()?) {
+        match (step, self.next_agent()?) {
             (Some((agent, step)), _) => self.begins(&agent, Some(&step)).map(Some),
             (None, Some(agent)) => self.begins(&agent, None).map(Some),
             (None, None) => Ok(None),
         }
     }
 
-    /// Insists on a refusal that also says what comes next.
-    pub fn refused(&mut self, sent: Sent, rules: &'static [Rule]) -> Tried<()> {
-        match self.hook(sent, Expected::Refusal(rules))? {
-            Heard::Refusal(reason) if !reason.contains("next: ") => {
-                broken(format!("the refusal does not name the next step: {reason}"))
-            }
-            _ => Ok(()),
+    /// Requires a refusal that also names the next step.
+    pub fn refused(&mut self, payload: HookPayload, rules: &'static [Rule]) -> CaseOutcome<()> {
+        let reaction = self.hook(payload, Expected::Refusal(rules))?;
+        if let HostReaction::Refusal(reason) = reaction
+            && !reason.contains("next: ")
+        {
+            broken(format!("the refusal does not name the next step: {reason}"))
+        } else {
+            Ok(())
         }
     }
 
-    /// Plays something, and insists that it has moved nothing.
-    pub fn stays(&mut self, act: impl FnOnce(&mut Self) -> Tried<()>) -> Tried<()> {
+    /// Requires that an action does not move the run.
+    pub fn must_not_move(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> CaseOutcome<()>,
+    ) -> CaseOutcome<()> {
         let before = self.now()?.position;
         act(self)?;
         let after = self.now()?.position;
@@ -295,16 +317,16 @@ impl Scene {
     }
 }
 
-/// Travels to a stage with the plan of its route.
+/// Plays the route to a stage.
 fn reach(
-    scene: &mut Scene,
-    moments: &mut Moments,
-    there: &There<'_>,
-    plan: Plan<'_>,
-) -> Tried<Moment> {
-    scene.exchanges.clear();
-    match &there.route {
-        Some(route) => scene.travel(moments, route, plan),
-        None => super::trouble::not_shown("no path that can be simulated leads there"),
+    simulation: &mut Simulation,
+    checkpoints: &mut Checkpoints,
+    stage_route: &StageRoute<'_>,
+    plan: PlanSource<'_>,
+) -> CaseOutcome<Checkpoint> {
+    simulation.exchanges.clear();
+    match &stage_route.route {
+        Some(route) => simulation.play_route(checkpoints, route, plan),
+        None => super::case_error::not_tested("no path that can be simulated leads there"),
     }
 }

@@ -1,4 +1,4 @@
-//! What was shown, as people and machines read it.
+//! The results, as a table and as JSON.
 
 use serde_json::{Value, json};
 use views::{Paint, Style};
@@ -6,18 +6,18 @@ use views::{Paint, Style};
 use super::Proof;
 use super::exchange::Exchange;
 use super::gates::{Case, CaseResult, Column, Gate};
-use super::process::{Ended, Got};
+use super::hook_process::{HookOutput, ProcessEnd};
 
-/// How much is told.
+/// How much to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// The table, and what did not hold.
+    /// The table, and the cases that failed.
     Short,
     /// Every case with its payloads.
     Long,
 }
 
-/// A payload that is longer than this is nothing that one reads.
+/// Longer payloads are cut: nobody reads them.
 const LONGEST_SHOWN: usize = 2_000;
 
 /// The proof as a table.
@@ -58,7 +58,7 @@ fn title(gate: &Gate) -> String {
     views::line(&format!("{} ({})", gate.name, gate.about))
 }
 
-/// How many cases of a column held, padded by what is seen and not by its colours.
+/// How many cases of a column held. The padding ignores colour codes.
 fn cell(gate: &Gate, column: Column, paint: Paint) -> String {
     let own: Vec<&Case> = gate
         .cases
@@ -86,7 +86,7 @@ fn told_case(gate: &Gate, case: &Case, detail: Detail, paint: Paint) -> String {
     let (style, mark, why) = match &case.result {
         CaseResult::Held => (Style::Good, "✓", None),
         CaseResult::Broken(why) => (Style::Bad, "✗", Some(("failed", why))),
-        CaseResult::NotShown(why) => (Style::Wait, "?", Some(("not tested", why))),
+        CaseResult::NotTested(why) => (Style::Wait, "?", Some(("not tested", why))),
     };
     let name = format!("{}, {}: {}", gate.name, case.column.word(), case.what);
     let mut text = format!("{} {}\n", paint.on(style, mark), views::line(&name));
@@ -104,13 +104,17 @@ fn told_case(gate: &Gate, case: &Case, detail: Detail, paint: Paint) -> String {
 
 fn told_exchange(exchange: &Exchange) -> String {
     let lines = [
-        ("sent", exchange.sent.what.clone()),
-        ("", shown(&exchange.sent.bytes)),
-        ("expected", exchange.expected.told()),
-        ("got", exchange.heard.told()),
+        ("sent", exchange.payload.what.clone()),
+        ("", shown(&exchange.payload.bytes)),
+        ("expected", exchange.expected.describe()),
+        ("got", exchange.reaction.describe()),
         (
             "",
-            format!("{} {}", ended(&exchange.got), shown(&exchange.got.stdout)),
+            format!(
+                "{} {}",
+                ended(&exchange.output),
+                shown(&exchange.output.stdout)
+            ),
         ),
     ];
     let lines = lines.iter().map(|(word, told)| {
@@ -131,19 +135,19 @@ fn shown(bytes: &[u8]) -> String {
     }
 }
 
-fn ended(got: &Got) -> String {
-    match &got.ended {
-        Ended::Code(code) => format!("exit {code}"),
-        Ended::Signal(signal) => format!("signal {signal}"),
-        Ended::TimedOut => "no end".to_owned(),
-        Ended::NotStarted(_) => "not run".to_owned(),
+fn ended(output: &HookOutput) -> String {
+    match &output.ended {
+        ProcessEnd::Code(code) => format!("exit {code}"),
+        ProcessEnd::Signal(signal) => format!("signal {signal}"),
+        ProcessEnd::TimedOut => "no end".to_owned(),
+        ProcessEnd::NotStarted(_) => "not run".to_owned(),
     }
 }
 
 struct Counts {
     all: usize,
     broken: usize,
-    not_shown: usize,
+    not_tested: usize,
 }
 
 fn counts(proof: &Proof) -> Counts {
@@ -152,7 +156,7 @@ fn counts(proof: &Proof) -> Counts {
     Counts {
         all: cases.len(),
         broken: count(|result| matches!(result, CaseResult::Broken(_))),
-        not_shown: count(|result| matches!(result, CaseResult::NotShown(_))),
+        not_tested: count(|result| matches!(result, CaseResult::NotTested(_))),
     }
 }
 
@@ -160,21 +164,21 @@ fn summary(proof: &Proof, paint: Paint) -> String {
     let Counts {
         all,
         broken,
-        not_shown,
+        not_tested,
     } = counts(proof);
     let took = format!("{:.1} s", proof.seconds);
-    match (broken, not_shown) {
+    match (broken, not_tested) {
         (0, 0) => {
             let told = format!("Every guard works: {all} cases in {took}.");
             format!("{}\n", paint.on(Style::Good, &told))
         }
-        (0, not_shown) => {
-            let told = format!("{not_shown} of {all} cases could not be tested ({took}).");
+        (0, not_tested) => {
+            let told = format!("{not_tested} of {all} cases could not be tested ({took}).");
             format!("{}\n", paint.on(Style::Wait, &told))
         }
-        (broken, not_shown) => {
+        (broken, not_tested) => {
             let told = format!(
-                "{broken} of {all} cases failed, {not_shown} could not be tested ({took})."
+                "{broken} of {all} cases failed, {not_tested} could not be tested ({took})."
             );
             format!("{}\n", paint.on(Style::Bad, &told))
         }
@@ -191,7 +195,7 @@ pub fn json(proof: &Proof) -> Value {
         "holds": proof.holds(),
         "cases": counts.all,
         "broken": counts.broken,
-        "not_shown": counts.not_shown,
+        "not_shown": counts.not_tested,
         "seconds": proof.seconds,
         "gates": gates,
     })
@@ -206,7 +210,7 @@ fn case_json(case: &Case) -> Value {
     let (result, why) = match &case.result {
         CaseResult::Held => ("held", None),
         CaseResult::Broken(why) => ("broken", Some(why)),
-        CaseResult::NotShown(why) => ("not shown", Some(why)),
+        CaseResult::NotTested(why) => ("not shown", Some(why)),
     };
     let exchanges: Vec<Value> = case.exchanges.iter().map(exchange_json).collect();
     json!({
@@ -220,12 +224,12 @@ fn case_json(case: &Case) -> Value {
 
 fn exchange_json(exchange: &Exchange) -> Value {
     json!({
-        "event": exchange.sent.event.word(),
-        "sent": shown(&exchange.sent.bytes),
-        "expected": exchange.expected.told(),
-        "got": exchange.heard.told(),
-        "ended": ended(&exchange.got),
-        "stdout": shown(&exchange.got.stdout),
-        "stderr": shown(&exchange.got.stderr),
+        "event": exchange.payload.event.word(),
+        "sent": shown(&exchange.payload.bytes),
+        "expected": exchange.expected.describe(),
+        "got": exchange.reaction.describe(),
+        "ended": ended(&exchange.output),
+        "stdout": shown(&exchange.output.stdout),
+        "stderr": shown(&exchange.output.stderr),
     })
 }

@@ -1,64 +1,75 @@
-//! What only a person may do, and the settings in which our hooks stand.
+//! Commands for people only, and the settings with our hooks.
 
 use engine::{Act, Rule, Standing};
 use runtime::failure::Failure;
 use serde_json::json;
 
+use super::super::case_error::{CaseOutcome, ensure};
 use super::super::exchange::Expected;
-use super::super::folder;
-use super::super::process::Ended;
-use super::super::scene::Scene;
-use super::super::trouble::{Tried, insist};
-use super::super::wire::Sent;
-use super::{Bench, Column, Gate};
+use super::super::hook_process::ProcessEnd;
+use super::super::payloads::HookPayload;
+use super::super::sandbox;
+use super::super::simulation::Simulation;
+use super::{Column, Gate, GateTester};
 use crate::install::host::PLACES;
 
-pub fn commands(mut bench: Bench<'_>) -> Result<Gate, Failure> {
+pub fn commands(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     for line in [
         "gatewright cancel --reason enough",
         "gatewright bypass --for 30m --reason hurry",
         "gatewright skip --reason later",
     ] {
         let what = format!("the session runs `{line}`");
-        bench.refuses(what, &[Rule::PersonOnly], |scene| bash(scene, line))?;
+        tester.refuses(what, &[Rule::PersonOnly], |simulation| {
+            bash(simulation, line)
+        })?;
     }
-    if matches!(bench.fresh()?.denies("Bash"), Ok(false)) {
+    if matches!(tester.fresh()?.denies("Bash"), Ok(false)) {
         let line = "gatewright status";
         let what = format!("the session runs `{line}`");
-        bench.answers(Column::Pass, what, Expected::Pass, |scene| {
-            bash(scene, line)
+        tester.answers(Column::Pass, what, Expected::Pass, |simulation| {
+            bash(simulation, line)
         })?;
     }
-    let mut typed = bench.fresh()?.pipeline.definition().commands.iter();
+    let mut typed = tester.fresh()?.pipeline.definition().commands.iter();
     let cancel = typed.find(|(_, act)| **act == Act::Cancel);
     if let Some(name) = cancel.map(|(name, _)| name.to_string()) {
-        bench.case(Column::Pass, format!("a person types /{name}"), |scene| {
-            scene.pen.prompt += 1;
-            scene.hook(scene.pen.command(&name, "enough"), Expected::Pass)?;
-            insist(is_cancelled(scene)?, || {
-                "the run was not cancelled".to_owned()
-            })
-        })?;
+        tester.case(
+            Column::Pass,
+            format!("a person types /{name}"),
+            |simulation| {
+                simulation.payloads.prompt += 1;
+                simulation.hook(simulation.payloads.command(&name, "enough"), Expected::Pass)?;
+                ensure(is_cancelled(simulation)?, || {
+                    "the run was not cancelled".to_owned()
+                })
+            },
+        )?;
     }
     let what = "an agent's shell runs `gatewright cancel` anyway";
-    bench.case(Column::Fault, what, |scene| {
-        let run = scene.now()?.id;
-        let got = scene.command(&["cancel", run.as_str(), "--reason", "enough"]);
-        let refused = got.ended != Ended::Code(0) && !is_cancelled(scene)?;
-        insist(refused, || "the run was cancelled".to_owned())
+    tester.case(Column::Fault, what, |simulation| {
+        let run = simulation.now()?.id;
+        let output = simulation.command(&["cancel", run.as_str(), "--reason", "enough"]);
+        let refused = output.ended != ProcessEnd::Code(0) && !is_cancelled(simulation)?;
+        ensure(refused, || "the run was cancelled".to_owned())
     })?;
-    Ok(bench.gate("people", "commands for people only"))
+    Ok(tester.gate("people", "commands for people only"))
 }
 
-fn bash(scene: &Scene, line: &str) -> Sent {
-    scene.pen.tool(None, "Bash", &json!({ "command": line }))
+fn bash(simulation: &Simulation, line: &str) -> HookPayload {
+    simulation
+        .payloads
+        .tool(None, "Bash", &json!({ "command": line }))
 }
 
-fn is_cancelled(scene: &Scene) -> Tried<bool> {
-    Ok(matches!(scene.now()?.standing, Standing::Cancelled { .. }))
+fn is_cancelled(simulation: &Simulation) -> CaseOutcome<bool> {
+    Ok(matches!(
+        simulation.now()?.standing,
+        Standing::Cancelled { .. }
+    ))
 }
 
-pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
+pub fn settings(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let off = "{ \"disableAllHooks\": true }\n";
     for (column, what, text) in [
         (
@@ -69,27 +80,27 @@ pub fn settings(mut bench: Bench<'_>) -> Result<Gate, Failure> {
         (Column::Refusal, "all hooks are disabled", off),
         (Column::Fault, "the settings are damaged", "{"),
     ] {
-        bench.case(column, what, |scene| {
-            for file in scene.settings_files() {
-                folder::write(&file, text.as_bytes())?;
+        tester.case(column, what, |simulation| {
+            for file in simulation.settings_files() {
+                sandbox::write(&file, text.as_bytes())?;
             }
-            changed(scene, Expected::Refusal(&[]))
+            changed(simulation, Expected::Refusal(&[]))
         })?;
     }
-    bench.case(Column::Pass, "another setting changes", |scene| {
-        for file in scene.settings_files() {
+    tester.case(Column::Pass, "another setting changes", |simulation| {
+        for file in simulation.settings_files() {
             let text = std::fs::read_to_string(&file).map_err(Failure::file("read", &file))?;
             let more = text.replacen('{', "{ \"cleanupPeriodDays\": 7,", 1);
-            folder::write(&file, more.as_bytes())?;
+            sandbox::write(&file, more.as_bytes())?;
         }
-        changed(scene, Expected::Pass)
+        changed(simulation, Expected::Pass)
     })?;
-    Ok(bench.gate("settings", "the hooks themselves"))
+    Ok(tester.gate("settings", "the hooks themselves"))
 }
 
-fn changed(scene: &mut Scene, expected: Expected) -> Tried<()> {
-    let file = scene.path(PLACES.local);
-    scene
-        .hook(scene.pen.config_changed(&file), expected)
+fn changed(simulation: &mut Simulation, expected: Expected) -> CaseOutcome<()> {
+    let file = simulation.path(PLACES.local);
+    simulation
+        .hook(simulation.payloads.config_changed(&file), expected)
         .map(drop)
 }

@@ -5,17 +5,21 @@ use runtime::failure::Failure;
 use scenario::step::{Act, CheckHow, Step};
 use serde_json::json;
 
+use super::super::case_error::{ensure, not_tested};
+use super::super::example_artifacts::QUESTION;
 use super::super::exchange::Expected;
-use super::super::made::QUESTION;
-use super::super::process::Ended;
-use super::super::scene::Manner;
-use super::super::travel::Check;
-use super::super::trouble::{insist, not_shown};
+use super::super::hook_process::ProcessEnd;
+use super::super::play_route::StandInCheck;
+use super::super::simulation::CalledBy;
 use super::agents::onward;
-use super::{Bench, Column, There};
+use super::{Column, GateTester, StageRoute};
 
-pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {
-    onward(bench, there)?;
+pub fn check(
+    tester: &mut GateTester<'_>,
+    stage: &Stage,
+    stage_route: &StageRoute<'_>,
+) -> Result<(), Failure> {
+    onward(tester, stage_route)?;
     let fails = |step: &Step| {
         matches!(
             step,
@@ -28,28 +32,28 @@ pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
             }
         )
     };
-    let leg = there
+    let leg = stage_route
         .route
         .as_ref()
-        .and_then(|route| there.routes.after(route, fails));
+        .and_then(|route| stage_route.routes.after(route, fails));
     let what = match &leg {
         Some(leg) => format!("a command fails: moves to {}", leg.stage),
         None => "a command fails".to_owned(),
     };
-    bench.case(Column::Refusal, what, |scene| match &leg {
-        Some(leg) => scene.play(leg),
-        None => not_shown("the next stage is not known"),
+    tester.case(Column::Refusal, what, |simulation| match &leg {
+        Some(leg) => simulation.play(leg),
+        None => not_tested("the next stage is not known"),
     })?;
     let strays = stage.on.keys().any(|outcome| outcome.as_str() == "strayed");
     if strays {
         return Ok(());
     }
-    bench.case(
+    tester.case(
         Column::Fault,
         "files change while it runs: the result does not count",
-        |scene| {
-            scene.stays(|scene| scene.check(Check::ChangesTree))?;
-            insist(!scene.now()?.gates.contains_key(&stage.name), || {
+        |simulation| {
+            simulation.must_not_move(|simulation| simulation.check(StandInCheck::ChangesTree))?;
+            ensure(!simulation.now()?.gates.contains_key(&stage.name), || {
                 "it counts".to_owned()
             })
         },
@@ -57,12 +61,12 @@ pub fn check(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<
 }
 
 pub fn ask(
-    bench: &mut Bench<'_>,
+    tester: &mut GateTester<'_>,
     stage: &Stage,
     questions: &Questions,
-    there: &There<'_>,
+    stage_route: &StageRoute<'_>,
 ) -> Result<(), Failure> {
-    onward(bench, there)?;
+    onward(tester, stage_route)?;
     let timeout = Fault::Timeout.word();
     let mut choices = stage.on.keys().map(Outcome::as_str);
     let choice = choices
@@ -72,41 +76,45 @@ pub fn ask(
         Questions::Choice => (choice.to_owned(), choice),
         Questions::From { .. } => (format!("{}=yes", QUESTION.0), "yes"),
     };
-    by_agents(bench, &word, answer)?;
+    by_agents(tester, &word, answer)?;
     let what = "a person answers another question";
-    bench.case(Column::Fault, what, |scene| {
-        scene.stays(|scene| {
-            let sent = scene.pen.answered("Shall we have tea?", &[answer], answer);
-            scene.hook(sent, Expected::Pass).map(drop)
+    tester.case(Column::Fault, what, |simulation| {
+        simulation.must_not_move(|simulation| {
+            let payload = simulation
+                .payloads
+                .answered("Shall we have tea?", &[answer], answer);
+            simulation.hook(payload, Expected::Pass).map(drop)
         })
     })?;
     if *questions == Questions::Choice {
         let what = "a person answers with an unknown choice";
-        bench.case(Column::Fault, what, |scene| {
-            scene.stays(|scene| scene.answers("perhaps"))
+        tester.case(Column::Fault, what, |simulation| {
+            simulation.must_not_move(|simulation| simulation.answers("perhaps"))
         })?;
     }
     Ok(())
 }
 
-/// An agent answers in the place of a person.
-fn by_agents(bench: &mut Bench<'_>, word: &str, answer: &str) -> Result<(), Failure> {
+/// An agent answers instead of a person.
+fn by_agents(tester: &mut GateTester<'_>, word: &str, answer: &str) -> Result<(), Failure> {
     let line = format!("gatewright answer {word}");
     let what = format!("the session runs `{line}`");
-    bench.refuses(what, &[Rule::PersonOnly], |scene| {
-        scene.pen.tool(None, "Bash", &json!({ "command": line }))
+    tester.refuses(what, &[Rule::PersonOnly], |simulation| {
+        simulation
+            .payloads
+            .tool(None, "Bash", &json!({ "command": line }))
     })?;
     let what = format!("an agent's shell runs `{line}` anyway");
-    bench.case(Column::Refusal, what, |scene| {
-        scene.stays(|scene| {
-            let got = scene.command(&["answer", word]);
-            insist(got.ended != Ended::Code(0), || {
+    tester.case(Column::Refusal, what, |simulation| {
+        simulation.must_not_move(|simulation| {
+            let output = simulation.command(&["answer", word]);
+            ensure(output.ended != ProcessEnd::Code(0), || {
                 "the answer was accepted".to_owned()
             })
         })
     })?;
     let what = "the session's shell calls the hook with an answer";
-    bench.case(Column::Refusal, what, |scene| {
-        scene.stays(|scene| scene.answer(Manner::Forged, answer))
+    tester.case(Column::Refusal, what, |simulation| {
+        simulation.must_not_move(|simulation| simulation.answer(CalledBy::Shell, answer))
     })
 }

@@ -1,68 +1,68 @@
-//! Reviews: a reviewer's no, a word that is no verdict, and an approval of something else.
+//! Reviews: a rejection, an unknown verdict, and an approval of other content.
 
 use engine::{Outcome, ReviewWork, Stage, Turn};
 use runtime::failure::Failure;
 
+use super::super::case_error::{CaseOutcome, ensure, not_tested};
 use super::super::exchange::Expected;
-use super::super::folder;
-use super::super::leaving::turn;
-use super::super::scene::Scene;
-use super::super::trouble::{Tried, insist, not_shown};
-use super::super::work::Verdict;
+use super::super::sandbox;
+use super::super::simulation::Simulation;
+use super::super::work_products::turn;
+use super::super::worker::WantedResult;
 use super::agents::{endings, onward, played};
-use super::{Bench, Column, There};
+use super::{Column, GateTester, StageRoute};
 
 pub fn review(
-    bench: &mut Bench<'_>,
+    tester: &mut GateTester<'_>,
     stage: &Stage,
     work: &ReviewWork,
-    there: &There<'_>,
+    stage_route: &StageRoute<'_>,
 ) -> Result<(), Failure> {
-    onward(bench, there)?;
-    let Ok(Some(agent)) = bench.fresh()?.in_turn() else {
+    onward(tester, stage_route)?;
+    let Ok(Some(agent)) = tester.fresh()?.next_agent() else {
         return Ok(());
     };
-    if let Ok(true) = bench.fresh()?.is_elsewhere(&agent) {
-        played(bench, &agent)?;
+    if let Ok(true) = tester.fresh()?.is_external(&agent) {
+        played(tester, &agent)?;
     }
     let what = format!("'{agent}' finds a problem: no approval");
-    bench.case(Column::Refusal, what, |scene| {
-        scene.stays(|scene| {
-            let mut worker = scene.begins(&agent, None)?;
-            let done = scene.does(&mut worker, &verdict("needs_changes")?)?;
-            scene.ends(&worker, &done)
+    tester.case(Column::Refusal, what, |simulation| {
+        simulation.must_not_move(|simulation| {
+            let mut worker = simulation.begins(&agent, None)?;
+            let done = simulation.does(&mut worker, &verdict("needs_changes")?)?;
+            simulation.ends(&worker, &done)
         })?;
-        let turn = turn(&scene.now()?);
-        insist(matches!(turn, Some(Turn::Fixing { .. })), || {
+        let turn = turn(&simulation.now()?);
+        ensure(matches!(turn, Some(Turn::Fixing { .. })), || {
             "no agent has to fix the finding".to_owned()
         })
     })?;
-    endings(bench, stage, &agent)?;
+    endings(tester, stage, &agent)?;
     if work.of.is_some() {
         return Ok(());
     }
     let what = format!("files change while '{agent}' reviews: its approval does not count");
-    bench.case(Column::Fault, what, |scene| {
-        let mut worker = scene.begins(&agent, None)?;
-        folder::write(&scene.path("changed-meanwhile.txt"), b"by somebody\n")?;
-        scene.stays(|scene| {
-            let done = scene.does(&mut worker, &verdict("approved")?)?;
-            scene.stops(&worker, done.reply.as_deref(), Expected::Answer)?;
-            unapproved(scene)
+    tester.case(Column::Fault, what, |simulation| {
+        let mut worker = simulation.begins(&agent, None)?;
+        sandbox::write(&simulation.path("changed-meanwhile.txt"), b"by somebody\n")?;
+        simulation.must_not_move(|simulation| {
+            let done = simulation.does(&mut worker, &verdict("approved")?)?;
+            simulation.stops(&worker, done.reply.as_deref(), Expected::Answer)?;
+            unapproved(simulation)
         })
     })
 }
 
-fn verdict(word: &str) -> Tried<Verdict> {
+fn verdict(word: &str) -> CaseOutcome<WantedResult> {
     match Outcome::parse(word) {
-        Ok(outcome) => Ok(Verdict::Outcome(outcome)),
-        Err(_) => not_shown(format!("{word} is not an outcome")),
+        Ok(outcome) => Ok(WantedResult::Outcome(outcome)),
+        Err(_) => not_tested(format!("{word} is not an outcome")),
     }
 }
 
-fn unapproved(scene: &Scene) -> Tried<()> {
-    let run = scene.now()?;
+fn unapproved(simulation: &Simulation) -> CaseOutcome<()> {
+    let run = simulation.now()?;
     let panel = run.panels.get(&run.position.stage);
     let approved = panel.is_some_and(|panel| !panel.approvals.is_empty());
-    insist(!approved, || "the approval counts".to_owned())
+    ensure(!approved, || "the approval counts".to_owned())
 }

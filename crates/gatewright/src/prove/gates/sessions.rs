@@ -1,101 +1,107 @@
-//! Sessions that have nothing to do with the run, and whoever only says to be the host.
+//! Sessions that do not hold the run, and callers that only pretend to be the host.
 
 use engine::{Begins, BindingState, Rule};
 use runtime::failure::Failure;
 
+use super::super::case_error::{CaseOutcome, ensure};
 use super::super::exchange::Expected;
-use super::super::scene::{Manner, Scene};
-use super::super::trouble::{Tried, insist};
-use super::super::wire::{Background, Pen};
-use super::super::work::Verdict;
-use super::{Bench, Column, Gate};
+use super::super::payloads::{Background, PayloadWriter};
+use super::super::simulation::{CalledBy, Simulation};
+use super::super::worker::WantedResult;
+use super::{Column, Gate, GateTester};
 
 /// A session that holds no run.
 pub const OTHER: &str = "00000000-another";
 
-pub fn sessions(mut bench: Bench<'_>) -> Result<Gate, Failure> {
-    others(&mut bench)?;
-    bench.case(
+pub fn sessions(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+    others(&mut tester)?;
+    tester.case(
         Column::Pass,
         "the session continues after a break",
-        |scene| {
-            scene.stays(|scene| {
-                scene.hook(scene.pen.session_start("resume"), Expected::Pass)?;
-                scene.hook(scene.pen.session_start("compact"), Expected::Pass)?;
-                is_held(scene)
+        |simulation| {
+            simulation.must_not_move(|simulation| {
+                simulation.hook(simulation.payloads.session_start("resume"), Expected::Pass)?;
+                simulation.hook(simulation.payloads.session_start("compact"), Expected::Pass)?;
+                is_held(simulation)
             })
         },
     )?;
     let what = "another session reports an end: the run does not move";
-    bench.case(Column::Fault, what, |scene| {
-        told_of_an_end(scene, Manner::In(OTHER))
+    tester.case(Column::Fault, what, |simulation| {
+        end_reported_by(simulation, CalledBy::HostOfSession(OTHER))
     })?;
     let what = "the session's shell reports an end: the run does not move";
-    bench.case(Column::Fault, what, |scene| {
-        told_of_an_end(scene, Manner::Forged)
+    tester.case(Column::Fault, what, |simulation| {
+        end_reported_by(simulation, CalledBy::Shell)
     })?;
-    Ok(bench.gate("sessions", "sessions that do not hold the run"))
+    Ok(tester.gate("sessions", "sessions that do not hold the run"))
 }
 
-/// A session that begins beside the one that holds the run.
-fn others(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    let begins = bench.fresh()?.pipeline.definition().begins;
+/// A second session starts beside the one that holds the run.
+fn others(tester: &mut GateTester<'_>) -> Result<(), Failure> {
+    let begins = tester.fresh()?.pipeline.definition().begins;
     let what = "another session starts: the run stays with its own session";
-    bench.case(Column::Refusal, what, |scene| {
-        let sent = other(scene).session_start("startup");
-        // Where every session has a run of its own, the other one gets one.
+    tester.case(Column::Refusal, what, |simulation| {
+        let payload = other(simulation).session_start("startup");
+        // If every session has its own run, the other session gets one.
         let expected = match begins {
             Begins::Session => Expected::Pass,
             Begins::Command => Expected::Told(Rule::HeldElsewhere),
         };
-        scene.hook_as(Manner::In(OTHER), sent, expected)?;
-        is_held(scene)
+        simulation.hook_as(CalledBy::HostOfSession(OTHER), payload, expected)?;
+        is_held(simulation)
     })?;
     if begins == Begins::Session {
         return Ok(());
     }
     let what = "a session without a run is not guarded";
-    bench.case(Column::Pass, what, |scene| {
-        let pen = other(scene);
-        let worker = scene.worker("Explore", None);
-        for sent in [pen.agent(&worker), pen.stop(Background::Nobody)] {
-            scene.hook_as(Manner::In(OTHER), sent, Expected::Silence)?;
+    tester.case(Column::Pass, what, |simulation| {
+        let payloads = other(simulation);
+        let worker = simulation.worker("Explore", None);
+        for payload in [payloads.agent(&worker), payloads.stop(Background::Nobody)] {
+            simulation.hook_as(CalledBy::HostOfSession(OTHER), payload, Expected::Silence)?;
         }
         Ok(())
     })
 }
 
-/// Work is done, and its end is told by somebody who is not the session's host.
-fn told_of_an_end(scene: &mut Scene, manner: Manner<'_>) -> Tried<()> {
-    let Some(agent) = scene.in_turn()? else {
+/// Somebody other than the session's host reports the end of work.
+fn end_reported_by(simulation: &mut Simulation, called_by: CalledBy<'_>) -> CaseOutcome<()> {
+    let Some(agent) = simulation.next_agent()? else {
         return Ok(());
     };
-    let mut worker = scene.begins(&agent, None)?;
-    let done = scene.does(&mut worker, &Verdict::Well)?;
-    let pen = match manner {
-        Manner::In(_) => other(scene),
-        Manner::Usual | Manner::NoFolder | Manner::Unheard | Manner::Forged => scene.pen.clone(),
+    let mut worker = simulation.begins(&agent, None)?;
+    let done = simulation.does(&mut worker, &WantedResult::Success)?;
+    let payloads = match called_by {
+        CalledBy::HostOfSession(_) => other(simulation),
+        CalledBy::Host
+        | CalledBy::HostWithoutSession
+        | CalledBy::HostThatIgnoresOutput
+        | CalledBy::Shell => simulation.payloads.clone(),
     };
-    scene.stays(|scene| {
+    simulation.must_not_move(|simulation| {
         let reply = done.reply.as_deref();
-        let stops = pen.agent_stops(&worker, reply);
-        scene.hook_as(manner, stops, Expected::Silence)?;
-        let returned = pen.agent_returned(&worker, reply, done.tool_uses);
-        scene.hook_as(manner, returned, Expected::Silence).map(drop)
+        let stops = payloads.agent_stops(&worker, reply);
+        simulation.hook_as(called_by, stops, Expected::Silence)?;
+        let returned = payloads.agent_returned(&worker, reply, done.tool_uses);
+        simulation
+            .hook_as(called_by, returned, Expected::Silence)
+            .map(drop)
     })
 }
 
-fn other(scene: &Scene) -> Pen {
-    Pen {
+fn other(simulation: &Simulation) -> PayloadWriter {
+    PayloadWriter {
         session: OTHER.to_owned(),
-        ..scene.pen.clone()
+        ..simulation.payloads.clone()
     }
 }
 
-fn is_held(scene: &Scene) -> Tried<()> {
-    let binding = scene.now()?.session;
+fn is_held(simulation: &Simulation) -> CaseOutcome<()> {
+    let binding = simulation.now()?.session;
     let held = binding.is_some_and(|binding| {
-        binding.session.as_str() == scene.pen.session && binding.state == BindingState::Active
+        binding.session.as_str() == simulation.payloads.session
+            && binding.state == BindingState::Active
     });
-    insist(held, || "the session has lost its run".to_owned())
+    ensure(held, || "the session has lost its run".to_owned())
 }

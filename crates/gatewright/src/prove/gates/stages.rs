@@ -7,54 +7,63 @@ use engine::{
 use runtime::failure::Failure;
 use serde_json::json;
 
+use super::super::case_error::{CaseOutcome, ensure, not_tested};
 use super::super::exchange::Expected;
-use super::super::folder;
-use super::super::scene::{Moment, Scene};
-use super::super::travel::{Moments, Plan, STRAY};
-use super::super::trouble::{Tried, insist, not_shown};
-use super::super::wire::Background;
-use super::{Bench, Column, Gate, There, agents, questions, reach, reviews, steps, unreached};
+use super::super::payloads::Background;
+use super::super::play_route::{Checkpoints, PlanSource, STRAY};
+use super::super::sandbox;
+use super::super::simulation::{Checkpoint, Simulation};
+use super::{
+    Column, Gate, GateTester, StageRoute, agents, questions, reach, reviews, steps, unreached,
+};
 
-/// Tries the gate of a stage. The first stage in which an agent may work is where the guards of all
-/// stages are tried later.
+/// Runs the cases of one stage. The guards that apply everywhere are tested later, in the first stage
+/// where an agent may work.
 pub fn gate(
-    scene: &mut Scene,
-    moments: &mut Moments,
-    there: &There<'_>,
-    home: &mut Option<Moment>,
+    simulation: &mut Simulation,
+    checkpoints: &mut Checkpoints,
+    stage_route: &StageRoute<'_>,
+    home: &mut Option<Checkpoint>,
 ) -> Result<Gate, Failure> {
-    let pipeline = scene.pipeline.clone();
-    let Some(stage) = pipeline.stage(there.name) else {
-        return Err(Failure::bug(format!("there is no stage {}", there.name)));
+    let pipeline = simulation.pipeline.clone();
+    let Some(stage) = pipeline.stage(stage_route.name) else {
+        return Err(Failure::bug(format!(
+            "there is no stage {}",
+            stage_route.name
+        )));
     };
     let about = about(stage);
-    let own = steps::plan(stage, there);
-    let plan = own.as_deref().map_or(Plan::OfRoute, Plan::Own);
-    let moment = match reach(scene, moments, there, plan) {
-        Ok(moment) => moment,
-        Err(trouble) => return unreached(there.name.as_str(), about, trouble, scene),
+    let own = steps::plan(stage, stage_route);
+    let plan = own
+        .as_deref()
+        .map_or(PlanSource::OfRoute, PlanSource::Given);
+    let checkpoint = match reach(simulation, checkpoints, stage_route, plan) {
+        Ok(checkpoint) => checkpoint,
+        Err(trouble) => return unreached(stage_route.name.as_str(), about, trouble, simulation),
     };
-    if home.is_none() && agent_may_work(scene, stage) {
-        *home = Some(moment.clone());
+    if home.is_none() && agent_may_work(simulation, stage) {
+        *home = Some(checkpoint.clone());
     }
-    let mut bench = Bench::new(scene, moment);
-    wrong_agent(&mut bench, stage)?;
+    let mut tester = GateTester::new(simulation, checkpoint);
+    wrong_agent(&mut tester, stage)?;
     match &stage.work {
         Work::Agent(work) if work.worker == Worker::Session => {
-            agents::session(&mut bench, stage, there)?;
+            agents::session(&mut tester, stage, stage_route)?;
         }
-        Work::Agent(_) | Work::Open(_) | Work::End(_) => agents::agent(&mut bench, stage, there)?,
-        Work::Review(work) => reviews::review(&mut bench, stage, work, there)?,
-        Work::Check(_) => questions::check(&mut bench, stage, there)?,
+        Work::Agent(_) | Work::Open(_) | Work::End(_) => {
+            agents::agent(&mut tester, stage, stage_route)?
+        }
+        Work::Review(work) => reviews::review(&mut tester, stage, work, stage_route)?,
+        Work::Check(_) => questions::check(&mut tester, stage, stage_route)?,
         Work::Ask(AskWork { questions, .. }) => {
-            questions::ask(&mut bench, stage, questions, there)?;
+            questions::ask(&mut tester, stage, questions, stage_route)?;
         }
-        Work::Steps(_) => steps::steps(&mut bench, stage, there)?,
+        Work::Steps(_) => steps::steps(&mut tester, stage, stage_route)?,
     }
-    tools(&mut bench, stage)?;
-    writes(&mut bench, stage)?;
-    stop(&mut bench, stage)?;
-    Ok(bench.gate(there.name.as_str(), about))
+    tools(&mut tester, stage)?;
+    writes(&mut tester, stage)?;
+    stop(&mut tester, stage)?;
+    Ok(tester.gate(stage_route.name.as_str(), about))
 }
 
 fn about(stage: &Stage) -> &'static str {
@@ -71,20 +80,20 @@ fn about(stage: &Stage) -> &'static str {
 }
 
 /// May the host start an agent here?
-fn agent_may_work(scene: &Scene, stage: &Stage) -> bool {
+fn agent_may_work(simulation: &Simulation, stage: &Stage) -> bool {
     let by_kind = match &stage.work {
         Work::Agent(work) => work.worker != Worker::Session,
         Work::Open(_) | Work::Review(_) => true,
         Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
     };
-    let agent = scene.in_turn().ok().flatten();
-    by_kind && agent.is_some_and(|agent| matches!(scene.is_elsewhere(&agent), Ok(false)))
+    let agent = simulation.next_agent().ok().flatten();
+    by_kind && agent.is_some_and(|agent| matches!(simulation.is_external(&agent), Ok(false)))
 }
 
-/// By which rules an agent is refused that has no business in the stage.
+/// The rules that refuse an agent that may not work in the stage.
 fn rules(stage: &Stage) -> &'static [Rule] {
     match &stage.work {
-        // The session is told first what it still has to leave itself.
+        // The session must first leave its own artifacts.
         Work::Agent(work) if work.worker == Worker::Session => &[
             Rule::AgentOutOfTurn,
             Rule::ArtifactMissing,
@@ -99,16 +108,18 @@ fn rules(stage: &Stage) -> &'static [Rule] {
     }
 }
 
-fn wrong_agent(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
-    let scene = bench.fresh()?;
-    let stranger = match scene.now() {
-        Ok(run) => stranger(scene.pipeline.definition(), &run, stage),
+fn wrong_agent(tester: &mut GateTester<'_>, stage: &Stage) -> Result<(), Failure> {
+    let simulation = tester.fresh()?;
+    let stranger = match simulation.now() {
+        Ok(run) => stranger(simulation.pipeline.definition(), &run, stage),
         Err(_) => NOBODY.to_owned(),
     };
     let what = format!("'{stranger}' is requested");
-    bench.case(Column::Refusal, what, |scene| {
-        let worker = scene.worker(&stranger, None);
-        scene.stays(|scene| scene.refused(scene.pen.agent(&worker), rules(stage)))
+    tester.case(Column::Refusal, what, |simulation| {
+        let worker = simulation.worker(&stranger, None);
+        simulation.must_not_move(|simulation| {
+            simulation.refused(simulation.payloads.agent(&worker), rules(stage))
+        })
     })
 }
 
@@ -163,14 +174,14 @@ fn is_welcome(definition: &Definition, run: &Run, stage: &Stage, agent: &AgentNa
 }
 
 /// Tools that the stage forbids, to its worker or to the session.
-fn tools(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
-    // A call for an agent is judged by who it is, and not by its tool.
+fn tools(tester: &mut GateTester<'_>, stage: &Stage) -> Result<(), Failure> {
+    // A call that starts an agent is judged by the agent, not by the tool.
     const OTHERS: [&str; 5] = ["Agent", "Task", "Skill", "Workflow", "SendMessage"];
-    let scene = bench.fresh()?;
-    if let Ok(Some(agent)) = scene.in_turn()
-        && !matches!(scene.is_elsewhere(&agent), Ok(false))
+    let simulation = tester.fresh()?;
+    if let Ok(Some(agent)) = simulation.next_agent()
+        && !matches!(simulation.is_external(&agent), Ok(false))
     {
-        // Another program's tools ask nobody, so it is not even started in such a stage.
+        // No hook sees the tools of another program, so it never starts in such a stage.
         return Ok(());
     }
     for pattern in &stage.tools_deny {
@@ -179,19 +190,19 @@ fn tools(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
             continue;
         }
         let what = format!("the tool '{tool}' is used");
-        bench.case(Column::Refusal, what, |scene| {
-            let worker = scene.begins_in_turn()?;
-            let input = scene.input_of(&tool);
-            let sent = scene.pen.tool(worker.as_ref(), &tool, &input);
+        tester.case(Column::Refusal, what, |simulation| {
+            let worker = simulation.start_next_worker()?;
+            let input = simulation.input_of(&tool);
+            let payload = simulation.payloads.tool(worker.as_ref(), &tool, &input);
             let refused = Expected::Refusal(&[Rule::ToolDenied]);
-            scene.hook(sent, refused).map(drop)
+            simulation.hook(payload, refused).map(drop)
         })?;
     }
     Ok(())
 }
 
 /// A file that the stage may not change.
-fn writes(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
+fn writes(tester: &mut GateTester<'_>, stage: &Stage) -> Result<(), Failure> {
     let Writes::Only(globs) = &stage.writes else {
         return Ok(());
     };
@@ -203,29 +214,31 @@ fn writes(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
     if !by_agents || by_session || globs.iter().any(|glob| glob.covers(STRAY)) {
         return Ok(());
     }
-    bench.case(
+    tester.case(
         Column::Fault,
         "the agent changes a file that it may not change",
-        |scene| {
-            let Some(worker) = scene.begins_in_turn()? else {
-                return not_shown("no agent has its turn");
+        |simulation| {
+            let Some(worker) = simulation.start_next_worker()? else {
+                return not_tested("no agent has its turn");
             };
-            let path = scene.path(STRAY);
-            folder::write(&path, b"strayed\n")?;
+            let path = simulation.path(STRAY);
+            sandbox::write(&path, b"strayed\n")?;
             if worker.dispatch.is_none() {
                 let input = json!({ "file_path": path.to_string_lossy() });
-                let used = scene.pen.tool_used(Some(&worker), "Write", &input);
-                scene.hook(used, Expected::Refusal(&[Rule::Strayed]))?;
+                let used = simulation
+                    .payloads
+                    .tool_used(Some(&worker), "Write", &input);
+                simulation.hook(used, Expected::Refusal(&[Rule::Strayed]))?;
             }
-            scene.stays(|scene| {
-                scene.stops(&worker, Some("Done."), Expected::GoOn(&[Rule::Strayed]))
+            simulation.must_not_move(|simulation| {
+                simulation.stops(&worker, Some("Done."), Expected::Continue(&[Rule::Strayed]))
             })
         },
     )
 }
 
-/// A session that wants to stop before the work is done.
-fn stop(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
+/// A session tries to stop before the work is done.
+fn stop(tester: &mut GateTester<'_>, stage: &Stage) -> Result<(), Failure> {
     let by_session = matches!(&stage.work, Work::Agent(work) if work.worker == Worker::Session
         && work.leaves.all().is_empty());
     if stage.stop != StopRule::Hold
@@ -234,37 +247,37 @@ fn stop(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Failure> {
     {
         return Ok(());
     }
-    bench.case(
+    tester.case(
         Column::Refusal,
         "the session stops before the work is done",
-        |scene| scene.stays(held),
+        |simulation| simulation.must_not_move(held),
     )?;
-    bench.case(
+    tester.case(
         Column::Pass,
         "the session stops while agents work in the background",
-        |scene| {
-            let stop = scene.pen.stop(Background::Somebody);
-            scene.hook(stop, Expected::Pass).map(drop)
+        |simulation| {
+            let stop = simulation.payloads.stop(Background::Somebody);
+            simulation.hook(stop, Expected::Pass).map(drop)
         },
     )?;
     let what = "the session stops repeatedly: the run waits for a person";
-    bench.case(Column::Fault, what, |scene| {
+    tester.case(Column::Fault, what, |simulation| {
         // The stop that ended a session's own work may have been held already.
-        for _ in scene.now()?.holds..MOST_HOLDS {
-            held(scene)?;
+        for _ in simulation.now()?.holds..MOST_HOLDS {
+            held(simulation)?;
         }
-        scene.hook(scene.pen.stop(Background::Nobody), Expected::Pass)?;
-        let standing = scene.now()?.standing;
-        insist(standing == Standing::Abandoned, || {
+        simulation.hook(simulation.payloads.stop(Background::Nobody), Expected::Pass)?;
+        let standing = simulation.now()?.standing;
+        ensure(standing == Standing::Abandoned, || {
             "the run does not wait for a person".to_owned()
         })
     })
 }
 
-/// How often a session is held, by the promise of the engine.
+/// How often the engine holds a stop.
 const MOST_HOLDS: u32 = 3;
 
-fn held(scene: &mut Scene) -> Tried<()> {
+fn held(simulation: &mut Simulation) -> CaseOutcome<()> {
     const RULES: &[Rule] = &[
         Rule::StopHeld,
         Rule::ArtifactMissing,
@@ -272,21 +285,26 @@ fn held(scene: &mut Scene) -> Tried<()> {
         Rule::OutcomeUnknown,
         Rule::Hollow,
     ];
-    let stop = scene.pen.stop(Background::Nobody);
-    scene.hook(stop, Expected::GoOn(RULES)).map(drop)
+    let stop = simulation.payloads.stop(Background::Nobody);
+    simulation.hook(stop, Expected::Continue(RULES)).map(drop)
 }
 
-/// Insists that work with this fault has not led on.
-pub fn not_done(scene: &Scene, stage: &Stage, fault: Fault, visit: u32) -> Tried<()> {
-    let run = scene.now()?;
-    insist(run.dispatches.is_empty(), || {
+/// Requires that work with this fault has not moved the run on.
+pub fn not_done(
+    simulation: &Simulation,
+    stage: &Stage,
+    fault: Fault,
+    visit: u32,
+) -> CaseOutcome<()> {
+    let run = simulation.now()?;
+    ensure(run.dispatches.is_empty(), || {
         "its work is still open".to_owned()
     })?;
     let handled = stage
         .on
         .keys()
         .any(|outcome| outcome.as_str() == fault.word());
-    insist(handled || run.position.visit == visit, || {
+    ensure(handled || run.position.visit == visit, || {
         format!("the run moved to {}", run.position.stage)
     })
 }

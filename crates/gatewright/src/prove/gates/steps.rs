@@ -1,4 +1,4 @@
-//! Task graphs: a step is named, begins when its turn has come, and all are done before the join.
+//! Task graphs: a call names its step, a step starts when its needs are done, and the join waits for all.
 
 use engine::{
     AgentName, Fault, Graph, Member, MemberState, Rule, Run, Stage, Step, StepId, StepsSource, Work,
@@ -6,29 +6,31 @@ use engine::{
 use runtime::failure::Failure;
 use scenario::step as scenario;
 
+use super::super::case_error::{CaseOutcome, broken, ensure, not_tested};
 use super::super::exchange::Expected;
-use super::super::scene::Scene;
-use super::super::trouble::{Tried, broken, insist, not_shown};
-use super::super::work::{Done, Verdict};
+use super::super::simulation::Simulation;
+use super::super::worker::{WantedResult, WorkDone};
 use super::agents::UNFIT;
-use super::{Bench, Column, There};
+use super::{Column, GateTester, StageRoute};
 
-/// A plan of our own where the steps are not fixed: two that can begin at once, and one after both.
-pub fn plan(stage: &Stage, there: &There<'_>) -> Option<Vec<Step>> {
+/// Our own plan if the steps are not fixed: two that can start at once, and one after both.
+pub fn plan(stage: &Stage, stage_route: &StageRoute<'_>) -> Option<Vec<Step>> {
     let Work::Steps(work) = &stage.work else {
         return None;
     };
     if matches!(work.source, StepsSource::Fixed(_)) {
         return None;
     }
-    let agent = there
+    let agent = stage_route
         .route
         .as_ref()?
         .beginning
         .iter()
-        .find_map(|step| match step {
-            scenario::Step::Given(scenario::Given::Step(step)) => Some(step.agent.clone()),
-            _ => None,
+        .find_map(|step| {
+            let scenario::Step::Given(scenario::Given::Step(step)) = step else {
+                return None;
+            };
+            Some(step.agent.clone())
         })?;
     let id = |text: &str| StepId::parse(text).ok();
     let (one, two, three) = (id("one")?, id("two")?, id("three")?);
@@ -45,42 +47,46 @@ pub fn plan(stage: &Stage, there: &There<'_>) -> Option<Vec<Step>> {
     ])
 }
 
-pub fn steps(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {
-    let Ok(run) = bench.fresh()?.now() else {
+pub fn steps(
+    tester: &mut GateTester<'_>,
+    stage: &Stage,
+    stage_route: &StageRoute<'_>,
+) -> Result<(), Failure> {
+    let Ok(run) = tester.fresh()?.now() else {
         return Ok(());
     };
     let Some(graph) = run.graphs.get(&stage.name) else {
-        return bench.case(Column::Refusal, "the steps are planned", |_| {
+        return tester.case(Column::Refusal, "the steps are planned", |_| {
             broken("the task graph has no steps")
         });
     };
-    join(bench, stage, there)?;
+    join(tester, stage, stage_route)?;
     if let Some(agent) = several_ready(graph) {
         let what = format!("'{agent}' is requested without its step");
-        bench.case(Column::Refusal, what, |scene| {
-            let worker = scene.worker(agent.as_str(), None);
+        tester.case(Column::Refusal, what, |simulation| {
+            let worker = simulation.worker(agent.as_str(), None);
             let rules = &[Rule::StepUnnamed];
-            scene
-                .hook(scene.pen.agent(&worker), Expected::Refusal(rules))
+            simulation
+                .hook(simulation.payloads.agent(&worker), Expected::Refusal(rules))
                 .map(drop)
         })?;
     }
     if let Some(member) = graph.members.iter().find(|member| !is_ready(graph, member)) {
         let id = &member.step.id;
-        bench.case(
+        tester.case(
             Column::Refusal,
             format!("step {id} is started before its turn"),
-            |scene| {
-                let worker = scene.worker(member.step.agent.as_str(), Some(id));
+            |simulation| {
+                let worker = simulation.worker(member.step.agent.as_str(), Some(id));
                 let rules = &[Rule::StepNotReady];
-                scene
-                    .hook(scene.pen.agent(&worker), Expected::Refusal(rules))
+                simulation
+                    .hook(simulation.payloads.agent(&worker), Expected::Refusal(rules))
                     .map(drop)
             },
         )?;
     }
     if let Some(member) = graph.members.iter().find(|member| is_ready(graph, member)) {
-        fault(bench, stage, member)?;
+        fault(tester, stage, member)?;
     }
     Ok(())
 }
@@ -93,7 +99,7 @@ fn is_ready(graph: &Graph, member: &Member) -> bool {
     member.state == MemberState::Pending && member.step.needs.iter().all(is_done)
 }
 
-/// An agent with more than one step that can begin.
+/// An agent with more than one step that can start.
 fn several_ready(graph: &Graph) -> Option<AgentName> {
     let ready = || {
         graph
@@ -107,31 +113,35 @@ fn several_ready(graph: &Graph) -> Option<AgentName> {
         .cloned()
 }
 
-/// Every step is done, and only then the run goes on.
-fn join(bench: &mut Bench<'_>, stage: &Stage, there: &There<'_>) -> Result<(), Failure> {
-    let legs = there
+/// The run moves on only when every step is done.
+fn join(
+    tester: &mut GateTester<'_>,
+    stage: &Stage,
+    stage_route: &StageRoute<'_>,
+) -> Result<(), Failure> {
+    let legs = stage_route
         .route
         .as_ref()
-        .and_then(|route| there.routes.onward(route));
+        .and_then(|route| stage_route.routes.onward(route));
     let Some(leg) = legs.as_ref().and_then(|legs| legs.last()) else {
         return Ok(());
     };
     let what = format!("every step is done, and the run moves to {}", leg.stage);
-    bench.case(Column::Pass, what, |scene| {
-        while let Some(step) = next(&scene.now()?, stage) {
-            let mut worker = scene.begins(&step.agent, Some(&step.id))?;
-            let done = scene.does(&mut worker, &Verdict::Well)?;
-            scene.is_in(&stage.name)?;
-            scene.ends(&worker, &done)?;
-            insist(is_done(&scene.now()?, stage, &step.id), || {
+    tester.case(Column::Pass, what, |simulation| {
+        while let Some(step) = next(&simulation.now()?, stage) {
+            let mut worker = simulation.begins(&step.agent, Some(&step.id))?;
+            let done = simulation.does(&mut worker, &WantedResult::Success)?;
+            simulation.must_be_in(&stage.name)?;
+            simulation.ends(&worker, &done)?;
+            ensure(is_done(&simulation.now()?, stage, &step.id), || {
                 format!("step {} is not done", step.id)
             })?;
         }
-        scene.is_in(&leg.stage)
+        simulation.must_be_in(&leg.stage)
     })
 }
 
-/// A step that can begin, as long as the run is in its stage.
+/// A step that can start, as long as the run is in its stage.
 fn next(run: &Run, stage: &Stage) -> Option<Step> {
     let graph = run
         .graphs
@@ -143,7 +153,7 @@ fn next(run: &Run, stage: &Stage) -> Option<Step> {
         .map(|member| member.step.clone())
 }
 
-/// Was this step seen to be done? The graph is gone when the run has moved on.
+/// Is this step done? The graph no longer exists once the run has moved on.
 fn is_done(run: &Run, stage: &Stage, id: &StepId) -> bool {
     let graph = run
         .graphs
@@ -155,47 +165,50 @@ fn is_done(run: &Run, stage: &Stage, id: &StepId) -> bool {
     })
 }
 
-fn fault(bench: &mut Bench<'_>, stage: &Stage, member: &Member) -> Result<(), Failure> {
+fn fault(tester: &mut GateTester<'_>, stage: &Stage, member: &Member) -> Result<(), Failure> {
     let (agent, id) = (&member.step.agent, &member.step.id);
-    let Ok(run) = bench.fresh()?.now() else {
+    let Ok(run) = tester.fresh()?.now() else {
         return Ok(());
     };
-    let leaves = bench.scene.leaves_of(&run, agent.as_str());
-    let must_leave = bench.scene.must_leave(&run, &leaves);
+    let leaves = tester.simulation.leaves_of(&run, agent.as_str());
+    let must_leave = tester.simulation.must_leave(&run, &leaves);
     let fault = if must_leave {
         Fault::Missing
     } else {
         Fault::Hollow
     };
     let what = format!("step {id} leaves nothing: {}", fault.word());
-    bench.case(Column::Fault, what, |scene| {
-        let mut worker = scene.begins(agent, Some(id))?;
-        scene.stays(|scene| {
+    tester.case(Column::Fault, what, |simulation| {
+        let mut worker = simulation.begins(agent, Some(id))?;
+        simulation.must_not_move(|simulation| {
             let mut tool_uses = 0;
             if must_leave {
-                tool_uses = scene.uses_a_tool(&mut worker)?;
+                tool_uses = simulation.uses_a_tool(&mut worker)?;
             }
             if tool_uses > 0 {
-                sent_back(scene, &worker)?;
+                sent_back(simulation, &worker)?;
             }
-            scene.stops(&worker, None, Expected::Pass)?;
+            simulation.stops(&worker, None, Expected::Pass)?;
             let reply = None;
-            scene.returns(&worker, &Done { reply, tool_uses })
+            simulation.returns(&worker, &WorkDone { reply, tool_uses })
         })?;
-        let run = scene.now()?;
-        insist(
+        let run = simulation.now()?;
+        ensure(
             run.graphs.contains_key(&stage.name) && !is_done(&run, stage, id),
             || format!("step {id} counts as done"),
         )
     })
 }
 
-fn sent_back(scene: &mut Scene, worker: &super::super::wire::Worker) -> Tried<()> {
+fn sent_back(
+    simulation: &mut Simulation,
+    worker: &super::super::payloads::Worker,
+) -> CaseOutcome<()> {
     for _ in 0..2 {
-        scene.stops(worker, None, Expected::GoOn(UNFIT))?;
+        simulation.stops(worker, None, Expected::Continue(UNFIT))?;
     }
-    if scene.now()?.dispatches.is_empty() {
-        not_shown("its work has already ended")
+    if simulation.now()?.dispatches.is_empty() {
+        not_tested("its work has already ended")
     } else {
         Ok(())
     }

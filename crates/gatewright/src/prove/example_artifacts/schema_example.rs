@@ -1,14 +1,14 @@
-//! An example for a JSON Schema: as little as it asks for.
+//! Generates a minimal example for a JSON Schema.
 //!
-//! Schemas can ask for things that nobody can guess, as a pattern does. What is made here is held
-//! against the schema by whoever uses it.
+//! A schema can require things that cannot be guessed, such as a pattern. So the caller validates the
+//! example against the schema.
 
 use serde_json::{Map, Value, json};
 
-/// Deeper schemas are most likely endless.
+/// A deeper schema is probably recursive.
 const DEEPEST: u32 = 12;
 
-/// The smallest thing that comes to mind.
+/// The smallest example.
 pub fn of(schema: &str) -> Result<Value, String> {
     let schema: Value = serde_json::from_str(schema)
         .map_err(|problem| format!("its schema is not JSON: {problem}"))?;
@@ -42,7 +42,7 @@ impl Examples<'_> {
         }
     }
 
-    /// The schema with what it refers to and what it is put together from.
+    /// The schema, merged with its references and parts.
     fn whole(&self, schema: &Value, depth: u32) -> Result<Value, String> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err("its schema has no end".to_owned());
@@ -53,7 +53,7 @@ impl Examples<'_> {
             .into_iter()
             .filter_map(|key| schema[key].get(0));
         let all = schema["allOf"].as_array().into_iter().flatten();
-        // Which of the two will hold is not known here, so what both ask for is there.
+        // We do not know which branch applies, so the example satisfies both.
         let either = ["then", "else"]
             .into_iter()
             .filter_map(|key| schema.get(key));
@@ -105,16 +105,16 @@ impl Examples<'_> {
     }
 }
 
-/// What is said by both is said by the first.
+/// If both define a key, the first one wins.
 fn merge(whole: &mut Value, part: Value) {
     let (Value::Object(whole), Value::Object(part)) = (whole, part) else {
         return;
     };
     for (key, value) in part {
         match whole.get_mut(&key) {
-            Some(there) if key == "properties" => merge_properties(there, value),
-            Some(Value::Array(there)) if key == "required" => {
-                there.extend(value.as_array().into_iter().flatten().cloned());
+            Some(present) if key == "properties" => merge_properties(present, value),
+            Some(Value::Array(present)) if key == "required" => {
+                present.extend(value.as_array().into_iter().flatten().cloned());
             }
             Some(_) => {}
             None => drop(whole.insert(key, value)),
@@ -122,32 +122,32 @@ fn merge(whole: &mut Value, part: Value) {
     }
 }
 
-/// A property of which both speak is as both want it.
+/// Merges properties that both define.
 fn merge_properties(whole: &mut Value, part: Value) {
     let (Value::Object(whole), Value::Object(part)) = (whole, part) else {
         return;
     };
     for (name, schema) in part {
         match whole.get_mut(&name) {
-            Some(there) => merge(there, schema),
+            Some(present) => merge(present, schema),
             None => drop(whole.insert(name, schema)),
         }
     }
 }
 
-/// The type that it names, or that its words belong to.
+/// The type that the schema names, or that its keywords imply.
 fn kind(schema: &Value) -> &str {
     let named = schema["type"]
         .as_str()
         .or_else(|| schema["type"][0].as_str());
     let has = |words: &[&str]| words.iter().any(|word| schema.get(word).is_some());
-    let told = || match () {
+    let implied = || match () {
         () if has(&["properties", "required"]) => "object",
         () if has(&["items", "minItems"]) => "array",
         () if has(&["minimum", "maximum"]) => "number",
         () => "string",
     };
-    named.unwrap_or_else(told)
+    named.unwrap_or_else(implied)
 }
 
 fn string(schema: &Value) -> Value {

@@ -1,28 +1,28 @@
-//! Artifacts that are made up: as the definition wants them, and never the same bytes twice.
+//! Generates example artifacts that the definition accepts. No two have the same bytes.
 
-mod example;
+mod schema_example;
 
 use engine::{Artifact, Definition, Format, StageName, Step, Work};
 use serde_json::{Map, Value, json};
 
-/// The id and the words of the question that made-up workers ask.
+/// The id and the text of the question that simulated workers ask.
 pub const QUESTION: (&str, &str) = ("q1", "Which of the two?");
 
-/// What artifacts of a scene hold where other stages look into them.
-pub struct Contents<'a> {
+/// Contents of artifacts that other stages read.
+pub struct ArtifactContents<'a> {
     pub plan: &'a [Step],
-    /// Command lines that stand for tests.
+    /// Command lines in place of tests.
     pub tests: &'a [String],
-    /// What fields must say, where the definition says so.
+    /// Values that the definition requires for fields.
     pub fields: &'a [(String, String)],
 }
 
-/// The text of an artifact whose verdict is this word. `number` makes it differ from all others.
+/// The text of an artifact with this outcome word. `number` makes it different from all others.
 pub fn artifact(
     definition: &Definition,
     name: &engine::ArtifactName,
     word: Option<&str>,
-    contents: &Contents<'_>,
+    contents: &ArtifactContents<'_>,
     number: u32,
 ) -> Result<String, String> {
     let Some(artifact) = definition.artifacts.get(name) else {
@@ -35,7 +35,7 @@ pub fn artifact(
     for field in &artifact.require {
         fill(&mut value, field, || json!("made up"));
     }
-    for (field, content) in looked_into(definition, name, contents) {
+    for (field, content) in fields_read_by_stages(definition, name, contents) {
         set(&mut value, &field, content);
     }
     for (field, wanted) in contents.fields {
@@ -47,7 +47,7 @@ pub fn artifact(
     Ok(match artifact.format {
         Format::Bundle => bundle(&value, number),
         Format::Json { .. } | Format::Text => {
-            // Space after the end changes the bytes, and nothing that a schema could mind.
+            // Trailing spaces change the bytes but not the JSON value.
             format!("{value}{}\n", " ".repeat(number as usize))
         }
     })
@@ -57,16 +57,16 @@ fn base(artifact: &Artifact) -> Result<Value, String> {
     match &artifact.format {
         Format::Json {
             schema: Some(schema),
-        } => example::of(schema),
+        } => schema_example::of(schema),
         Format::Json { schema: None } | Format::Bundle | Format::Text => Ok(json!({})),
     }
 }
 
 /// The fields of this artifact that stages read questions, steps or commands from.
-fn looked_into(
+fn fields_read_by_stages(
     definition: &Definition,
     name: &engine::ArtifactName,
-    contents: &Contents<'_>,
+    contents: &ArtifactContents<'_>,
 ) -> Vec<(String, Value)> {
     let stages = definition.stages.iter();
     let fields = stages.flat_map(|stage| match &stage.work {
@@ -92,7 +92,7 @@ fn looked_into(
         .collect()
 }
 
-/// A plan as it stands in an artifact, or in a file that is given at the start.
+/// A plan as JSON, for an artifact or for `--steps`.
 pub fn plan(steps: &[Step]) -> Value {
     let step = |step: &Step| {
         let needs: Vec<&str> = step.needs.iter().map(engine::StepId::as_str).collect();
@@ -106,7 +106,7 @@ pub fn plan(steps: &[Step]) -> Value {
     steps.iter().map(step).collect()
 }
 
-/// Front matter may be written in JSON, value by value.
+/// A bundle whose front matter has JSON values.
 fn bundle(value: &Value, number: u32) -> String {
     let mut text = String::from("---\n");
     for (key, value) in value.as_object().into_iter().flatten() {
@@ -118,7 +118,7 @@ fn bundle(value: &Value, number: u32) -> String {
     text
 }
 
-/// Sets a dotted field, and makes the objects on the way to it.
+/// Sets a dotted field, and creates the parent objects.
 fn set(value: &mut Value, path: &str, content: Value) {
     *place(value, path) = content;
 }
@@ -146,7 +146,7 @@ fn place<'v>(value: &'v mut Value, path: &str) -> &'v mut Value {
     })
 }
 
-/// A path that this stage may change, beside its artifacts; none where it may change nothing.
+/// A path that this stage may change, apart from its artifacts; `None` if it may change nothing.
 pub fn changeable(definition: &Definition, stage: &StageName) -> Option<String> {
     let stage = definition.stages.iter().find(|one| one.name == *stage)?;
     match &stage.writes {

@@ -1,4 +1,4 @@
-//! The command lines with which the host calls us: those of its settings, else our own.
+//! The command lines of our hooks: from the installed settings, or else as `init` would write them.
 
 use std::path::PathBuf;
 
@@ -12,30 +12,30 @@ use crate::install::host::FORMAT;
 use crate::install::places::{self, Place, Scope};
 use crate::install::program::Program;
 
-/// Who is called at each event, and the settings that say so.
-pub struct Lines {
+/// The command at each event, and the settings files that have them.
+pub struct HookCommands {
     hooks: Vec<Hook>,
     program: Program,
-    /// Where the hooks stand; empty where nothing is installed.
+    /// The files with our hooks; empty if nothing is installed.
     pub installed: Vec<PathBuf>,
     pub settings: Vec<SettingsFile>,
 }
 
-/// A settings file as it is to lie in the copy of the project.
+/// A settings file for the sandbox.
 pub struct SettingsFile {
-    pub owner: Owner,
+    pub owner: SettingsOwner,
     pub name: &'static str,
     pub text: String,
 }
 
-/// Whose folder a settings file lies in.
+/// The folder of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum SettingsOwner {
     Project,
     User,
 }
 
-impl Lines {
+impl HookCommands {
     pub fn of_project(environment: &Environment, project: &Project) -> Result<Self, Failure> {
         let program = Program::of_process(environment)?;
         let places = places::look(environment, project);
@@ -67,7 +67,7 @@ impl Lines {
         })
     }
 
-    /// The line that the host runs at this event, or why it runs none.
+    /// The command that the host runs at this event, or why it runs none.
     pub fn at(&self, event: Event) -> Result<HookCommand, String> {
         let word = event.word();
         if self.installed.is_empty() {
@@ -83,13 +83,13 @@ impl Lines {
         }
     }
 
-    /// The path of the program that runs now.
+    /// The path of this program.
     pub fn program(&self) -> &str {
         &self.program.path
     }
 
     /// Where the hooks are, for people.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.installed.as_slice() {
             [] => "this program, as `init` would install it".to_owned(),
             files => {
@@ -107,7 +107,7 @@ fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
         .and_then(|empty| empty.with_hooks(&call, &program.path, StatusLine::AsItIs))
         .map_err(|unfit| Failure::bug(format!("the generated settings are not usable: {unfit}")))?;
     Ok(SettingsFile {
-        owner: Owner::Project,
+        owner: SettingsOwner::Project,
         name: places::LOCAL,
         text,
     })
@@ -115,9 +115,9 @@ fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
 
 fn copied(place: &Place) -> Result<SettingsFile, Failure> {
     let (owner, name) = match place.scope {
-        Scope::Shared => (Owner::Project, places::SHARED),
-        Scope::Local | Scope::Main => (Owner::Project, places::LOCAL),
-        Scope::User | Scope::Managed => (Owner::User, places::USER),
+        Scope::Shared => (SettingsOwner::Project, places::SHARED),
+        Scope::Local | Scope::Main => (SettingsOwner::Project, places::LOCAL),
+        Scope::User | Scope::Managed => (SettingsOwner::User, places::USER),
     };
     let text = std::fs::read_to_string(&place.path).map_err(Failure::file("read", &place.path))?;
     Ok(SettingsFile { owner, name, text })

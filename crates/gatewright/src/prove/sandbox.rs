@@ -1,4 +1,4 @@
-//! The copy in which everything is tried: a project, a home and a state folder that go when this goes.
+//! A temporary copy for the cases: a project, a home and a state folder, removed on drop.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -10,20 +10,20 @@ use tempfile::TempDir;
 
 use crate::install::host::PLACES;
 
-/// Folders for one proof.
-pub struct Folder {
+/// The folders of one proof.
+pub struct Sandbox {
     root: TempDir,
     kept: u32,
 }
 
-/// The copy as it was at some moment.
+/// A saved copy of the sandbox.
 #[derive(Clone, Debug)]
-pub struct Kept(PathBuf);
+pub struct SandboxCopy(PathBuf);
 
-/// What is copied and put back.
+/// The folder that is saved and restored.
 const LIVE: &str = "live";
 
-impl Folder {
+impl Sandbox {
     pub fn new() -> Result<Self, Failure> {
         let root = tempfile::Builder::new()
             .prefix("gatewright-proof-")
@@ -53,7 +53,7 @@ impl Folder {
     }
 
     fn live(&self) -> PathBuf {
-        // A link on the way would be another name for everything in it.
+        // A symlink in the path would give every file a second name.
         let root = self.root.path();
         root.canonicalize()
             .unwrap_or_else(|_| root.to_owned())
@@ -72,26 +72,26 @@ impl Folder {
         self.live().join("state")
     }
 
-    /// A file beside all that.
+    /// A file outside the folder that is saved and restored.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.live().with_file_name(name)
     }
 
-    pub fn keep(&mut self) -> Result<Kept, Failure> {
+    pub fn checkpoint(&mut self) -> Result<SandboxCopy, Failure> {
         self.kept += 1;
-        let kept = Kept(self.beside(&format!("kept-{}", self.kept)));
+        let kept = SandboxCopy(self.beside(&format!("kept-{}", self.kept)));
         copy(&self.live(), &kept.0)?;
         Ok(kept)
     }
 
-    pub fn restore(&self, kept: &Kept) -> Result<(), Failure> {
+    pub fn restore(&self, kept: &SandboxCopy) -> Result<(), Failure> {
         let live = self.live();
         fs::remove_dir_all(&live).map_err(Failure::file("empty", &live))?;
         copy(&kept.0, &live)
     }
 }
 
-/// Writes a file, and the folders on the way to it.
+/// Writes a file, and creates its parent folders.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         make(folder)?;
@@ -107,7 +107,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     made.map_err(Failure::file("make", folder))
 }
 
-/// Links are not followed; there are none when something is kept.
+/// Symlinks are skipped; the sandbox has none when it is saved.
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     make(to)?;
     let listed = fs::read_dir(from).map_err(Failure::file("read", from))?;
@@ -129,11 +129,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_comes_back_whole() {
-        let mut folder = Folder::new().unwrap();
+    fn a_saved_copy_is_restored_completely() {
+        let mut folder = Sandbox::new().unwrap();
         let note = folder.project().join("a/note");
         write(&note, b"one").unwrap();
-        let kept = folder.keep().unwrap();
+        let kept = folder.checkpoint().unwrap();
         write(&note, b"two").unwrap();
         write(&folder.project().join("new"), b"").unwrap();
         folder.restore(&kept).unwrap();

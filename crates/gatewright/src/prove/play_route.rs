@@ -1,4 +1,4 @@
-//! The way to a stage: the steps of a route, told to the hook as the host would tell them.
+//! Plays a route to a stage: sends each of its steps to the hook as the host would.
 
 use std::collections::BTreeMap;
 
@@ -11,78 +11,82 @@ use runtime::failure::Failure;
 use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
 use scenario::{Leg, Route};
 
+use super::case_error::{CaseOutcome, broken, not_tested};
+use super::example_artifacts::{self, QUESTION};
 use super::exchange::Expected;
-use super::folder;
-use super::made::{self, QUESTION};
-use super::process::Ended;
-use super::scene::{Manner, Moment, Scene};
-use super::trouble::{Tried, broken, not_shown};
-use super::wire::Background;
-use super::work::{Done, Verdict};
+use super::hook_process::ProcessEnd;
+use super::payloads::Background;
+use super::sandbox;
+use super::simulation::{CalledBy, Checkpoint, Simulation};
+use super::worker::{WantedResult, WorkDone};
 
 const TASK: &str = "prove the guards";
 
-/// What the stand-in does in the place of a check's commands.
+/// What the stand-in for a check's commands does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum StandInCheck {
     Passes,
     Fails,
     ChangesTree,
 }
 
-/// Moments on the way, so that no way is gone twice.
+/// Checkpoints of routes, so that no part of a route is played twice.
 #[derive(Default)]
-pub struct Moments(BTreeMap<String, Moment>);
+pub struct Checkpoints(BTreeMap<String, Checkpoint>);
 
-impl Moments {
-    fn keep(&mut self, key: String, scene: &mut Scene) -> Result<Moment, Failure> {
-        let moment = scene.keep()?;
-        self.0.insert(key, moment.clone());
-        Ok(moment)
+impl Checkpoints {
+    fn checkpoint(
+        &mut self,
+        key: String,
+        simulation: &mut Simulation,
+    ) -> Result<Checkpoint, Failure> {
+        let checkpoint = simulation.checkpoint()?;
+        self.0.insert(key, checkpoint.clone());
+        Ok(checkpoint)
     }
 }
 
-impl Scene {
-    /// Goes to the end of a route; what was seen of it before is not played again.
-    pub fn travel(
+impl Simulation {
+    /// Plays a route to its end, from the last known checkpoint.
+    pub fn play_route(
         &mut self,
-        moments: &mut Moments,
+        checkpoints: &mut Checkpoints,
         route: &Route,
-        plan: Plan<'_>,
-    ) -> Tried<Moment> {
+        plan: PlanSource<'_>,
+    ) -> CaseOutcome<Checkpoint> {
         let key = |legs: &[Leg]| format!("{plan:?}{:?}{legs:?}", route.beginning);
         let known = (0..=route.legs.len()).rev().find_map(|length| {
-            let moment = moments.0.get(&key(&route.legs[..length]))?;
-            Some((length, moment.clone()))
+            let checkpoint = checkpoints.0.get(&key(&route.legs[..length]))?;
+            Some((length, checkpoint.clone()))
         });
-        let (start, mut moment) = match known {
-            Some((length, moment)) => {
-                self.restore(&moment)?;
-                (length, moment)
+        let (start, mut checkpoint) = match known {
+            Some((length, checkpoint)) => {
+                self.restore(&checkpoint)?;
+                (length, checkpoint)
             }
             None => {
                 self.begin(&route.beginning, plan)?;
-                (0, moments.keep(key(&[]), self)?)
+                (0, checkpoints.checkpoint(key(&[]), self)?)
             }
         };
         for (place, leg) in route.legs.iter().enumerate().skip(start) {
             self.play(leg)?;
-            moment = moments.keep(key(&route.legs[..=place]), self)?;
+            checkpoint = checkpoints.checkpoint(key(&route.legs[..=place]), self)?;
         }
-        Ok(moment)
+        Ok(checkpoint)
     }
 
-    /// Plays one step, and insists that it leads where the engine says.
-    pub fn play(&mut self, leg: &Leg) -> Tried<()> {
+    /// Plays one step, and requires that it leads to the expected stage.
+    pub fn play(&mut self, leg: &Leg) -> CaseOutcome<()> {
         match &leg.step {
             Step::Act { act, .. } => self.act(act)?,
             Step::Given(_) | Step::Start(_) | Step::TreeChanges | Step::Wait(_) => {}
         }
-        self.is_in(&leg.stage)
+        self.must_be_in(&leg.stage)
     }
 
-    /// A session that begins, and the run with it.
-    fn begin(&mut self, beginning: &[Step], plan: Plan<'_>) -> Tried<()> {
+    /// Starts the session and its run.
+    fn begin(&mut self, beginning: &[Step], plan: PlanSource<'_>) -> CaseOutcome<()> {
         let mut params = BTreeMap::new();
         let mut given = Vec::new();
         for step in beginning {
@@ -93,15 +97,15 @@ impl Scene {
             }
         }
         self.plan = match plan {
-            Plan::OfRoute => given,
-            Plan::Own(steps) => steps.to_vec(),
+            PlanSource::OfRoute => given,
+            PlanSource::Given(steps) => steps.to_vec(),
         };
         self.fresh()?;
         self.start(&params)?;
         self.replace_checks(&[self.test_words()])
     }
 
-    fn start(&mut self, params: &BTreeMap<ParamName, String>) -> Tried<()> {
+    fn start(&mut self, params: &BTreeMap<ParamName, String>) -> CaseOutcome<()> {
         let definition = self.pipeline.definition();
         let always_on = definition.begins == Begins::Session && params.is_empty();
         let at_start = definition.stages.iter().any(
@@ -112,18 +116,18 @@ impl Scene {
         let typed = typed.map(|(name, _)| name.to_string());
         match typed {
             Some(name) if !always_on && !at_start => {
-                self.hook(self.pen.session_start("startup"), Expected::Pass)?;
+                self.hook(self.payloads.session_start("startup"), Expected::Pass)?;
                 let words = params
                     .iter()
                     .map(|(name, value)| format!("{name}={value} "));
                 let arguments = words.collect::<String>() + TASK;
-                self.pen.prompt += 1;
-                self.hook(self.pen.command(&name, &arguments), Expected::Pass)?;
+                self.payloads.prompt += 1;
+                self.hook(self.payloads.command(&name, &arguments), Expected::Pass)?;
             }
-            _ if always_on => {
-                self.hook(self.pen.session_start("startup"), Expected::Pass)?;
+            Some(_) | None if always_on => {
+                self.hook(self.payloads.session_start("startup"), Expected::Pass)?;
             }
-            _ => self.start_by_command(params)?,
+            Some(_) | None => self.start_by_command(params)?,
         }
         self.run = self.enrolled()?;
         match &self.run {
@@ -132,9 +136,9 @@ impl Scene {
         }
     }
 
-    /// A session without a run may begin one itself.
-    fn start_by_command(&mut self, params: &BTreeMap<ParamName, String>) -> Tried<()> {
-        let steps = self.folder.beside("steps.json");
+    /// A session without a run may start one with our command.
+    fn start_by_command(&mut self, params: &BTreeMap<ParamName, String>) -> CaseOutcome<()> {
+        let steps = self.sandbox.beside("steps.json");
         let shown = steps.to_string_lossy().into_owned();
         let params: Vec<String> = params
             .iter()
@@ -145,37 +149,40 @@ impl Scene {
             words.extend(["--param", param]);
         }
         if !self.plan.is_empty() {
-            folder::write(&steps, made::plan(&self.plan).to_string().as_bytes())?;
+            sandbox::write(
+                &steps,
+                example_artifacts::plan(&self.plan).to_string().as_bytes(),
+            )?;
             words.extend(["--steps", &shown]);
         }
-        let got = self.command(&words);
-        if got.ended != Ended::Code(0) {
-            let said = String::from_utf8_lossy(&got.stderr).into_owned();
-            return not_shown(format!("the run does not start: {}", views::line(&said)));
+        let output = self.command(&words);
+        if output.ended != ProcessEnd::Code(0) {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            return not_tested(format!("the run does not start: {}", views::line(&said)));
         }
-        self.hook(self.pen.session_start("resume"), Expected::Pass)?;
+        self.hook(self.payloads.session_start("resume"), Expected::Pass)?;
         Ok(())
     }
 
-    fn act(&mut self, act: &Act) -> Tried<()> {
+    fn act(&mut self, act: &Act) -> CaseOutcome<()> {
         match act {
             Act::End { subject, how, .. } => self.work(subject, how),
             Act::Check { how, .. } => match how {
-                CheckHow::Passes => self.check(Check::Passes),
-                CheckHow::Fails => self.check(Check::Fails),
-                CheckHow::ChangesTree => self.check(Check::ChangesTree),
+                CheckHow::Passes => self.check(StandInCheck::Passes),
+                CheckHow::Fails => self.check(StandInCheck::Fails),
+                CheckHow::ChangesTree => self.check(StandInCheck::ChangesTree),
                 CheckHow::TimesOut | CheckHow::CannotStart | CheckHow::PrintsFailure => {
-                    not_shown("only a check that cannot run leads there")
+                    not_tested("only a check that cannot run leads there")
                 }
             },
             Act::Person(act) => self.person(act),
             Act::Begin(_) | Act::Report { .. } | Act::Host(_) => {
-                not_shown("no event of a host leads there")
+                not_tested("no event of a host leads there")
             }
         }
     }
 
-    fn work(&mut self, subject: &Subject, how: &How) -> Tried<()> {
+    fn work(&mut self, subject: &Subject, how: &How) -> CaseOutcome<()> {
         let (agent, step) = self.who_works(subject)?;
         if agent.as_str() == SESSION {
             return self.session_works(how);
@@ -183,11 +190,11 @@ impl Scene {
         let mut worker = self.begins(&agent, step.as_ref())?;
         match how {
             How::Well => {
-                let done = self.does(&mut worker, &Verdict::Well)?;
+                let done = self.does(&mut worker, &WantedResult::Success)?;
                 self.ends(&worker, &done)
             }
             How::Outcome(outcome) => {
-                let done = self.does(&mut worker, &Verdict::Outcome(outcome.clone()))?;
+                let done = self.does(&mut worker, &WantedResult::Outcome(outcome.clone()))?;
                 self.ends(&worker, &done)
             }
             How::Adds(_) => {
@@ -203,19 +210,19 @@ impl Scene {
             }
             How::Fault(Fault::Hollow) => self.gives_up(&worker, 0),
             How::Fault(Fault::Strayed) => {
-                folder::write(&self.path(STRAY), b"strayed\n")?;
+                sandbox::write(&self.path(STRAY), b"strayed\n")?;
                 let tool_uses = self.uses_a_tool(&mut worker)?;
                 self.gives_up(&worker, tool_uses)
             }
             How::Fault(Fault::Timeout | Fault::Conflict | Fault::Limited)
             | How::Says(_)
-            | How::Leaves { .. } => not_shown("only a headless run leads there"),
+            | How::Leaves { .. } => not_tested("only a headless run leads there"),
         }
     }
 
-    /// The next work brings a further command, and ends so that it may. The command is the stand-in with
-    /// one word more, so that it can be run.
-    fn adds(&mut self, agent: &AgentName) -> Tried<Verdict> {
+    /// Makes the next work add a command, and returns the result with which it may. The command is the
+    /// stand-in with one more argument, so that it can run.
+    fn adds(&mut self, agent: &AgentName) -> CaseOutcome<WantedResult> {
         let run = self.now()?;
         let leaves = self.leaves_of(&run, agent.as_str());
         let definition = self.pipeline.definition();
@@ -225,16 +232,20 @@ impl Scene {
         };
         let mut told = leaves.by_outcome.iter();
         let told = told.find(|(_, names)| names.iter().any(brings));
-        let verdict = told.map_or(Verdict::Well, |(outcome, _)| {
-            Verdict::Outcome(outcome.clone())
+        let verdict = told.map_or(WantedResult::Success, |(outcome, _)| {
+            WantedResult::Outcome(outcome.clone())
         });
         self.added = Some(format!("{} further", self.test_line()));
         Ok(verdict)
     }
 
-    /// A worker that is sent back as often as that happens, and then ends all the same.
-    pub fn gives_up(&mut self, worker: &super::wire::Worker, tool_uses: u64) -> Tried<()> {
-        let done = Done {
+    /// A worker that is sent back as often as possible, and then ends anyway.
+    pub fn gives_up(
+        &mut self,
+        worker: &super::payloads::Worker,
+        tool_uses: u64,
+    ) -> CaseOutcome<()> {
+        let done = WorkDone {
             reply: None,
             tool_uses,
         };
@@ -247,22 +258,22 @@ impl Scene {
         self.returns(worker, &done)
     }
 
-    /// The session's own work is judged when it stops.
-    fn session_works(&mut self, how: &How) -> Tried<()> {
+    /// Work of the session itself is judged when the session stops.
+    fn session_works(&mut self, how: &How) -> CaseOutcome<()> {
         let verdict = match how {
-            How::Well => Verdict::Well,
-            How::Outcome(outcome) => Verdict::Outcome(outcome.clone()),
+            How::Well => WantedResult::Success,
+            How::Outcome(outcome) => WantedResult::Outcome(outcome.clone()),
             How::Adds(_) | How::Fault(_) | How::Says(_) | How::Leaves { .. } => {
-                return not_shown("a session that continues has no faults");
+                return not_tested("a session that continues has no faults");
             }
         };
         self.change()?;
         self.leave(None, &verdict)?;
-        self.hook(self.pen.stop(Background::Nobody), Expected::Answer)?;
+        self.hook(self.payloads.stop(Background::Nobody), Expected::Answer)?;
         Ok(())
     }
 
-    fn who_works(&self, subject: &Subject) -> Tried<(AgentName, Option<StepId>)> {
+    fn who_works(&self, subject: &Subject) -> CaseOutcome<(AgentName, Option<StepId>)> {
         let id = match subject {
             Subject::Agent(agent) => return Ok((agent.clone(), None)),
             Subject::AgentWithStep(agent, step) => return Ok((agent.clone(), Some(step.clone()))),
@@ -277,13 +288,13 @@ impl Scene {
         }
     }
 
-    /// The stand-in that is run in the place of every check's commands.
+    /// The stand-in for the commands of every check.
     pub fn test_words(&self) -> Vec<String> {
-        let script = self.folder.beside("stand-in.sh");
+        let script = self.sandbox.beside("stand-in.sh");
         vec!["sh".to_owned(), script.to_string_lossy().into_owned()]
     }
 
-    /// The same as a line.
+    /// The stand-in as one shell line.
     pub fn test_line(&self) -> String {
         let words: Vec<String> = self
             .test_words()
@@ -293,41 +304,50 @@ impl Scene {
         words.join(" ")
     }
 
-    /// Runs the check of the present stage, with a stand-in for its commands.
-    pub fn check(&mut self, check: Check) -> Tried<()> {
+    /// Runs the check of the current stage, with a stand-in for its commands.
+    pub fn check(&mut self, check: StandInCheck) -> CaseOutcome<()> {
         let script = match check {
-            Check::Passes => "exit 0\n",
-            Check::Fails => "exit 1\n",
-            Check::ChangesTree => "echo changed > changed-by-the-check.txt\n",
+            StandInCheck::Passes => "exit 0\n",
+            StandInCheck::Fails => "exit 1\n",
+            StandInCheck::ChangesTree => "echo changed > changed-by-the-check.txt\n",
         };
-        folder::write(&self.folder.beside("stand-in.sh"), script.as_bytes())?;
+        sandbox::write(&self.sandbox.beside("stand-in.sh"), script.as_bytes())?;
         let run = self.run.clone();
         let run = run.as_ref().map_or("", |run| run.as_str());
-        let got = self.command(&["check", run]);
-        match got.ended {
-            Ended::Code(0 | 1) => Ok(()),
-            _ => {
-                let said = String::from_utf8_lossy(&got.stderr).into_owned();
-                not_shown(format!("`gatewright check` fails: {}", views::line(&said)))
+        let output = self.command(&["check", run]);
+        match output.ended {
+            ProcessEnd::Code(0 | 1) => Ok(()),
+            ProcessEnd::Code(_)
+            | ProcessEnd::Signal(_)
+            | ProcessEnd::TimedOut
+            | ProcessEnd::NotStarted(_) => {
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                not_tested(format!("`gatewright check` fails: {}", views::line(&said)))
             }
         }
     }
 
-    fn person(&mut self, act: &PersonAct) -> Tried<()> {
+    fn person(&mut self, act: &PersonAct) -> CaseOutcome<()> {
         match act {
             PersonAct::Answer(choice) => self.answers(choice.as_str()),
             PersonAct::Answers(_) => self.answers("The first."),
             PersonAct::Finish => self.finishes(),
-            _ => not_shown("only a person at a terminal leads there"),
+            PersonAct::Continue
+            | PersonAct::Skip { .. }
+            | PersonAct::Retry
+            | PersonAct::Cancel { .. }
+            | PersonAct::Reset { .. }
+            | PersonAct::Checkpoint(_)
+            | PersonAct::Restore { .. } => not_tested("only a person at a terminal leads there"),
         }
     }
 
-    /// A person answers the question of the present stage in the host's own dialogue.
-    pub fn answers(&mut self, answer: &str) -> Tried<()> {
-        self.answer(Manner::Usual, answer)
+    /// A person answers the question of the current stage in the host's dialogue.
+    pub fn answers(&mut self, answer: &str) -> CaseOutcome<()> {
+        self.answer(CalledBy::Host, answer)
     }
 
-    pub fn answer(&mut self, manner: Manner<'_>, answer: &str) -> Tried<()> {
+    pub fn answer(&mut self, called_by: CalledBy<'_>, answer: &str) -> CaseOutcome<()> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let Some((stage, Work::Ask(ask))) = stage.map(|stage| (stage, &stage.work)) else {
@@ -338,42 +358,42 @@ impl Scene {
             Questions::Choice => engine::question_of(&self.pipeline, &run).unwrap_or_default(),
             Questions::From { .. } => QUESTION.1.to_owned(),
         };
-        let sent = self.pen.answered(&question, &labels, answer);
-        self.hook_as(manner, sent, Expected::Pass).map(drop)
+        let payload = self.payloads.answered(&question, &labels, answer);
+        self.hook_as(called_by, payload, Expected::Pass).map(drop)
     }
 
-    /// A person ends an open stage: by a command of the pipeline, else as at their terminal.
-    fn finishes(&mut self) -> Tried<()> {
+    /// A person ends an open stage: by a command of the pipeline, or else at a terminal.
+    fn finishes(&mut self) -> CaseOutcome<()> {
         let definition = self.pipeline.definition();
         let mut commands = definition.commands.iter();
         let typed = commands.find(|(_, act)| **act == CommandAct::Finish);
         match typed.map(|(name, _)| name.to_string()) {
             Some(name) => {
-                self.pen.prompt += 1;
-                self.hook(self.pen.command(&name, ""), Expected::Pass)?;
+                self.payloads.prompt += 1;
+                self.hook(self.payloads.command(&name, ""), Expected::Pass)?;
                 Ok(())
             }
-            None => self.told_by_person(Happening::Person(PersonEvent::FinishAsked)),
+            None => self.submit_as_person(Happening::Person(PersonEvent::FinishAsked)),
         }
     }
 
-    /// What a person does at a terminal, where no hook sees it.
-    fn told_by_person(&self, what: Happening) -> Tried<()> {
-        let session = SessionId::parse(&self.pen.session)
+    /// An action of a person at a terminal, which no hook sees.
+    fn submit_as_person(&self, what: Happening) -> CaseOutcome<()> {
+        let session = SessionId::parse(&self.payloads.session)
             .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
-        self.told(&Who::Through(session), what, None).map(drop)
+        self.submit(&Who::Through(session), what, None).map(drop)
     }
 }
 
-/// Which steps a task graph has on the way.
+/// Where the steps of a task graph come from.
 #[derive(Clone, Copy, Debug)]
-pub enum Plan<'a> {
+pub enum PlanSource<'a> {
     OfRoute,
-    Own(&'a [engine::Step]),
+    Given(&'a [engine::Step]),
 }
 
 /// A path that no sensible `writes` covers.
 pub const STRAY: &str = "~strayed";
 
-/// More often than a worker is sent back.
+/// More often than the engine sends a worker back.
 const MOST_ENDS: u32 = 4;

@@ -1,6 +1,6 @@
-//! Claude Code from the host's side: the payloads that it sends.
+//! Writes the hook payloads that Claude Code sends.
 //!
-//! The shapes are those of captured payloads, with the fields that a hook could look at.
+//! The shapes are those of recorded payloads, with the fields that a hook could read.
 
 use std::path::{Path, PathBuf};
 
@@ -8,46 +8,46 @@ use engine::{DispatchId, StepId};
 use hosts::Event;
 use serde_json::{Map, Value, json};
 
-/// What is put on the standard input of a hook.
+/// The input of one hook call.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct HookPayload {
     pub event: Event,
     /// In a few words, for people.
     pub what: String,
     pub bytes: Vec<u8>,
 }
 
-/// An agent at work, as the host numbers it.
+/// An agent at work, with the host's ids.
 #[derive(Clone, Debug)]
 pub struct Worker {
     pub agent: String,
     pub call: String,
     pub id: String,
     pub step: Option<StepId>,
-    /// Its dispatch, where another program than the host runs it.
+    /// Its dispatch, if another program than the host runs it.
     pub dispatch: Option<DispatchId>,
-    /// Such a worker was seen to use a tool.
+    /// Whether such a worker has used a tool.
     pub has_worked: bool,
 }
 
 /// Writes the payloads of one session.
 #[derive(Clone, Debug)]
-pub struct Pen {
+pub struct PayloadWriter {
     pub session: String,
     pub project: PathBuf,
     /// Changes with every prompt of a person.
     pub prompt: u32,
 }
 
-/// Is somebody at work in the background when the session stops?
+/// Whether agents work in the background when the session stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Background {
     Nobody,
     Somebody,
 }
 
-impl Pen {
-    fn sent(&self, event: Event, what: String, fields: Value) -> Sent {
+impl PayloadWriter {
+    fn payload(&self, event: Event, what: String, fields: Value) -> HookPayload {
         let transcript = self.project.join("transcript.jsonl");
         let mut object = json!({
             "session_id": self.session,
@@ -65,19 +65,19 @@ impl Pen {
         } else {
             format!("{} {what}", event.word())
         };
-        Sent {
+        HookPayload {
             event,
             what,
             bytes: object.to_string().into_bytes(),
         }
     }
 
-    pub fn session_start(&self, source: &str) -> Sent {
+    pub fn session_start(&self, source: &str) -> HookPayload {
         let what = format!("({source})");
-        self.sent(Event::SessionStart, what, json!({ "source": source }))
+        self.payload(Event::SessionStart, what, json!({ "source": source }))
     }
 
-    pub fn command(&self, name: &str, arguments: &str) -> Sent {
+    pub fn command(&self, name: &str, arguments: &str) -> HookPayload {
         let typed = format!("/{name} {arguments}");
         let fields = json!({
             "expansion_type": "slash_command",
@@ -86,11 +86,11 @@ impl Pen {
             "command_source": "projectSettings",
             "prompt": typed.trim_end(),
         });
-        let what = format!("«{}»", typed.trim_end());
-        self.sent(Event::UserPromptExpansion, what, fields)
+        let what = format!("{:?}", typed.trim_end());
+        self.payload(Event::UserPromptExpansion, what, fields)
     }
 
-    pub fn agent(&self, worker: &Worker) -> Sent {
+    pub fn agent(&self, worker: &Worker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -98,30 +98,35 @@ impl Pen {
         });
         let step = worker.step.as_ref();
         let step = step.map_or(String::new(), |step| format!(" for step {step}"));
-        self.sent(
+        self.payload(
             Event::PreToolUse,
             format!("Agent '{}'{step}", worker.agent),
             fields,
         )
     }
 
-    pub fn agent_began(&self, worker: &Worker) -> Sent {
+    pub fn agent_began(&self, worker: &Worker) -> HookPayload {
         let what = format!("'{}'", worker.agent);
-        self.sent(Event::SubagentStart, what, actor(worker))
+        self.payload(Event::SubagentStart, what, actor(worker))
     }
 
-    /// Without a reply the agent has said nothing at its end.
-    pub fn agent_stops(&self, worker: &Worker, reply: Option<&str>) -> Sent {
+    /// `reply` is the last message of the agent.
+    pub fn agent_stops(&self, worker: &Worker, reply: Option<&str>) -> HookPayload {
         let mut fields = actor(worker);
         fields["stop_hook_active"] = Value::Bool(false);
         fields["background_tasks"] = json!([]);
         if let Some(reply) = reply {
             fields["last_assistant_message"] = reply.into();
         }
-        self.sent(Event::SubagentStop, format!("'{}'", worker.agent), fields)
+        self.payload(Event::SubagentStop, format!("'{}'", worker.agent), fields)
     }
 
-    pub fn agent_returned(&self, worker: &Worker, reply: Option<&str>, tool_uses: u64) -> Sent {
+    pub fn agent_returned(
+        &self,
+        worker: &Worker,
+        reply: Option<&str>,
+        tool_uses: u64,
+    ) -> HookPayload {
         let content = reply.map(|reply| json!({ "type": "text", "text": reply }));
         let content: Vec<Value> = content.into_iter().collect();
         let fields = json!({
@@ -140,14 +145,14 @@ impl Pen {
             },
             "tool_use_id": worker.call,
         });
-        self.sent(
+        self.payload(
             Event::PostToolUse,
             format!("Agent '{}'", worker.agent),
             fields,
         )
     }
 
-    pub fn agent_failed(&self, worker: &Worker) -> Sent {
+    pub fn agent_failed(&self, worker: &Worker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -155,22 +160,28 @@ impl Pen {
             "error": "Agent terminated early due to an API error",
             "is_interrupt": false,
         });
-        self.sent(
+        self.payload(
             Event::PostToolUseFailure,
             format!("Agent '{}'", worker.agent),
             fields,
         )
     }
 
-    pub fn tool(&self, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+    pub fn tool(&self, by: Option<&Worker>, tool: &str, input: &Value) -> HookPayload {
         self.around_tool(Event::PreToolUse, by, tool, input)
     }
 
-    pub fn tool_used(&self, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+    pub fn tool_used(&self, by: Option<&Worker>, tool: &str, input: &Value) -> HookPayload {
         self.around_tool(Event::PostToolUse, by, tool, input)
     }
 
-    fn around_tool(&self, event: Event, by: Option<&Worker>, tool: &str, input: &Value) -> Sent {
+    fn around_tool(
+        &self,
+        event: Event,
+        by: Option<&Worker>,
+        tool: &str,
+        input: &Value,
+    ) -> HookPayload {
         let mut fields = by.map_or_else(|| json!({}), actor);
         fields["tool_name"] = tool.into();
         fields["tool_input"] = input.clone();
@@ -182,16 +193,16 @@ impl Pen {
         let touched = ["file_path", "command"];
         let touched = touched.iter().find_map(|name| input.get(name)?.as_str());
         let touched = touched.map_or(String::new(), |touched| format!(" {}", self.short(touched)));
-        self.sent(event, format!("{tool}{who}{touched}"), fields)
+        self.payload(event, format!("{tool}{who}{touched}"), fields)
     }
 
-    /// Without the folder that nobody will ever see.
+    /// Removes the path of the sandbox.
     fn short(&self, text: &str) -> String {
         let project = format!("{}/", self.project.display());
         text.replace(&project, "")
     }
 
-    pub fn answered(&self, question: &str, labels: &[&str], answer: &str) -> Sent {
+    pub fn answered(&self, question: &str, labels: &[&str], answer: &str) -> HookPayload {
         let options = labels
             .iter()
             .map(|label| json!({ "label": label, "description": label }));
@@ -211,10 +222,10 @@ impl Pen {
             "tool_use_id": "toolu_prove_question",
         });
         let what = format!("AskUserQuestion {question:?} {answer:?}");
-        self.sent(Event::PostToolUse, what, fields)
+        self.payload(Event::PostToolUse, what, fields)
     }
 
-    pub fn stop(&self, background: Background) -> Sent {
+    pub fn stop(&self, background: Background) -> HookPayload {
         let (tasks, what) = match background {
             Background::Nobody => (json!([]), ""),
             Background::Somebody => {
@@ -227,20 +238,20 @@ impl Pen {
             "last_assistant_message": "That is all.",
             "background_tasks": tasks,
         });
-        self.sent(Event::Stop, what.to_owned(), fields)
+        self.payload(Event::Stop, what.to_owned(), fields)
     }
 
-    pub fn config_changed(&self, file: &Path) -> Sent {
+    pub fn config_changed(&self, file: &Path) -> HookPayload {
         let fields = json!({
             "source": "local_settings",
             "file_path": file.to_string_lossy(),
         });
-        self.sent(Event::ConfigChange, String::new(), fields)
+        self.payload(Event::ConfigChange, String::new(), fields)
     }
 
-    /// Something that no host sends.
-    pub fn raw(event: Event, what: &str, bytes: Vec<u8>) -> Sent {
-        Sent {
+    /// A payload that no host sends.
+    pub fn raw(event: Event, what: &str, bytes: Vec<u8>) -> HookPayload {
+        HookPayload {
             event,
             what: format!("{} {what}", event.word()),
             bytes,

@@ -1,4 +1,4 @@
-//! Setting the scene: the pipeline's own bytes, the host's settings, and trust for this copy alone.
+//! Prepares the sandbox: the pipeline's files, the host's settings, and trust for this copy alone.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +13,27 @@ use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::trust::{self, Subject, record};
 
-use super::folder::{self, Folder};
-use super::lines::{Lines, Owner};
-use super::scene::Scene;
+use super::hook_commands::{HookCommands, SettingsOwner};
+use super::sandbox::{self, Sandbox};
+use super::simulation::Simulation;
 use crate::install::host::PLACES;
 
-/// A pipeline that is to be proved.
-pub struct Chosen {
+/// A pipeline to test.
+pub struct ChosenPipeline {
     sources: Sources,
     pub pipeline: Pipeline,
-    place: Whose,
+    place: PipelineOrigin,
 }
 
-/// Whose pipeline it is.
-enum Whose {
-    Ours,
-    /// A file, with its name in the folder for definitions.
+/// Where the pipeline comes from.
+enum PipelineOrigin {
+    Builtin,
+    /// A file of the project, by its name in `.gatewright`.
     Project(String),
 }
 
-/// Reads a pipeline, and refuses one that nobody trusts.
-pub fn choose(context: &Context, project: &Project, word: &str) -> Result<Chosen, Trouble> {
+/// Reads a pipeline. An untrusted one is an error.
+pub fn choose(context: &Context, project: &Project, word: &str) -> Result<ChosenPipeline, Trouble> {
     let place = definition::place(word, &context.folder, &project.root)?;
     let sources = definition::find(word, &context.folder, &project.root)?;
     let pipeline = definition::compile(&sources)?.pipeline;
@@ -44,16 +44,16 @@ pub fn choose(context: &Context, project: &Project, word: &str) -> Result<Chosen
         return Err(Failure::no(message).hint("set mode = \"enforced\"").into());
     }
     let whose = match place {
-        Place::Builtin(_) => Whose::Ours,
+        Place::Builtin(_) => PipelineOrigin::Builtin,
         Place::File { path, .. } => {
             if !trust::is_shipped(&sources) {
                 let subject = Subject::new(&path, &sources, definition, &project.root)?;
                 trust::require(&context.state()?, word, &subject)?;
             }
-            Whose::Project(file_name(&path))
+            PipelineOrigin::Project(file_name(&path))
         }
     };
-    Ok(Chosen {
+    Ok(ChosenPipeline {
         sources,
         pipeline,
         place: whose,
@@ -65,37 +65,52 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Makes the copy.
-pub fn set(context: &Context, chosen: &Chosen, lines: Lines) -> Result<Scene, Failure> {
-    let folder = Folder::new()?;
+/// Creates the simulation.
+pub fn set(
+    context: &Context,
+    chosen: &ChosenPipeline,
+    hook_commands: HookCommands,
+) -> Result<Simulation, Failure> {
+    let folder = Sandbox::new()?;
     let file = chosen.file();
     if let Some(file) = &file {
         write_sources(&folder, file, &chosen.sources)?;
     }
-    write_settings(&folder, &lines)?;
+    write_settings(&folder, &hook_commands)?;
     let definition = chosen.pipeline.definition();
     let word = file.clone().unwrap_or_else(|| definition.name.to_string());
-    let mut scene = Scene::new(folder, lines, chosen.pipeline.clone(), word, context);
-    let project = Project::find(&scene.folder.project())?;
-    let state = scene.context.state()?;
+    let mut simulation = Simulation::new(
+        folder,
+        hook_commands,
+        chosen.pipeline.clone(),
+        word,
+        context,
+    );
+    let project = Project::find(&simulation.sandbox.project())?;
+    let state = simulation.context.state()?;
     if let Some(file) = &file {
-        trust_copy(&scene, &state, &project.root.join(file), &chosen.sources)?;
+        trust_copy(
+            &simulation,
+            &state,
+            &project.root.join(file),
+            &chosen.sources,
+        )?;
     }
     let installed = Installed {
         project: project.key,
         pipelines: vec![installed(definition, file)],
     };
     enrolment::install(&state, &installed).map_err(Failure::file("write to", state.folder()))?;
-    scene.begin_here()?;
-    Ok(scene)
+    simulation.set_start()?;
+    Ok(simulation)
 }
 
-impl Chosen {
-    /// Its file in the copy, as seen from the project.
+impl ChosenPipeline {
+    /// The path of its file in the sandbox, relative to the project.
     fn file(&self) -> Option<String> {
         match &self.place {
-            Whose::Ours => None,
-            Whose::Project(name) => Some(format!(".gatewright/{name}")),
+            PipelineOrigin::Builtin => None,
+            PipelineOrigin::Project(name) => Some(format!(".gatewright/{name}")),
         }
     }
 }
@@ -109,50 +124,55 @@ fn installed(definition: &Definition, file: Option<String>) -> InstalledPipeline
     }
 }
 
-fn write_sources(folder: &Folder, file: &str, sources: &Sources) -> Result<(), Failure> {
+fn write_sources(folder: &Sandbox, file: &str, sources: &Sources) -> Result<(), Failure> {
     let path = folder.project().join(file);
-    folder::write(&path, &sources.main.bytes)?;
+    sandbox::write(&path, &sources.main.bytes)?;
     for (name, bytes) in &sources.files {
-        folder::write(&path.with_file_name(name), bytes)?;
+        sandbox::write(&path.with_file_name(name), bytes)?;
     }
     Ok(())
 }
 
-fn write_settings(folder: &Folder, lines: &Lines) -> Result<(), Failure> {
-    for (path, text) in settings_files(folder, lines) {
-        folder::write(&path, text.as_bytes())?;
+fn write_settings(folder: &Sandbox, hook_commands: &HookCommands) -> Result<(), Failure> {
+    for (path, text) in settings_files(folder, hook_commands) {
+        sandbox::write(&path, text.as_bytes())?;
     }
     Ok(())
 }
 
 fn settings_files<'a>(
-    folder: &Folder,
-    lines: &'a Lines,
+    folder: &Sandbox,
+    hook_commands: &'a HookCommands,
 ) -> impl Iterator<Item = (PathBuf, &'a String)> {
     let (project, user) = (folder.project(), folder.home().join(PLACES.folder));
-    lines.settings.iter().map(move |file| {
+    hook_commands.settings.iter().map(move |file| {
         let base = match file.owner {
-            Owner::Project => &project,
-            Owner::User => &user,
+            SettingsOwner::Project => &project,
+            SettingsOwner::User => &user,
         };
         (base.join(file.name), &file.text)
     })
 }
 
-impl Scene {
-    /// The settings files with our hooks in the copy.
+impl Simulation {
+    /// The settings files with our hooks in the sandbox.
     pub fn settings_files(&self) -> Vec<PathBuf> {
-        let files = settings_files(&self.folder, &self.lines);
+        let files = settings_files(&self.sandbox, &self.hook_commands);
         files.map(|(path, _)| path).collect()
     }
 }
 
-/// A person trusts these bytes, or we do: so the copy of them is trusted here.
-fn trust_copy(scene: &Scene, state: &State, path: &Path, sources: &Sources) -> Result<(), Failure> {
+/// Trusts the copy: a person trusts the same bytes, or we ship them.
+fn trust_copy(
+    simulation: &Simulation,
+    state: &State,
+    path: &Path,
+    sources: &Sources,
+) -> Result<(), Failure> {
     if trust::is_shipped(sources) {
         return Ok(());
     }
-    let definition = scene.pipeline.definition();
-    let subject = Subject::new(path, sources, definition, &scene.folder.project())?;
-    record::keep(state, &subject, clock::now(), &scene.context.who()).map(drop)
+    let definition = simulation.pipeline.definition();
+    let subject = Subject::new(path, sources, definition, &simulation.sandbox.project())?;
+    record::keep(state, &subject, clock::now(), &simulation.context.who()).map(drop)
 }

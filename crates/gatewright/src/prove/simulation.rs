@@ -1,4 +1,4 @@
-//! The scene: a run in the copy, the host that is played around it, and what was said so far.
+//! A simulation: a run in the sandbox, a simulated host, and the exchanges so far.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,76 +13,76 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
+use super::case_error::{CaseOutcome, broken};
 use super::exchange::{Exchange, Expected, mismatch};
-use super::folder::{Folder, Kept};
-use super::heard::{Heard, heard};
-use super::lines::Lines;
-use super::process::{self, Ended, Got, Listener};
-use super::trouble::{Tried, broken};
-use super::wire::{Pen, Sent};
+use super::hook_commands::HookCommands;
+use super::hook_process::{self, HookOutput, OutputReader, ProcessEnd};
+use super::host_reaction::{HostReaction, host_reaction};
+use super::payloads::{HookPayload, PayloadWriter};
+use super::sandbox::{Sandbox, SandboxCopy};
 
-/// After so many hooks that did not answer in time none is asked any more.
+/// After this many timeouts the hook is not called again.
 const MOST_UNANSWERED: u32 = 2;
 
-pub struct Scene {
-    pub folder: Folder,
-    pub lines: Lines,
+pub struct Simulation {
+    pub sandbox: Sandbox,
+    pub hook_commands: HookCommands,
     pub pipeline: Pipeline,
-    /// What the pipeline is called when it is started.
+    /// The name of the pipeline for `start`.
     pub word: String,
-    /// The copy as our own commands see it.
+    /// The context of our own commands in the sandbox.
     pub context: Context,
-    pub pen: Pen,
+    pub payloads: PayloadWriter,
     variables: BTreeMap<OsString, OsString>,
-    /// The run that is played, once it has begun.
+    /// The run, once it has started.
     pub run: Option<RunId>,
-    /// The steps that plans of this scene hold.
+    /// The steps of plans in this simulation.
     pub plan: Vec<Step>,
-    /// A command that the next work brings along, which nobody has approved.
+    /// A command that the next work adds, and that nobody has approved.
     pub added: Option<String>,
-    /// Everything that was said since the case began.
+    /// The exchanges since the case began.
     pub exchanges: Vec<Exchange>,
-    /// The run as it was read last, until something may have changed it.
+    /// The run as last read. Cleared when something may have changed it.
     seen: RefCell<Option<OpenRun>>,
     numbers: u32,
     unanswered: u32,
-    /// Before anything happened.
-    first: Option<Moment>,
+    /// The checkpoint at which every route starts.
+    first: Option<Checkpoint>,
 }
 
-/// How the hook is called.
+/// Who calls the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner<'a> {
-    /// By the host, in the session that is played.
-    Usual,
-    /// By the host, in this session.
-    In(&'a str),
-    /// By a host that does not say in which session.
-    NoFolder,
-    /// By a host that does not listen.
-    Unheard,
-    /// By the shell of the session that is played, and not by its host.
-    Forged,
+pub enum CalledBy<'a> {
+    /// The host of the simulated session.
+    Host,
+    /// The host of this session.
+    HostOfSession(&'a str),
+    /// A host that does not name its session.
+    HostWithoutSession,
+    /// A host that has closed our output.
+    HostThatIgnoresOutput,
+    /// The shell of the simulated session. Such a call is forged.
+    Shell,
 }
 
-/// A moment to which the scene can return.
+/// A state to which the simulation can return.
 #[derive(Clone)]
-pub struct Moment {
-    kept: Kept,
+pub struct Checkpoint {
+    kept: SandboxCopy,
     run: Option<RunId>,
     plan: Vec<Step>,
 }
 
-impl Scene {
+impl Simulation {
     pub fn new(
-        folder: Folder,
-        lines: Lines,
+        folder: Sandbox,
+        hook_commands: HookCommands,
         pipeline: Pipeline,
         word: String,
         context: &Context,
     ) -> Self {
         let state = folder.state_home().join("gatewright");
-        let pen = Pen {
+        let payloads = PayloadWriter {
             session: "00000000-prove-guards".to_owned(),
             project: folder.project(),
             prompt: 0,
@@ -90,11 +90,11 @@ impl Scene {
         Self {
             context: context.elsewhere(folder.project(), state),
             variables: variables(context, &folder),
-            folder,
-            lines,
+            sandbox: folder,
+            hook_commands,
             pipeline,
             word,
-            pen,
+            payloads,
             run: None,
             plan: Vec::new(),
             added: None,
@@ -106,13 +106,13 @@ impl Scene {
         }
     }
 
-    /// From now on everything begins as it is now.
-    pub fn begin_here(&mut self) -> Result<(), Failure> {
-        self.first = Some(self.keep()?);
+    /// Makes the current state the start of every route.
+    pub fn set_start(&mut self) -> Result<(), Failure> {
+        self.first = Some(self.checkpoint()?);
         Ok(())
     }
 
-    /// Back to where everything begins.
+    /// Returns to the start.
     pub fn fresh(&mut self) -> Result<(), Failure> {
         let plan = std::mem::take(&mut self.plan);
         if let Some(first) = self.first.clone() {
@@ -122,25 +122,25 @@ impl Scene {
         Ok(())
     }
 
-    /// A number that was not there before.
+    /// A number that was not used before.
     pub fn number(&mut self) -> u32 {
         self.numbers += 1;
         self.numbers
     }
 
-    pub fn keep(&mut self) -> Result<Moment, Failure> {
-        Ok(Moment {
-            kept: self.folder.keep()?,
+    pub fn checkpoint(&mut self) -> Result<Checkpoint, Failure> {
+        Ok(Checkpoint {
+            kept: self.sandbox.checkpoint()?,
             run: self.run.clone(),
             plan: self.plan.clone(),
         })
     }
 
-    pub fn restore(&mut self, moment: &Moment) -> Result<(), Failure> {
-        self.run = moment.run.clone();
-        self.plan = moment.plan.clone();
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Failure> {
+        self.run = checkpoint.run.clone();
+        self.plan = checkpoint.plan.clone();
         self.forget();
-        self.folder.restore(&moment.kept)
+        self.sandbox.restore(&checkpoint.kept)
     }
 
     /// Something may have changed the run.
@@ -148,29 +148,34 @@ impl Scene {
         self.seen.replace(None);
     }
 
-    /// Asks the hook as the host would, and insists on the answer.
-    pub fn hook(&mut self, sent: Sent, expected: Expected) -> Tried<Heard> {
-        self.hook_as(Manner::Usual, sent, expected)
+    /// Calls the hook as the host would, and requires the answer.
+    pub fn hook(&mut self, payload: HookPayload, expected: Expected) -> CaseOutcome<HostReaction> {
+        self.hook_as(CalledBy::Host, payload, expected)
     }
 
-    /// The same in another manner.
-    pub fn hook_as(&mut self, manner: Manner<'_>, sent: Sent, expected: Expected) -> Tried<Heard> {
-        let got = self.ask(manner, &sent);
-        let heard = heard(sent.event, &got);
-        let is_met = expected.is_met(&heard);
-        let failed = format!("{}: {}", sent.what, mismatch(expected, &heard));
+    /// The same for another caller.
+    pub fn hook_as(
+        &mut self,
+        called_by: CalledBy<'_>,
+        payload: HookPayload,
+        expected: Expected,
+    ) -> CaseOutcome<HostReaction> {
+        let output = self.ask(called_by, &payload);
+        let reaction = host_reaction(payload.event, &output);
+        let is_met = expected.is_met(&reaction);
+        let failed = format!("{}: {}", payload.what, mismatch(expected, &reaction));
         self.exchanges.push(Exchange {
-            sent,
+            payload,
             expected,
-            got,
-            heard: heard.clone(),
+            output,
+            reaction: reaction.clone(),
         });
-        if is_met { Ok(heard) } else { broken(failed) }
+        if is_met { Ok(reaction) } else { broken(failed) }
     }
 
-    fn ask(&mut self, manner: Manner<'_>, sent: &Sent) -> Got {
+    fn ask(&mut self, called_by: CalledBy<'_>, payload: &HookPayload) -> HookOutput {
         self.forget();
-        let line = match self.lines.at(sent.event) {
+        let line = match self.hook_commands.at(payload.event) {
             Ok(line) if self.unanswered < MOST_UNANSWERED => line,
             Ok(_) => {
                 return not_asked("not called, because an earlier call got no answer".to_owned());
@@ -178,56 +183,58 @@ impl Scene {
             Err(reason) => return not_asked(reason),
         };
         let mut variables = self.variables.clone();
-        let session = match manner {
-            Manner::Usual | Manner::Unheard | Manner::Forged => Some(self.pen.session.as_str()),
-            Manner::In(session) => Some(session),
-            Manner::NoFolder => None,
+        let session = match called_by {
+            CalledBy::Host | CalledBy::HostThatIgnoresOutput | CalledBy::Shell => {
+                Some(self.payloads.session.as_str())
+            }
+            CalledBy::HostOfSession(session) => Some(session),
+            CalledBy::HostWithoutSession => None,
         };
         if let Some(session) = session {
             variables.insert(HOST.variables.session.into(), session.into());
         }
-        if sent.event == Event::SessionStart {
-            let file = self.folder.home().join("env");
+        if payload.event == Event::SessionStart {
+            let file = self.sandbox.home().join("env");
             variables.insert(HOST.variables.env_file.into(), file.into());
         }
-        let (command, listener) = match manner {
-            Manner::Forged => (process::by_shell(&line), Listener::Here),
-            Manner::Unheard => (process::command(&line), Listener::Gone),
-            Manner::Usual | Manner::In(_) | Manner::NoFolder => {
-                (process::command(&line), Listener::Here)
+        let (command, reader) = match called_by {
+            CalledBy::Shell => (hook_process::by_shell(&line), OutputReader::Open),
+            CalledBy::HostThatIgnoresOutput => (hook_process::command(&line), OutputReader::Closed),
+            CalledBy::Host | CalledBy::HostOfSession(_) | CalledBy::HostWithoutSession => {
+                (hook_process::command(&line), OutputReader::Open)
             }
         };
-        let folder = self.folder.project();
-        let got = process::run(command, &folder, &variables, &sent.bytes, listener);
-        if got.ended == Ended::TimedOut {
+        let folder = self.sandbox.project();
+        let output = hook_process::run(command, &folder, &variables, &payload.bytes, reader);
+        if output.ended == ProcessEnd::TimedOut {
             self.unanswered += 1;
         }
-        got
+        output
     }
 
     /// Runs one of our own commands, as an agent of the session would.
-    pub fn command(&self, arguments: &[&str]) -> Got {
+    pub fn command(&self, arguments: &[&str]) -> HookOutput {
         self.forget();
-        let mut command = std::process::Command::new(self.lines.program());
+        let mut command = std::process::Command::new(self.hook_commands.program());
         command.args(arguments);
         let mut variables = self.variables.clone();
         variables.insert(
             HOST.variables.session.into(),
-            self.pen.session.clone().into(),
+            self.payloads.session.clone().into(),
         );
-        process::run(
+        hook_process::run(
             command,
-            &self.folder.project(),
+            &self.sandbox.project(),
             &variables,
             b"",
-            Listener::Here,
+            OutputReader::Open,
         )
     }
 
-    /// The run that the played session holds.
+    /// The run that the simulated session holds.
     pub fn enrolled(&self) -> Result<Option<RunId>, Failure> {
         let state = self.context.state()?;
-        let session = SessionId::parse(&self.pen.session)
+        let session = SessionId::parse(&self.payloads.session)
             .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
         let enrolled = enrolment::of_session(&state, &session)
             .map_err(Failure::file("read from", state.folder()))?;
@@ -235,7 +242,7 @@ impl Scene {
     }
 
     /// The run as it is stored now.
-    pub fn opened(&self) -> Tried<OpenRun> {
+    pub fn opened(&self) -> CaseOutcome<OpenRun> {
         let Some(run) = &self.run else {
             return broken("no run has started");
         };
@@ -248,17 +255,18 @@ impl Scene {
         Ok(opened)
     }
 
-    pub fn now(&self) -> Tried<Run> {
+    pub fn now(&self) -> CaseOutcome<Run> {
         Ok(self.opened()?.stored.run)
     }
 
-    /// A path of the project.
+    /// A path in the project of the sandbox.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.project().join(name)
+        self.sandbox.project().join(name)
     }
 
-    /// In the store of the copy, checks run a stand-in of ours. The run stays pinned to its bytes.
-    pub fn replace_checks(&self, commands: &[Vec<String>]) -> Tried<()> {
+    /// Replaces the check commands in the store of the sandbox by a stand-in. The run stays pinned to its
+    /// bytes.
+    pub fn replace_checks(&self, commands: &[Vec<String>]) -> CaseOutcome<()> {
         let hash = self.now()?.definition;
         let mut definition = self.pipeline.definition().clone();
         for stage in &mut definition.stages {
@@ -275,16 +283,16 @@ impl Scene {
     }
 }
 
-fn not_asked(reason: String) -> Got {
-    Got {
-        ended: Ended::NotStarted(reason),
+fn not_asked(reason: String) -> HookOutput {
+    HookOutput {
+        ended: ProcessEnd::NotStarted(reason),
         stdout: Vec::new(),
         stderr: Vec::new(),
     }
 }
 
-/// What the host gives to its hooks, with nothing of whoever asks for the proof.
-fn variables(context: &Context, folder: &Folder) -> BTreeMap<OsString, OsString> {
+/// The environment that the host gives to its hooks, without anything of the caller's.
+fn variables(context: &Context, folder: &Sandbox) -> BTreeMap<OsString, OsString> {
     let search = context.environment.search_path.clone().unwrap_or_default();
     let process = std::process::id().to_string();
     let marks = HOST.variables.marks.iter();

@@ -1,4 +1,4 @@
-//! What a piece of work leaves in the copy: changed files, and artifacts as the definition wants them.
+//! What simulated work leaves in the sandbox: changed files, and artifacts as the definition requires.
 
 use engine::{
     AgentName, AgentPattern, ArtifactName, ArtifactNeed, Leaves, Needs, Outcome, OutcomeField, Run,
@@ -7,44 +7,49 @@ use engine::{
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::json;
 
+use super::case_error::{CaseOutcome, not_tested};
+use super::example_artifacts::{self, ArtifactContents};
 use super::exchange::Expected;
-use super::folder;
-use super::made::{self, Contents};
-use super::scene::Scene;
-use super::trouble::{Tried, not_shown};
-use super::wire::Worker;
-use super::work::Verdict;
+use super::payloads::Worker;
+use super::sandbox;
+use super::simulation::Simulation;
+use super::worker::WantedResult;
 
-/// What was left.
-pub struct Left {
-    /// The last message.
+/// The artifacts that were written.
+pub struct Written {
+    /// The last message of the worker.
     pub reply: String,
     pub tool_uses: u64,
 }
 
-impl Scene {
-    /// Changes the tree where the present work may. Gives the path.
-    pub fn change(&mut self) -> Tried<Option<String>> {
+impl Simulation {
+    /// Changes a file that the current work may change, and returns its path.
+    pub fn change(&mut self) -> CaseOutcome<Option<String>> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let stage = stage.filter(|stage| reach(&run, stage) == TreeAccess::MayWrite);
-        let path =
-            stage.and_then(|stage| made::changeable(self.pipeline.definition(), &stage.name));
+        let path = stage.and_then(|stage| {
+            example_artifacts::changeable(self.pipeline.definition(), &stage.name)
+        });
         let Some(path) = path else {
             return Ok(None);
         };
         let (path, number) = (self.path(&path), self.number());
-        folder::write(&path, format!("changed, number {number}\n").as_bytes())?;
+        sandbox::write(&path, format!("changed, number {number}\n").as_bytes())?;
         Ok(Some(path.to_string_lossy().into_owned()))
     }
 
-    /// Writes what the present work must leave, by the worker's hand or by the session's.
-    pub fn leave(&mut self, worker: Option<&Worker>, verdict: &Verdict) -> Tried<Left> {
+    /// Writes the artifacts that the current work must leave, as the worker or as the session.
+    pub fn leave(
+        &mut self,
+        worker: Option<&Worker>,
+        verdict: &WantedResult,
+    ) -> CaseOutcome<Written> {
         let opened = self.opened()?;
         let agent = worker.map_or(engine::SESSION, |worker| worker.agent.as_str());
         let named = self.to_leave(opened.run(), agent, verdict)?;
         let step = worker.and_then(|worker| worker.step.clone());
-        let mut left = Left {
+        let mut left = Written {
             reply: "That is all.".to_owned(),
             tool_uses: 0,
         };
@@ -54,54 +59,59 @@ impl Scene {
                 step: step.clone(),
                 agent: AgentName::parse(agent).ok(),
             };
-            let text = self.made_up(opened.run(), &need, word.as_deref())?;
+            let text = self.example_text(opened.run(), &need, word.as_deref())?;
             match self.path_of(opened.run(), name, step.as_ref())? {
                 Some(path) => left.tool_uses += self.write(worker, &path, &text)?,
                 None => left.reply = text,
             }
         }
-        if !matches!(verdict, Verdict::Word(_)) {
+        if !matches!(verdict, WantedResult::Word(_)) {
             let needs = named.into_iter().map(|(artifact, _)| ArtifactNeed {
                 artifact,
                 step: step.clone(),
                 agent: AgentName::parse(agent).ok(),
             });
-            self.is_as_wanted(&opened, needs.collect(), &left.reply)?;
+            self.check_examples(&opened, needs.collect(), &left.reply)?;
         }
         Ok(left)
     }
 
-    /// Gives how many tools were used for it.
-    fn write(&mut self, worker: Option<&Worker>, path: &str, text: &str) -> Tried<u64> {
+    /// Returns the number of tool calls.
+    fn write(&mut self, worker: Option<&Worker>, path: &str, text: &str) -> CaseOutcome<u64> {
         let file = self.path(path);
         let input = json!({ "file_path": file.to_string_lossy(), "content": text });
-        let is_elsewhere = worker.is_some_and(|worker| worker.dispatch.is_some());
-        let is_seen = !is_elsewhere && !self.denies("Write")?;
+        let is_external = worker.is_some_and(|worker| worker.dispatch.is_some());
+        let is_seen = !is_external && !self.denies("Write")?;
         if is_seen {
-            self.hook(self.pen.tool(worker, "Write", &input), Expected::Pass)?;
+            self.hook(self.payloads.tool(worker, "Write", &input), Expected::Pass)?;
         }
-        folder::write(&file, text.as_bytes())?;
+        sandbox::write(&file, text.as_bytes())?;
         Ok(u64::from(is_seen))
     }
 
-    fn made_up(&mut self, run: &Run, need: &ArtifactNeed, word: Option<&str>) -> Tried<String> {
+    fn example_text(
+        &mut self,
+        run: &Run,
+        need: &ArtifactNeed,
+        word: Option<&str>,
+    ) -> CaseOutcome<String> {
         let number = self.number();
         let tests = [self.test_line()].into_iter().chain(self.added.clone());
         let tests: Vec<String> = tests.collect();
         let (definition, name) = (self.pipeline.definition(), &need.artifact);
         let made = evidence::wanted_fields(need, definition, run).and_then(|fields| {
-            let contents = Contents {
+            let contents = ArtifactContents {
                 plan: &self.plan,
                 tests: &tests,
                 fields: &fields,
             };
-            made::artifact(definition, name, word, &contents, number)
+            example_artifacts::artifact(definition, name, word, &contents, number)
         });
-        made.or_else(|why| not_shown(format!("cannot generate an example of {name}: {why}")))
+        made.or_else(|why| not_tested(format!("cannot generate an example of {name}: {why}")))
     }
 
-    /// Files of an earlier run lie at the paths of these artifacts.
-    pub fn litter(&mut self, leaves: &Leaves) -> Tried<()> {
+    /// Writes files of an earlier run to the paths of these artifacts.
+    pub fn write_old_artifacts(&mut self, leaves: &Leaves) -> CaseOutcome<()> {
         let run = self.now()?;
         let names: Vec<ArtifactName> = leaves.all().into_iter().cloned().collect();
         let verdict = self.verdict_of(leaves);
@@ -112,21 +122,21 @@ impl Scene {
                 step: None,
                 agent: None,
             };
-            let text = self.made_up(&run, &need, word.as_deref())?;
+            let text = self.example_text(&run, &need, word.as_deref())?;
             if let Some(path) = self.path_of(&run, name, None)? {
-                folder::write(&self.path(&path), text.as_bytes())?;
+                sandbox::write(&self.path(&path), text.as_bytes())?;
             }
         }
         Ok(())
     }
 
-    /// The path of an artifact below the project; none where it is a message.
+    /// The path of an artifact in the project; `None` if it is a message.
     pub fn path_of(
         &self,
         run: &Run,
         name: &ArtifactName,
         step: Option<&StepId>,
-    ) -> Tried<Option<String>> {
+    ) -> CaseOutcome<Option<String>> {
         let definition = self.pipeline.definition();
         let declared = definition.artifacts.get(name);
         let Some(Source::File(template)) = declared.map(|artifact| &artifact.source) else {
@@ -134,17 +144,18 @@ impl Scene {
         };
         match evidence::artifact_path(template, definition, run, step) {
             Ok(path) => Ok(Some(path.as_str().to_owned())),
-            Err(why) => not_shown(format!("{name} has no path here: {why}")),
+            Err(why) => not_tested(format!("{name} has no path here: {why}")),
         }
     }
 
-    /// Would the artifacts be accepted? If not, it is the example's fault and not a guard's.
-    fn is_as_wanted(
+    /// Checks that the engine would accept the artifacts. If not, the examples are wrong and the guard was
+    /// not tested.
+    fn check_examples(
         &self,
         opened: &OpenRun,
         artifacts: Vec<ArtifactNeed>,
         reply: &str,
-    ) -> Tried<()> {
+    ) -> CaseOutcome<()> {
         let needs = Needs {
             artifacts,
             ..Needs::default()
@@ -153,24 +164,26 @@ impl Scene {
         let looked = workspace.look(opened, &needs, &Default::default(), Some(reply))?;
         for (name, seen) in &looked.evidence.artifacts {
             if let Seen::Invalid { reason, .. } = seen {
-                return not_shown(format!("cannot generate an example of {name}: {reason}"));
+                return not_tested(format!("cannot generate an example of {name}: {reason}"));
             }
         }
         Ok(())
     }
 
-    /// The artifacts that this work leaves when it ends so, and the word that one of them says.
+    /// The artifacts that this work leaves for this result, each with the outcome word that it contains.
     fn to_leave(
         &self,
         run: &Run,
         agent: &str,
-        verdict: &Verdict,
-    ) -> Tried<Vec<(ArtifactName, Option<String>)>> {
+        verdict: &WantedResult,
+    ) -> CaseOutcome<Vec<(ArtifactName, Option<String>)>> {
         let leaves = self.leaves_of(run, agent);
         let told = self.verdict_of(&leaves);
         let (word, outcome) = match (&told, verdict) {
-            (None, Verdict::Word(_)) => return not_shown("none of its artifacts has a verdict"),
-            (None, Verdict::Well | Verdict::Outcome(_)) => (None, None),
+            (None, WantedResult::Word(_)) => {
+                return not_tested("none of its artifacts has a verdict");
+            }
+            (None, WantedResult::Success | WantedResult::Outcome(_)) => (None, None),
             (Some((_, field)), verdict) => spoken(field, verdict)?,
         };
         let further: Vec<&ArtifactName> = match &outcome {
@@ -193,7 +206,7 @@ impl Scene {
         Ok(named.collect())
     }
 
-    /// The artifact that tells the outcome of work that leaves these.
+    /// The artifact with the outcome of the work.
     pub fn verdict_of(&self, leaves: &Leaves) -> Option<(ArtifactName, &OutcomeField)> {
         let definition = self.pipeline.definition();
         leaves.all().into_iter().find_map(|name| {
@@ -202,7 +215,7 @@ impl Scene {
         })
     }
 
-    /// What the present work of this agent must leave.
+    /// What the current work of this agent must leave.
     pub fn leaves_of(&self, run: &Run, agent: &str) -> Leaves {
         let definition = self.pipeline.definition();
         let stage = self.pipeline.stage(&run.position.stage);
@@ -239,7 +252,7 @@ impl Scene {
         self.verdict_of(leaves).is_some() || leaves.always.iter().any(is_strict)
     }
 
-    /// Is one of these a file, without which the work is not done?
+    /// Is one of these a required file?
     pub fn has_file(&self, run: &Run, leaves: &Leaves) -> bool {
         let definition = self.pipeline.definition();
         leaves.all().into_iter().any(|name| {
@@ -252,32 +265,37 @@ impl Scene {
     }
 }
 
-/// The word of a verdict, and what it means.
-fn spoken(field: &OutcomeField, verdict: &Verdict) -> Tried<(Option<String>, Option<Outcome>)> {
+/// The outcome word of a result, and its outcome.
+fn spoken(
+    field: &OutcomeField,
+    verdict: &WantedResult,
+) -> CaseOutcome<(Option<String>, Option<Outcome>)> {
     let told = |(word, outcome): (&String, &Outcome)| (Some(word.clone()), Some(outcome.clone()));
     let found = match verdict {
-        Verdict::Word(word) => {
+        WantedResult::Word(word) => {
             let outcome = field.values.get(word);
             return Ok((Some(word.clone()), outcome.cloned()));
         }
-        Verdict::Outcome(wanted) => field.values.iter().find(|(_, it)| *it == wanted).map(told),
-        Verdict::Well => {
+        WantedResult::Outcome(wanted) => {
+            field.values.iter().find(|(_, it)| *it == wanted).map(told)
+        }
+        WantedResult::Success => {
             let done = field.values.iter().find(|(_, it)| it.as_str() == "done");
             done.or_else(|| field.values.iter().next()).map(told)
         }
     };
     match found {
         Some(found) => Ok(found),
-        None => not_shown(format!("`{}` has no value for this outcome", field.field)),
+        None => not_tested(format!("`{}` has no value for this outcome", field.field)),
     }
 }
 
-/// Whose turn it is in the review that the run is in.
+/// Whose turn it is in the current review.
 pub fn turn(run: &Run) -> Option<Turn> {
     run.panels.get(&run.position.stage).map(|panel| panel.turn)
 }
 
-/// May the present work change the tree?
+/// May the current work change the tree?
 fn reach(run: &Run, stage: &Stage) -> TreeAccess {
     let reviews = matches!(turn(run), Some(Turn::Reviewing { .. }));
     match &stage.writes {

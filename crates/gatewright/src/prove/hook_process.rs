@@ -1,4 +1,4 @@
-//! A hook as a process: started as the host starts it, fed, listened to, and ended when it hangs.
+//! Runs a hook as the host does: starts the process, writes its input, reads its output, kills it when it hangs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,33 +14,33 @@ use hosts::settings::HookCommand;
 /// How long a host waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long we wait between two looks at a process that has closed its output.
+/// The polling interval for a process that has closed its output.
 const TICK: Duration = Duration::from_micros(200);
 
-/// What came of a process.
+/// What a hook process printed, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Got {
-    pub ended: Ended,
+pub struct HookOutput {
+    pub ended: ProcessEnd,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     Code(i32),
     Signal(i32),
     TimedOut,
     NotStarted(String),
 }
 
-/// Does somebody listen to what the process says?
+/// Whether anybody reads the stdout of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listener {
-    Here,
-    Gone,
+pub enum OutputReader {
+    Open,
+    Closed,
 }
 
-/// The command of a line in the host's settings. A shell's line goes through the shell.
+/// The process for a command in the host's settings.
 pub fn command(line: &HookCommand) -> Command {
     match line {
         HookCommand::Exec { program, arguments } => {
@@ -56,7 +56,7 @@ pub fn command(line: &HookCommand) -> Command {
     }
 }
 
-/// The same as somebody's own command in a shell, which stays between us and the hook.
+/// The same command in a shell, so that the shell is the parent process of the hook.
 pub fn by_shell(line: &HookCommand) -> Command {
     let mut command = Command::new("/bin/sh");
     match line {
@@ -71,23 +71,23 @@ pub fn by_shell(line: &HookCommand) -> Command {
     command
 }
 
-/// Runs it to its end, or to ours.
+/// Runs the command to its end, or to the time limit.
 pub fn run(
     mut command: Command,
     folder: &Path,
     variables: &BTreeMap<OsString, OsString>,
     input: &[u8],
-    listener: Listener,
-) -> Got {
+    reader: OutputReader,
+) -> HookOutput {
     command
         .current_dir(folder)
         .env_clear()
         .envs(variables)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped());
-    match listener {
-        Listener::Here => command.stdout(Stdio::piped()),
-        Listener::Gone => match io::pipe() {
+    match reader {
+        OutputReader::Open => command.stdout(Stdio::piped()),
+        OutputReader::Closed => match io::pipe() {
             Ok((_, writer)) => command.stdout(writer),
             Err(cause) => return not_started(&cause),
         },
@@ -98,22 +98,22 @@ pub fn run(
     }
 }
 
-fn not_started(cause: &io::Error) -> Got {
-    Got {
-        ended: Ended::NotStarted(format!("it did not start ({cause})")),
+fn not_started(cause: &io::Error) -> HookOutput {
+    HookOutput {
+        ended: ProcessEnd::NotStarted(format!("it did not start ({cause})")),
         stdout: Vec::new(),
         stderr: Vec::new(),
     }
 }
 
-/// Waits as a host does: for the end of the outputs, and then for the end of the process.
-fn watch(mut process: WatchedProcess, input: &[u8]) -> Got {
+/// Waits as a host does: for the end of the output, and then for the end of the process.
+fn watch(mut process: WatchedProcess, input: &[u8]) -> HookOutput {
     let limits = Limits {
         deadline: Instant::now() + PATIENCE,
         stop: None,
         tick: TICK,
     };
-    // A hook may answer before it has read everything, and need not read at all.
+    // A hook may answer without reading its whole input.
     process.write_input(input);
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let waited = process.wait(&limits, |heard| {
@@ -126,26 +126,26 @@ fn watch(mut process: WatchedProcess, input: &[u8]) -> Got {
     });
     let ended = match waited {
         Ok(Waited::Ended) => code_of(process),
-        // A child of the hook holds an output open, so that a host hears nothing from it.
+        // A child of the hook keeps an output open, so a host gets no output.
         Ok(_) if process.has_ended().unwrap_or(false) => {
             stdout.clear();
             stderr.clear();
             code_of(process)
         }
-        Ok(_) | Err(_) => Ended::TimedOut,
+        Ok(_) | Err(_) => ProcessEnd::TimedOut,
     };
-    Got {
+    HookOutput {
         ended,
         stdout,
         stderr,
     }
 }
 
-fn code_of(process: WatchedProcess) -> Ended {
+fn code_of(process: WatchedProcess) -> ProcessEnd {
     match process.end() {
-        Ok((Exit::Code(code), _)) => Ended::Code(code),
-        Ok((Exit::Signal(signal), _)) => Ended::Signal(signal),
-        Err(_) => Ended::TimedOut,
+        Ok((Exit::Code(code), _)) => ProcessEnd::Code(code),
+        Ok((Exit::Signal(signal), _)) => ProcessEnd::Signal(signal),
+        Err(_) => ProcessEnd::TimedOut,
     }
 }
 
@@ -153,21 +153,25 @@ fn code_of(process: WatchedProcess) -> Ended {
 mod tests {
     use super::*;
 
-    fn shell(line: &str, input: &[u8], listener: Listener) -> Got {
+    fn shell(line: &str, input: &[u8], reader: OutputReader) -> HookOutput {
         let command = command(&HookCommand::Shell(line.to_owned()));
-        run(command, Path::new("/"), &BTreeMap::new(), input, listener)
+        run(command, Path::new("/"), &BTreeMap::new(), input, reader)
     }
 
     #[test]
     fn a_process_is_fed_and_listened_to() {
-        let got = shell("/bin/cat; echo oops >&2; exit 2", b"hello", Listener::Here);
-        assert_eq!(got.ended, Ended::Code(2));
+        let output = shell(
+            "/bin/cat; echo oops >&2; exit 2",
+            b"hello",
+            OutputReader::Open,
+        );
+        assert_eq!(output.ended, ProcessEnd::Code(2));
         assert_eq!(
-            (got.stdout, got.stderr),
+            (output.stdout, output.stderr),
             (b"hello".to_vec(), b"oops\n".to_vec())
         );
-        let got = shell("kill -9 $$", b"", Listener::Here);
-        assert_eq!(got.ended, Ended::Signal(9));
+        let output = shell("kill -9 $$", b"", OutputReader::Open);
+        assert_eq!(output.ended, ProcessEnd::Signal(9));
     }
 
     #[test]
@@ -180,39 +184,42 @@ mod tests {
             },
         ] {
             let nothing = BTreeMap::new();
-            let got = run(
+            let output = run(
                 by_shell(&line),
                 Path::new("/"),
                 &nothing,
                 b"x",
-                Listener::Here,
+                OutputReader::Open,
             );
-            assert_eq!((got.ended, got.stdout), (Ended::Code(3), b"x".to_vec()));
+            assert_eq!(
+                (output.ended, output.stdout),
+                (ProcessEnd::Code(3), b"x".to_vec())
+            );
         }
     }
 
     #[test]
     fn much_input_that_nobody_reads_keeps_nobody_waiting() {
-        let got = shell("exit 0", &vec![b'x'; 20_000_000], Listener::Here);
-        assert_eq!(got.ended, Ended::Code(0));
+        let output = shell("exit 0", &vec![b'x'; 20_000_000], OutputReader::Open);
+        assert_eq!(output.ended, ProcessEnd::Code(0));
     }
 
     #[test]
     fn with_nobody_listening_writing_fails() {
-        let got = shell("echo hello || exit 7", b"", Listener::Gone);
-        assert_ne!(got.ended, Ended::Code(0));
+        let output = shell("echo hello || exit 7", b"", OutputReader::Closed);
+        assert_ne!(output.ended, ProcessEnd::Code(0));
     }
 
     #[test]
     fn a_program_that_is_not_there_is_told() {
         let command = Command::new("/no/such/program");
-        let got = run(
+        let output = run(
             command,
             Path::new("/"),
             &BTreeMap::new(),
             b"",
-            Listener::Here,
+            OutputReader::Open,
         );
-        assert!(matches!(got.ended, Ended::NotStarted(_)));
+        assert!(matches!(output.ended, ProcessEnd::NotStarted(_)));
     }
 }
