@@ -3,8 +3,8 @@
 //! The demo writes what agents would leave behind and answers what a person would be asked. All else
 //! is real: artifacts are read and checked, the engine decides, the test is run, the journal is kept.
 
-mod papers;
-mod scene;
+mod artifacts;
+mod demo_run;
 
 use engine::RunId;
 use runtime::context::Context;
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use views::{Paint, Style};
 
-use self::papers::Verdict;
-use self::scene::Scene;
+use self::artifacts::ReviewVerdict;
+use self::demo_run::DemoRun;
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 use crate::verification;
@@ -62,182 +62,189 @@ impl Play {
     /// Plays it, a line at a time.
     pub fn perform(self, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::for_writing(&self.context)?;
-        let mut teller = Teller::new(output);
-        teller.begin()?;
-        let mut scene = Scene::open(workspace, &self.context)?;
-        let run = story(&mut scene, &mut teller)?;
-        let intact = verified(&scene, &run, &mut teller)?;
-        drop(scene);
+        let mut narrator = Narrator::new(output);
+        narrator.begin()?;
+        let mut demo_run = DemoRun::open(workspace, &self.context)?;
+        let run = story(&mut demo_run, &mut narrator)?;
+        let intact = verified(&demo_run, &run, &mut narrator)?;
+        drop(demo_run);
         let folder = self.folder.path().to_owned();
         self.folder
             .close()
             .map_err(Failure::file("remove", &folder))?;
-        teller.end(&run, intact)?;
+        narrator.end(&run, intact)?;
         Ok(if intact { Exit::Success } else { Exit::No })
     }
 }
 
 /// What happens, in its order. Each step insists on the answer that it expects.
-fn story(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<RunId, Failure> {
-    teller.act(
+fn story(demo_run: &mut DemoRun<'_>, narrator: &mut Narrator<'_>) -> Result<RunId, Failure> {
+    narrator.act(
         "start",
         Style::Strong,
         "multi-ai, for the task \"greet people by name\"",
     )?;
-    requirements(scene, teller)?;
-    plan(scene, teller)?;
-    code(scene, teller)?;
-    scene.ended()
+    requirements(demo_run, narrator)?;
+    plan(demo_run, narrator)?;
+    code(demo_run, narrator)?;
+    demo_run.ended()
 }
 
-fn requirements(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
-    scene.write("greet.sh", papers::GREETING_WRONG)?;
-    let refused = scene.refused("implementer")?;
-    teller.act(
+fn requirements(demo_run: &mut DemoRun<'_>, narrator: &mut Narrator<'_>) -> Result<(), Failure> {
+    demo_run.write("greet.sh", artifacts::GREETING_WRONG)?;
+    let refused = demo_run.refused("implementer")?;
+    narrator.act(
         "REFUSED",
         Style::Bad,
         &format!("'implementer' starts to code. {refused}"),
     )?;
 
-    scene.leaves(&[papers::SIGNAL_QUESTION], "requirements-gatherer")?;
-    let question = scene.question()?;
-    scene.answers(&[("language", "English")])?;
-    teller.act(
+    demo_run.leaves(&[artifacts::SIGNAL_QUESTION], "requirements-gatherer")?;
+    let question = demo_run.question()?;
+    demo_run.answers(&[("language", "English")])?;
+    narrator.act(
         "answer",
         Style::Wait,
         &format!("the requirements-gatherer asks: {question} English"),
     )?;
 
-    scene.leaves(
-        &[papers::SIGNAL_GATHERED, papers::STORY],
+    demo_run.leaves(
+        &[artifacts::SIGNAL_GATHERED, artifacts::STORY],
         "requirements-gatherer",
     )?;
-    let question = scene.asked()?;
-    scene.chooses("approve")?;
-    teller.act(
+    let question = demo_run.asked()?;
+    demo_run.chooses("approve")?;
+    narrator.act(
         "answer",
         Style::Wait,
         &format!("{question}: you answer approve"),
     )
 }
 
-fn plan(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
-    scene.leaves(&[papers::SIGNAL_DRAFTED, papers::PLAN], "planner")?;
-    scene.leaves(&[papers::SIGNAL_REFINED, papers::PLAN_REFINED], "planner")?;
-    teller.act(
+fn plan(demo_run: &mut DemoRun<'_>, narrator: &mut Narrator<'_>) -> Result<(), Failure> {
+    demo_run.leaves(&[artifacts::SIGNAL_DRAFTED, artifacts::PLAN], "planner")?;
+    demo_run.leaves(
+        &[artifacts::SIGNAL_REFINED, artifacts::PLAN_REFINED],
+        "planner",
+    )?;
+    narrator.act(
         "left",
         Style::Normal,
         "the planner writes a draft, then the plan: both match their schema",
     )?;
 
-    let looks_good = Verdict {
+    let looks_good = ReviewVerdict {
         reviewer: "plan-reviewer",
         model: "sonnet",
         status: "LGTM",
         summary: "looks good to me",
     };
-    scene.write(papers::PLAN_SONNET, &looks_good.text())?;
-    let refused = scene.refused("plan-reviewer")?;
-    teller.act(
+    demo_run.write(artifacts::PLAN_SONNET, &looks_good.text())?;
+    let refused = demo_run.refused("plan-reviewer")?;
+    narrator.act(
         "REFUSED",
         Style::Bad,
         &format!("a reviewer writes \"LGTM\". {refused}"),
     )?;
 
     let panel = [
-        ("plan-reviewer", "sonnet", papers::PLAN_SONNET),
-        ("plan-reviewer", "opus", papers::PLAN_OPUS),
-        ("review-codex", "codex", papers::PLAN_CODEX),
+        ("plan-reviewer", "sonnet", artifacts::PLAN_SONNET),
+        ("plan-reviewer", "opus", artifacts::PLAN_OPUS),
+        ("review-codex", "codex", artifacts::PLAN_CODEX),
     ];
-    approve(scene, panel, "nothing to add")?;
-    teller.act(
+    approve(demo_run, panel, "nothing to add")?;
+    narrator.act(
         "review",
         Style::Good,
         "three reviewers approve the plan, all on the same bytes",
     )
 }
 
-fn code(scene: &mut Scene<'_>, teller: &mut Teller<'_>) -> Result<(), Failure> {
-    scene.write("tests/greeting.sh", papers::TEST)?;
-    scene.leaves(&[papers::RESULT], "implementer")?;
-    teller.act(
+fn code(demo_run: &mut DemoRun<'_>, narrator: &mut Narrator<'_>) -> Result<(), Failure> {
+    demo_run.write("tests/greeting.sh", artifacts::TEST)?;
+    demo_run.leaves(&[artifacts::RESULT], "implementer")?;
+    narrator.act(
         "left",
         Style::Normal,
         "the implementer writes greet.sh and says that all tests pass",
     )?;
-    review(scene, "nothing to add")?;
-    teller.act("review", Style::Good, "three reviewers approve the code")?;
-    let failed = scene.checks()?;
-    teller.act(
+    review(demo_run, "nothing to add")?;
+    narrator.act("review", Style::Good, "three reviewers approve the code")?;
+    let failed = demo_run.checks()?;
+    narrator.act(
         "FAILED",
         Style::Bad,
         &format!("gatewright runs the test that you approved: {failed}"),
     )?;
 
-    scene.write("greet.sh", papers::GREETING_RIGHT)?;
-    scene.leaves(&[papers::RESULT_AGAIN], "implementer")?;
-    teller.act(
+    demo_run.write("greet.sh", artifacts::GREETING_RIGHT)?;
+    demo_run.leaves(&[artifacts::RESULT_AGAIN], "implementer")?;
+    narrator.act(
         "left",
         Style::Normal,
         "the implementer fixes greet.sh: the old approvals no longer count",
     )?;
-    review(scene, "now it greets by name")?;
-    teller.act(
+    review(demo_run, "now it greets by name")?;
+    narrator.act(
         "review",
         Style::Good,
         "three reviewers approve the new code",
     )?;
-    let passed = scene.checks()?;
-    teller.act(
+    let passed = demo_run.checks()?;
+    narrator.act(
         "passed",
         Style::Good,
         &format!("gatewright runs the test: {passed}"),
     )?;
-    teller.act("done", Style::Strong, "the run is completed")
+    narrator.act("done", Style::Strong, "the run is completed")
 }
 
-fn review(scene: &mut Scene<'_>, summary: &'static str) -> Result<(), Failure> {
+fn review(demo_run: &mut DemoRun<'_>, summary: &'static str) -> Result<(), Failure> {
     let panel = [
-        ("code-reviewer", "sonnet", papers::CODE_SONNET),
-        ("code-reviewer", "opus", papers::CODE_OPUS),
-        ("review-codex", "codex", papers::CODE_CODEX),
+        ("code-reviewer", "sonnet", artifacts::CODE_SONNET),
+        ("code-reviewer", "opus", artifacts::CODE_OPUS),
+        ("review-codex", "codex", artifacts::CODE_CODEX),
     ];
-    approve(scene, panel, summary)
+    approve(demo_run, panel, summary)
 }
 
 /// Every reviewer of the panel, with its model and its file, approves.
 fn approve(
-    scene: &mut Scene<'_>,
+    demo_run: &mut DemoRun<'_>,
     panel: [(&'static str, &'static str, &'static str); 3],
     summary: &'static str,
 ) -> Result<(), Failure> {
     for (reviewer, model, path) in panel {
-        let verdict = Verdict {
+        let verdict = ReviewVerdict {
             reviewer,
             model,
             status: "approved",
             summary,
         };
-        scene.leaves(&[(path, &verdict.text())], reviewer)?;
+        demo_run.leaves(&[(path, &verdict.text())], reviewer)?;
     }
     Ok(())
 }
 
-fn verified(scene: &Scene<'_>, run: &RunId, teller: &mut Teller<'_>) -> Result<bool, Failure> {
-    let findings = verification::verify(&scene.workspace, &[run.to_string()])?;
+fn verified(
+    demo_run: &DemoRun<'_>,
+    run: &RunId,
+    narrator: &mut Narrator<'_>,
+) -> Result<bool, Failure> {
+    let findings = verification::verify(&demo_run.workspace, &[run.to_string()])?;
     let (text, intact) = (findings.text(Paint::Plain), findings.is_intact());
     let style = if intact { Style::Good } else { Style::Bad };
-    teller.act("verify", style, text.trim_end())?;
+    narrator.act("verify", style, text.trim_end())?;
     Ok(intact)
 }
 
 /// Tells the play as text, line by line, or at its end as JSON.
-struct Teller<'a> {
+struct Narrator<'a> {
     output: &'a mut Output,
     acts: Vec<Act>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Narrator<'a> {
     fn new(output: &'a mut Output) -> Self {
         Self {
             output,

@@ -1,34 +1,34 @@
-//! Installing: our hooks in a host's settings, a pipeline's files in the project, and the way back.
+//! Installs and uninstalls our hooks in a host's settings, and a pipeline's files in the project.
 
 pub mod additions;
-pub mod back;
 pub mod disk;
-pub mod gone;
 pub mod health;
 pub mod hooks;
 pub mod host;
-pub mod marked;
+pub mod marked_section;
+pub mod missing_hooks;
 pub mod perform;
 pub mod pipeline;
-pub mod places;
 pub mod plan;
 pub mod plugin;
 pub mod program;
 pub mod record;
+pub mod settings_files;
+pub mod uninstall;
 
 use std::path::PathBuf;
 
 use evidence::Project;
 
-pub use gone::hooks_gone;
+pub use missing_hooks::hooks_gone;
 
 use additions::Additions;
-use disk::Base;
-use hooks::Wanted;
-use perform::Performing;
+use disk::BaseFolder;
+use hooks::HooksTarget;
+use perform::Installer;
 use plan::Plan;
-use program::Program;
-use record::{Record, Shelf};
+use program::OurProgram;
+use record::{InstallRecord, RecordFolder};
 use runtime::context::Context;
 use runtime::definition::Trouble;
 use runtime::enrolment::{self, Installed};
@@ -36,29 +36,29 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 
-/// What is to be installed.
-pub struct Wish {
-    /// A pipeline by its name or path; what is installed already when nobody names one.
+/// What to install.
+pub struct InstallRequest {
+    /// A pipeline by its name or path; `None` means what is already installed.
     pub pipeline: Option<String>,
-    pub wanted: Wanted,
+    pub target: HooksTarget,
 }
 
-/// An installation that is planned, and not yet done.
-pub struct Prepared {
+/// A planned installation.
+pub struct PreparedInstall {
     pub plan: Plan,
     state: State,
-    program: Program,
-    /// What will be installed in the project, and whether the hooks know it already.
+    program: OurProgram,
+    /// What the project will have, and whether that is already recorded.
     installed: Option<Installed>,
     known: bool,
 }
 
-impl Prepared {
+impl PreparedInstall {
     pub fn is_done(&self) -> bool {
         self.plan.changes.is_empty() && self.known
     }
 
-    /// Is this the same as what was shown before?
+    /// Is this the same as an earlier plan?
     pub fn is_same(&self, other: &Self) -> bool {
         self.plan.changes == other.plan.changes && self.installed == other.installed
     }
@@ -71,13 +71,13 @@ impl Prepared {
     }
 
     pub fn perform(&self) -> Result<(), Failure> {
-        let performing = self.performing();
-        let mut steps = performing.steps().into_iter();
-        steps.try_for_each(|step| performing.take(&step))
+        let installer = self.installer();
+        let mut steps = installer.steps().into_iter();
+        steps.try_for_each(|step| installer.take(&step))
     }
 
-    fn performing(&self) -> Performing<'_> {
-        Performing {
+    fn installer(&self) -> Installer<'_> {
+        Installer {
             state: &self.state,
             plan: &self.plan,
             program: &self.program,
@@ -86,23 +86,27 @@ impl Prepared {
     }
 }
 
-/// Plans what was wished for. Nothing is written.
-pub fn prepare(context: &Context, wish: &Wish) -> Result<Prepared, Trouble> {
+/// Plans an installation. Writes nothing.
+pub fn prepare(context: &Context, request: &InstallRequest) -> Result<PreparedInstall, Trouble> {
     let state = context.state()?;
-    let program = Program::of_process(&context.environment)?;
-    match wish.wanted {
-        Wanted::User => Ok(for_user(context, state, program)?),
-        Wanted::Local | Wanted::Shared => in_project(context, wish, state, program),
+    let program = OurProgram::of_process(&context.environment)?;
+    match request.target {
+        HooksTarget::User => Ok(for_user(context, state, program)?),
+        HooksTarget::Local | HooksTarget::Shared => in_project(context, request, state, program),
     }
 }
 
-fn for_user(context: &Context, state: State, program: Program) -> Result<Prepared, Failure> {
+fn for_user(
+    context: &Context,
+    state: State,
+    program: OurProgram,
+) -> Result<PreparedInstall, Failure> {
     let project = project(context, &state)?;
-    let places = places::look(&context.environment, &project);
+    let places = settings_files::look(&context.environment, &project);
     let mut plan = Plan::new(&user_folder(&context.environment)?);
-    hooks::plan(&mut plan, Wanted::User, &places, &program)?;
+    hooks::plan(&mut plan, HooksTarget::User, &places, &program)?;
     plan.note("type `gatewright init PIPELINE` in each project that you want to guard");
-    Ok(Prepared {
+    Ok(PreparedInstall {
         plan,
         state,
         program,
@@ -113,12 +117,14 @@ fn for_user(context: &Context, state: State, program: Program) -> Result<Prepare
 
 fn in_project(
     context: &Context,
-    wish: &Wish,
+    request: &InstallRequest,
     state: State,
-    program: Program,
-) -> Result<Prepared, Trouble> {
+    program: OurProgram,
+) -> Result<PreparedInstall, Trouble> {
     let project = project(context, &state)?;
-    let record = Shelf::of(&state, &project.root).read()?.unwrap_or_default();
+    let record = RecordFolder::of(&state, &project.root)
+        .read()?
+        .unwrap_or_default();
     let present = installed(&state, &project.key)?;
     let mut plan = Plan::new(&project.root);
     let mut after = present.clone().unwrap_or_else(|| Installed {
@@ -126,7 +132,7 @@ fn in_project(
         pipelines: Vec::new(),
     });
     let mut additions = Vec::new();
-    for word in words(wish, present.as_ref(), &project) {
+    for word in words(request, present.as_ref(), &project) {
         let mut chosen = pipeline::choose(context, &project, &record, &word)?;
         chosen.plan(&mut plan, &record)?;
         additions.push(chosen.additions());
@@ -137,14 +143,17 @@ fn in_project(
     after
         .pipelines
         .sort_by(|one, other| one.name.cmp(&other.name));
-    let places = places::look(&context.environment, &project);
-    hooks::plan(&mut plan, wish.wanted, &places, &program)?;
-    let local = plan.changes.iter().any(|it| it.path == places::LOCAL);
-    let settings = (local && wish.wanted == Wanted::Local).then(Additions::of_settings);
+    let places = settings_files::look(&context.environment, &project);
+    hooks::plan(&mut plan, request.target, &places, &program)?;
+    let local = plan
+        .changes
+        .iter()
+        .any(|it| it.path == settings_files::LOCAL);
+    let settings = (local && request.target == HooksTarget::Local).then(Additions::of_settings);
     additions.extend(settings);
     additions::plan_ignored(&mut plan, &project, &additions)?;
     additions::plan_memory(&mut plan, &additions)?;
-    Ok(Prepared {
+    Ok(PreparedInstall {
         plan,
         state,
         program,
@@ -154,7 +163,7 @@ fn in_project(
 }
 
 /// The pipelines that are meant, as they are looked for.
-fn words(wish: &Wish, present: Option<&Installed>, project: &Project) -> Vec<String> {
+fn words(request: &InstallRequest, present: Option<&Installed>, project: &Project) -> Vec<String> {
     let installed = present.iter().flat_map(|present| &present.pipelines);
     let installed = installed.map(|pipeline| {
         let name = pipeline.name.to_string();
@@ -163,7 +172,7 @@ fn words(wish: &Wish, present: Option<&Installed>, project: &Project) -> Vec<Str
             (Some(_), _) | (None, None) => name,
         }
     });
-    match &wish.pipeline {
+    match &request.pipeline {
         Some(word) => vec![word.clone()],
         None if present.is_some() => installed.collect(),
         None => vec![pipeline::DEFAULT.to_owned()],
@@ -193,37 +202,37 @@ pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
 }
 
 /// A removal that is planned, and not yet done.
-pub struct Removal {
+pub struct PreparedRemoval {
     pub plan: Plan,
     state: State,
-    record: Option<Record>,
+    record: Option<InstallRecord>,
 }
 
-impl Removal {
+impl PreparedRemoval {
     pub fn is_done(&self) -> bool {
         self.plan.changes.is_empty() && self.record.is_none()
     }
 
     pub fn perform(&self) -> Result<(), Failure> {
-        back::perform(&self.state, &self.plan, self.record.as_ref())
+        uninstall::perform(&self.state, &self.plan, self.record.as_ref())
     }
 }
 
 /// Plans the way back.
-pub fn prepare_removal(context: &Context, wanted: Wanted) -> Result<Removal, Failure> {
+pub fn prepare_removal(context: &Context, target: HooksTarget) -> Result<PreparedRemoval, Failure> {
     let state = context.state()?;
-    let program = Program::of_process(&context.environment)?;
-    let root = match wanted {
-        Wanted::User => user_folder(&context.environment)?,
-        Wanted::Local | Wanted::Shared => project(context, &state)?.root,
+    let program = OurProgram::of_process(&context.environment)?;
+    let root = match target {
+        HooksTarget::User => user_folder(&context.environment)?,
+        HooksTarget::Local | HooksTarget::Shared => project(context, &state)?.root,
     };
-    let record = Shelf::of(&state, &root).read()?;
-    let base = Base::new(root);
-    let mut plan = back::plan(&state, &base, record.as_ref(), &program, wanted)?;
-    if record.is_none() && wanted != Wanted::User {
+    let record = RecordFolder::of(&state, &root).read()?;
+    let base = BaseFolder::new(root);
+    let mut plan = uninstall::plan(&state, &base, record.as_ref(), &program, target)?;
+    if record.is_none() && target != HooksTarget::User {
         tell_elsewhere(&mut plan, &state, &project(context, &state)?);
     }
-    Ok(Removal {
+    Ok(PreparedRemoval {
         plan,
         state,
         record,

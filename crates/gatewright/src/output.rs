@@ -82,9 +82,9 @@ impl Output {
 
     /// An output that a test can read: what was printed as facts, and what was said.
     #[cfg(test)]
-    pub fn kept(format: Format) -> (Self, Kept, Kept) {
-        let (data, talk) = (Kept::default(), Kept::default());
-        let stream = |kept: &Kept| Stream {
+    pub fn kept(format: Format) -> (Self, CapturedOutput, CapturedOutput) {
+        let (data, talk) = (CapturedOutput::default(), CapturedOutput::default());
+        let stream = |kept: &CapturedOutput| Stream {
             sink: Box::new(kept.clone()),
             paint: Paint::Plain,
             is_terminal: false,
@@ -209,17 +209,17 @@ impl Stream {
 /// What was printed.
 #[cfg(test)]
 #[derive(Clone, Default)]
-pub struct Kept(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+pub struct CapturedOutput(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
 
 #[cfg(test)]
-impl Kept {
+impl CapturedOutput {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.borrow()).into_owned()
     }
 }
 
 #[cfg(test)]
-impl Write for Kept {
+impl Write for CapturedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())

@@ -12,15 +12,15 @@ use store::{Backend, Fault, Sqlite, Verification};
 use views::{Paint, Style};
 
 /// What was found about one run.
-pub struct Report {
+pub struct RunReport {
     run: RunId,
     verification: Verification,
-    marks: Marks,
+    marks: RunMarks,
 }
 
 /// What a reader must not overlook, however whole the journal is.
 #[derive(Default)]
-struct Marks {
+struct RunMarks {
     unwitnessed: bool,
     /// How many events nobody judged.
     unjudged: u32,
@@ -30,7 +30,7 @@ struct Marks {
 /// What was found about all of them.
 #[derive(Default)]
 pub struct Findings {
-    reports: Vec<Report>,
+    reports: Vec<RunReport>,
     /// What the database itself complains about.
     pages: Vec<String>,
 }
@@ -75,22 +75,22 @@ fn never_began(workspace: &Workspace<'_>, run: &RunId) -> bool {
     )
 }
 
-fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<Report>, Failure> {
+fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<RunReport>, Failure> {
     runs.into_iter().map(|run| report(workspace, run)).collect()
 }
 
-fn report(workspace: &Workspace<'_>, run: RunId) -> Result<Report, Failure> {
+fn report(workspace: &Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
     let verification = workspace.store.verify(&run)?;
     let marks = match workspace.store.run(&run) {
-        Ok(Some(stored)) => Marks {
+        Ok(Some(stored)) => RunMarks {
             unwitnessed: stored.run.driver == Driver::ByHand,
             unjudged: stored.run.unjudged,
             overrides: stored.run.overrides.iter().map(override_line).collect(),
         },
         // What cannot be read of it, the faults tell.
-        Ok(None) | Err(_) => Marks::default(),
+        Ok(None) | Err(_) => RunMarks::default(),
     };
-    Ok(Report {
+    Ok(RunReport {
         run,
         verification,
         marks,
@@ -131,12 +131,12 @@ impl Findings {
     }
 
     pub fn json(&self) -> Value {
-        let runs: Vec<Value> = self.reports.iter().map(Report::json).collect();
+        let runs: Vec<Value> = self.reports.iter().map(RunReport::json).collect();
         json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages })
     }
 }
 
-impl Report {
+impl RunReport {
     fn text(&self, paint: Paint) -> String {
         let Verification {
             entries,

@@ -6,7 +6,7 @@ use runtime::failure::Failure;
 use runtime::person_only;
 
 use crate::exit::Exit;
-use crate::install::health::{Level, Patient, Trial};
+use crate::install::health::{DoctorContext, Level, Trial};
 use crate::output::Output;
 
 /// Check whether this project is guarded and whether the guard works
@@ -31,7 +31,7 @@ impl Doctor {
         } else {
             Trial::Without
         };
-        let report = Patient::new(context)?.examine(trial);
+        let report = DoctorContext::new(context)?.examine(trial);
         output.facts(|paint| report.text(paint), || report.json())?;
         match report.worst() {
             Level::Red => Ok(Exit::No),

@@ -20,7 +20,7 @@ use views::{Untrusted, refusal};
 use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
 use crate::install::additions::Additions;
-use crate::install::disk::Base;
+use crate::install::disk::BaseFolder;
 use crate::output::Output;
 use crate::task;
 
@@ -77,7 +77,7 @@ impl DryRun {
             context,
             &project,
             word,
-            &Definition {
+            &CompiledDefinition {
                 sources: &sources,
                 pipeline,
             },
@@ -86,7 +86,7 @@ impl DryRun {
             missing.push(why.raw().to_owned());
         }
         let members = runners::members(pipeline.definition(), drive.usual_runner());
-        let wanted = programs::Wanted {
+        let wanted = programs::ProgramQuery {
             pipeline,
             run: run.as_ref(),
             members: &members,
@@ -204,7 +204,7 @@ impl DryRun {
 }
 
 /// The text of a definition, and what it compiles to.
-struct Definition<'a> {
+struct CompiledDefinition<'a> {
     sources: &'a Sources,
     pipeline: &'a Pipeline,
 }
@@ -214,7 +214,7 @@ fn origin_and_trust(
     context: &Context,
     project: &Project,
     word: &str,
-    Definition { sources, pipeline }: &Definition<'_>,
+    CompiledDefinition { sources, pipeline }: &CompiledDefinition<'_>,
 ) -> Result<(String, Trust), Failure> {
     let place = definition::place(word, &context.folder, &project.root)?;
     let shown = match &place {
@@ -241,7 +241,7 @@ fn lacking(
     pipeline: &Pipeline,
 ) -> Result<Vec<String>, Failure> {
     let additions = Additions::of(pipeline.definition(), sources);
-    let missing = additions.missing(&Base::new(project.root.clone()), project)?;
+    let missing = additions.missing(&BaseFolder::new(project.root.clone()), project)?;
     let missing = missing.into_iter();
     Ok(missing
         .map(|what| format!("{what}: `gatewright init` restores it"))

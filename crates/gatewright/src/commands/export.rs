@@ -18,7 +18,7 @@ use views::RunContext;
 use super::history::numbered;
 use super::list::freshness;
 use crate::exit::Exit;
-use crate::output::{Format as Printed, Output};
+use crate::output::{Format, Output};
 
 /// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub struct Export {
     run: String,
     /// Output format [default: jsonl; with --json: json]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ExportFormat>,
     /// Export only this artifact, as it was captured
     #[arg(long, value_name = "NAME", value_parser = parse_artifact, conflicts_with = "format")]
     artifact: Option<ArtifactName>,
@@ -38,7 +38,7 @@ pub struct Export {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// A JSON object a line, each with its kind
     Jsonl,
     /// One JSON list of the same objects
@@ -54,7 +54,7 @@ fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
 impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::persons(context, "export", Held::Nobody)?;
-        if self.format == Some(Format::Md) && output.format() == Printed::Json {
+        if self.format == Some(ExportFormat::Md) && output.format() == Format::Json {
             return Err(
                 Failure::usage("--format md and --json cannot be combined").hint("remove --json")
             );
@@ -68,15 +68,15 @@ impl Export {
             return Ok(Exit::Success);
         }
         let format = self.format.unwrap_or(match output.format() {
-            Printed::Json => Format::Json,
-            Printed::Text => Format::Jsonl,
+            Format::Json => ExportFormat::Json,
+            Format::Text => ExportFormat::Jsonl,
         });
         let shown = self.output.is_none() && output.is_terminal();
         let text = match format {
-            Format::Jsonl if shown => harmless(&lines(&workspace, &opened)?),
-            Format::Jsonl => lines(&workspace, &opened)?,
-            Format::Json => list(&workspace, &opened)?,
-            Format::Md => page(&workspace, &opened)?,
+            ExportFormat::Jsonl if shown => harmless(&lines(&workspace, &opened)?),
+            ExportFormat::Jsonl => lines(&workspace, &opened)?,
+            ExportFormat::Json => list(&workspace, &opened)?,
+            ExportFormat::Md => page(&workspace, &opened)?,
         };
         match &self.output {
             Some(path) => save(&context.folder.join(path), text.as_bytes())?,
@@ -97,7 +97,7 @@ impl Export {
         let text = String::from_utf8_lossy(bytes);
         match &self.output {
             Some(path) => save(&context.folder.join(path), bytes),
-            None if output.format() == Printed::Json => {
+            None if output.format() == Format::Json => {
                 output.json(&json!({ "artifact": artifact.as_str(), "content": text }))
             }
             None if output.is_terminal() => output.text(&views::safe(&text)),

@@ -22,21 +22,21 @@ pub struct Graph {
     pipeline: Option<String>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: GraphFormat,
     /// Draw the pipeline of this run, and mark the run's current stage
     #[arg(long, value_name = "RUN", conflicts_with = "pipeline")]
     run: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum GraphFormat {
     Text,
     Mermaid,
     Dot,
     Html,
 }
 
-impl Format {
+impl GraphFormat {
     fn word(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -80,10 +80,10 @@ impl Graph {
 
     fn draw(&self, pipeline: &Pipeline, run: Option<&Run>) -> String {
         match self.format {
-            Format::Text => diagram::text(pipeline, run),
-            Format::Mermaid => diagram::mermaid(pipeline, run),
-            Format::Dot => diagram::dot(pipeline, run),
-            Format::Html => diagram::html(pipeline, run),
+            GraphFormat::Text => diagram::text(pipeline, run),
+            GraphFormat::Mermaid => diagram::mermaid(pipeline, run),
+            GraphFormat::Dot => diagram::dot(pipeline, run),
+            GraphFormat::Html => diagram::html(pipeline, run),
         }
     }
 }

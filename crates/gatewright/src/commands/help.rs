@@ -16,89 +16,89 @@ pub struct Help {
 }
 
 /// A page of the documentation.
-struct Topic {
+struct HelpTopic {
     name: &'static str,
     about: &'static str,
     page: &'static str,
 }
 
-const TOPICS: [Topic; 16] = [
-    Topic {
+const TOPICS: [HelpTopic; 16] = [
+    HelpTopic {
         name: "readme",
         about: "What Gatewright does, with two tours",
         page: include_str!("../../../../README.md"),
     },
-    Topic {
+    HelpTopic {
         name: "guarded",
         about: "Guarded mode: a session of Claude Code, step by step",
         page: include_str!("../../../../docs/guarded.md"),
     },
-    Topic {
+    HelpTopic {
         name: "headless",
         about: "Headless mode: run, resume, queue, budgets",
         page: include_str!("../../../../docs/headless.md"),
     },
-    Topic {
+    HelpTopic {
         name: "pipelines",
         about: "The built-in pipelines",
         page: include_str!("../../../../docs/pipelines.md"),
     },
-    Topic {
+    HelpTopic {
         name: "language",
         about: "The language of pipeline files",
         page: include_str!("../../../../docs/language.md"),
     },
-    Topic {
+    HelpTopic {
         name: "scenarios",
         about: "Scenarios: unit tests of a pipeline",
         page: include_str!("../../../../docs/scenarios.md"),
     },
-    Topic {
+    HelpTopic {
         name: "people",
         about: "Which commands are for people only",
         page: include_str!("../../../../docs/people.md"),
     },
-    Topic {
+    HelpTopic {
         name: "install",
         about: "What `init` writes and what `uninit` restores",
         page: include_str!("../../../../docs/install.md"),
     },
-    Topic {
+    HelpTopic {
         name: "doctor",
         about: "What `doctor` checks",
         page: include_str!("../../../../docs/doctor.md"),
     },
-    Topic {
+    HelpTopic {
         name: "prove-guards",
         about: "What `prove-guards` tests",
         page: include_str!("../../../../docs/prove-guards.md"),
     },
-    Topic {
+    HelpTopic {
         name: "step",
         about: "Codex, Gemini CLI and scripts in a guarded run",
         page: include_str!("../../../../docs/step.md"),
     },
-    Topic {
+    HelpTopic {
         name: "hooks",
         about: "The contract of the hooks",
         page: include_str!("../../../../docs/hooks.md"),
     },
-    Topic {
+    HelpTopic {
         name: "metrics",
         about: "The figures of `metrics`",
         page: include_str!("../../../../docs/metrics.md"),
     },
-    Topic {
+    HelpTopic {
         name: "reliability",
         about: "How crashes are tested, and the results",
         page: include_str!("../../../../docs/reliability.md"),
     },
-    Topic {
+    HelpTopic {
         name: "rules",
         about: "All rules with their codes",
         page: include_str!("../../../../docs/rules.md"),
     },
-    Topic {
+    HelpTopic {
         name: "security",
         about: "What the guard stops and what it does not",
         page: include_str!("../../../../SECURITY.md"),

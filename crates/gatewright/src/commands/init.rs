@@ -13,11 +13,11 @@ use runtime::state::State;
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::install::hooks::Wanted;
+use crate::install::hooks::HooksTarget;
 use crate::install::host::TITLE;
 use crate::install::plan::Plan;
-use crate::install::record::Record;
-use crate::install::{self, Prepared, Wish, host, perform, pipeline, plugin};
+use crate::install::record::InstallRecord;
+use crate::install::{self, InstallRequest, PreparedInstall, host, perform, pipeline, plugin};
 use crate::output::{Format, Output};
 
 /// Guard this project: install a pipeline and the hooks for Claude Code
@@ -64,23 +64,23 @@ impl Init {
         }
     }
 
-    fn wish(&self) -> Wish {
-        let wanted = match (self.shared, self.user) {
-            (true, _) => Wanted::Shared,
-            (_, true) => Wanted::User,
-            (false, false) => Wanted::Local,
+    fn request(&self) -> InstallRequest {
+        let target = match (self.shared, self.user) {
+            (true, _) => HooksTarget::Shared,
+            (_, true) => HooksTarget::User,
+            (false, false) => HooksTarget::Local,
         };
-        Wish {
+        InstallRequest {
             pipeline: self.pipeline.clone(),
-            wanted,
+            target,
         }
     }
 
     fn install(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
-        let mut wish = self.wish();
-        refuse_agents(context, &wish)?;
-        self.choose(context, output, &mut wish)?;
-        let shown = install::prepare(context, &wish)?;
+        let mut request = self.request();
+        refuse_agents(context, &request)?;
+        self.choose(context, output, &mut request)?;
+        let shown = install::prepare(context, &request)?;
         if shown.is_done() {
             return Ok(nothing_to_do(output, &shown.plan)?);
         }
@@ -89,7 +89,7 @@ impl Init {
         perform::prepare(&state)?;
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         // Somebody else may have been quicker while this one was read.
-        let now = install::prepare(context, &wish)?;
+        let now = install::prepare(context, &request)?;
         if !now.is_same(&shown) && !now.is_done() && !self.yes {
             let failure = Failure::no("the files changed while you were reading");
             return Err(failure.hint("retry: `gatewright init`").into());
@@ -103,17 +103,17 @@ impl Init {
         &self,
         context: &Context,
         output: &mut Output,
-        wish: &mut Wish,
+        request: &mut InstallRequest,
     ) -> Result<(), Failure> {
         let asks = !self.yes && matches!(context.who(), Who::Person(_));
-        let open = wish.pipeline.is_none() && wish.wanted != Wanted::User;
-        if asks && open && !is_installed(context, &context.state()?, wish)? {
+        let open = request.pipeline.is_none() && request.target != HooksTarget::User;
+        if asks && open && !is_installed(context, &context.state()?, request)? {
             for builtin in language::builtin::all() {
                 output.say(&format!("{:<14} {}", builtin.name, builtin.about));
             }
             output.mutter(&format!("Which pipeline? [{}] ", pipeline::DEFAULT));
             let answer = typed();
-            wish.pipeline = Some(answer).filter(|answer| !answer.is_empty());
+            request.pipeline = Some(answer).filter(|answer| !answer.is_empty());
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Init {
         let state = context.state()?;
         let project = install::project(context, &state)?;
         let word = self.pipeline.as_deref().unwrap_or(pipeline::DEFAULT);
-        let chosen = pipeline::choose(context, &project, &Record::default(), word)?;
+        let chosen = pipeline::choose(context, &project, &InstallRecord::default(), word)?;
         let folder = context.folder.join(folder);
         let plan = plugin::plan(&folder, &chosen)?;
         self.agreed(context, output, &plan)?;
@@ -158,12 +158,12 @@ impl Init {
 }
 
 /// Where something is installed already, changing it is a person's business.
-fn refuse_agents(context: &Context, wish: &Wish) -> Result<(), Failure> {
+fn refuse_agents(context: &Context, request: &InstallRequest) -> Result<(), Failure> {
     let state = context.state()?;
-    if is_installed(context, &state, wish)? {
-        let held = match wish.wanted {
-            Wanted::User => Held::Nobody,
-            Wanted::Local | Wanted::Shared => person_only::held_here(context)?,
+    if is_installed(context, &state, request)? {
+        let held = match request.target {
+            HooksTarget::User => Held::Nobody,
+            HooksTarget::Local | HooksTarget::Shared => person_only::held_here(context)?,
         };
         person_only::persons(context, "init", held)
     } else {
@@ -171,13 +171,17 @@ fn refuse_agents(context: &Context, wish: &Wish) -> Result<(), Failure> {
     }
 }
 
-fn is_installed(context: &Context, state: &State, wish: &Wish) -> Result<bool, Failure> {
-    match wish.wanted {
-        Wanted::User => {
-            let removal = install::prepare_removal(context, Wanted::User)?;
+fn is_installed(
+    context: &Context,
+    state: &State,
+    request: &InstallRequest,
+) -> Result<bool, Failure> {
+    match request.target {
+        HooksTarget::User => {
+            let removal = install::prepare_removal(context, HooksTarget::User)?;
             Ok(!removal.is_done())
         }
-        Wanted::Local | Wanted::Shared => {
+        HooksTarget::Local | HooksTarget::Shared => {
             let project = install::project(context, state)?;
             Ok(install::installed(state, &project.key)?.is_some())
         }
@@ -214,7 +218,11 @@ fn nothing_to_do(output: &mut Output, plan: &Plan) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-fn tell_done(context: &Context, output: &mut Output, done: &Prepared) -> Result<Exit, Failure> {
+fn tell_done(
+    context: &Context,
+    output: &mut Output,
+    done: &PreparedInstall,
+) -> Result<Exit, Failure> {
     let host = host::find(&context.environment);
     let found = match &host {
         Some(host) => match &host.version {

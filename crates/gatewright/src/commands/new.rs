@@ -14,7 +14,7 @@ use serde_json::json;
 use views::{Paint, Style};
 
 use crate::exit::Exit;
-use crate::install::disk::Base;
+use crate::install::disk::BaseFolder;
 use crate::output::Output;
 
 /// Create a pipeline from a template or from another pipeline
@@ -72,7 +72,7 @@ impl New {
             None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
         };
         let files = made.files(&name);
-        let base = Base::new(project.root);
+        let base = BaseFolder::new(project.root);
         let missing = missing(&base, &files)?;
         // The definition last: what is half made has no name yet, and can be made again.
         for (path, bytes) in missing.iter().rev() {
@@ -177,7 +177,7 @@ impl Made {
 /// The files that are not there yet. What is there with the same content is shared; other content is
 /// somebody's own.
 fn missing<'a>(
-    base: &Base,
+    base: &BaseFolder,
     files: &'a [(String, Vec<u8>)],
 ) -> Result<Vec<&'a (String, Vec<u8>)>, Failure> {
     let mut missing = Vec::new();

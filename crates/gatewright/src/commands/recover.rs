@@ -25,7 +25,7 @@ pub struct Recover {
 }
 
 /// A run with what is left of it.
-struct Found {
+struct UnfinishedRun {
     opened: OpenRun,
     driver: Option<String>,
     left: Vec<Left>,
@@ -50,7 +50,7 @@ impl Recover {
             }
             let driver = lease::driver(workspace.store.lease(&run)?.as_ref());
             let left = recovery::left(&workspace, &opened);
-            found.push(Found {
+            found.push(UnfinishedRun {
                 opened,
                 driver,
                 left,
@@ -58,20 +58,24 @@ impl Recover {
         }
         output.facts(
             |_| text(&found),
-            || json!({ "runs": found.iter().map(Found::json).collect::<Vec<_>>() }),
+            || json!({ "runs": found.iter().map(UnfinishedRun::json).collect::<Vec<_>>() }),
         )?;
         Ok(Exit::Success)
     }
 }
 
-fn text(found: &[Found]) -> String {
+fn text(found: &[UnfinishedRun]) -> String {
     if found.is_empty() {
         return "this project has no active headless run\n".to_owned();
     }
-    found.iter().map(Found::text).collect::<Vec<_>>().join("\n")
+    found
+        .iter()
+        .map(UnfinishedRun::text)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-impl Found {
+impl UnfinishedRun {
     fn text(&self) -> String {
         let run = self.opened.run();
         let status = engine::status(&self.opened.pipeline, run);

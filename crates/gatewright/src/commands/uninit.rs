@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
-use crate::install::hooks::Wanted;
-use crate::install::{self, Removal, perform};
+use crate::install::hooks::HooksTarget;
+use crate::install::{self, PreparedRemoval, perform};
 use crate::output::{Format, Output};
 
 /// Remove what `init` installed in this project, and restore every file
@@ -29,21 +29,21 @@ pub struct Uninit {
 
 impl Uninit {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let (wanted, held) = if self.user {
-            (Wanted::User, Held::Nobody)
+        let (target, held) = if self.user {
+            (HooksTarget::User, Held::Nobody)
         } else {
-            (Wanted::Local, person_only::held_here(context)?)
+            (HooksTarget::Local, person_only::held_here(context)?)
         };
         person_only::persons(context, "uninit", held)?;
         let state = context.state()?;
-        let shown = install::prepare_removal(context, wanted)?;
+        let shown = install::prepare_removal(context, target)?;
         if shown.is_done() {
             return nothing_to_do(output, &shown);
         }
         self.agreed(context, output, &shown)?;
         perform::prepare(&state)?;
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
-        let now = install::prepare_removal(context, wanted)?;
+        let now = install::prepare_removal(context, target)?;
         if now.plan.changes != shown.plan.changes && !self.yes {
             let failure = Failure::no("the files changed while you were reading");
             return Err(failure.hint("retry: `gatewright uninit`"));
@@ -63,7 +63,7 @@ impl Uninit {
         &self,
         context: &Context,
         output: &mut Output,
-        removal: &Removal,
+        removal: &PreparedRemoval,
     ) -> Result<(), Failure> {
         if output.format() == Format::Text {
             output.text(&removal.plan.text(output.paint()))?;
@@ -84,13 +84,13 @@ impl Uninit {
     }
 }
 
-fn tell_notes(output: &mut Output, removal: &Removal) {
+fn tell_notes(output: &mut Output, removal: &PreparedRemoval) {
     for note in &removal.plan.notes {
         output.say(&format!("note: {note}"));
     }
 }
 
-fn nothing_to_do(output: &mut Output, removal: &Removal) -> Result<Exit, Failure> {
+fn nothing_to_do(output: &mut Output, removal: &PreparedRemoval) -> Result<Exit, Failure> {
     tell_notes(output, removal);
     output.facts(
         |_| "nothing to do: Gatewright is not installed here\n".to_owned(),

@@ -48,7 +48,7 @@ pub struct Worker {
 }
 
 /// What the threads report about their runs.
-enum Heard {
+enum WorkerMessage {
     Line(String),
     Left(RunId, Result<LeftOff, Failure>),
 }
@@ -61,33 +61,33 @@ impl Worker {
             limits: self.at_once.limits(),
             stop: signals::watch()?,
         };
-        let mut shift = Shift::new(context, &options);
+        let mut driven = DrivenRuns::new(context, &options);
         loop {
             let stopping = options.stop.load(Ordering::Relaxed);
-            let free = self.runs as usize - shift.decided.len();
+            let free = self.runs as usize - driven.decided.len();
             let due = if stopping || free == 0 {
                 Vec::new()
             } else {
-                shift.due()?
+                driven.due()?
             };
-            if shift.decided.is_empty() && (stopping || (due.is_empty() && self.once)) {
+            if driven.decided.is_empty() && (stopping || (due.is_empty() && self.once)) {
                 break;
             }
             for run in due.into_iter().take(free) {
-                shift.begin(run)?;
+                driven.begin(run)?;
             }
-            shift.listen(output);
+            driven.listen(output);
         }
         Ok(match options.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
-            false if shift.backoff.is_empty() => Exit::Success,
+            false if driven.backoff.is_empty() => Exit::Success,
             false => Exit::No,
         })
     }
 }
 
 /// The runs that are driven now, and what is known of the others.
-struct Shift<'s> {
+struct DrivenRuns<'s> {
     context: &'s Context,
     options: &'s DriveOptions,
     decided: BTreeSet<RunId>,
@@ -95,11 +95,11 @@ struct Shift<'s> {
     /// Runs that are driven at once share a store. With the last of them it is closed: whoever repairs it
     /// meanwhile finds nobody in it.
     group: Option<Group>,
-    sender: Sender<Heard>,
-    heard: Receiver<Heard>,
+    sender: Sender<WorkerMessage>,
+    heard: Receiver<WorkerMessage>,
 }
 
-impl<'s> Shift<'s> {
+impl<'s> DrivenRuns<'s> {
     fn new(context: &'s Context, options: &'s DriveOptions) -> Self {
         let (sender, heard) = mpsc::channel();
         Self {
@@ -139,8 +139,8 @@ impl<'s> Shift<'s> {
         let mut word = self.heard.recv_timeout(GLANCE).ok();
         while let Some(heard) = word {
             match heard {
-                Heard::Line(line) => output.say(&line),
-                Heard::Left(run, left) => {
+                WorkerMessage::Line(line) => output.say(&line),
+                WorkerMessage::Left(run, left) => {
                     self.decided.remove(&run);
                     match &left {
                         Ok(_) => self.backoff.passed(&run, Instant::now()),
@@ -157,12 +157,17 @@ impl<'s> Shift<'s> {
     }
 }
 
-fn drive(whereabouts: &Whereabouts, run: &RunId, options: &DriveOptions, sender: &Sender<Heard>) {
-    let left = |left| Heard::Left(run.clone(), left);
+fn drive(
+    whereabouts: &Whereabouts,
+    run: &RunId,
+    options: &DriveOptions,
+    sender: &Sender<WorkerMessage>,
+) {
+    let left = |left| WorkerMessage::Left(run.clone(), left);
     let fallen = Failure::bug("the thread of this run panicked");
     let last = DropSender::new(sender.clone(), left(Err(fallen)));
     let context = whereabouts.context();
-    let mut tell = |line: String| drop(sender.send(Heard::Line(line)));
+    let mut tell = |line: String| drop(sender.send(WorkerMessage::Line(line)));
     let mut watcher = Relay::new(run, &context.environment, &mut tell);
     let decided = Workspace::for_writing(&context)
         .and_then(|mut workspace| drive_run::drive(&mut workspace, run, options, &mut watcher));

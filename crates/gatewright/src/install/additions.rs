@@ -6,12 +6,12 @@ use evidence::Project;
 use language::Sources;
 use runtime::failure::Failure;
 
-use super::disk::Base;
+use super::disk::BaseFolder;
 use super::host::PLACES;
-use super::marked::{Marks, Owner, Unpaired};
-use super::places::LOCAL;
+use super::marked_section::{MarkStyle, SectionOwner, UnpairedMark};
 use super::plan::{Change, Plan};
-use super::record::Kind;
+use super::record::FileKind;
+use super::settings_files::LOCAL;
 
 const IGNORED: &str = ".gitignore";
 const MEMORY: &str = PLACES.memory;
@@ -19,7 +19,7 @@ const MEMORY: &str = PLACES.memory;
 /// What one pipeline adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Additions {
-    owner: Owner,
+    owner: SectionOwner,
     /// What git is to leave out: what we render for one machine, and what the definition names.
     ignored: Vec<String>,
     /// What every session is told.
@@ -39,7 +39,7 @@ impl Additions {
         let path = definition.protocol.as_ref();
         let protocol = path.and_then(|path| sources.files.get(path));
         Self {
-            owner: Owner::Pipeline(definition.name.to_string()),
+            owner: SectionOwner::Pipeline(definition.name.to_string()),
             ignored,
             protocol: protocol.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
         }
@@ -48,14 +48,14 @@ impl Additions {
     /// The settings of this machine, which git is to leave out.
     pub fn of_settings() -> Self {
         Self {
-            owner: Owner::Program,
+            owner: SectionOwner::Program,
             ignored: vec![LOCAL.to_owned()],
             protocol: None,
         }
     }
 
     /// What is no longer in the project's files, each with the file that lacks it.
-    pub fn missing(&self, base: &Base, project: &Project) -> Result<Vec<String>, Failure> {
+    pub fn missing(&self, base: &BaseFolder, project: &Project) -> Result<Vec<String>, Failure> {
         let mut missing = Vec::new();
         if project.is_git() {
             let present = text(base.read(IGNORED)?.as_deref());
@@ -66,7 +66,7 @@ impl Additions {
             && !base.is_link(MEMORY)
         {
             let present = base.read(MEMORY)?.unwrap_or_default();
-            let renewed = Marks::Markup.with(&present, &self.owner, &spaced(protocol));
+            let renewed = MarkStyle::Markup.with(&present, &self.owner, &spaced(protocol));
             if renewed.as_ref() != Ok(&present) {
                 missing.push(format!("{MEMORY} lacks the protocol of {}", self.owner));
             }
@@ -82,7 +82,7 @@ pub fn plan_ignored(plan: &mut Plan, project: &Project, all: &[Additions]) -> Re
     }
     let before = plan.base.read(IGNORED)?;
     let present = before.clone().unwrap_or_default();
-    let own = Marks::Hash.without_ours(&present);
+    let own = MarkStyle::Hash.without_ours(&present);
     let own = text(Some(&own.map_err(|unpaired| unclear(IGNORED, &unpaired))?));
     let mut after = present;
     for additions in all {
@@ -91,10 +91,10 @@ pub fn plan_ignored(plan: &mut Plan, project: &Project, all: &[Additions]) -> Re
             .map(String::as_str)
             .filter(|line| !has(&own, line))
             .collect();
-        let renewed = Marks::Hash.with(&after, &additions.owner, &lines.join("\n"));
+        let renewed = MarkStyle::Hash.with(&after, &additions.owner, &lines.join("\n"));
         after = renewed.map_err(|unpaired| unclear(IGNORED, &unpaired))?;
     }
-    push(plan, IGNORED, Marks::Hash, before, after);
+    push(plan, IGNORED, MarkStyle::Hash, before, after);
     Ok(())
 }
 
@@ -113,28 +113,28 @@ pub fn plan_memory(plan: &mut Plan, all: &[Additions]) -> Result<(), Failure> {
     for additions in all {
         let protocol = additions.protocol.as_deref().map(spaced);
         let protocol = protocol.unwrap_or_default();
-        let renewed = Marks::Markup.with(&after, &additions.owner, &protocol);
+        let renewed = MarkStyle::Markup.with(&after, &additions.owner, &protocol);
         after = renewed.map_err(|unpaired| unclear(MEMORY, &unpaired))?;
     }
-    push(plan, MEMORY, Marks::Markup, before, after);
+    push(plan, MEMORY, MarkStyle::Markup, before, after);
     Ok(())
 }
 
-fn push(plan: &mut Plan, path: &str, marks: Marks, before: Option<Vec<u8>>, after: Vec<u8>) {
+fn push(plan: &mut Plan, path: &str, marks: MarkStyle, before: Option<Vec<u8>>, after: Vec<u8>) {
     // A file in which nothing would stand is not made.
     if before.is_none() && after.is_empty() {
         return;
     }
     plan.push(Change {
         path: path.to_owned(),
-        kind: Kind::Marked(marks),
+        kind: FileKind::Marked(marks),
         before,
         after: Some(after),
     });
 }
 
 /// Who took one of our marks away must say what is to become of the rest.
-pub fn unclear(path: &str, unpaired: &Unpaired) -> Failure {
+pub fn unclear(path: &str, unpaired: &UnpairedMark) -> Failure {
     let mark = &unpaired.mark;
     Failure::no(format!(
         "in {path} the end mark of Gatewright's part is missing: {mark}"

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The folder below which everything happens. It has been made canonical, or is not there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Base {
+pub struct BaseFolder {
     root: PathBuf,
     /// What a new file may be used for, and by whom.
     mode: u32,
@@ -27,7 +27,7 @@ enum Absent {
     Leave,
 }
 
-impl Base {
+impl BaseFolder {
     pub fn new(root: PathBuf) -> Self {
         Self { root, mode: 0o666 }
     }
@@ -215,9 +215,9 @@ mod tests {
 
     use super::*;
 
-    fn base() -> (tempfile::TempDir, Base) {
+    fn base() -> (tempfile::TempDir, BaseFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let base = Base::new(folder.path().canonicalize().unwrap());
+        let base = BaseFolder::new(folder.path().canonicalize().unwrap());
         (folder, base)
     }
 

@@ -1,12 +1,12 @@
-//! Health: what holds an installation together, looked at piece by piece.
+//! The checks of `gatewright doctor`.
 
 mod hooks;
 mod host;
+mod last_events;
 mod live;
 mod machine;
 mod pipelines;
 mod probe;
-mod seen;
 
 use evidence::Project;
 use runtime::context::Context;
@@ -16,13 +16,13 @@ use runtime::state::State;
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
-use super::places::{self, Place};
-use super::program::Program;
+use super::program::OurProgram;
+use super::settings_files::{self, HostSettingsFile};
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    pub topic: Topic,
+    pub topic: CheckTopic,
     pub level: Level,
     pub says: String,
     /// What to do about it.
@@ -38,7 +38,7 @@ pub enum Level {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Topic {
+pub enum CheckTopic {
     Program,
     Host,
     Settings,
@@ -70,7 +70,7 @@ impl Level {
     }
 }
 
-impl Topic {
+impl CheckTopic {
     fn word(self) -> &'static str {
         match self {
             Self::Program => "program",
@@ -136,22 +136,22 @@ pub enum Trial {
 }
 
 /// All that is looked at.
-pub struct Patient<'a> {
+pub struct DoctorContext<'a> {
     pub context: &'a Context,
     pub state: State,
-    pub program: Program,
+    pub program: OurProgram,
     pub project: Project,
-    pub places: Vec<Place>,
+    pub places: Vec<HostSettingsFile>,
     pub installed: Result<Option<Installed>, String>,
 }
 
-impl<'a> Patient<'a> {
+impl<'a> DoctorContext<'a> {
     pub fn new(context: &'a Context) -> Result<Self, Failure> {
         let state = context.state()?;
         let project = super::project(context, &state)?;
         Ok(Self {
-            program: Program::of_process(&context.environment)?,
-            places: places::look(&context.environment, &project),
+            program: OurProgram::of_process(&context.environment)?,
+            places: settings_files::look(&context.environment, &project),
             installed: super::installed(&state, &project.key).map_err(|it| it.to_string()),
             context,
             state,
@@ -160,7 +160,7 @@ impl<'a> Patient<'a> {
     }
 
     /// Looks at everything, in the order in which one thing rests on another.
-    pub fn examine(&self, trial: Trial) -> Report {
+    pub fn examine(&self, trial: Trial) -> DoctorReport {
         let host = super::host::find(&self.context.environment);
         let mut findings = vec![machine::program(self)];
         findings.push(host::finding(host.as_ref()));
@@ -174,17 +174,17 @@ impl<'a> Patient<'a> {
         findings.extend(machine::state(self));
         findings.push(machine::store(self));
         findings.extend(machine::spool(self));
-        findings.extend(seen::finding(self));
+        findings.extend(last_events::finding(self));
         findings.extend(machine::assurance());
-        Report { findings }
+        DoctorReport { findings }
     }
 }
 
-pub struct Report {
+pub struct DoctorReport {
     findings: Vec<Finding>,
 }
 
-impl Report {
+impl DoctorReport {
     pub fn worst(&self) -> Level {
         let levels = self.findings.iter().map(|finding| finding.level);
         levels.max().unwrap_or(Level::Fine)

@@ -1,22 +1,22 @@
-//! Which settings file gets our hooks, and what becomes of the others.
+//! Chooses the settings file for our hooks, and cleans up the others.
 
 use hosts::settings::{HookInvocation, Settings, StatusLine};
 use runtime::failure::Failure;
 
-use super::gone;
 use super::host::{FORMAT, TITLE};
-use super::places::{Found, LOCAL, Place, SHARED, Scope, USER};
+use super::missing_hooks;
 use super::plan::{Change, Plan};
-use super::program::Program;
-use super::record::Kind;
+use super::program::OurProgram;
+use super::record::FileKind;
+use super::settings_files::{FileState, HostSettingsFile, LOCAL, SHARED, Scope, USER};
 
-/// The name under which our plugin is known.
+/// The name of our plugin.
 pub const PLUGIN: &str = "gatewright";
 
-/// Where hooks are to stand.
+/// Where to install the hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// In the project, for this machine, unless they stand somewhere already.
+pub enum HooksTarget {
+    /// In the project, for this machine, unless they are installed elsewhere.
     Local,
     /// In the project, for everybody.
     Shared,
@@ -27,14 +27,14 @@ pub enum Wanted {
 /// Plans the hooks of a project.
 pub fn plan(
     plan: &mut Plan,
-    wanted: Wanted,
-    places: &[Place],
-    program: &Program,
+    target: HooksTarget,
+    places: &[HostSettingsFile],
+    program: &OurProgram,
 ) -> Result<(), Failure> {
     tell_switches(plan, places);
-    match wanted {
-        Wanted::Local => local(plan, places, program),
-        Wanted::Shared => {
+    match target {
+        HooksTarget::Local => local(plan, places, program),
+        HooksTarget::Shared => {
             put(
                 plan,
                 SHARED,
@@ -44,14 +44,18 @@ pub fn plan(
             )?;
             take_out(plan, LOCAL, program)
         }
-        Wanted::User => {
+        HooksTarget::User => {
             let call = FORMAT.call_by_path(&program.path);
             put(plan, USER, &call, program, StatusLine::Ours)
         }
     }
 }
 
-fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Failure> {
+fn local(
+    plan: &mut Plan,
+    places: &[HostSettingsFile],
+    program: &OurProgram,
+) -> Result<(), Failure> {
     let elsewhere = || places.iter().filter(|place| place.scope != Scope::Local);
     if let Some(place) = elsewhere().find(|place| is_complete(place, program)) {
         plan.note(format!("the hooks are already in {}", place.path.display()));
@@ -61,7 +65,7 @@ fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Fai
         plan.note("the hooks come with the plugin");
         return Ok(());
     }
-    let mut others = elsewhere().filter_map(Place::settings);
+    let mut others = elsewhere().filter_map(HostSettingsFile::settings);
     let status_line = if others.any(Settings::has_status_line) {
         StatusLine::AsItIs
     } else {
@@ -71,20 +75,20 @@ fn local(plan: &mut Plan, places: &[Place], program: &Program) -> Result<(), Fai
     put(plan, LOCAL, &call, program, status_line)
 }
 
-fn has_plugin(place: &Place) -> bool {
+fn has_plugin(place: &HostSettingsFile) -> bool {
     let settings = place.settings();
     settings.is_some_and(|settings| settings.enables_plugin(PLUGIN))
 }
 
 /// Are all our hooks in this file, so that they hold?
-pub fn is_complete(place: &Place, program: &Program) -> bool {
+pub fn is_complete(place: &HostSettingsFile, program: &OurProgram) -> bool {
     let Some(settings) = place.settings() else {
         return false;
     };
     let hooks = settings.hooks(&program.path);
     FORMAT.registered.iter().all(|registered| {
         let mut here = hooks.iter().filter(|hook| hook.event == registered.event);
-        here.any(|hook| gone::holds(hook, program))
+        here.any(|hook| missing_hooks::is_current(hook, program))
     })
 }
 
@@ -92,7 +96,7 @@ fn put(
     plan: &mut Plan,
     path: &str,
     call: &HookInvocation,
-    program: &Program,
+    program: &OurProgram,
     status_line: StatusLine,
 ) -> Result<(), Failure> {
     let before = plan.base.read(path)?;
@@ -111,7 +115,7 @@ fn put(
 }
 
 /// Plans a settings file without anything of ours.
-pub fn take_out(plan: &mut Plan, path: &str, program: &Program) -> Result<(), Failure> {
+pub fn take_out(plan: &mut Plan, path: &str, program: &OurProgram) -> Result<(), Failure> {
     let Some(before) = plan.base.read(path)? else {
         return Ok(());
     };
@@ -141,22 +145,22 @@ fn shown(plan: &Plan, path: &str) -> String {
 fn changed(path: &str, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Change {
     Change {
         path: path.to_owned(),
-        kind: Kind::Settings,
+        kind: FileKind::Settings,
         before,
         after,
     }
 }
 
 /// What would keep our hooks from being called, wherever they stand.
-fn tell_switches(plan: &mut Plan, places: &[Place]) {
+fn tell_switches(plan: &mut Plan, places: &[HostSettingsFile]) {
     for place in places {
         let path = place.path.display();
         match &place.found {
-            Found::Settings(settings) if settings.disables_all_hooks() => plan.note(format!(
+            FileState::Settings(settings) if settings.disables_all_hooks() => plan.note(format!(
                 "{path} disables all hooks: nothing is guarded until you remove that"
             )),
-            Found::Settings(_) | Found::Nothing => {}
-            Found::Unfit(reason) => {
+            FileState::Settings(_) | FileState::Missing => {}
+            FileState::Unusable(reason) => {
                 plan.note(format!("{TITLE} cannot read {path}: {reason}"));
             }
         }

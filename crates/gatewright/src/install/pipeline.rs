@@ -15,10 +15,10 @@ use runtime::project_files::PROJECT_FOLDER as OWN_FOLDER;
 use runtime::trust::{self, Subject};
 
 use super::additions::Additions;
-use super::disk::Base;
+use super::disk::BaseFolder;
 use super::host::PLACES;
 use super::plan::{Change, Plan};
-use super::record::{Kind, Record};
+use super::record::{FileKind, InstallRecord};
 
 /// What a new user gets who names none.
 pub const DEFAULT: &str = "context-first";
@@ -26,7 +26,7 @@ pub const DEFAULT: &str = "context-first";
 const HOST_FOLDER: &str = PLACES.folder;
 
 /// A pipeline with all that goes with it.
-pub struct Chosen {
+pub struct PipelineToInstall {
     pub definition: Definition,
     pub sources: Sources,
     /// Its file, as seen from the project's root.
@@ -41,9 +41,9 @@ pub struct Chosen {
 pub fn choose(
     context: &Context,
     project: &Project,
-    record: &Record,
+    record: &InstallRecord,
     word: &str,
-) -> Result<Chosen, Trouble> {
+) -> Result<PipelineToInstall, Trouble> {
     match definition::place(word, &context.folder, &project.root)? {
         Place::Builtin(builtin) => builtin_in(context, project, record, builtin),
         Place::File { path, shown } => own(context, project, &path, &shown),
@@ -53,11 +53,11 @@ pub fn choose(
 fn builtin_in(
     context: &Context,
     project: &Project,
-    record: &Record,
+    record: &InstallRecord,
     builtin: &Builtin,
-) -> Result<Chosen, Trouble> {
+) -> Result<PipelineToInstall, Trouble> {
     let file = format!("{OWN_FOLDER}/{}.toml", builtin.name);
-    let base = Base::new(project.root.clone());
+    let base = BaseFolder::new(project.root.clone());
     if let Some(present) = base.read(&file)?
         && present != builtin.text.as_bytes()
         && !record.has_unchanged(&file, &present)
@@ -74,7 +74,7 @@ fn builtin_in(
     let main = (file.clone(), sources.main.bytes.clone());
     let files: Vec<(String, Vec<u8>)> = std::iter::once(main).chain(referred).collect();
     refuse_others(&base, record, &files)?;
-    Ok(Chosen {
+    Ok(PipelineToInstall {
         definition,
         sources,
         file,
@@ -84,7 +84,11 @@ fn builtin_in(
 }
 
 /// A file of another content in the place of one of ours would make another pipeline of it.
-fn refuse_others(base: &Base, record: &Record, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+fn refuse_others(
+    base: &BaseFolder,
+    record: &InstallRecord,
+    files: &[(String, Vec<u8>)],
+) -> Result<(), Failure> {
     for (path, bytes) in files {
         let present = base.read(path)?;
         let other = present.filter(|present| present != bytes);
@@ -98,7 +102,12 @@ fn refuse_others(base: &Base, record: &Record, files: &[(String, Vec<u8>)]) -> R
 }
 
 /// A pipeline of the project's own. Nothing of it reaches the host before a person trusts it.
-fn own(context: &Context, project: &Project, path: &Path, shown: &str) -> Result<Chosen, Trouble> {
+fn own(
+    context: &Context,
+    project: &Project,
+    path: &Path,
+    shown: &str,
+) -> Result<PipelineToInstall, Trouble> {
     let sources = group_members::settled(definition::read(path, shown)?, &project.root)?;
     let definition = definition::compile(&sources)?.pipeline.definition().clone();
     let file = inside(path, &project.root)?;
@@ -106,7 +115,7 @@ fn own(context: &Context, project: &Project, path: &Path, shown: &str) -> Result
         let subject = Subject::new(path, &sources, &definition, &project.root)?;
         trust::require(&context.state()?, shown, &subject)?;
     }
-    Ok(Chosen {
+    Ok(PipelineToInstall {
         definition,
         sources,
         file,
@@ -127,9 +136,9 @@ fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
     })
 }
 
-impl Chosen {
+impl PipelineToInstall {
     /// Plans the pipeline's own files, and those that the host gets.
-    pub fn plan(&mut self, plan: &mut Plan, record: &Record) -> Result<(), Failure> {
+    pub fn plan(&mut self, plan: &mut Plan, record: &InstallRecord) -> Result<(), Failure> {
         plan.notes.append(&mut self.notes);
         for (path, bytes) in &self.files {
             let before = plan.base.read(path)?;
@@ -174,7 +183,7 @@ impl Chosen {
 fn made(path: &str, before: Option<Vec<u8>>, bytes: &[u8]) -> Change {
     Change {
         path: path.to_owned(),
-        kind: Kind::Made,
+        kind: FileKind::Made,
         before,
         after: Some(bytes.to_vec()),
     }

@@ -6,13 +6,13 @@ use runtime::trust::diff;
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
-use super::disk::Base;
-use super::record::Kind;
+use super::disk::BaseFolder;
+use super::record::FileKind;
 
 /// What will be done below one folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    pub base: Base,
+    pub base: BaseFolder,
     pub changes: Vec<Change>,
     /// What people should know, whether something changes or not.
     pub notes: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub path: String,
-    pub kind: Kind,
+    pub kind: FileKind,
     /// What it holds now; nothing if it is not there.
     pub before: Option<Vec<u8>>,
     /// What it will hold; nothing if it will be removed.
@@ -31,7 +31,7 @@ pub struct Change {
 impl Plan {
     pub fn new(root: &Path) -> Self {
         Self {
-            base: Base::new(root.to_owned()),
+            base: BaseFolder::new(root.to_owned()),
             changes: Vec::new(),
             notes: Vec::new(),
         }
@@ -70,7 +70,7 @@ impl Change {
     fn text(&self, paint: Paint) -> String {
         let path = views::line(&self.path);
         match (&self.before, &self.after) {
-            (None, Some(after)) if self.kind == Kind::Made => {
+            (None, Some(after)) if self.kind == FileKind::Made => {
                 let line = format!("new      {path} ({})", lines(after));
                 format!("{}\n", paint.on(Style::Good, &line))
             }

@@ -6,12 +6,12 @@ use hosts::claude::plugin::{self, Plugin};
 use runtime::failure::Failure;
 
 use super::hooks::PLUGIN;
-use super::pipeline::Chosen;
+use super::pipeline::PipelineToInstall;
 use super::plan::{Change, Plan};
-use super::record::Kind;
+use super::record::FileKind;
 
 /// Plans a plugin's files. The folder is new or empty, or holds a plugin of ours.
-pub fn plan(folder: &Path, chosen: &Chosen) -> Result<Plan, Failure> {
+pub fn plan(folder: &Path, chosen: &PipelineToInstall) -> Result<Plan, Failure> {
     let mut plan = Plan::new(folder);
     refuse_others(folder)?;
     let name = &chosen.definition.name;
@@ -30,7 +30,7 @@ pub fn plan(folder: &Path, chosen: &Chosen) -> Result<Plan, Failure> {
         plan.push(Change {
             before: plan.base.read(&path)?,
             path,
-            kind: Kind::Made,
+            kind: FileKind::Made,
             after: Some(bytes),
         });
     }
@@ -59,7 +59,7 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-fn readme(chosen: &Chosen) -> String {
+fn readme(chosen: &PipelineToInstall) -> String {
     let name = &chosen.definition.name;
     let about = &chosen.definition.about;
     format!(

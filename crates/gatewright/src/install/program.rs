@@ -7,13 +7,13 @@ use runtime::failure::Failure;
 
 /// The program that runs now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct OurProgram {
     /// An absolute path that leads to it.
     pub path: String,
     real: PathBuf,
 }
 
-impl Program {
+impl OurProgram {
     /// A path on which people find it by its name is taken before the place to which it leads: an
     /// update may change the place.
     pub fn of_process(environment: &Environment) -> Result<Self, Failure> {
@@ -79,7 +79,7 @@ mod tests {
                 "PATH".into(),
                 std::env::join_paths([Path::new("."), path]).unwrap(),
             );
-            Program::of_process(&Environment::new([search])).unwrap()
+            OurProgram::of_process(&Environment::new([search])).unwrap()
         };
         assert_eq!(with(folder.path()).path, real.to_str().unwrap());
         let link = folder.path().join(name);

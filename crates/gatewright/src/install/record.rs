@@ -1,4 +1,4 @@
-//! What was installed below a folder: the files as they were before, so that they can come back.
+//! The record of an installation in a folder, with the original files, so that they can be restored.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -8,8 +8,8 @@ use runtime::failure::Failure;
 use runtime::state::State;
 use serde::{Deserialize, Serialize};
 
-use super::disk::Base;
-use super::marked::Marks;
+use super::disk::BaseFolder;
+use super::marked_section::MarkStyle;
 
 const FOLDER: &str = "installs";
 const RECORD: &str = "record.json";
@@ -17,53 +17,53 @@ const RECORD: &str = "record.json";
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What was done below one folder.
+/// What was installed in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct InstallRecord {
     pub root: String,
-    /// The project's identity; none for a person's own settings.
+    /// The project's key; `None` for a person's own settings.
     pub project: Option<String>,
-    pub files: Vec<Kept>,
-    /// The folders that were made, the outermost first.
+    pub files: Vec<InstalledFile>,
+    /// The folders that we created, the outermost first.
     pub folders: Vec<String>,
 }
 
-/// A file that was changed or made.
+/// A file that we changed or created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct InstalledFile {
     pub path: String,
-    pub kind: Kind,
-    /// The hash of what it held before; none if it was not there.
+    pub kind: FileKind,
+    /// The hash of the original content; `None` if the file did not exist.
     pub before: Option<String>,
-    /// The hash of what it held when we had written it.
+    /// The hash of the content that we wrote.
     pub after: String,
 }
 
-/// How our part of a file is taken out, when somebody has changed it since.
+/// How to remove our part of a file that somebody has changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FileKind {
     /// Settings of the host.
     Settings,
-    /// A file of ours: it is as we made it, or it is somebody's.
+    /// A file that we created. If it has changed, it belongs to the person.
     Made,
-    /// A text of the person's with a part of ours between marks. The marks have names of their own.
+    /// A person's text file with our section between marks.
     #[serde(untagged)]
-    Marked(Marks),
+    Marked(MarkStyle),
 }
 
-impl Record {
-    pub fn file(&self, path: &str) -> Option<&Kept> {
+impl InstallRecord {
+    pub fn file(&self, path: &str) -> Option<&InstalledFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Is this file ours, and as we left it?
+    /// Did we write this file, and is it unchanged?
     pub fn has_unchanged(&self, path: &str, bytes: &[u8]) -> bool {
         let hash = hash(bytes);
         self.file(path).is_some_and(|file| file.after == hash)
     }
 
-    pub fn put(&mut self, kept: Kept) {
+    pub fn put(&mut self, kept: InstalledFile) {
         match self.files.iter_mut().find(|file| file.path == kept.path) {
             Some(file) => *file = kept,
             None => self.files.push(kept),
@@ -75,21 +75,21 @@ pub fn hash(bytes: &[u8]) -> String {
     evidence::hash(bytes).to_string()
 }
 
-/// Where the record of one folder lies.
-pub struct Shelf {
-    base: Base,
+/// The state folder with the record of one installation.
+pub struct RecordFolder {
+    base: BaseFolder,
 }
 
-impl Shelf {
+impl RecordFolder {
     pub fn of(state: &State, root: &Path) -> Self {
         let mut name = hash(root.as_os_str().as_encoded_bytes());
         name.truncate(32);
         Self {
-            base: Base::private(state.folder().join(FOLDER).join(name)),
+            base: BaseFolder::private(state.folder().join(FOLDER).join(name)),
         }
     }
 
-    pub fn read(&self) -> Result<Option<Record>, Failure> {
+    pub fn read(&self) -> Result<Option<InstallRecord>, Failure> {
         match self.base.read(RECORD)? {
             None => Ok(None),
             Some(bytes) => match serde_json::from_slice(&bytes).ok() {
@@ -99,7 +99,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps what a file held, by its hash.
+    /// Saves the original content of a file under its hash.
     pub fn keep(&self, bytes: &[u8]) -> Result<String, Failure> {
         let hash = hash(bytes);
         self.make()?;
@@ -109,16 +109,16 @@ impl Shelf {
         Ok(hash)
     }
 
-    /// What a file held before, if it is still known and whole.
+    /// The original content of a file, if it is still there and intact.
     pub fn original(&self, name: &str) -> Option<Vec<u8>> {
         let bytes = self.base.read(name).ok().flatten();
         bytes.filter(|bytes| hash(bytes) == name)
     }
 
-    pub fn write(&self, record: &Record) -> Result<(), Failure> {
+    pub fn write(&self, record: &InstallRecord) -> Result<(), Failure> {
         self.make()?;
         let version = VERSION;
-        let written = serde_json::to_value(Written { version, record })
+        let written = serde_json::to_value(VersionedRecord { version, record })
             .map_err(|cause| Failure::bug(format!("a record cannot be written ({cause})")))?;
         let text = views::json_text(&written);
         self.base.write(RECORD, text.as_bytes())
@@ -146,15 +146,15 @@ impl Shelf {
 }
 
 /// Every record of the state folder that can be read.
-pub fn all(state: &State) -> Vec<Record> {
+pub fn all(state: &State) -> Vec<InstallRecord> {
     let listed = fs::read_dir(state.folder().join(FOLDER))
         .into_iter()
         .flatten();
-    let shelves = listed.filter_map(Result::ok).map(|entry| Shelf {
-        base: Base::private(entry.path()),
+    let shelves = listed.filter_map(Result::ok).map(|entry| RecordFolder {
+        base: BaseFolder::private(entry.path()),
     });
     shelves
-        .filter_map(|shelf| shelf.read().ok().flatten())
+        .filter_map(|folder| folder.read().ok().flatten())
         .collect()
 }
 
@@ -166,10 +166,10 @@ fn damaged(folder: &Path) -> Failure {
 
 /// A record as its file holds it.
 #[derive(Serialize)]
-struct Written<'a> {
+struct VersionedRecord<'a> {
     version: u32,
     #[serde(flatten)]
-    record: &'a Record,
+    record: &'a InstallRecord,
 }
 
 #[cfg(test)]
@@ -180,36 +180,39 @@ mod tests {
     fn a_record_is_read_back_with_the_files_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().join("state"));
-        let shelf = Shelf::of(&state, Path::new("/a"));
-        assert_eq!(shelf.read().unwrap(), None);
-        let before = shelf.keep(b"\xff old").unwrap();
+        let folder = RecordFolder::of(&state, Path::new("/a"));
+        assert_eq!(folder.read().unwrap(), None);
+        let before = folder.keep(b"\xff old").unwrap();
         let kinds = [
-            Kind::Settings,
-            Kind::Marked(Marks::Hash),
-            Kind::Marked(Marks::Markup),
-            Kind::Made,
+            FileKind::Settings,
+            FileKind::Marked(MarkStyle::Hash),
+            FileKind::Marked(MarkStyle::Markup),
+            FileKind::Made,
         ];
-        let mut record = Record {
+        let mut record = InstallRecord {
             root: "/a".to_owned(),
             project: Some("/a/.git".to_owned()),
-            ..Record::default()
+            ..InstallRecord::default()
         };
         for (number, kind) in kinds.into_iter().enumerate() {
-            record.put(Kept {
+            record.put(InstalledFile {
                 path: format!("f{number}"),
                 kind,
                 before: (number > 0).then(|| before.clone()),
                 after: hash(b"new"),
             });
         }
-        shelf.write(&record).unwrap();
-        assert_eq!(shelf.read().unwrap().as_ref(), Some(&record));
+        folder.write(&record).unwrap();
+        assert_eq!(folder.read().unwrap().as_ref(), Some(&record));
         assert_eq!(all(&state), [record.clone()]);
-        assert_eq!(Shelf::of(&state, Path::new("/b")).read().unwrap(), None);
-        assert_eq!(shelf.original(&before).as_deref(), Some(&b"\xff old"[..]));
+        assert_eq!(
+            RecordFolder::of(&state, Path::new("/b")).read().unwrap(),
+            None
+        );
+        assert_eq!(folder.original(&before).as_deref(), Some(&b"\xff old"[..]));
         assert!(record.has_unchanged("f1", b"new") && !record.has_unchanged("f1", b"other"));
-        shelf.clear().unwrap();
-        assert_eq!(shelf.read().unwrap(), None);
+        folder.clear().unwrap();
+        assert_eq!(folder.read().unwrap(), None);
         assert_eq!(all(&state), []);
     }
 
@@ -217,28 +220,28 @@ mod tests {
     fn a_record_is_written_and_read_in_the_bytes_of_earlier_versions() {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().join("state"));
-        let shelf = Shelf::of(&state, Path::new("/a"));
-        let file = |path: &str, kind, before: Option<&str>| Kept {
+        let folder = RecordFolder::of(&state, Path::new("/a"));
+        let file = |path: &str, kind, before: Option<&str>| InstalledFile {
             path: path.to_owned(),
             kind,
             before: before.map(str::to_owned),
             after: "h2".to_owned(),
         };
-        let record = Record {
+        let record = InstallRecord {
             root: "/a".to_owned(),
             project: None,
             files: vec![
-                file("s", Kind::Settings, Some("h1")),
-                file("i", Kind::Marked(Marks::Hash), None),
-                file("m", Kind::Marked(Marks::Markup), None),
-                file("n", Kind::Made, None),
+                file("s", FileKind::Settings, Some("h1")),
+                file("i", FileKind::Marked(MarkStyle::Hash), None),
+                file("m", FileKind::Marked(MarkStyle::Markup), None),
+                file("n", FileKind::Made, None),
             ],
             folders: vec!["f".to_owned()],
         };
-        shelf.write(&record).unwrap();
-        let bytes = fs::read_to_string(shelf.base.root().join(RECORD)).unwrap();
+        folder.write(&record).unwrap();
+        let bytes = fs::read_to_string(folder.base.root().join(RECORD)).unwrap();
         assert_eq!(bytes, WRITTEN);
-        assert_eq!(shelf.read().unwrap(), Some(record));
+        assert_eq!(folder.read().unwrap(), Some(record));
     }
 
     const WRITTEN: &str = r#"{
@@ -281,11 +284,11 @@ mod tests {
     fn a_damaged_record_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().join("state"));
-        let shelf = Shelf::of(&state, Path::new("/a"));
-        shelf.write(&Record::default()).unwrap();
+        let folder = RecordFolder::of(&state, Path::new("/a"));
+        folder.write(&InstallRecord::default()).unwrap();
         for text in ["", "{}", "[", "{\"root\": 3}"] {
-            fs::write(shelf.base.root().join(RECORD), text).unwrap();
-            assert!(shelf.read().is_err(), "{text}");
+            fs::write(folder.base.root().join(RECORD), text).unwrap();
+            assert!(folder.read().is_err(), "{text}");
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::places::LOCAL;
+use super::settings_files::LOCAL;
 use super::*;
 
 /// A project with some files in it, and a state folder beside it.
-struct Place {
+struct HostSettingsFile {
     _folder: tempfile::TempDir,
     context: Context,
     root: PathBuf,
@@ -16,7 +16,7 @@ struct Place {
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
-fn place() -> Place {
+fn place() -> HostSettingsFile {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let root = path.join("project");
@@ -28,23 +28,23 @@ fn place() -> Place {
         ("XDG_STATE_HOME", path.join("state")),
     ];
     let variables = variables.map(|(name, value)| (name.into(), value.into()));
-    Place {
+    HostSettingsFile {
         context: Context::at(Environment::new(variables), root.clone()),
         _folder: folder,
         root,
     }
 }
 
-fn wish() -> Wish {
-    Wish {
+fn request() -> InstallRequest {
+    InstallRequest {
         // It adds to a file of the person's, too.
         pipeline: Some("phases".to_owned()),
-        wanted: Wanted::Local,
+        target: HooksTarget::Local,
     }
 }
 
-fn prepared(context: &Context) -> Prepared {
-    match prepare(context, &wish()) {
+fn prepared(context: &Context) -> PreparedInstall {
+    match prepare(context, &request()) {
         Ok(prepared) => prepared,
         Err(Trouble::Failed(failure)) => panic!("{failure}"),
         Err(Trouble::Rejected { problems, .. }) => panic!("{problems:?}"),
@@ -69,22 +69,22 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<String>> {
 
 #[test]
 fn an_installation_that_was_cut_off_is_finished_by_the_next_one() {
-    let whole = prepared(&place().context).performing().steps().len();
+    let whole = prepared(&place().context).installer().steps().len();
     assert!(whole > 12, "{whole}");
     for done in 0..=whole {
         let place = place();
         let before = tree(&place.root);
         let first = prepared(&place.context);
-        let performing = first.performing();
-        for step in performing.steps().iter().take(done) {
-            performing.take(step).unwrap();
+        let installer = first.installer();
+        for step in installer.steps().iter().take(done) {
+            installer.take(step).unwrap();
         }
         prepared(&place.context).perform().unwrap();
         assert!(prepared(&place.context).is_done(), "after {done} steps");
         let key = project(&place.context, &first.state).unwrap().key;
         let known = installed(&first.state, &key).unwrap();
         assert_eq!(known, first.installed, "after {done} steps");
-        prepare_removal(&place.context, Wanted::Local)
+        prepare_removal(&place.context, HooksTarget::Local)
             .unwrap()
             .perform()
             .unwrap();
@@ -96,19 +96,19 @@ fn an_installation_that_was_cut_off_is_finished_by_the_next_one() {
 
 #[test]
 fn an_installation_that_was_cut_off_can_be_taken_back() {
-    let whole = prepared(&place().context).performing().steps().len();
+    let whole = prepared(&place().context).installer().steps().len();
     for done in 0..=whole {
         let place = place();
         let before = tree(&place.root);
         let first = prepared(&place.context);
-        let performing = first.performing();
-        for step in performing.steps().iter().take(done) {
-            performing.take(step).unwrap();
+        let installer = first.installer();
+        for step in installer.steps().iter().take(done) {
+            installer.take(step).unwrap();
         }
-        let removal = prepare_removal(&place.context, Wanted::Local).unwrap();
+        let removal = prepare_removal(&place.context, HooksTarget::Local).unwrap();
         removal.perform().unwrap();
         assert_eq!(tree(&place.root), before, "after {done} steps");
-        let removal = prepare_removal(&place.context, Wanted::Local).unwrap();
+        let removal = prepare_removal(&place.context, HooksTarget::Local).unwrap();
         assert!(removal.is_done(), "after {done} steps");
     }
 }
@@ -117,16 +117,16 @@ fn an_installation_that_was_cut_off_can_be_taken_back() {
 fn a_removal_that_was_cut_off_is_finished_by_the_next_one() {
     let first = place();
     prepared(&first.context).perform().unwrap();
-    let removal = prepare_removal(&first.context, Wanted::Local).unwrap();
+    let removal = prepare_removal(&first.context, HooksTarget::Local).unwrap();
     for done in 0..=removal.plan.changes.len() {
         let place = place();
         let before = tree(&place.root);
         prepared(&place.context).perform().unwrap();
-        let removal = prepare_removal(&place.context, Wanted::Local).unwrap();
+        let removal = prepare_removal(&place.context, HooksTarget::Local).unwrap();
         for change in removal.plan.changes.iter().take(done) {
             perform::write(&removal.plan, change).unwrap();
         }
-        let again = prepare_removal(&place.context, Wanted::Local).unwrap();
+        let again = prepare_removal(&place.context, HooksTarget::Local).unwrap();
         again.perform().unwrap();
         assert_eq!(tree(&place.root), before, "after {done} changes");
     }
@@ -155,7 +155,7 @@ fn hooks_that_are_gone_are_noticed() {
     prepared(&place.context).perform().unwrap();
     assert_eq!(gone(), None);
     let installed = fs::read_to_string(&local).unwrap();
-    let program = Program::of_process(&place.context.environment)
+    let program = OurProgram::of_process(&place.context.environment)
         .unwrap()
         .path;
     for (from, to, expected) in [

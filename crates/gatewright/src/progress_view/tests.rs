@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use store::StoredRun;
 
 use super::*;
-use crate::output::Kept;
+use crate::output::CapturedOutput;
 
 const PIPELINE: &str = r#"
 name  = "note"
@@ -165,7 +165,10 @@ fn secrets() -> Vec<String> {
 }
 
 /// Plays the story; gives what was printed as facts, and what was said.
-fn play(format: Format, make: impl FnOnce(&mut Output) -> Box<dyn Watcher + '_>) -> (Kept, Kept) {
+fn play(
+    format: Format,
+    make: impl FnOnce(&mut Output) -> Box<dyn Watcher + '_>,
+) -> (CapturedOutput, CapturedOutput) {
     let (mut output, data, talk) = Output::kept(format);
     let opened = opened();
     let at_work = [AtWork {

@@ -13,7 +13,7 @@ use super::case_error::{CaseOutcome, broken};
 use super::exchange::{Exchange, Expected, mismatch};
 use super::hook_process::{HookOutput, ProcessEnd};
 use super::host_reaction::HostReaction;
-use super::payloads::{HookPayload, Worker};
+use super::payloads::{HookPayload, SimulatedWorker};
 use super::simulation::Simulation;
 
 impl Simulation {
@@ -28,7 +28,7 @@ impl Simulation {
         &mut self,
         agent: &AgentName,
         step: Option<&StepId>,
-    ) -> CaseOutcome<Worker> {
+    ) -> CaseOutcome<SimulatedWorker> {
         let mut worker = self.worker(agent.as_str(), step);
         let what = Happening::Work(WorkEvent::Requested {
             agent: agent.clone(),
@@ -45,7 +45,7 @@ impl Simulation {
     /// Ends such a worker. The engine may send it back.
     pub fn stop_external(
         &mut self,
-        worker: &Worker,
+        worker: &SimulatedWorker,
         dispatch: DispatchId,
         reply: Option<&str>,
         expected: Expected,
@@ -57,7 +57,11 @@ impl Simulation {
         self.record(worker, "ends", expected, as_reaction(&decided))
     }
 
-    pub fn crash_external(&mut self, worker: &Worker, dispatch: DispatchId) -> CaseOutcome<()> {
+    pub fn crash_external(
+        &mut self,
+        worker: &SimulatedWorker,
+        dispatch: DispatchId,
+    ) -> CaseOutcome<()> {
         let ending = Ending::Fault {
             fault: Fault::Crashed,
             reason: "it was made to".to_owned(),
@@ -102,7 +106,7 @@ impl Simulation {
 
     fn record(
         &mut self,
-        worker: &Worker,
+        worker: &SimulatedWorker,
         does: &str,
         expected: Expected,
         reaction: HostReaction,

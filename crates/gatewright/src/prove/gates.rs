@@ -19,9 +19,9 @@ use scenario::{Route, Routes, examples};
 use super::case_error::{CaseError, CaseOutcome, broken};
 use super::exchange::{Exchange, Expected};
 use super::host_reaction::HostReaction;
-use super::payloads::{HookPayload, Worker};
-use super::play_route::{Checkpoints, PlanSource};
-use super::simulation::{Checkpoint, Simulation};
+use super::payloads::{HookPayload, SimulatedWorker};
+use super::play_route::{PlanSource, Snapshots};
+use super::simulation::{Simulation, Snapshot};
 
 /// One row of the table.
 pub struct Gate {
@@ -67,18 +67,18 @@ pub enum CaseResult {
     NotTested(String),
 }
 
-/// Runs the cases of one gate. Each starts from the same checkpoint.
+/// Runs the cases of one gate. Each starts from the same snapshot.
 pub struct GateTester<'a> {
     pub simulation: &'a mut Simulation,
-    checkpoint: Checkpoint,
+    snapshot: Snapshot,
     cases: Vec<Case>,
 }
 
 impl<'a> GateTester<'a> {
-    pub fn new(simulation: &'a mut Simulation, checkpoint: Checkpoint) -> Self {
+    pub fn new(simulation: &'a mut Simulation, snapshot: Snapshot) -> Self {
         Self {
             simulation,
-            checkpoint,
+            snapshot,
             cases: Vec::new(),
         }
     }
@@ -89,7 +89,7 @@ impl<'a> GateTester<'a> {
         what: impl Into<String>,
         act: impl FnOnce(&mut Simulation) -> CaseOutcome<()>,
     ) -> Result<(), Failure> {
-        self.simulation.restore(&self.checkpoint)?;
+        self.simulation.restore(&self.snapshot)?;
         self.simulation.exchanges.clear();
         let result = result(act(self.simulation))?;
         self.cases.push(Case {
@@ -125,9 +125,9 @@ impl<'a> GateTester<'a> {
         })
     }
 
-    /// The simulation at the checkpoint where every case starts.
+    /// The simulation at the snapshot where every case starts.
     pub fn fresh(&mut self) -> Result<&mut Simulation, Failure> {
-        self.simulation.restore(&self.checkpoint)?;
+        self.simulation.restore(&self.snapshot)?;
         Ok(self.simulation)
     }
 
@@ -153,7 +153,7 @@ fn result(tried: CaseOutcome<()>) -> Result<CaseResult, Failure> {
 pub fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
     let pipeline = simulation.pipeline.clone();
     let routes = Routes::find(&pipeline, &Program::DEFAULT.host_name());
-    let mut checkpoints = Checkpoints::default();
+    let mut snapshots = Snapshots::default();
     let mut gates = Vec::new();
     let mut home = None;
     for stage in &pipeline.definition().stages {
@@ -167,7 +167,7 @@ pub fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
         };
         gates.push(stages::gate(
             simulation,
-            &mut checkpoints,
+            &mut snapshots,
             &stage_route,
             &mut home,
         )?);
@@ -184,7 +184,7 @@ pub struct StageRoute<'a> {
 }
 
 /// The guards that apply in every stage, tested in one where an agent may work.
-fn general(simulation: &mut Simulation, home: Option<Checkpoint>) -> Result<Vec<Gate>, Failure> {
+fn general(simulation: &mut Simulation, home: Option<Snapshot>) -> Result<Vec<Gate>, Failure> {
     let Some(home) = home else {
         return Ok(Vec::new());
     };
@@ -265,7 +265,7 @@ impl Simulation {
     }
 
     /// Starts the agent that may work now, with its step if it has one.
-    pub fn start_next_worker(&mut self) -> CaseOutcome<Option<Worker>> {
+    pub fn start_next_worker(&mut self) -> CaseOutcome<Option<SimulatedWorker>> {
         let run = self.now()?;
         let next = engine::next(&self.pipeline, &run).into_iter();
         let step = next.into_iter().find_map(|next| {
@@ -320,13 +320,13 @@ impl Simulation {
 /// Plays the route to a stage.
 fn reach(
     simulation: &mut Simulation,
-    checkpoints: &mut Checkpoints,
+    snapshots: &mut Snapshots,
     stage_route: &StageRoute<'_>,
     plan: PlanSource<'_>,
-) -> CaseOutcome<Checkpoint> {
+) -> CaseOutcome<Snapshot> {
     simulation.exchanges.clear();
     match &stage_route.route {
-        Some(route) => simulation.play_route(checkpoints, route, plan),
+        Some(route) => simulation.play_route(snapshots, route, plan),
         None => super::case_error::not_tested("no path that can be simulated leads there"),
     }
 }

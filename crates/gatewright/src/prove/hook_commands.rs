@@ -9,13 +9,13 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 
 use crate::install::host::FORMAT;
-use crate::install::places::{self, Place, Scope};
-use crate::install::program::Program;
+use crate::install::program::OurProgram;
+use crate::install::settings_files::{self, HostSettingsFile, Scope};
 
 /// The command at each event, and the settings files that have them.
 pub struct HookCommands {
     hooks: Vec<Hook>,
-    program: Program,
+    program: OurProgram,
     /// The files with our hooks; empty if nothing is installed.
     pub installed: Vec<PathBuf>,
     pub settings: Vec<SettingsFile>,
@@ -37,9 +37,10 @@ pub enum SettingsOwner {
 
 impl HookCommands {
     pub fn of_project(environment: &Environment, project: &Project) -> Result<Self, Failure> {
-        let program = Program::of_process(environment)?;
-        let places = places::look(environment, project);
-        let off = |place: &&Place| place.settings().is_some_and(Settings::disables_all_hooks);
+        let program = OurProgram::of_process(environment)?;
+        let places = settings_files::look(environment, project);
+        let off =
+            |place: &&HostSettingsFile| place.settings().is_some_and(Settings::disables_all_hooks);
         if let Some(place) = places.iter().find(off) {
             let message = format!(
                 "{} disables all hooks: no guard works",
@@ -47,7 +48,7 @@ impl HookCommands {
             );
             return Err(Failure::no(message).hint("remove `disableAllHooks` from it"));
         }
-        let ours: Vec<(&Place, Vec<Hook>)> = places
+        let ours: Vec<(&HostSettingsFile, Vec<Hook>)> = places
             .iter()
             .filter_map(|place| Some((place, place.settings()?.hooks(&program.path))))
             .filter(|(_, hooks)| !hooks.is_empty())
@@ -101,23 +102,23 @@ impl HookCommands {
 }
 
 /// The settings that `init` would write.
-fn our_own(program: &Program) -> Result<SettingsFile, Failure> {
+fn our_own(program: &OurProgram) -> Result<SettingsFile, Failure> {
     let call = FORMAT.call_by_path(&program.path);
     let text = Settings::parse(b"{}\n")
         .and_then(|empty| empty.with_hooks(&call, &program.path, StatusLine::AsItIs))
         .map_err(|unfit| Failure::bug(format!("the generated settings are not usable: {unfit}")))?;
     Ok(SettingsFile {
         owner: SettingsOwner::Project,
-        name: places::LOCAL,
+        name: settings_files::LOCAL,
         text,
     })
 }
 
-fn copied(place: &Place) -> Result<SettingsFile, Failure> {
+fn copied(place: &HostSettingsFile) -> Result<SettingsFile, Failure> {
     let (owner, name) = match place.scope {
-        Scope::Shared => (SettingsOwner::Project, places::SHARED),
-        Scope::Local | Scope::Main => (SettingsOwner::Project, places::LOCAL),
-        Scope::User | Scope::Managed => (SettingsOwner::User, places::USER),
+        Scope::Shared => (SettingsOwner::Project, settings_files::SHARED),
+        Scope::Local | Scope::Main => (SettingsOwner::Project, settings_files::LOCAL),
+        Scope::User | Scope::Managed => (SettingsOwner::User, settings_files::USER),
     };
     let text = std::fs::read_to_string(&place.path).map_err(Failure::file("read", &place.path))?;
     Ok(SettingsFile { owner, name, text })

@@ -19,7 +19,7 @@ pub struct HookPayload {
 
 /// An agent at work, with the host's ids.
 #[derive(Clone, Debug)]
-pub struct Worker {
+pub struct SimulatedWorker {
     pub agent: String,
     pub call: String,
     pub id: String,
@@ -90,7 +90,7 @@ impl PayloadWriter {
         self.payload(Event::UserPromptExpansion, what, fields)
     }
 
-    pub fn agent(&self, worker: &Worker) -> HookPayload {
+    pub fn agent(&self, worker: &SimulatedWorker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -105,13 +105,13 @@ impl PayloadWriter {
         )
     }
 
-    pub fn agent_began(&self, worker: &Worker) -> HookPayload {
+    pub fn agent_began(&self, worker: &SimulatedWorker) -> HookPayload {
         let what = format!("'{}'", worker.agent);
         self.payload(Event::SubagentStart, what, actor(worker))
     }
 
     /// `reply` is the last message of the agent.
-    pub fn agent_stops(&self, worker: &Worker, reply: Option<&str>) -> HookPayload {
+    pub fn agent_stops(&self, worker: &SimulatedWorker, reply: Option<&str>) -> HookPayload {
         let mut fields = actor(worker);
         fields["stop_hook_active"] = Value::Bool(false);
         fields["background_tasks"] = json!([]);
@@ -123,7 +123,7 @@ impl PayloadWriter {
 
     pub fn agent_returned(
         &self,
-        worker: &Worker,
+        worker: &SimulatedWorker,
         reply: Option<&str>,
         tool_uses: u64,
     ) -> HookPayload {
@@ -152,7 +152,7 @@ impl PayloadWriter {
         )
     }
 
-    pub fn agent_failed(&self, worker: &Worker) -> HookPayload {
+    pub fn agent_failed(&self, worker: &SimulatedWorker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -167,18 +167,23 @@ impl PayloadWriter {
         )
     }
 
-    pub fn tool(&self, by: Option<&Worker>, tool: &str, input: &Value) -> HookPayload {
+    pub fn tool(&self, by: Option<&SimulatedWorker>, tool: &str, input: &Value) -> HookPayload {
         self.around_tool(Event::PreToolUse, by, tool, input)
     }
 
-    pub fn tool_used(&self, by: Option<&Worker>, tool: &str, input: &Value) -> HookPayload {
+    pub fn tool_used(
+        &self,
+        by: Option<&SimulatedWorker>,
+        tool: &str,
+        input: &Value,
+    ) -> HookPayload {
         self.around_tool(Event::PostToolUse, by, tool, input)
     }
 
     fn around_tool(
         &self,
         event: Event,
-        by: Option<&Worker>,
+        by: Option<&SimulatedWorker>,
         tool: &str,
         input: &Value,
     ) -> HookPayload {
@@ -259,11 +264,11 @@ impl PayloadWriter {
     }
 }
 
-fn actor(worker: &Worker) -> Value {
+fn actor(worker: &SimulatedWorker) -> Value {
     json!({ "agent_id": worker.id, "agent_type": worker.agent })
 }
 
-fn agent_input(worker: &Worker) -> Value {
+fn agent_input(worker: &SimulatedWorker) -> Value {
     let prompt = match &worker.step {
         Some(step) => format!("step: {step}\nDo it."),
         None => "Do it.".to_owned(),

@@ -17,7 +17,7 @@ use super::exchange::Expected;
 use super::hook_process::ProcessEnd;
 use super::payloads::Background;
 use super::sandbox;
-use super::simulation::{CalledBy, Checkpoint, Simulation};
+use super::simulation::{CalledBy, Simulation, Snapshot};
 use super::worker::{WantedResult, WorkDone};
 
 const TASK: &str = "prove the guards";
@@ -30,50 +30,46 @@ pub enum StandInCheck {
     ChangesTree,
 }
 
-/// Checkpoints of routes, so that no part of a route is played twice.
+/// Snapshots of routes, so that no part of a route is played twice.
 #[derive(Default)]
-pub struct Checkpoints(BTreeMap<String, Checkpoint>);
+pub struct Snapshots(BTreeMap<String, Snapshot>);
 
-impl Checkpoints {
-    fn checkpoint(
-        &mut self,
-        key: String,
-        simulation: &mut Simulation,
-    ) -> Result<Checkpoint, Failure> {
-        let checkpoint = simulation.checkpoint()?;
-        self.0.insert(key, checkpoint.clone());
-        Ok(checkpoint)
+impl Snapshots {
+    fn snapshot(&mut self, key: String, simulation: &mut Simulation) -> Result<Snapshot, Failure> {
+        let snapshot = simulation.snapshot()?;
+        self.0.insert(key, snapshot.clone());
+        Ok(snapshot)
     }
 }
 
 impl Simulation {
-    /// Plays a route to its end, from the last known checkpoint.
+    /// Plays a route to its end, from the last known snapshot.
     pub fn play_route(
         &mut self,
-        checkpoints: &mut Checkpoints,
+        snapshots: &mut Snapshots,
         route: &Route,
         plan: PlanSource<'_>,
-    ) -> CaseOutcome<Checkpoint> {
+    ) -> CaseOutcome<Snapshot> {
         let key = |legs: &[Leg]| format!("{plan:?}{:?}{legs:?}", route.beginning);
         let known = (0..=route.legs.len()).rev().find_map(|length| {
-            let checkpoint = checkpoints.0.get(&key(&route.legs[..length]))?;
-            Some((length, checkpoint.clone()))
+            let snapshot = snapshots.0.get(&key(&route.legs[..length]))?;
+            Some((length, snapshot.clone()))
         });
-        let (start, mut checkpoint) = match known {
-            Some((length, checkpoint)) => {
-                self.restore(&checkpoint)?;
-                (length, checkpoint)
+        let (start, mut snapshot) = match known {
+            Some((length, snapshot)) => {
+                self.restore(&snapshot)?;
+                (length, snapshot)
             }
             None => {
                 self.begin(&route.beginning, plan)?;
-                (0, checkpoints.checkpoint(key(&[]), self)?)
+                (0, snapshots.snapshot(key(&[]), self)?)
             }
         };
         for (place, leg) in route.legs.iter().enumerate().skip(start) {
             self.play(leg)?;
-            checkpoint = checkpoints.checkpoint(key(&route.legs[..=place]), self)?;
+            snapshot = snapshots.snapshot(key(&route.legs[..=place]), self)?;
         }
-        Ok(checkpoint)
+        Ok(snapshot)
     }
 
     /// Plays one step, and requires that it leads to the expected stage.
@@ -242,7 +238,7 @@ impl Simulation {
     /// A worker that is sent back as often as possible, and then ends anyway.
     pub fn gives_up(
         &mut self,
-        worker: &super::payloads::Worker,
+        worker: &super::payloads::SimulatedWorker,
         tool_uses: u64,
     ) -> CaseOutcome<()> {
         let done = WorkDone {

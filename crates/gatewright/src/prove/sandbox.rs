@@ -77,7 +77,7 @@ impl Sandbox {
         self.live().with_file_name(name)
     }
 
-    pub fn checkpoint(&mut self) -> Result<SandboxCopy, Failure> {
+    pub fn snapshot(&mut self) -> Result<SandboxCopy, Failure> {
         self.kept += 1;
         let kept = SandboxCopy(self.beside(&format!("kept-{}", self.kept)));
         copy(&self.live(), &kept.0)?;
@@ -133,7 +133,7 @@ mod tests {
         let mut folder = Sandbox::new().unwrap();
         let note = folder.project().join("a/note");
         write(&note, b"one").unwrap();
-        let kept = folder.checkpoint().unwrap();
+        let kept = folder.snapshot().unwrap();
         write(&note, b"two").unwrap();
         write(&folder.project().join("new"), b"").unwrap();
         folder.restore(&kept).unwrap();

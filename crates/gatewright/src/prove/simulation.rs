@@ -46,8 +46,8 @@ pub struct Simulation {
     seen: RefCell<Option<OpenRun>>,
     numbers: u32,
     unanswered: u32,
-    /// The checkpoint at which every route starts.
-    first: Option<Checkpoint>,
+    /// The snapshot at which every route starts.
+    first: Option<Snapshot>,
 }
 
 /// Who calls the hook.
@@ -67,7 +67,7 @@ pub enum CalledBy<'a> {
 
 /// A state to which the simulation can return.
 #[derive(Clone)]
-pub struct Checkpoint {
+pub struct Snapshot {
     kept: SandboxCopy,
     run: Option<RunId>,
     plan: Vec<Step>,
@@ -108,7 +108,7 @@ impl Simulation {
 
     /// Makes the current state the start of every route.
     pub fn set_start(&mut self) -> Result<(), Failure> {
-        self.first = Some(self.checkpoint()?);
+        self.first = Some(self.snapshot()?);
         Ok(())
     }
 
@@ -128,19 +128,19 @@ impl Simulation {
         self.numbers
     }
 
-    pub fn checkpoint(&mut self) -> Result<Checkpoint, Failure> {
-        Ok(Checkpoint {
-            kept: self.sandbox.checkpoint()?,
+    pub fn snapshot(&mut self) -> Result<Snapshot, Failure> {
+        Ok(Snapshot {
+            kept: self.sandbox.snapshot()?,
             run: self.run.clone(),
             plan: self.plan.clone(),
         })
     }
 
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<(), Failure> {
-        self.run = checkpoint.run.clone();
-        self.plan = checkpoint.plan.clone();
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+        self.run = snapshot.run.clone();
+        self.plan = snapshot.plan.clone();
         self.forget();
-        self.sandbox.restore(&checkpoint.kept)
+        self.sandbox.restore(&snapshot.kept)
     }
 
     /// Something may have changed the run.

@@ -10,13 +10,13 @@ use serde_json::json;
 use super::case_error::{CaseOutcome, not_tested};
 use super::example_artifacts::{self, ArtifactContents};
 use super::exchange::Expected;
-use super::payloads::Worker;
+use super::payloads::SimulatedWorker;
 use super::sandbox;
 use super::simulation::Simulation;
 use super::worker::WantedResult;
 
 /// The artifacts that were written.
-pub struct Written {
+pub struct WrittenArtifacts {
     /// The last message of the worker.
     pub reply: String,
     pub tool_uses: u64,
@@ -42,14 +42,14 @@ impl Simulation {
     /// Writes the artifacts that the current work must leave, as the worker or as the session.
     pub fn leave(
         &mut self,
-        worker: Option<&Worker>,
+        worker: Option<&SimulatedWorker>,
         verdict: &WantedResult,
-    ) -> CaseOutcome<Written> {
+    ) -> CaseOutcome<WrittenArtifacts> {
         let opened = self.opened()?;
         let agent = worker.map_or(engine::SESSION, |worker| worker.agent.as_str());
         let named = self.to_leave(opened.run(), agent, verdict)?;
         let step = worker.and_then(|worker| worker.step.clone());
-        let mut left = Written {
+        let mut left = WrittenArtifacts {
             reply: "That is all.".to_owned(),
             tool_uses: 0,
         };
@@ -77,7 +77,12 @@ impl Simulation {
     }
 
     /// Returns the number of tool calls.
-    fn write(&mut self, worker: Option<&Worker>, path: &str, text: &str) -> CaseOutcome<u64> {
+    fn write(
+        &mut self,
+        worker: Option<&SimulatedWorker>,
+        path: &str,
+        text: &str,
+    ) -> CaseOutcome<u64> {
         let file = self.path(path);
         let input = json!({ "file_path": file.to_string_lossy(), "content": text });
         let is_external = worker.is_some_and(|worker| worker.dispatch.is_some());

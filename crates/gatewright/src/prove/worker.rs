@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::case_error::{CaseOutcome, broken};
 use super::exchange::Expected;
-use super::payloads::Worker;
+use super::payloads::SimulatedWorker;
 use super::simulation::Simulation;
 
 /// What a worker has done before its end.
@@ -27,9 +27,9 @@ pub enum WantedResult {
 
 impl Simulation {
     /// A worker that the host has not started yet.
-    pub fn worker(&mut self, agent: &str, step: Option<&StepId>) -> Worker {
+    pub fn worker(&mut self, agent: &str, step: Option<&StepId>) -> SimulatedWorker {
         let number = self.number();
-        Worker {
+        SimulatedWorker {
             agent: agent.to_owned(),
             call: format!("toolu_prove_{number}"),
             id: format!("aprove{number}"),
@@ -40,7 +40,11 @@ impl Simulation {
     }
 
     /// Requests an agent, and starts it if the hook does not object.
-    pub fn begins(&mut self, agent: &AgentName, step: Option<&StepId>) -> CaseOutcome<Worker> {
+    pub fn begins(
+        &mut self,
+        agent: &AgentName,
+        step: Option<&StepId>,
+    ) -> CaseOutcome<SimulatedWorker> {
         if self.is_external(agent)? {
             return self.start_external(agent, step);
         }
@@ -51,7 +55,7 @@ impl Simulation {
     }
 
     /// The worker uses a tool that its stage allows, if there is one. Returns the number of calls.
-    pub fn uses_a_tool(&mut self, worker: &mut Worker) -> CaseOutcome<u64> {
+    pub fn uses_a_tool(&mut self, worker: &mut SimulatedWorker) -> CaseOutcome<u64> {
         if worker.dispatch.is_some() {
             worker.has_worked = true;
             return Ok(1);
@@ -94,7 +98,11 @@ impl Simulation {
     }
 
     /// The worker changes what it may change, and writes the artifacts that it must leave.
-    pub fn does(&mut self, worker: &mut Worker, verdict: &WantedResult) -> CaseOutcome<WorkDone> {
+    pub fn does(
+        &mut self,
+        worker: &mut SimulatedWorker,
+        verdict: &WantedResult,
+    ) -> CaseOutcome<WorkDone> {
         let changed = self.change()?;
         let left = self.leave(Some(&*worker), verdict)?;
         let tool_uses = match left.tool_uses {
@@ -123,7 +131,7 @@ impl Simulation {
     /// The worker tries to stop.
     pub fn stops(
         &mut self,
-        worker: &Worker,
+        worker: &SimulatedWorker,
         reply: Option<&str>,
         expected: Expected,
     ) -> CaseOutcome<()> {
@@ -136,13 +144,13 @@ impl Simulation {
     }
 
     /// The worker ends. Like the real host, this reports the end twice.
-    pub fn ends(&mut self, worker: &Worker, done: &WorkDone) -> CaseOutcome<()> {
+    pub fn ends(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
         self.stops(worker, done.reply.as_deref(), Expected::Pass)?;
         self.returns(worker, done)
     }
 
     /// The host reports that a worker has ended.
-    pub fn returns(&mut self, worker: &Worker, done: &WorkDone) -> CaseOutcome<()> {
+    pub fn returns(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
         if worker.dispatch.is_some() {
             return Ok(());
         }
@@ -151,7 +159,7 @@ impl Simulation {
         self.hook(returned, Expected::Answer).map(drop)
     }
 
-    pub fn crashes(&mut self, worker: &Worker) -> CaseOutcome<()> {
+    pub fn crashes(&mut self, worker: &SimulatedWorker) -> CaseOutcome<()> {
         match worker.dispatch {
             Some(dispatch) => self.crash_external(worker, dispatch),
             None => self

@@ -20,7 +20,7 @@ use views::plan::{NeededProgram, ProgramState};
 const COLUMNS: usize = 60;
 
 /// All that decides which programs a run needs.
-pub struct Wanted<'a> {
+pub struct ProgramQuery<'a> {
     pub pipeline: &'a Pipeline,
     pub run: Option<&'a Run>,
     pub members: &'a [Member<'a>],
@@ -32,7 +32,7 @@ pub struct Wanted<'a> {
 pub fn needed(
     context: &Context,
     project: &Project,
-    wanted: &Wanted<'_>,
+    wanted: &ProgramQuery<'_>,
 ) -> Result<Vec<NeededProgram>, Failure> {
     let path = context.environment.search_path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

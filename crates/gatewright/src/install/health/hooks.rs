@@ -2,35 +2,35 @@
 
 use hosts::settings::{Hook, HookCommand, HookRegistration, OnFailure};
 
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::hooks::PLUGIN;
 use crate::install::host::{FORMAT, TITLE};
-use crate::install::places::{Found, Place, SHARED, Scope};
-use crate::install::program::{self, Program};
+use crate::install::program::{self, OurProgram};
+use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
 
 const MEND: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
-pub fn settings(patient: &Patient<'_>) -> Vec<Finding> {
-    patient
+pub fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    doctor
         .places
         .iter()
-        .flat_map(|place| of_place(place, &patient.program))
+        .flat_map(|place| of_place(place, &doctor.program))
         .collect()
 }
 
-fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
+fn of_place(place: &HostSettingsFile, program: &OurProgram) -> Vec<Finding> {
     let path = place.path.display();
     let settings = match &place.found {
-        Found::Nothing => return Vec::new(),
-        Found::Unfit(reason) => {
+        FileState::Missing => return Vec::new(),
+        FileState::Unusable(reason) => {
             let says = format!("{TITLE} cannot read {path}: {reason}");
-            return vec![Topic::Settings.red(says, "fix it, or move it away")];
+            return vec![CheckTopic::Settings.red(says, "fix it, or move it away")];
         }
-        Found::Settings(settings) => settings,
+        FileState::Settings(settings) => settings,
     };
     let off = settings.disables_all_hooks().then(|| {
-        Topic::Settings.red(
+        CheckTopic::Settings.red(
             format!("{path} disables all hooks"),
             "remove `disableAllHooks`",
         )
@@ -39,19 +39,19 @@ fn of_place(place: &Place, program: &Program) -> Vec<Finding> {
     let faults = settings.invalid_settings(FORMAT).into_iter().map(|fault| {
         let says = format!("{TITLE} ignores {path}: {fault}");
         if ours {
-            Topic::Settings.red(says, "fix it: it contains Gatewright's hooks")
+            CheckTopic::Settings.red(says, "fix it: it contains Gatewright's hooks")
         } else {
-            Topic::Settings.warning(says, "mend it")
+            CheckTopic::Settings.warning(says, "mend it")
         }
     });
     off.into_iter().chain(faults).collect()
 }
 
 /// Our hooks, wherever they stand.
-pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
-    let found = found(patient);
+pub fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    let found = found(doctor);
     if found.is_empty() {
-        return vec![none(patient)];
+        return vec![none(doctor)];
     }
     let missing = FORMAT.registered.iter().filter(|registered| {
         let mut here = found
@@ -61,11 +61,11 @@ pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
     });
     let missing = missing.map(|registered| {
         let says = format!("no hook calls gatewright at {}", registered.event);
-        Topic::Hooks.red(says, MEND)
+        CheckTopic::Hooks.red(says, MEND)
     });
     let wrong = found
         .iter()
-        .flat_map(|(place, hook)| wrong(patient, place, hook));
+        .flat_map(|(place, hook)| wrong(doctor, place, hook));
     let mut findings: Vec<Finding> = missing.chain(wrong).collect();
     if findings.is_empty() {
         findings.push(fine(&found));
@@ -76,23 +76,23 @@ pub fn hooks(patient: &Patient<'_>) -> Vec<Finding> {
 }
 
 /// The hooks that call us, with the file in which each stands.
-pub fn found<'a>(patient: &'a Patient<'_>) -> Vec<(&'a Place, Hook)> {
-    let places = patient.places.iter();
+pub fn found<'a>(doctor: &'a DoctorContext<'_>) -> Vec<(&'a HostSettingsFile, Hook)> {
+    let places = doctor.places.iter();
     places
         .flat_map(|place| {
             let settings = place.settings().into_iter();
-            let hooks = settings.flat_map(|it| it.hooks(&patient.program.path));
+            let hooks = settings.flat_map(|it| it.hooks(&doctor.program.path));
             hooks.map(move |hook| (place, hook))
         })
         .collect()
 }
 
-fn none(patient: &Patient<'_>) -> Finding {
-    let mut settings = patient.places.iter().filter_map(Place::settings);
+fn none(doctor: &DoctorContext<'_>) -> Finding {
+    let mut settings = doctor.places.iter().filter_map(HostSettingsFile::settings);
     if settings.any(|settings| settings.enables_plugin(PLUGIN)) {
-        Topic::Hooks.fine("the hooks come with the plugin and were not checked")
+        CheckTopic::Hooks.fine("the hooks come with the plugin and were not checked")
     } else {
-        Topic::Hooks.red(
+        CheckTopic::Hooks.red(
             "no settings file has the hooks: nothing is guarded",
             "`gatewright init` installs them",
         )
@@ -100,21 +100,21 @@ fn none(patient: &Patient<'_>) -> Finding {
 }
 
 /// Everything that is wrong with one hook.
-fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
+fn wrong(doctor: &DoctorContext<'_>, place: &HostSettingsFile, hook: &Hook) -> Vec<Finding> {
     let at = format!("{} in {}", hook.event, place.path.display());
     let Some(registered) = FORMAT.registered.iter().find(|it| it.event == hook.event) else {
         let says = format!("{at}: gatewright does nothing at this event");
-        return vec![Topic::Hooks.warning(says, MEND)];
+        return vec![CheckTopic::Hooks.warning(says, MEND)];
     };
-    let red = |says: String| Topic::Hooks.red(format!("{at}: {says}"), MEND);
-    let line = line_fault(patient, &hook.command, registered).map(red);
+    let red = |says: String| CheckTopic::Hooks.red(format!("{at}: {says}"), MEND);
+    let line = line_fault(doctor, &hook.command, registered).map(red);
     let open = registered.on_failure == OnFailure::Block && hook.on_failure == OnFailure::GoOn;
     let open = open.then(|| {
         red("without `onFailure: block`, a crash of the hook lets the call through".to_owned())
     });
     let limits = hook.limits.iter().map(|limit| red(limit.clone()));
     let timeout = timeout_fault(hook, registered)
-        .map(|says| Topic::Hooks.warning(format!("{at}: {says}"), MEND));
+        .map(|says| CheckTopic::Hooks.warning(format!("{at}: {says}"), MEND));
     line.into_iter()
         .chain(open)
         .chain(limits)
@@ -123,11 +123,11 @@ fn wrong(patient: &Patient<'_>, place: &Place, hook: &Hook) -> Vec<Finding> {
 }
 
 fn line_fault(
-    patient: &Patient<'_>,
+    doctor: &DoctorContext<'_>,
     line: &HookCommand,
     registered: &HookRegistration,
 ) -> Option<String> {
-    let program = &patient.program;
+    let program = &doctor.program;
     match line {
         HookCommand::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(
             format!("{path} does not exist, so every tool call is refused"),
@@ -140,7 +140,7 @@ fn line_fault(
             (*line != call).then(|| "it calls gatewright with other arguments".to_owned())
         }
         HookCommand::Shell(_) if *line == FORMAT.call_by_name().hook(registered.event) => {
-            name_fault(patient)
+            name_fault(doctor)
         }
         HookCommand::Shell(_) => {
             Some("it uses a shell command that `init` did not write".to_owned())
@@ -149,10 +149,10 @@ fn line_fault(
 }
 
 /// A hook that finds us by our name does nothing where there is none.
-fn name_fault(patient: &Patient<'_>) -> Option<String> {
-    let found = program::find(&patient.context.environment, "gatewright");
+fn name_fault(doctor: &DoctorContext<'_>) -> Option<String> {
+    let found = program::find(&doctor.context.environment, "gatewright");
     match found.as_ref().and_then(|path| path.to_str()) {
-        Some(path) if patient.program.is_at(path) => None,
+        Some(path) if doctor.program.is_at(path) => None,
         Some(path) => Some(format!("the PATH finds {path}, which is not this program")),
         None => Some("gatewright is not on the PATH, so it does nothing here".to_owned()),
     }
@@ -169,13 +169,13 @@ fn timeout_fault(hook: &Hook, registered: &HookRegistration) -> Option<String> {
     }
 }
 
-fn fine(found: &[(&Place, Hook)]) -> Finding {
+fn fine(found: &[(&HostSettingsFile, Hook)]) -> Finding {
     let mut files: Vec<String> = found
         .iter()
         .map(|(place, _)| place.path.display().to_string())
         .collect();
     files.dedup();
-    Topic::Hooks.fine(format!(
+    CheckTopic::Hooks.fine(format!(
         "{} events call this program, from {}",
         FORMAT.registered.len(),
         files.join(" and ")
@@ -183,7 +183,7 @@ fn fine(found: &[(&Place, Hook)]) -> Finding {
 }
 
 /// Commands that are the same run once; ours by path and ours by name are not the same.
-fn twice(found: &[(&Place, Hook)]) -> Option<Finding> {
+fn twice(found: &[(&HostSettingsFile, Hook)]) -> Option<Finding> {
     let at = |event: &str| {
         let here = found.iter().filter(|(_, hook)| hook.event == event);
         let mut lines: Vec<&HookCommand> = here.map(|(_, hook)| &hook.command).collect();
@@ -191,17 +191,17 @@ fn twice(found: &[(&Place, Hook)]) -> Option<Finding> {
         lines.len()
     };
     let event = FORMAT.registered.iter().find(|it| at(it.event) > 1)?;
-    Some(Topic::Hooks.warning(
+    Some(CheckTopic::Hooks.warning(
         format!("{} calls gatewright twice, from two files", event.event),
         "remove the hooks from one of the settings files",
     ))
 }
 
 /// The host reads a project's shared settings only in the folder in which it is started.
-fn only_shared(found: &[(&Place, Hook)]) -> Option<Finding> {
+fn only_shared(found: &[(&HostSettingsFile, Hook)]) -> Option<Finding> {
     let shared = found.iter().all(|(place, _)| place.scope == Scope::Shared);
     shared.then(|| {
-        Topic::Hooks.warning(
+        CheckTopic::Hooks.warning(
             format!("a session that starts in a subfolder does not read {SHARED}"),
             "start sessions in the top folder, or type `gatewright init --user` once",
         )

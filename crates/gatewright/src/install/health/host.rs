@@ -1,32 +1,32 @@
 //! The host itself: is it there, and is it one that we know?
 
-use super::{Finding, Topic};
+use super::{CheckTopic, Finding};
 use crate::install::host::{BLOCKING, Host, TESTED, TITLE};
 
 pub fn finding(host: Option<&Host>) -> Finding {
     let Some(host) = host else {
-        return Topic::Host.warning(
+        return CheckTopic::Host.warning(
             format!("{TITLE} is not on the PATH"),
             "install it, or start it by its path",
         );
     };
     let path = host.path.display();
     match &host.version {
-        Err(reason) => Topic::Host.warning(
+        Err(reason) => CheckTopic::Host.warning(
             format!("found {path}, but {reason}"),
             "start it once by hand",
         ),
-        Ok(version) if *version < BLOCKING => Topic::Host.red(
+        Ok(version) if *version < BLOCKING => CheckTopic::Host.red(
             format!(
                 "{TITLE} {version} allows a tool call when its hook crashes (fail-open on crash)"
             ),
             format!("update it to {BLOCKING} or later"),
         ),
-        Ok(version) if *version != TESTED => Topic::Host.warning(
+        Ok(version) if *version != TESTED => CheckTopic::Host.warning(
             format!("{TITLE} {version} is {path}; gatewright was tested with {TESTED}"),
             "`gatewright doctor --live` tests it",
         ),
-        Ok(version) => Topic::Host.fine(format!("{TITLE} {version} is {path}")),
+        Ok(version) => CheckTopic::Host.fine(format!("{TITLE} {version} is {path}")),
     }
 }
 

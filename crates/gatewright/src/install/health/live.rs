@@ -9,23 +9,23 @@ use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::state::State;
 use runtime::subprocess;
 
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::host::{Host, TITLE};
 use crate::install::pipeline;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
+pub fn finding(doctor: &DoctorContext<'_>, host: Option<&Host>) -> Finding {
     let Some(host) = host else {
-        return Topic::Live.red(format!("{TITLE} is not installed"), "install it");
+        return CheckTopic::Live.red(format!("{TITLE} is not installed"), "install it");
     };
-    match tried(patient, host) {
-        Ok(true) => Topic::Live.fine(format!("{TITLE} started a session, and it was guarded")),
-        Ok(false) => Topic::Live.red(
+    match tried(doctor, host) {
+        Ok(true) => CheckTopic::Live.fine(format!("{TITLE} started a session, and it was guarded")),
+        Ok(false) => CheckTopic::Live.red(
             format!("{TITLE} started a session and did not call the hooks"),
             "see the lines about settings and hooks",
         ),
-        Err(reason) => Topic::Live.red(
+        Err(reason) => CheckTopic::Live.red(
             format!("cannot start {TITLE}: {reason}"),
             "start it once by hand",
         ),
@@ -34,14 +34,14 @@ pub fn finding(patient: &Patient<'_>, host: Option<&Host>) -> Finding {
 
 /// Begins a session in a state of its own, in which every session of this project has a run. Was this
 /// one given a run?
-fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
+fn tried(doctor: &DoctorContext<'_>, host: &Host) -> Result<bool, String> {
     let folder = tempfile::tempdir().map_err(|cause| cause.to_string())?;
     let home =
         runtime::environment::Environment::new([("XDG_STATE_HOME".into(), folder.path().into())]);
     let state = State::find(&home).map_err(|failure| failure.to_string())?;
     let name = PipelineName::parse(pipeline::DEFAULT).map_err(|problem| problem.to_string())?;
     let always_on = Installed {
-        project: patient.project.key.clone(),
+        project: doctor.project.key.clone(),
         pipelines: vec![InstalledPipeline {
             name,
             file: None,
@@ -53,7 +53,7 @@ fn tried(patient: &Patient<'_>, host: &Host) -> Result<bool, String> {
     let mut command = Command::new(&host.path);
     command
         .args(DEFAULT_SESSION_HOST.trial_arguments)
-        .current_dir(&patient.project.root)
+        .current_dir(&doctor.project.root)
         .env("XDG_STATE_HOME", folder.path());
     // A session around this command is not the one that begins.
     let variables = &DEFAULT_SESSION_HOST.variables;

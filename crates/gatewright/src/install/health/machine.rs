@@ -10,7 +10,7 @@ use runtime::find_run;
 use runtime::workspace::Workspace;
 use store::{Backend as _, Sqlite};
 
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::record;
 
 /// How much we promise: see `assurance`.
@@ -22,19 +22,19 @@ const TOO_LITTLE: u64 = 10 * 1024 * 1024;
 
 const LARGEST_PROGRAM: u64 = 32 * 1024 * 1024;
 
-pub fn program(patient: &Patient<'_>) -> Finding {
-    let program = &patient.program;
+pub fn program(doctor: &DoctorContext<'_>) -> Finding {
+    let program = &doctor.program;
     let says = match short_hash(program.real()) {
         Some(hash) => format!("{} (sha256 {hash})", program.path),
         None => program.path.clone(),
     };
-    if program.real().starts_with(&patient.project.root) {
-        Topic::Program.warning(
+    if program.real().starts_with(&doctor.project.root) {
+        CheckTopic::Program.warning(
             format!("{says} is in the project, where agents can change it"),
             "install it outside the project",
         )
     } else {
-        Topic::Program.fine(says)
+        CheckTopic::Program.fine(says)
     }
 }
 
@@ -47,67 +47,67 @@ fn short_hash(path: &Path) -> Option<String> {
 }
 
 /// The state folder: ours alone, with room in it.
-pub fn state(patient: &Patient<'_>) -> Vec<Finding> {
-    let folder = patient.state.folder();
+pub fn state(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    let folder = doctor.state.folder();
     let shown = folder.display();
     let Ok(metadata) = fs::symlink_metadata(folder) else {
-        return vec![Topic::State.fine(format!("the first run will create {shown}"))];
+        return vec![CheckTopic::State.fine(format!("the first run will create {shown}"))];
     };
     let mode = metadata.mode() & 0o777;
     let owner = match metadata.uid() == rustix::process::getuid().as_raw() {
-        _ if !metadata.is_dir() => Topic::State.red(
+        _ if !metadata.is_dir() => CheckTopic::State.red(
             format!("{shown} is a link or not a folder"),
             "replace it with a real folder",
         ),
-        false => Topic::State.red(
+        false => CheckTopic::State.red(
             format!("{shown} belongs to somebody else"),
             "set XDG_STATE_HOME to a folder of yours",
         ),
-        true if mode & 0o077 != 0 => Topic::State.red(
+        true if mode & 0o077 != 0 => CheckTopic::State.red(
             format!("other users can read {shown} (mode {mode:o})"),
             format!("type `chmod 700 {shown}`"),
         ),
-        true => Topic::State.fine(format!("only you can read {shown}")),
+        true => CheckTopic::State.fine(format!("only you can read {shown}")),
     };
     let owner = std::iter::once(owner);
-    owner.chain(room(patient)).chain(damaged(patient)).collect()
+    owner.chain(room(doctor)).chain(damaged(doctor)).collect()
 }
 
-fn damaged(patient: &Patient<'_>) -> impl Iterator<Item = Finding> {
-    let files = enrolment::damaged_files(&patient.state).into_iter();
+fn damaged(doctor: &DoctorContext<'_>) -> impl Iterator<Item = Finding> {
+    let files = enrolment::damaged_files(&doctor.state).into_iter();
     files.map(|path| {
-        Topic::State.red(
+        CheckTopic::State.red(
             format!("{} is damaged, so no agent can start", path.display()),
             "remove it; then start a new session, or type `gatewright init` in its project",
         )
     })
 }
 
-fn room(patient: &Patient<'_>) -> Option<Finding> {
-    let room = rustix::fs::statvfs(patient.state.folder()).ok()?;
+fn room(doctor: &DoctorContext<'_>) -> Option<Finding> {
+    let room = rustix::fs::statvfs(doctor.state.folder()).ok()?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     let says = format!("{} MiB are free for the store", free / (1024 * 1024));
     match free {
-        free if free < TOO_LITTLE => Some(Topic::State.red(says, "free disk space")),
-        free if free < PLENTY => Some(Topic::State.warning(says, "free disk space")),
+        free if free < TOO_LITTLE => Some(CheckTopic::State.red(says, "free disk space")),
+        free if free < PLENTY => Some(CheckTopic::State.warning(says, "free disk space")),
         _ => None,
     }
 }
 
 /// The store opens, and every chain in it is whole.
-pub fn store(patient: &Patient<'_>) -> Finding {
+pub fn store(doctor: &DoctorContext<'_>) -> Finding {
     let advice = "`gatewright verify` shows details, `gatewright verify --repair` repairs it";
-    let looked = Workspace::if_there(patient.context).and_then(|workspace| match workspace {
+    let looked = Workspace::if_there(doctor.context).and_then(|workspace| match workspace {
         None => Ok(None),
         Some(workspace) => is_whole(&workspace).map(Some),
     });
     match looked {
-        Ok(None) => Topic::Store.fine("no run has been started yet"),
+        Ok(None) => CheckTopic::Store.fine("no run has been started yet"),
         Ok(Some(true)) => {
-            Topic::Store.fine("it opens, and the hash chains of the active runs are intact")
+            CheckTopic::Store.fine("it opens, and the hash chains of the active runs are intact")
         }
-        Ok(Some(false)) => Topic::Store.red("it is damaged, so no run can start", advice),
-        Err(failure) => Topic::Store.red(failure.to_string(), advice),
+        Ok(Some(false)) => CheckTopic::Store.red("it is damaged, so no run can start", advice),
+        Err(failure) => CheckTopic::Store.red(failure.to_string(), advice),
     }
 }
 
@@ -125,13 +125,13 @@ fn is_whole(workspace: &Workspace<'_>) -> Result<bool, Failure> {
 }
 
 /// What hooks could not record, and the next one will.
-pub fn spool(patient: &Patient<'_>) -> Option<Finding> {
-    let waiting = fs::read_dir(patient.state.folder().join("spool"))
+pub fn spool(doctor: &DoctorContext<'_>) -> Option<Finding> {
+    let waiting = fs::read_dir(doctor.state.folder().join("spool"))
         .ok()?
         .count();
     (waiting > 0).then(|| {
         let says = format!("{waiting} events are not in the journal yet");
-        Topic::Store.warning(says, "the next hook records them; see the lines above")
+        CheckTopic::Store.warning(says, "the next hook records them; see the lines above")
     })
 }
 
@@ -148,5 +148,5 @@ pub fn assurance() -> Vec<Finding> {
         "not stopped: replacing the gatewright program itself".to_owned(),
         "not stopped: a script that imitates a person or a host".to_owned(),
     ];
-    lines.map(|line| Topic::Assurance.fine(line)).into()
+    lines.map(|line| CheckTopic::Assurance.fine(line)).into()
 }

@@ -7,70 +7,74 @@ use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::trust::{self, Subject};
 
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::additions::Additions;
-use crate::install::disk::Base;
+use crate::install::disk::BaseFolder;
 
-pub fn findings(patient: &Patient<'_>) -> Vec<Finding> {
-    let installed = match &patient.installed {
+pub fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    let installed = match &doctor.installed {
         Ok(Some(installed)) => installed,
         Ok(None) => {
             let says = "no pipeline is installed in this project";
-            return vec![Topic::Pipelines.warning(says, "`gatewright init PIPELINE` installs one")];
+            return vec![
+                CheckTopic::Pipelines.warning(says, "`gatewright init PIPELINE` installs one"),
+            ];
         }
         Err(reason) => {
-            return vec![Topic::Pipelines.red(reason.clone(), "`gatewright init` rewrites it")];
+            return vec![
+                CheckTopic::Pipelines.red(reason.clone(), "`gatewright init` rewrites it"),
+            ];
         }
     };
     let pipelines = installed.pipelines.iter();
-    pipelines.flat_map(|it| of_pipeline(patient, it)).collect()
+    pipelines.flat_map(|it| of_pipeline(doctor, it)).collect()
 }
 
-fn of_pipeline(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
+fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
     let name = &pipeline.name;
-    let found = match look(patient, pipeline) {
+    let found = match look(doctor, pipeline) {
         Ok(additions) => {
             let how = match pipeline.begins {
                 Begins::Session => "every session has a run of it",
                 Begins::Command => "a command starts it",
             };
-            let fine = Topic::Pipelines.fine(format!("{name} is trusted; {how}"));
+            let fine = CheckTopic::Pipelines.fine(format!("{name} is trusted; {how}"));
             return std::iter::once(fine)
-                .chain(missing(patient, &additions))
+                .chain(missing(doctor, &additions))
                 .collect();
         }
         Err(Trouble::Failed(failure)) => {
             let Failure { message, hints, .. } = failure;
             let says = format!("{message}: {name} does not guard any session");
-            Topic::Pipelines.red(says, hints.join("; "))
+            CheckTopic::Pipelines.red(says, hints.join("; "))
         }
         Err(Trouble::Rejected { problems, .. }) => {
             let first = problems.into_iter().next();
             let first = first.map(|problem| problem.message).unwrap_or_default();
             let says = format!("{name} is not accepted ({first})");
-            Topic::Pipelines.red(says, format!("`gatewright lint {name}` shows all problems"))
+            CheckTopic::Pipelines.red(says, format!("`gatewright lint {name}` shows all problems"))
         }
     };
     vec![found]
 }
 
 /// What somebody took out of the files to which the pipeline adds.
-fn missing(patient: &Patient<'_>, additions: &Additions) -> Vec<Finding> {
-    let base = Base::new(patient.project.root.clone());
-    match additions.missing(&base, &patient.project) {
+fn missing(doctor: &DoctorContext<'_>, additions: &Additions) -> Vec<Finding> {
+    let base = BaseFolder::new(doctor.project.root.clone());
+    match additions.missing(&base, &doctor.project) {
         Ok(missing) => missing
             .into_iter()
-            .map(|says| Topic::Pipelines.warning(says, "`gatewright init` restores it"))
+            .map(|says| CheckTopic::Pipelines.warning(says, "`gatewright init` restores it"))
             .collect(),
         Err(Failure { message, hints, .. }) => {
-            vec![Topic::Pipelines.warning(message, hints.join("; "))]
+            vec![CheckTopic::Pipelines.warning(message, hints.join("; "))]
         }
     }
 }
 
 /// Would a session that begins now get this pipeline? Then this is what it adds to the project.
-fn look(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Result<Additions, Trouble> {
-    let root = &patient.project.root;
+fn look(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Result<Additions, Trouble> {
+    let root = &doctor.project.root;
     let Some(file) = &pipeline.file else {
         let sources = definition::find(pipeline.name.as_str(), root, root)?;
         let compiled = definition::compile(&sources)?;
@@ -85,6 +89,6 @@ fn look(patient: &Patient<'_>, pipeline: &InstalledPipeline) -> Result<Additions
         return Ok(additions);
     }
     let subject = Subject::new(&path, &sources, definition, root)?;
-    trust::require(&patient.state, file, &subject)?;
+    trust::require(&doctor.state, file, &subject)?;
     Ok(additions)
 }

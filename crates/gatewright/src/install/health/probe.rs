@@ -11,7 +11,7 @@ use runtime::subprocess::{self, Ended};
 use serde_json::json;
 
 use super::hooks::found;
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 
 const EVENT: &str = "PreToolUse";
 
@@ -20,43 +20,43 @@ const SLOW: Duration = Duration::from_millis(500);
 
 /// Every command line that stands at the gate of the tools answers, and says nothing to a session
 /// that is none of our business.
-pub fn probe(patient: &Patient<'_>) -> Vec<Finding> {
-    let gates = found(patient).into_iter();
+pub fn probe(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    let gates = found(doctor).into_iter();
     let mut lines: Vec<HookCommand> = gates
         .filter(|(_, hook)| hook.event == EVENT)
         .map(|(_, hook)| hook.command)
         .collect();
     lines.dedup();
-    lines.iter().map(|line| of_line(patient, line)).collect()
+    lines.iter().map(|line| of_line(doctor, line)).collect()
 }
 
-fn of_line(patient: &Patient<'_>, line: &HookCommand) -> Finding {
+fn of_line(doctor: &DoctorContext<'_>, line: &HookCommand) -> Finding {
     let begun = Instant::now();
-    let payloads = [payload(patient), b"{ \"hook_event_name\": ".to_vec()];
+    let payloads = [payload(doctor), b"{ \"hook_event_name\": ".to_vec()];
     let words = ["a payload of an unknown session", "a broken payload"];
     for (payload, what) in payloads.iter().zip(words) {
         let patience = Duration::from_secs(DEADLINE_SECONDS + 2);
-        let said = subprocess::run(&mut command(patient, line), payload, patience);
+        let said = subprocess::run(&mut command(doctor, line), payload, patience);
         let wrong = match said {
             Err(trouble) => Some(trouble.to_string()),
             Ok(ended) => fault(ended),
         };
         if let Some(wrong) = wrong {
             let says = format!("{} gives a wrong answer to {what}: {wrong}", shown(line));
-            return Topic::Probe.red(says, "`gatewright init` fixes the command line");
+            return CheckTopic::Probe.red(says, "`gatewright init` fixes the command line");
         }
     }
     let took = begun.elapsed() / 2;
     let says = format!("{} answers in {} ms", shown(line), took.as_millis());
     if took > SLOW {
-        Topic::Probe.warning(says, "each tool call waits that long")
+        CheckTopic::Probe.warning(says, "each tool call waits that long")
     } else {
-        Topic::Probe.fine(says)
+        CheckTopic::Probe.fine(says)
     }
 }
 
 /// The command as the host starts it: in the project, with its variables.
-fn command(patient: &Patient<'_>, line: &HookCommand) -> Command {
+fn command(doctor: &DoctorContext<'_>, line: &HookCommand) -> Command {
     let mut command = match line {
         HookCommand::Exec { program, arguments } => {
             let mut command = Command::new(program);
@@ -69,7 +69,7 @@ fn command(patient: &Patient<'_>, line: &HookCommand) -> Command {
             command
         }
     };
-    let root = &patient.project.root;
+    let root = &doctor.project.root;
     let variables = &DEFAULT_SESSION_HOST.variables;
     command.current_dir(root).env(variables.project, root);
     // A session around this command must not be taken for the one in the payload.
@@ -78,9 +78,9 @@ fn command(patient: &Patient<'_>, line: &HookCommand) -> Command {
 }
 
 /// A call that begins nothing, in a session that nobody has.
-fn payload(patient: &Patient<'_>) -> Vec<u8> {
+fn payload(doctor: &DoctorContext<'_>) -> Vec<u8> {
     let session = ids::key().map_or_else(|_| "doctor".to_owned(), |key| format!("doctor-{key}"));
-    let root = patient.project.root.display().to_string();
+    let root = doctor.project.root.display().to_string();
     let payload = json!({
         "session_id": session,
         "transcript_path": "/dev/null",

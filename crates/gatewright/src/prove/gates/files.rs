@@ -7,7 +7,7 @@ use runtime::failure::Failure;
 use serde_json::json;
 
 use super::super::exchange::Expected;
-use super::super::payloads::{HookPayload, Worker};
+use super::super::payloads::{HookPayload, SimulatedWorker};
 use super::super::simulation::Simulation;
 use super::{Column, Gate, GateTester};
 use crate::install::host::PLACES;
@@ -53,7 +53,7 @@ pub fn own_files(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     Ok(tester.gate("own files", "the files that the run depends on"))
 }
 
-fn write(simulation: &Simulation, worker: Option<&Worker>, path: &Path) -> HookPayload {
+fn write(simulation: &Simulation, worker: Option<&SimulatedWorker>, path: &Path) -> HookPayload {
     let input = json!({ "file_path": path.to_string_lossy(), "content": "x" });
     simulation.payloads.tool(worker, "Write", &input)
 }

@@ -10,9 +10,9 @@ use serde_json::json;
 use super::super::case_error::{CaseOutcome, ensure, not_tested};
 use super::super::exchange::Expected;
 use super::super::payloads::Background;
-use super::super::play_route::{Checkpoints, PlanSource, STRAY};
+use super::super::play_route::{PlanSource, STRAY, Snapshots};
 use super::super::sandbox;
-use super::super::simulation::{Checkpoint, Simulation};
+use super::super::simulation::{Simulation, Snapshot};
 use super::{
     Column, Gate, GateTester, StageRoute, agents, questions, reach, reviews, steps, unreached,
 };
@@ -21,9 +21,9 @@ use super::{
 /// where an agent may work.
 pub fn gate(
     simulation: &mut Simulation,
-    checkpoints: &mut Checkpoints,
+    snapshots: &mut Snapshots,
     stage_route: &StageRoute<'_>,
-    home: &mut Option<Checkpoint>,
+    home: &mut Option<Snapshot>,
 ) -> Result<Gate, Failure> {
     let pipeline = simulation.pipeline.clone();
     let Some(stage) = pipeline.stage(stage_route.name) else {
@@ -37,14 +37,14 @@ pub fn gate(
     let plan = own
         .as_deref()
         .map_or(PlanSource::OfRoute, PlanSource::Given);
-    let checkpoint = match reach(simulation, checkpoints, stage_route, plan) {
-        Ok(checkpoint) => checkpoint,
+    let snapshot = match reach(simulation, snapshots, stage_route, plan) {
+        Ok(snapshot) => snapshot,
         Err(trouble) => return unreached(stage_route.name.as_str(), about, trouble, simulation),
     };
     if home.is_none() && agent_may_work(simulation, stage) {
-        *home = Some(checkpoint.clone());
+        *home = Some(snapshot.clone());
     }
-    let mut tester = GateTester::new(simulation, checkpoint);
+    let mut tester = GateTester::new(simulation, snapshot);
     wrong_agent(&mut tester, stage)?;
     match &stage.work {
         Work::Agent(work) if work.worker == Worker::Session => {

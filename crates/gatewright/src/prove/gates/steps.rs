@@ -202,7 +202,7 @@ fn fault(tester: &mut GateTester<'_>, stage: &Stage, member: &Member) -> Result<
 
 fn sent_back(
     simulation: &mut Simulation,
-    worker: &super::super::payloads::Worker,
+    worker: &super::super::payloads::SimulatedWorker,
 ) -> CaseOutcome<()> {
     for _ in 0..2 {
         simulation.stops(worker, None, Expected::Continue(UNFIT))?;

@@ -1,4 +1,4 @@
-//! The scene: what the players of the demo can do. Every deed goes the way of the commands.
+//! The run of the demo, and the actions in it. Each takes the same path as a command.
 
 use std::fs;
 
@@ -19,15 +19,15 @@ use runtime::transact::{self, Decided, Request};
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend, StoredRun};
 
-use super::papers;
+use super::artifacts;
 
-pub struct Scene<'a> {
+pub struct DemoRun<'a> {
     pub workspace: Workspace<'a>,
     context: &'a Context,
     run: RunId,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> DemoRun<'a> {
     /// Starts the run.
     pub fn open(mut workspace: Workspace<'a>, context: &'a Context) -> Result<Self, Failure> {
         let root = &workspace.project()?.root;
@@ -43,7 +43,7 @@ impl<'a> Scene<'a> {
         }
         let start = StartRun {
             pipeline: "multi-ai".to_owned(),
-            task: papers::TASK.to_owned(),
+            task: artifacts::TASK.to_owned(),
             params: Vec::new(),
             steps: Vec::new(),
             id: None,

@@ -1,4 +1,4 @@
-//! After a change of the settings: are our hooks still there?
+//! Are our hooks still installed after a change of the settings?
 
 use std::path::Path;
 
@@ -7,24 +7,24 @@ use hosts::settings::{Hook, HookCommand};
 use runtime::environment::Environment;
 
 use super::host::FORMAT;
-use super::places::{self, Place};
-use super::program::Program;
+use super::program::OurProgram;
+use super::settings_files::{self, HostSettingsFile};
 
-/// How our hooks are lost with the settings as they are now; nothing if they still hold.
+/// Why our hooks no longer work with the current settings; `None` if they do.
 pub fn hooks_gone(
     environment: &Environment,
     worktree: &Path,
     changed: Option<&str>,
 ) -> Option<String> {
-    let (Ok(project), Ok(program)) = (Project::find(worktree), Program::of_process(environment))
+    let (Ok(project), Ok(program)) = (Project::find(worktree), OurProgram::of_process(environment))
     else {
         return Some("cannot read the settings".to_owned());
     };
-    let places = places::look(environment, &project);
+    let places = settings_files::look(environment, &project);
     if let Some(place) = places.iter().find(|place| disables(place)) {
         return Some(format!("{} disables all hooks", place.path.display()));
     }
-    // A plugin's hooks stand in none of these files, and a session keeps those that it has loaded.
+    // A plugin's hooks are not in these files, and a session keeps the hooks that it has loaded.
     if environment.in_plugin {
         return None;
     }
@@ -35,26 +35,26 @@ pub fn hooks_gone(
     })
 }
 
-fn disables(place: &Place) -> bool {
+fn disables(place: &HostSettingsFile) -> bool {
     place
         .settings()
         .is_some_and(|settings| settings.disables_all_hooks())
 }
 
-/// The first event at which no settings file calls this program as it must be called.
-fn missing(places: &[Place], program: &Program) -> Option<&'static str> {
-    let settings = places.iter().filter_map(Place::settings);
+/// The first event at which no settings file calls this program correctly.
+fn missing(places: &[HostSettingsFile], program: &OurProgram) -> Option<&'static str> {
+    let settings = places.iter().filter_map(HostSettingsFile::settings);
     let hooks: Vec<Hook> = settings.flat_map(|it| it.hooks(&program.path)).collect();
-    let holds = |event: &str| {
+    let is_current = |event: &str| {
         let mut here = hooks.iter().filter(|hook| hook.event == event);
-        here.any(|hook| holds(hook, program))
+        here.any(|hook| is_current(hook, program))
     };
     let mut events = FORMAT.registered.iter().map(|registered| registered.event);
-    events.find(|event| !holds(event))
+    events.find(|event| !is_current(event))
 }
 
-/// Does this hook call the program that runs now, as we would write it?
-pub fn holds(hook: &Hook, program: &Program) -> bool {
+/// Does this hook call this program, as we would write it?
+pub fn is_current(hook: &Hook, program: &OurProgram) -> bool {
     match &hook.command {
         HookCommand::Exec { program: path, .. } => {
             program.is_at(path) && hook.is_current(&FORMAT.call_by_path(path))

@@ -1,13 +1,13 @@
-//! What the players of the demo leave behind: short, and as the pipeline's schemas want it.
+//! The artifacts of the demo: short, and valid for the schemas of the pipeline.
 
-/// A path in the project, and what is written there.
-pub type Paper = (&'static str, &'static str);
+/// A path in the project and the content of the file.
+pub type DemoArtifact = (&'static str, &'static str);
 
 pub const TASK: &str = "greet people by name";
 
 const SIGNAL: &str = ".task/worker-signal.json";
 
-pub const SIGNAL_QUESTION: Paper = (
+pub const SIGNAL_QUESTION: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "requirements-gatherer-1",
@@ -19,7 +19,7 @@ pub const SIGNAL_QUESTION: Paper = (
 "#,
 );
 
-pub const SIGNAL_GATHERED: Paper = (
+pub const SIGNAL_GATHERED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "requirements-gatherer-1",
@@ -30,7 +30,7 @@ pub const SIGNAL_GATHERED: Paper = (
 "#,
 );
 
-pub const SIGNAL_DRAFTED: Paper = (
+pub const SIGNAL_DRAFTED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "planner-1",
@@ -41,7 +41,7 @@ pub const SIGNAL_DRAFTED: Paper = (
 "#,
 );
 
-pub const SIGNAL_REFINED: Paper = (
+pub const SIGNAL_REFINED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "planner-1",
@@ -52,7 +52,7 @@ pub const SIGNAL_REFINED: Paper = (
 "#,
 );
 
-pub const STORY: Paper = (
+pub const STORY: DemoArtifact = (
     ".task/user-story.json",
     r#"{
   "id": "story-20260115-103100",
@@ -66,7 +66,7 @@ pub const STORY: Paper = (
 "#,
 );
 
-pub const PLAN: Paper = (
+pub const PLAN: DemoArtifact = (
     ".task/plan.json",
     r#"{
   "id": "plan-20260115-104000",
@@ -77,7 +77,7 @@ pub const PLAN: Paper = (
 "#,
 );
 
-pub const PLAN_REFINED: Paper = (
+pub const PLAN_REFINED: DemoArtifact = (
     ".task/plan-refined.json",
     r#"{
   "id": "plan-20260115-104000",
@@ -99,14 +99,14 @@ pub const CODE_OPUS: &str = ".task/code-review-opus.json";
 pub const CODE_CODEX: &str = ".task/code-review-codex.json";
 
 /// What a reviewer writes down.
-pub struct Verdict {
+pub struct ReviewVerdict {
     pub reviewer: &'static str,
     pub model: &'static str,
     pub status: &'static str,
     pub summary: &'static str,
 }
 
-impl Verdict {
+impl ReviewVerdict {
     pub fn text(&self) -> String {
         let Self {
             reviewer,
@@ -127,7 +127,7 @@ impl Verdict {
     }
 }
 
-pub const RESULT: Paper = (
+pub const RESULT: DemoArtifact = (
     ".task/impl-result.json",
     r#"{
   "id": "impl-20260115-120000",
@@ -139,7 +139,7 @@ pub const RESULT: Paper = (
 "#,
 );
 
-pub const RESULT_AGAIN: Paper = (
+pub const RESULT_AGAIN: DemoArtifact = (
     ".task/impl-result.json",
     r#"{
   "id": "impl-20260115-121500",

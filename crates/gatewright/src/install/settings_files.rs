@@ -1,4 +1,4 @@
-//! The settings files of the host in which hooks may stand, for one project.
+//! The settings files of the host that may have hooks, for one project.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -10,7 +10,7 @@ use runtime::environment::Environment;
 
 use super::host::PLACES;
 
-/// Whose settings a file holds.
+/// Who a settings file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The machine's.
@@ -32,45 +32,46 @@ pub const USER: &str = PLACES.user;
 /// A longer file is not a settings file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A settings file, as it is now.
+/// A settings file and its current state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct HostSettingsFile {
     pub scope: Scope,
     pub path: PathBuf,
-    pub found: Found,
+    pub found: FileState,
 }
 
+/// What a settings file contains.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
-    Nothing,
+pub enum FileState {
+    Missing,
     Settings(Settings),
-    /// It is there, and the host cannot read it either.
-    Unfit(String),
+    /// The file exists, but the host cannot read it either.
+    Unusable(String),
 }
 
-impl Place {
+impl HostSettingsFile {
     fn look(scope: Scope, path: PathBuf) -> Self {
         let found = match read(&path) {
-            Ok(None) => Found::Nothing,
+            Ok(None) => FileState::Missing,
             Ok(Some(bytes)) => match Settings::parse(&bytes) {
-                Ok(settings) => Found::Settings(settings),
-                Err(unfit) => Found::Unfit(unfit.to_string()),
+                Ok(settings) => FileState::Settings(settings),
+                Err(unfit) => FileState::Unusable(unfit.to_string()),
             },
-            Err(cause) => Found::Unfit(format!("cannot read it ({cause})")),
+            Err(cause) => FileState::Unusable(format!("cannot read it ({cause})")),
         };
         Self { scope, path, found }
     }
 
     pub fn settings(&self) -> Option<&Settings> {
         match &self.found {
-            Found::Settings(settings) => Some(settings),
-            Found::Nothing | Found::Unfit(_) => None,
+            FileState::Settings(settings) => Some(settings),
+            FileState::Missing | FileState::Unusable(_) => None,
         }
     }
 }
 
-/// Every settings file that counts in this project, whether it is there or not.
-pub fn look(environment: &Environment, project: &Project) -> Vec<Place> {
+/// Every settings file that applies to this project, whether it exists or not.
+pub fn look(environment: &Environment, project: &Project) -> Vec<HostSettingsFile> {
     let managed = Some((Scope::Managed, PathBuf::from(PLACES.managed)));
     let user = environment.settings_folder();
     let user = user.map(|folder| (Scope::User, folder.join(USER)));
@@ -89,7 +90,8 @@ pub fn look(environment: &Environment, project: &Project) -> Vec<Place> {
         .chain(main)
         .chain(own)
         .chain(started);
-    all.map(|(scope, path)| Place::look(scope, path)).collect()
+    all.map(|(scope, path)| HostSettingsFile::look(scope, path))
+        .collect()
 }
 
 /// The main worktree, seen from a linked one.

@@ -1,4 +1,4 @@
-//! The way back: files as they were before us, or without our part where somebody has changed them.
+//! Uninstalls: restores the original files, or removes our part from files that somebody has changed since.
 
 use hosts::settings::Settings;
 use runtime::enrolment;
@@ -6,45 +6,45 @@ use runtime::failure::Failure;
 use runtime::state::State;
 
 use super::additions::unclear;
-use super::disk::Base;
-use super::hooks::{Wanted, take_out};
+use super::disk::BaseFolder;
+use super::hooks::{HooksTarget, take_out};
 use super::perform::{self, without_ours};
-use super::places::{LOCAL, SHARED, USER};
 use super::plan::{Change, Plan};
-use super::program::Program;
-use super::record::{self, Kept, Kind, Record, Shelf, hash};
+use super::program::OurProgram;
+use super::record::{self, FileKind, InstallRecord, InstalledFile, RecordFolder, hash};
+use super::settings_files::{LOCAL, SHARED, USER};
 
-/// Plans to take out what was installed below this folder.
+/// Plans the removal of what is installed in this folder.
 pub fn plan(
     state: &State,
-    base: &Base,
-    record: Option<&Record>,
-    program: &Program,
-    wanted: Wanted,
+    base: &BaseFolder,
+    record: Option<&InstallRecord>,
+    program: &OurProgram,
+    target: HooksTarget,
 ) -> Result<Plan, Failure> {
     let mut plan = Plan::new(base.root());
-    let shelf = Shelf::of(state, base.root());
+    let folder = RecordFolder::of(state, base.root());
     let kept = record.map(|record| record.files.as_slice());
     for file in kept.unwrap_or_default() {
-        restore(&mut plan, &shelf, file, program)?;
+        restore(&mut plan, &folder, file, program)?;
     }
-    // What was written by hand, or by an installation that nobody remembers, goes as well.
+    // This also removes hooks that were written by hand, or by an unrecorded installation.
     let known = |path: &str| record.is_some_and(|record| record.file(path).is_some());
-    let own = match wanted {
-        Wanted::User => USER,
-        Wanted::Local | Wanted::Shared => LOCAL,
+    let own = match target {
+        HooksTarget::User => USER,
+        HooksTarget::Local | HooksTarget::Shared => LOCAL,
     };
     if !known(own) {
         take_out(&mut plan, own, program)?;
     }
-    if wanted != Wanted::User && !known(SHARED) {
+    if target != HooksTarget::User && !known(SHARED) {
         tell_shared(&mut plan, program)?;
     }
     Ok(plan)
 }
 
-/// What somebody else has committed is not ours to take out.
-fn tell_shared(plan: &mut Plan, program: &Program) -> Result<(), Failure> {
+/// We do not remove what somebody else has committed.
+fn tell_shared(plan: &mut Plan, program: &OurProgram) -> Result<(), Failure> {
     let present = plan.base.read(SHARED)?;
     let settings = present.and_then(|bytes| Settings::parse(&bytes).ok());
     if settings.is_some_and(|settings| !settings.hooks(&program.path).is_empty()) {
@@ -55,7 +55,12 @@ fn tell_shared(plan: &mut Plan, program: &Program) -> Result<(), Failure> {
     Ok(())
 }
 
-fn restore(plan: &mut Plan, shelf: &Shelf, file: &Kept, program: &Program) -> Result<(), Failure> {
+fn restore(
+    plan: &mut Plan,
+    folder: &RecordFolder,
+    file: &InstalledFile,
+    program: &OurProgram,
+) -> Result<(), Failure> {
     let Some(present) = plan.base.read(&file.path)? else {
         return Ok(());
     };
@@ -63,7 +68,7 @@ fn restore(plan: &mut Plan, shelf: &Shelf, file: &Kept, program: &Program) -> Re
     if before == Some(&hash(&present)) {
         return Ok(());
     }
-    let original = before.map(|hash| shelf.original(hash));
+    let original = before.map(|hash| folder.original(hash));
     let after = match (file.after == hash(&present), original) {
         (true, None) => None,
         (true, Some(Some(original))) => Some(original),
@@ -83,18 +88,18 @@ fn restore(plan: &mut Plan, shelf: &Shelf, file: &Kept, program: &Program) -> Re
 /// Somebody has changed the file: what they wrote stays.
 fn changed_since(
     plan: &mut Plan,
-    file: &Kept,
+    file: &InstalledFile,
     present: Vec<u8>,
-    program: &Program,
+    program: &OurProgram,
 ) -> Result<(), Failure> {
     let path = &file.path;
     let left = match &file.kind {
-        Kind::Settings => without_ours(&present, program),
-        Kind::Marked(marks) => {
+        FileKind::Settings => without_ours(&present, program),
+        FileKind::Marked(marks) => {
             let left = marks.without_ours(&present);
             Some(left.map_err(|unpaired| unclear(path, &unpaired))?)
         }
-        Kind::Made => {
+        FileKind::Made => {
             plan.note(format!("{path} was edited after `init` and stays"));
             return Ok(());
         }
@@ -119,8 +124,8 @@ fn changed_since(
 
 /// Carries the plan out. The hooks go first, and what we know of the project last: a removal that was
 /// cut off is finished by the next one.
-pub fn perform(state: &State, plan: &Plan, record: Option<&Record>) -> Result<(), Failure> {
-    let settings = |change: &&Change| change.kind == Kind::Settings;
+pub fn perform(state: &State, plan: &Plan, record: Option<&InstallRecord>) -> Result<(), Failure> {
+    let settings = |change: &&Change| change.kind == FileKind::Settings;
     let first = plan.changes.iter().filter(settings);
     let then = plan.changes.iter().filter(|change| !settings(change));
     for change in first.chain(then) {
@@ -137,11 +142,11 @@ pub fn perform(state: &State, plan: &Plan, record: Option<&Record>) -> Result<()
     {
         enrolment::uninstall(state, project).map_err(Failure::file("write to", state.folder()))?;
     }
-    Shelf::of(state, plan.base.root()).clear()
+    RecordFolder::of(state, plan.base.root()).clear()
 }
 
 /// Is the same project installed in another of its worktrees?
-fn is_elsewhere(state: &State, record: &Record) -> bool {
+fn is_elsewhere(state: &State, record: &InstallRecord) -> bool {
     let others = record::all(state).into_iter();
     let mut others = others.filter(|other| other.root != record.root);
     others.any(|other| other.project.is_some() && other.project == record.project)

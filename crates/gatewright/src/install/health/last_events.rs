@@ -1,18 +1,18 @@
-//! When each event was last seen: a hook that is never called fails without a sound.
+//! When each event last arrived: a hook that the host never calls fails silently.
 
 use std::time::SystemTime;
 
 use engine::Seconds;
 
-use super::{Finding, Patient, Topic};
+use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::host::FORMAT;
 
 /// Events that every guarded session sends.
 const ALWAYS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
 
-/// Nothing is said before the first guarded session.
-pub fn finding(patient: &Patient<'_>) -> Option<Finding> {
-    let folder = patient.state.folder().join("seen");
+/// Reports nothing before the first guarded session.
+pub fn finding(doctor: &DoctorContext<'_>) -> Option<Finding> {
+    let folder = doctor.state.folder().join("seen");
     let age = |event: &str| {
         let seen = std::fs::metadata(folder.join(event))
             .ok()?
@@ -26,7 +26,7 @@ pub fn finding(patient: &Patient<'_>) -> Option<Finding> {
         .map(|it| (it.event, age(it.event).map(|age| age.as_secs())))
         .collect();
     if seen.iter().all(|(_, age)| age.is_none()) {
-        return Some(Topic::Seen.fine("no guarded session has run here yet"));
+        return Some(CheckTopic::Seen.fine("no guarded session has run here yet"));
     }
     Some(told(&seen))
 }
@@ -45,8 +45,8 @@ fn told(seen: &[(&str, Option<u64>)]) -> Finding {
         format!("{ages}; never: {}", never.join(", "))
     };
     if never.iter().any(|event| ALWAYS.contains(event)) {
-        Topic::Seen.warning(says, "every session should send these: check the hooks")
+        CheckTopic::Seen.warning(says, "every session should send these: check the hooks")
     } else {
-        Topic::Seen.fine(says)
+        CheckTopic::Seen.fine(says)
     }
 }

@@ -1,11 +1,10 @@
-//! Parts of a text file that are ours, between marks: put in, renewed and taken out. Nothing around
-//! them is touched.
+//! Sections of a text file between our marks: adds, updates and removes them, and keeps all other text.
 
 use serde::{Deserialize, Serialize};
 
-/// How the marks are written in a file.
+/// The comment style of the marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Marks {
+pub enum MarkStyle {
     /// `# gatewright phases: begin`, as in `.gitignore`.
     #[serde(rename = "hash marks")]
     Hash,
@@ -14,34 +13,34 @@ pub enum Marks {
     Markup,
 }
 
-/// A mark without its other end: nobody knows which text is ours.
+/// A mark without its counterpart, so we cannot know which text is ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unpaired {
-    /// The mark, as it stands there.
+pub struct UnpairedMark {
+    /// The text of the mark.
     pub mark: String,
 }
 
-/// Who put a part there.
+/// Who added a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum SectionOwner {
     /// The program itself.
     Program,
     /// A pipeline, by its name.
     Pipeline(String),
 }
 
-/// A file, part by part.
-struct Part<'t> {
+/// A section of a file.
+struct Section<'t> {
     lines: Vec<&'t [u8]>,
-    /// Whose it is; nobody's of ours when it is the person's.
-    owner: Option<Owner>,
+    /// `None` for the person's own text.
+    owner: Option<SectionOwner>,
 }
 
 const PROGRAM: &str = "gatewright";
 const BEGIN: &str = ": begin";
 const END: &str = ": end";
 
-impl Owner {
+impl SectionOwner {
     fn title(&self) -> String {
         match self {
             Self::Program => PROGRAM.to_owned(),
@@ -60,7 +59,7 @@ impl Owner {
     }
 }
 
-impl std::fmt::Display for Owner {
+impl std::fmt::Display for SectionOwner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Program => f.write_str(PROGRAM),
@@ -69,8 +68,8 @@ impl std::fmt::Display for Owner {
     }
 }
 
-impl Marks {
-    /// The words between the signs of a comment.
+impl MarkStyle {
+    /// The text inside a comment.
     fn comment(self, line: &[u8]) -> Option<&str> {
         let line = std::str::from_utf8(line).ok()?.trim();
         match self {
@@ -86,24 +85,24 @@ impl Marks {
         }
     }
 
-    fn begins(self, line: &[u8]) -> Option<Owner> {
-        Owner::parse(self.comment(line)?.strip_suffix(BEGIN)?)
+    fn begins(self, line: &[u8]) -> Option<SectionOwner> {
+        SectionOwner::parse(self.comment(line)?.strip_suffix(BEGIN)?)
     }
 
-    fn ends(self, line: &[u8]) -> Option<Owner> {
-        Owner::parse(self.comment(line)?.strip_suffix(END)?)
+    fn ends(self, line: &[u8]) -> Option<SectionOwner> {
+        SectionOwner::parse(self.comment(line)?.strip_suffix(END)?)
     }
 
-    fn parts(self, bytes: &[u8]) -> Result<Vec<Part<'_>>, Unpaired> {
-        let mut parts: Vec<Part<'_>> = Vec::new();
-        let mut open: Option<(Owner, Vec<&[u8]>)> = None;
+    fn parts(self, bytes: &[u8]) -> Result<Vec<Section<'_>>, UnpairedMark> {
+        let mut parts: Vec<Section<'_>> = Vec::new();
+        let mut open: Option<(SectionOwner, Vec<&[u8]>)> = None;
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             match (open.take(), self.begins(line)) {
                 (Some((owner, _)), Some(_)) => return Err(self.unpaired(&owner)),
                 (Some((owner, mut lines)), None) => {
                     lines.push(line);
                     if self.ends(line) == Some(owner.clone()) {
-                        parts.push(Part {
+                        parts.push(Section {
                             lines,
                             owner: Some(owner),
                         })
@@ -112,7 +111,7 @@ impl Marks {
                     }
                 }
                 (None, Some(owner)) => open = Some((owner, vec![line])),
-                (None, None) => parts.push(Part {
+                (None, None) => parts.push(Section {
                     lines: vec![line],
                     owner: None,
                 }),
@@ -124,14 +123,14 @@ impl Marks {
         }
     }
 
-    fn unpaired(self, owner: &Owner) -> Unpaired {
-        Unpaired {
+    fn unpaired(self, owner: &SectionOwner) -> UnpairedMark {
+        UnpairedMark {
             mark: self.write(&format!("{}{BEGIN}", owner.title())),
         }
     }
 
     /// The person's own text: all that is not ours.
-    pub fn without_ours(self, bytes: &[u8]) -> Result<Vec<u8>, Unpaired> {
+    pub fn without_ours(self, bytes: &[u8]) -> Result<Vec<u8>, UnpairedMark> {
         let own = self.parts(bytes)?.into_iter();
         let own = own.filter(|part| part.owner.is_none());
         Ok(own.flat_map(|part| part.lines).flatten().copied().collect())
@@ -139,7 +138,12 @@ impl Marks {
 
     /// The same file in which this owner's part holds this text. It stays where it stands, or comes to
     /// the end; without a text it goes.
-    pub fn with(self, bytes: &[u8], owner: &Owner, text: &str) -> Result<Vec<u8>, Unpaired> {
+    pub fn with(
+        self,
+        bytes: &[u8],
+        owner: &SectionOwner,
+        text: &str,
+    ) -> Result<Vec<u8>, UnpairedMark> {
         let newline = if bytes.windows(2).any(|pair| pair == b"\r\n") {
             "\r\n"
         } else {
@@ -163,7 +167,7 @@ impl Marks {
         Ok(after)
     }
 
-    fn block(self, owner: &Owner, text: &str, newline: &str) -> String {
+    fn block(self, owner: &SectionOwner, text: &str, newline: &str) -> String {
         let title = owner.title();
         let begin = self.write(&format!("{title}{BEGIN}"));
         let end = self.write(&format!("{title}{END}"));
@@ -177,47 +181,47 @@ impl Marks {
 mod tests {
     use super::*;
 
-    fn phases() -> Owner {
-        Owner::Pipeline("phases".to_owned())
+    fn phases() -> SectionOwner {
+        SectionOwner::Pipeline("phases".to_owned())
     }
 
-    fn with(marks: Marks, text: &str, owner: &Owner, lines: &str) -> String {
+    fn with(marks: MarkStyle, text: &str, owner: &SectionOwner, lines: &str) -> String {
         let after = marks.with(text.as_bytes(), owner, lines).unwrap();
         String::from_utf8(after).unwrap()
     }
 
     #[test]
     fn a_part_comes_to_the_end_and_is_renewed_where_it_stands() {
-        let first = with(Marks::Hash, "target", &phases(), ".task/");
+        let first = with(MarkStyle::Hash, "target", &phases(), ".task/");
         assert_eq!(
             first,
             "target\n# gatewright phases: begin\n.task/\n# gatewright phases: end\n"
         );
         let moved = format!("{first}mine\n");
-        let second = with(Marks::Hash, &moved, &Owner::Program, "local");
-        let third = with(Marks::Hash, &second, &phases(), "a\nb");
+        let second = with(MarkStyle::Hash, &moved, &SectionOwner::Program, "local");
+        let third = with(MarkStyle::Hash, &second, &phases(), "a\nb");
         assert_eq!(
             third,
             "target\n# gatewright phases: begin\na\nb\n# gatewright phases: end\nmine\n\
              # gatewright: begin\nlocal\n# gatewright: end\n"
         );
-        assert_eq!(with(Marks::Hash, &third, &phases(), "a\nb"), third);
-        let fourth = with(Marks::Hash, &third, &phases(), "");
+        assert_eq!(with(MarkStyle::Hash, &third, &phases(), "a\nb"), third);
+        let fourth = with(MarkStyle::Hash, &third, &phases(), "");
         assert_eq!(
             fourth,
             "target\nmine\n# gatewright: begin\nlocal\n# gatewright: end\n"
         );
-        let own = Marks::Hash.without_ours(fourth.as_bytes()).unwrap();
+        let own = MarkStyle::Hash.without_ours(fourth.as_bytes()).unwrap();
         assert_eq!(own, b"target\nmine\n");
     }
 
     #[test]
     fn the_ends_of_lines_are_those_of_the_file() {
-        let after = with(Marks::Markup, "# Mine\r\n", &phases(), "one\ntwo");
+        let after = with(MarkStyle::Markup, "# Mine\r\n", &phases(), "one\ntwo");
         let expected = "# Mine\r\n<!-- gatewright phases: begin -->\r\none\r\ntwo\r\n\
                         <!-- gatewright phases: end -->\r\n";
         assert_eq!(after, expected);
-        let own = Marks::Markup.without_ours(after.as_bytes()).unwrap();
+        let own = MarkStyle::Markup.without_ours(after.as_bytes()).unwrap();
         assert_eq!(own, b"# Mine\r\n");
     }
 
@@ -230,11 +234,11 @@ mod tests {
             "gatewright: begin\n",
             "\u{e4} # gatewright: begin\n",
         ] {
-            let own = Marks::Hash.without_ours(text.as_bytes()).unwrap();
+            let own = MarkStyle::Hash.without_ours(text.as_bytes()).unwrap();
             assert_eq!(own, text.as_bytes());
         }
         let bytes = b"\xff\xfe# gatewright: begin\n";
-        assert_eq!(Marks::Hash.without_ours(bytes).unwrap(), bytes);
+        assert_eq!(MarkStyle::Hash.without_ours(bytes).unwrap(), bytes);
     }
 
     #[test]
@@ -245,13 +249,13 @@ mod tests {
             "# gatewright phases: begin\n# gatewright: begin\n# gatewright: end\n",
         ] {
             let mark = "# gatewright phases: begin".to_owned();
-            let expected = Unpaired { mark };
+            let expected = UnpairedMark { mark };
             assert_eq!(
-                Marks::Hash.without_ours(text.as_bytes()),
+                MarkStyle::Hash.without_ours(text.as_bytes()),
                 Err(expected.clone())
             );
             assert_eq!(
-                Marks::Hash.with(text.as_bytes(), &phases(), "x"),
+                MarkStyle::Hash.with(text.as_bytes(), &phases(), "x"),
                 Err(expected)
             );
         }
