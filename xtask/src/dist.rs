@@ -67,7 +67,10 @@ pub fn build() -> Result<Program, Failure> {
             bytes: file.len(),
         }),
         Some(true) => Err(Failure::no(format!("{} is not static", path.display()))),
-        None => Err(Failure::no(format!("{} is no ELF program", path.display()))),
+        None => Err(Failure::no(format!(
+            "{} is not an ELF program",
+            path.display()
+        ))),
     }
 }
 

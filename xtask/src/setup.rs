@@ -55,7 +55,7 @@ const FETCHER: Tool = Tool {
     package: "npm",
 };
 
-/// It runs Gemini CLI, which wants version 20 or newer. The other agents need none.
+/// Gemini CLI needs version 20 or newer. The other agents do not need it.
 const NODE: Tool = Tool {
     sign: Sign::Program("node"),
     package: "nodejs",

@@ -20,7 +20,7 @@ pub struct Question<'a> {
     pub deed: &'a str,
 }
 
-/// Asks the person at the terminal. Whoever is not one is not asked: the engine judges them.
+/// Asks the person at the terminal. Other callers get no question: the engine judges them.
 pub fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure> {
     match context.who() {
         Who::Person(_) => ask(question),

@@ -46,7 +46,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit.into()
 }
 
-/// A panic is a fault of ours: it is told in one line, with an exit code of its own.
+/// A panic is a bug: it prints one line and has its own exit code.
 fn guarded(work: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     panic::set_hook(Box::new(|fault| {
         let failure = Failure::bug(format!("internal error ({fault})"));

@@ -41,11 +41,12 @@ struct Stream {
     sink: Box<dyn Write>,
     paint: Paint,
     is_terminal: bool,
-    /// Whoever read this has gone. What is left to say is dropped: that is no fault of ours.
+    /// The reader has closed the stream, so the rest of the output is dropped.
     closed: bool,
 }
 
-/// Gives a host its answer, and says with which code. Whoever listens no more gets the code alone.
+/// Writes the answer for a host and returns the exit code. If the host has closed our output, only the
+/// code remains.
 pub fn reply(bytes: &hosts::Bytes) -> u8 {
     let mut stdout = io::stdout().lock();
     let heard = stdout
@@ -122,7 +123,7 @@ impl Output {
         self.talk.paint
     }
 
-    /// Facts as text. Whoever made it has made outside text harmless; `views` does.
+    /// Results as text. The caller has escaped untrusted text; `views` does that.
     pub fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.bytes(text.as_bytes())
     }
@@ -132,7 +133,7 @@ impl Output {
         self.bytes(views::json_text(value).as_bytes())
     }
 
-    /// Facts as JSON on one line, for whoever reads them as they come.
+    /// Results as JSON on one line, for programs that read a stream.
     pub fn json_line(&mut self, value: &Value) -> Result<(), Failure> {
         self.bytes(format!("{value}\n").as_bytes())
     }
@@ -180,7 +181,7 @@ impl Output {
         self.mutter(&format!("{line}\n"));
     }
 
-    /// Talk of several lines, made harmless by whoever made it.
+    /// A message of several lines. The caller has escaped untrusted text.
     pub fn mutter(&mut self, text: &str) {
         // There is nobody left to tell that the talk cannot be written.
         let _ = self.talk.write(text.as_bytes());

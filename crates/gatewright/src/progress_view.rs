@@ -16,7 +16,7 @@ use lines::Lines;
 use live::Live;
 use plain::{Plain, Teller};
 
-/// Who is told of a run, by what listens: lines of JSON where they were asked for, a live view at a
+/// Who gets the progress of a run, depending on the output: lines of JSON where they were asked for, a live view at a
 /// terminal, else a line an event. `visited` are the stages that the run has been in before.
 pub fn watcher<'a>(
     output: &'a mut Output,

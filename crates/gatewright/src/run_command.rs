@@ -32,7 +32,7 @@ pub fn act(
 
 /// Does the same after a person has typed the run's id. `lost` says what cannot be had back.
 ///
-/// Invariant: the question is asked before the run is looked at to change it. Nobody waits for a
+/// Invariant: the question comes before we open the run to change it. Nobody waits for a
 /// person who thinks.
 pub fn act_confirmed(
     context: &Context,
@@ -59,7 +59,7 @@ pub fn act_confirmed(
     do_it(&mut workspace, output, stored, &key, make)
 }
 
-/// Has the person type the run's id. Whoever will be refused is not asked.
+/// Makes the person type the run's id. A caller that will be refused gets no question.
 pub fn confirmed(context: &Context, run: &Run, deed: &str, lost: &str) -> Result<(), Failure> {
     match engine::may_act(&context.who(), engine::held(run)) {
         Ok(()) => confirm::confirm(

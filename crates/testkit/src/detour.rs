@@ -1,7 +1,7 @@
-//! A detour for commands: what is started by it has none of the test's ancestors above it.
+//! Starts commands without the ancestors of the test.
 //!
-//! Whoever runs the tests may be an agent, and the program refuses agents what is a person's. The
-//! test plays the person, so the program must not find the agent above it.
+//! An agent may run the tests, and the program refuses commands for people to agents. The test plays
+//! the person, so the program must not find the agent among its ancestors.
 
 use std::ffi::OsStr;
 use std::fs;

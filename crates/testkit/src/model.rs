@@ -35,7 +35,7 @@ pub use script::{
 use stage::Stage;
 use wire::{Incoming, Wire};
 
-/// The server. It ends when this goes, and whoever waits for an answer then gets none.
+/// The server. It stops on drop; open requests get no answer.
 pub struct Model {
     address: SocketAddr,
     stage: Arc<Stage>,
@@ -53,7 +53,7 @@ impl Model {
         Self { address, stage }
     }
 
-    /// What `ANTHROPIC_BASE_URL` and `GOOGLE_GEMINI_BASE_URL` are set to. Codex wants `/v1` behind it.
+    /// What `ANTHROPIC_BASE_URL` and `GOOGLE_GEMINI_BASE_URL` are set to. Codex needs `/v1` after it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -105,7 +105,7 @@ impl Model {
             .collect()
     }
 
-    /// The requests in conversations for which the script has nobody. A test that wants to be sure of
+    /// The requests in conversations for which the script has no actor. A test that must be sure of
     /// its markers asserts that there are none.
     pub fn strangers(&self) -> Vec<Request> {
         let requests = self.requests().into_iter();

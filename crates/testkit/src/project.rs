@@ -144,7 +144,7 @@ impl Project {
         command
     }
 
-    /// The same with nothing of the test above it, whoever runs the test.
+    /// The same, without the test among its ancestors.
     pub fn orphan<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = self.settled(detour::by_detour(&self.program));
         command.args(arguments);
@@ -165,7 +165,7 @@ impl Project {
         Ran::from(command.output().expect("git is installed")).succeeds()
     }
 
-    /// A command that sees this project's home and nothing of whoever runs the test.
+    /// A command that sees this project's home and nothing of the environment of the test.
     pub fn at_home(&self, program: impl AsRef<OsStr>) -> Command {
         self.settled(unseen(program))
     }

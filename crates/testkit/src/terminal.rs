@@ -1,7 +1,7 @@
 //! A program in a terminal of its own: keys go in, the screen comes out.
 //!
-//! The terminal is tmux with a server of its own, driven in its control mode. The program is no child
-//! of the test: whoever asks for its ancestors finds tmux, as at a person's desk.
+//! The terminal is tmux with a server of its own, driven in its control mode. The program is not a
+//! child of the test: its ancestor is tmux, as at a person's desk.
 
 mod tmux;
 

@@ -150,7 +150,7 @@ pub fn judge(
     Ok(harm)
 }
 
-/// Whoever noted the end of a work that another process had begun anew by then.
+/// Work whose end was recorded after another process had restarted it.
 fn beside(log: &[Line]) -> Option<Harm> {
     let is_late = |at: usize, ended: &Line| {
         let before = log.iter().take(at).rev();

@@ -153,7 +153,7 @@ impl Rehearsal {
             .collect()
     }
 
-    /// Whoever is still there of all that was started on this stand.
+    /// The processes of this stand that are still running.
     pub fn left(&self) -> Vec<Process> {
         let all = processes::all().into_iter();
         all.filter(|it| it.belongs_to(&self.run) || it.is_inside(self.stand.folder()))

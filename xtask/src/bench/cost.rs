@@ -73,7 +73,7 @@ fn collected(said: &str) -> Option<u64> {
     line.trim().parse().ok()
 }
 
-/// With `-D` strace is no parent of the process: a hook looks who its parent is.
+/// With `-D` strace is not the parent of the process: a hook checks its parent.
 fn count_calls(subject: &Subject, file: &Path) -> Result<Calls, Failure> {
     let name = file.to_string_lossy();
     let starter = ["strace", "-D", "-f", "-qq", "-o", &name];
@@ -89,7 +89,7 @@ fn count_calls(subject: &Subject, file: &Path) -> Result<Calls, Failure> {
     })
 }
 
-/// The whole trace. Whoever watched the process writes on when it has ended.
+/// The whole trace. strace may still write after the process has ended.
 fn written(file: &Path) -> Result<String, Failure> {
     for _ in 0..PATIENCE {
         let trace = fs::read_to_string(file).map_err(Failure::file("read", file))?;

@@ -1,6 +1,6 @@
 //! Payloads as the host writes them: the session first, what the event is about behind it.
 
-/// What a hook is told.
+/// The payload of a hook.
 #[derive(Clone, Debug)]
 pub struct Payload {
     pub event: &'static str,

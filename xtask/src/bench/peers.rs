@@ -184,7 +184,7 @@ impl Act for Peer {
     }
 }
 
-/// The same events that our own hooks are told.
+/// The same events that our own hooks get.
 fn payload(kind: Kind) -> Payload {
     let worker = Worker {
         agent: ENDING,

@@ -182,7 +182,7 @@ impl Process {
         }
         let mut child = self.command.stdin(Stdio::piped()).spawn()?;
         if let Some(mut pipe) = child.stdin.take() {
-            // Whoever has heard enough may end before everything is said.
+            // The process may end before it has read all input.
             let _ = pipe.write_all(&self.input);
         }
         Ok(child)

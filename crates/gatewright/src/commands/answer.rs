@@ -50,7 +50,7 @@ struct Words<'a> {
     choice: Option<&'a str>,
 }
 
-/// A word that begins as every id does is a run. Whoever has a choice that begins so names both.
+/// A word with the prefix of ids is a run. To give a choice with that prefix, name the run, too.
 fn words(words: &[String]) -> Result<Words<'_>, Failure> {
     match words {
         [] => Ok(Words {
@@ -121,7 +121,7 @@ impl Answer {
     }
 }
 
-/// A worker's questions have no choice: each wants a text.
+/// A worker's questions have no choices: each needs a text.
 fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     let (run, stage) = (&opened.run().id, &opened.run().position.stage);
     let ids = questions.iter().map(|question| &question.id);

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::run_command::{act, act_confirmed};
 
-/// A shorter one would be over before anything could be done in it; a longer one is no exception.
+/// A shorter bypass would be over before anybody could use it; a longer one would not be an exception.
 const SHORTEST: Seconds = Seconds(30);
 const LONGEST: Seconds = Seconds(24 * 60 * 60);
 

@@ -45,7 +45,7 @@ impl Check {
     }
 }
 
-/// What is about to be run, for whoever waits for it.
+/// Prints the commands that will run, for the person who waits.
 fn running(opened: &OpenRun) -> Option<String> {
     let work = engine::may_check(&opened.pipeline, opened.run()).ok()?;
     Some(match &work.commands {

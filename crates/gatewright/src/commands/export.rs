@@ -159,7 +159,7 @@ fn list(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
     let objects = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
     let objects: Result<Vec<Value>, _> = objects.collect();
     let objects =
-        objects.map_err(|problem| Failure::bug(format!("an export is no JSON ({problem})")))?;
+        objects.map_err(|problem| Failure::bug(format!("an export is not JSON ({problem})")))?;
     Ok(views::json_text(&Value::Array(objects)))
 }
 
@@ -206,7 +206,7 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),
     };
-    // What is no file (a terminal, /dev/null) cannot be replaced, so it is written to.
+    // A terminal or /dev/null cannot be replaced by a new file, so we write to it directly.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return fs::write(path, bytes).map_err(Failure::file("write", path));
     }

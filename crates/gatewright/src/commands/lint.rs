@@ -126,7 +126,7 @@ fn show(linted: &Linted, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// Among several files it is told of each what became of it.
+/// With several files, prints a result for each.
 fn refused(linted: &Linted) -> String {
     let is_error = |problem: &&Diagnostic| problem.severity == Severity::Error;
     let errors = match linted.problems.iter().filter(is_error).count() {

@@ -24,7 +24,7 @@ pub struct Recover {
     of: OfRun,
 }
 
-/// A run with what is left of it.
+/// A run with its leftover work.
 struct UnfinishedRun {
     opened: OpenRun,
     driver: Option<String>,

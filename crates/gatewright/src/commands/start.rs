@@ -40,7 +40,7 @@ pub struct Start {
     queue: bool,
 }
 
-/// What every command takes that begins a run.
+/// The arguments of every command that starts a run.
 #[derive(Debug, clap::Args)]
 pub struct NewRunArguments {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
@@ -69,7 +69,7 @@ pub struct StartMode {
     pub holder: Holder,
 }
 
-/// Ids begin alike, so that a run is never mistaken for an answer or a checkpoint.
+/// All ids have the same prefix, so that nobody takes a run for an answer or a checkpoint.
 pub fn parse_id(text: &str) -> Result<RunId, String> {
     if text.starts_with("r-") && text.len() > 2 {
         RunId::parse(text).map_err(|problem| problem.to_string())
@@ -120,8 +120,8 @@ impl Start {
         )
     }
 
-    /// The session from inside which the command was typed. Nothing is made for what cannot be
-    /// started, and what is wrong with the pipeline is told first.
+    /// The session that typed the command. Errors in the pipeline come first, before anything is
+    /// created.
     fn session(&self, context: &Context) -> Result<Holder, Trouble> {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
         definition::compile(&start_run::sources(context, &project, &self.new.pipeline)?)?;
@@ -210,7 +210,7 @@ impl NewRunArguments {
     }
 }
 
-/// Tells the id of a new run, and what comes next.
+/// Prints the id of a new run, and what comes next.
 pub fn tell_begun(opened: &OpenRun, output: &mut Output) -> Result<Exit, Failure> {
     match output.format() {
         Format::Json => output.json(&report::standing(opened))?,

@@ -32,7 +32,7 @@ impl Statusline {
         match line(context, &input) {
             Ok(Some(line)) => output.text(&format!("{line}\n"))?,
             Ok(None) => {}
-            // A status line has one line: what is wrong is told where a person looks.
+            // A status line has one line, so it shows the error there.
             Err(_) => output.text("gatewright cannot read the run: type `gatewright doctor`\n")?,
         }
         Ok(Exit::Success)

@@ -182,8 +182,8 @@ impl Trust {
     }
 }
 
-/// The project's own comes first here: whoever edits a copy of a pipeline that comes with the program
-/// means the copy.
+/// The project's own pipeline comes first: a person who edits a copy of a built-in pipeline means the
+/// copy.
 fn place(word: &str, context: &Context, root: &Path) -> Result<Place, Failure> {
     match definition::own(word, root) {
         Some(own) => Ok(own),

@@ -92,8 +92,8 @@ struct DrivenRuns<'s> {
     options: &'s DriveOptions,
     decided: BTreeSet<RunId>,
     backoff: Backoff,
-    /// Runs that are driven at once share a store. With the last of them it is closed: whoever repairs it
-    /// meanwhile finds nobody in it.
+    /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
+    /// connection.
     group: Option<Group>,
     sender: Sender<WorkerMessage>,
     heard: Receiver<WorkerMessage>,

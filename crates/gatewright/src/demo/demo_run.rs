@@ -168,7 +168,7 @@ impl<'a> DemoRun<'a> {
         let said = if said.is_empty() {
             said
         } else {
-            format!(", «{said}»")
+            format!(", {said:?}")
         };
         Ok(format!("`{}`, {ended}{said}", result.argv.join(" ")))
     }

@@ -22,7 +22,7 @@ pub struct Additions {
     owner: SectionOwner,
     /// What git is to leave out: what we render for one machine, and what the definition names.
     ignored: Vec<String>,
-    /// What every session is told.
+    /// The text for every session.
     protocol: Option<String>,
 }
 

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(base.missing_folders(path), [""; 0]);
         let file = base.root().join(path);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        // What a process that was killed left behind is no hindrance.
+        // A leftover file of a killed process does not matter.
         fs::write(base.root().join("a/b/.c.json.gatewright-new"), "half").unwrap();
         base.write(path, b"two").unwrap();
         assert_eq!(base.read(path).unwrap().as_deref(), Some(&b"two"[..]));

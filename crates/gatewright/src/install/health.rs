@@ -135,7 +135,7 @@ pub enum Trial {
     WithHost,
 }
 
-/// All that is looked at.
+/// What the checks need.
 pub struct DoctorContext<'a> {
     pub context: &'a Context,
     pub state: State,

@@ -129,7 +129,7 @@ fn moved(path: &str) -> Failure {
     Failure::no(format!("{path} changed in the meantime")).hint("retry")
 }
 
-/// The folder of the state, made if need be, for whoever waits for a turn in it.
+/// Creates the state folder if necessary, so that a lock can be taken in it.
 pub fn prepare(state: &State) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt as _;
     let folder: &Path = state.folder();

@@ -1,4 +1,4 @@
-//! A line an event, for whoever reads what a run does without a terminal.
+//! One line per event, for output that is not a terminal.
 
 use std::collections::BTreeMap;
 

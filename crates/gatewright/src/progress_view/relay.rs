@@ -1,4 +1,4 @@
-//! A line an event of one of several runs, handed to whoever prints for all of them.
+//! One line per event of one of several runs, sent to the thread that prints for all of them.
 
 use engine::RunId;
 use runner::progress::{Glance, Progress, Watcher};

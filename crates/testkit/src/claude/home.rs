@@ -51,9 +51,9 @@ pub fn prepare(project: &Project, url: &str) -> Vec<(OsString, OsString)> {
     fixed.into_iter().chain(own).collect()
 }
 
-/// The answers of a person who has seen everything before. Trust in a folder holds for all below it,
-/// so it is given to the one around the project: a worktree may lie beside it. A repository wants its
-/// own.
+/// The answers of a person who has seen all first-run questions. Trust in a folder covers everything
+/// below it, so we trust the parent of the project: a worktree may be beside it. A repository needs its
+/// own trust.
 fn first_answers(project: &Project) -> String {
     let path = project.path().canonicalize().expect("the project is there");
     let around = path

@@ -31,7 +31,7 @@ pub fn fail(status: u16) -> Turn {
     Turn::Fail(status)
 }
 
-/// The server. Its turns are taken one after another, whoever asks; the last one is repeated.
+/// The server. It plays its turns one after another, for any caller, and repeats the last one.
 pub struct Model {
     address: SocketAddr,
     stage: Arc<Stage>,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::protocol::Protocol;
 
-/// What the host wants with a request.
+/// The purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The next message of a conversation.
@@ -15,7 +15,7 @@ pub enum Kind {
     Aside,
     /// The number of tokens.
     Count,
-    /// Anything that is no message.
+    /// Anything except a message.
     Other,
 }
 
@@ -51,7 +51,7 @@ const ASKS_FOR_A_SUMMARY: [&str; 2] = [
     "create a detailed summary of the RECENT portion",
 ];
 
-/// The host writes these words for the model where it got no answer. They are no turn.
+/// The host writes this text for the model when it got no answer. It does not count as a turn.
 const SYNTHETIC: [&str; 1] = ["No response requested."];
 
 impl Request {

@@ -101,7 +101,7 @@ impl Turn {
     /// The same message with one more tool call: calls of one message run in parallel.
     ///
     /// # Panics
-    /// When this turn is no message.
+    /// Panics if this turn is not a message.
     pub fn and_call(self, tool: &str, input: Value) -> Self {
         self.and(Block::Call {
             tool: tool.to_owned(),
@@ -112,7 +112,7 @@ impl Turn {
     /// The same message with the blocks of another one behind its own.
     ///
     /// # Panics
-    /// When one of the two is no message.
+    /// Panics if one of the two is not a message.
     pub fn and_also(self, other: Self) -> Self {
         let Act::Speak(speech) = other.0 else {
             panic!("only a message can be part of a message");
@@ -123,7 +123,7 @@ impl Turn {
     /// The same message, which claims to have read this many tokens.
     ///
     /// # Panics
-    /// When this turn is no message.
+    /// Panics if this turn is not a message.
     pub fn having_read(mut self, input_tokens: u64) -> Self {
         self.speech().input_tokens = input_tokens;
         self
@@ -169,7 +169,7 @@ pub fn bash(line: &str) -> Turn {
     call("Bash", json!({ "command": line, "description": "a line" }))
 }
 
-/// The model writes a file, which must not be there yet: the host wants the others read first.
+/// The model writes a new file. The host would require that it reads an existing one first.
 pub fn write(path: impl AsRef<std::path::Path>, content: &str) -> Turn {
     let path = path.as_ref().to_string_lossy();
     call("Write", json!({ "file_path": path, "content": content }))

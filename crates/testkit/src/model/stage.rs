@@ -12,7 +12,7 @@ use super::request::{Kind, Request, TURNS_TAKEN};
 use super::script::{Act, Actor, Turn, say};
 use crate::PATIENCE;
 
-/// What the host is told of a failure.
+/// The error message for the host.
 const SCRIPTED: &str = "the script says so";
 
 /// Invariant: `played` is locked only for a moment. A held turn waits on `changed`, which gives it back.

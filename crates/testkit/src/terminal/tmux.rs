@@ -131,7 +131,7 @@ fn command(socket: &Path, settings: &Path, program: &Plain) -> Command {
         .env_clear()
         .envs(program.environment.iter().cloned());
     command.env("TERM", "screen-256color");
-    // A group of its own: the keyboard of whoever runs the tests is not for it.
+    // A separate process group, so that it gets no signals from the keyboard of the tests.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.current_dir(&program.folder);
     command

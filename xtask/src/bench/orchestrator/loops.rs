@@ -174,14 +174,14 @@ impl Loop {
         };
         read(&mut command)?;
         let traced = fs::read_to_string(&trace).map_err(Failure::file("read", &trace))?;
-        // A call during which another thread made one is told in two lines.
+        // strace prints a call in two lines if another thread made a call meanwhile.
         let calls = traced.lines().filter(|line| !line.contains("resumed>"));
         Ok(Some(calls.filter(|line| line.contains("sync(")).count()))
     }
 }
 
 fn no_process() -> Failure {
-    Failure::no("the floor is no process")
+    Failure::no("the floor is not a process")
 }
 
 fn parse(printed: &str) -> Result<Lap, Failure> {

@@ -1,4 +1,4 @@
-//! `gatewright verify --repair`: what is intact goes into a fresh store, and what is lost is told.
+//! `gatewright verify --repair`: copies intact runs into a new store, and reports the lost ones.
 
 use std::fmt::Write as _;
 

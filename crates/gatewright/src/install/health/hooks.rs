@@ -8,7 +8,7 @@ use crate::install::host::{FORMAT, TITLE};
 use crate::install::program::{self, OurProgram};
 use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
 
-const MEND: &str = "`gatewright init` fixes it";
+const ADVICE: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
 pub fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
@@ -41,7 +41,7 @@ fn of_place(place: &HostSettingsFile, program: &OurProgram) -> Vec<Finding> {
         if ours {
             CheckTopic::Settings.red(says, "fix it: it contains Gatewright's hooks")
         } else {
-            CheckTopic::Settings.warning(says, "mend it")
+            CheckTopic::Settings.warning(says, "fix it")
         }
     });
     off.into_iter().chain(faults).collect()
@@ -61,7 +61,7 @@ pub fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     });
     let missing = missing.map(|registered| {
         let says = format!("no hook calls gatewright at {}", registered.event);
-        CheckTopic::Hooks.red(says, MEND)
+        CheckTopic::Hooks.red(says, ADVICE)
     });
     let wrong = found
         .iter()
@@ -104,9 +104,9 @@ fn wrong(doctor: &DoctorContext<'_>, place: &HostSettingsFile, hook: &Hook) -> V
     let at = format!("{} in {}", hook.event, place.path.display());
     let Some(registered) = FORMAT.registered.iter().find(|it| it.event == hook.event) else {
         let says = format!("{at}: gatewright does nothing at this event");
-        return vec![CheckTopic::Hooks.warning(says, MEND)];
+        return vec![CheckTopic::Hooks.warning(says, ADVICE)];
     };
-    let red = |says: String| CheckTopic::Hooks.red(format!("{at}: {says}"), MEND);
+    let red = |says: String| CheckTopic::Hooks.red(format!("{at}: {says}"), ADVICE);
     let line = line_fault(doctor, &hook.command, registered).map(red);
     let open = registered.on_failure == OnFailure::Block && hook.on_failure == OnFailure::GoOn;
     let open = open.then(|| {
@@ -114,7 +114,7 @@ fn wrong(doctor: &DoctorContext<'_>, place: &HostSettingsFile, hook: &Hook) -> V
     });
     let limits = hook.limits.iter().map(|limit| red(limit.clone()));
     let timeout = timeout_fault(hook, registered)
-        .map(|says| CheckTopic::Hooks.warning(format!("{at}: {says}"), MEND));
+        .map(|says| CheckTopic::Hooks.warning(format!("{at}: {says}"), ADVICE));
     line.into_iter()
         .chain(open)
         .chain(limits)
