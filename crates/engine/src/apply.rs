@@ -121,6 +121,7 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
         entered_at: at,
         retries: 0,
         resume: None,
+        strayed_from: None,
     }
 }
 

@@ -32,6 +32,7 @@ pub fn check(definition: &Definition) -> Vec<Problem> {
     }
     problems.extend(flow::check(&graph));
     problems.extend(ungated::check(&graph));
+    problems.extend(ungated::unkept(&graph));
     problems.extend(proofs::check(&graph));
     problems.extend(unused::check(definition));
     problems

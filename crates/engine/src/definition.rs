@@ -248,6 +248,16 @@ impl Definition {
         each.collect()
     }
 
+    /// Does a promise say that the run passes this stage before it reaches that end?
+    pub fn promises(&self, stage: &StageName, end: &StageName) -> bool {
+        self.proofs.iter().any(|proof| match &proof.claim {
+            Claim::Passes {
+                before, through, ..
+            } => before == end && through.contains(stage),
+            Claim::Admits { .. } => false,
+        })
+    }
+
     /// The stage at which a run begins to which these steps are given.
     pub fn start_with(&self, steps: &[Step]) -> &StageName {
         match self.begins_with_steps() {

@@ -125,6 +125,9 @@ pub struct Position {
     pub retries: u32,
     /// Where `@interrupted` leads from here. Present only in a stage that has such an edge.
     pub resume: Option<Resume>,
+    /// The tree before the work that first strayed in this visit. Later attempts are compared with it, so
+    /// that a forbidden change does not become the ground on which the next attempt stands.
+    pub strayed_from: Option<Hash>,
 }
 
 /// The transition that an escalation interrupted.
@@ -346,6 +349,8 @@ pub struct Member {
     pub left: BTreeMap<ArtifactName, Hash>,
     pub started_at: Option<Time>,
     pub ended_at: Option<Time>,
+    /// The tree before this step first strayed.
+    pub strayed_from: Option<Hash>,
 }
 
 impl Member {

@@ -6,6 +6,7 @@ use alloc::format;
 use super::{Damage, damage};
 use crate::entry::{Fact, WorkResult};
 use crate::names::{ArtifactName, DispatchId, StageName, StepId, Time, WorkerId};
+use crate::outcome::Fault;
 use crate::run::{
     Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Standing,
     TreeAccess, Usage,
@@ -181,6 +182,13 @@ fn ended(
         // Work that begins is no progress yet: a session could call agents that fail for ever.
         run.holds = 0;
     }
+    if let WorkResult::Fault {
+        fault: Fault::Strayed,
+        ..
+    } = result
+    {
+        keep_baseline(run, &dispatch);
+    }
     if let Duty::Step { step } = &dispatch.duty
         && let Ok(member) = member(run, &dispatch.stage, step)
         && member.state == (MemberState::Working { dispatch: id })
@@ -194,6 +202,19 @@ fn ended(
         };
     }
     Ok(())
+}
+
+fn keep_baseline(run: &mut Run, dispatch: &Dispatch) {
+    let baseline = match &dispatch.duty {
+        Duty::Step { step } => match member(run, &dispatch.stage, step) {
+            Ok(member) => &mut member.strayed_from,
+            Err(_) => return,
+        },
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => {
+            &mut run.position.strayed_from
+        }
+    };
+    *baseline = baseline.or(dispatch.tree);
 }
 
 fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
@@ -217,6 +238,7 @@ fn planned(step: &Step) -> Member {
         left: BTreeMap::new(),
         started_at: None,
         ended_at: None,
+        strayed_from: None,
     }
 }
 

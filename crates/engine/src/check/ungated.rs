@@ -1,4 +1,5 @@
-//! What nobody looks at again: a worker that may change the tree after the last gate.
+//! What nobody looks at again: a worker that may change the tree after the last gate, or after a gate that
+//! a promise names.
 //!
 //! The engine would send such a run back to its gate for ever, so lint refuses the definition.
 
@@ -45,6 +46,51 @@ pub(super) fn check(graph: &StageGraph<'_>) -> Option<Problem> {
         }
     }
     None
+}
+
+/// A promised gate after which every way to the end leads through a worker that may change the tree.
+/// A review is not such a worker: it passes without a change when everybody approves.
+pub(super) fn unkept(graph: &StageGraph<'_>) -> Vec<Problem> {
+    let definition = graph.definition;
+    let ends = definition.stages.iter().filter(|stage| completes(stage));
+    let pairs = ends.flat_map(|end| {
+        let gates = definition.stages.iter().filter(|stage| is_gate(stage));
+        let gates = gates.filter(|gate| definition.promises(&gate.name, &end.name));
+        gates.map(move |gate| (gate, end))
+    });
+    pairs
+        .filter(|(gate, end)| !can_be_kept(graph, gate, end))
+        .map(|(gate, end)| broken_promise(gate, end))
+        .collect()
+}
+
+fn can_be_kept(graph: &StageGraph<'_>, gate: &Stage, end: &Stage) -> bool {
+    let changes = |stage: &Stage| may_write(stage) && !matches!(stage.work, Work::Review(_));
+    let passing = |link: &&Link<'_>| {
+        let stage = graph.nodes[link.from].stage;
+        stage.name == gate.name && stage.passes(&link.way)
+    };
+    let from: Vec<usize> = graph.links.iter().filter(passing).map(|it| it.to).collect();
+    let is_end = |node: usize| graph.nodes[node].stage.name == end.name;
+    let at_once = from.iter().any(|node| is_end(*node));
+    let unchanged = |link: &Link<'_>| !changes(graph.nodes[link.from].stage);
+    // A promise about a gate that leads nowhere is another rule's.
+    from.is_empty() || at_once || graph.shortest(from, is_end, unchanged).is_some()
+}
+
+fn broken_promise(gate: &Stage, end: &Stage) -> Problem {
+    let (gate, end) = (&gate.name, &end.name);
+    Problem {
+        rule: CheckRule::ChangedUnseen,
+        place: place!["stages", gate.as_str()],
+        message: format!(
+            "`{end}` promises that `{gate}` has passed on what is there, but every way between them leads \
+             through a worker that may change it"
+        ),
+        hint: format!(
+            "move `{gate}` behind that worker, or write `writes = []` there if it leaves artifacts only"
+        ),
+    }
 }
 
 fn completes(stage: &Stage) -> bool {

@@ -77,7 +77,7 @@ pub(super) fn requested(
     }
     let before_work = WorkBefore {
         artifacts: contents_before(draft),
-        tree: draft.tree,
+        tree: strayed_from(&draft.run, &assignment.duty).or(draft.tree),
         call: request.call.cloned(),
         worker: request.resumed.cloned(),
     };
@@ -148,6 +148,20 @@ struct WorkBefore {
     tree: Option<Hash>,
     call: Option<CallId>,
     worker: Option<WorkerId>,
+}
+
+/// The tree before an earlier attempt at this duty strayed: what it changed is still to be put back.
+fn strayed_from(run: &Run, duty: &Duty) -> Option<Hash> {
+    match duty {
+        Duty::Step { step } => {
+            let graph = run.graphs.get(&run.position.stage)?;
+            let member = graph.members.iter().find(|member| member.step.id == *step);
+            member?.strayed_from
+        }
+        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => {
+            run.position.strayed_from
+        }
+    }
 }
 
 /// What lies at the artifacts' paths before the work.

@@ -262,9 +262,10 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     }
 }
 
-/// The gate to which the run must go back before it may complete: one that looked at something else
-/// than what is there now, or the last of those behind which only workers came and no gate.
+/// The gate to which the run must go back before it may complete. A gate that the pipeline's promises
+/// name must have passed on the present tree itself. For the others it is enough that one of them did.
 fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
+    let definition = draft.pipeline.definition();
     let completes = draft
         .pipeline
         .stage(to)
@@ -272,22 +273,19 @@ fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
     if !completes {
         return None;
     }
-    let names = || {
-        draft
-            .pipeline
-            .definition()
-            .stages
-            .iter()
-            .map(|stage| &stage.name)
-    };
+    let names = || definition.stages.iter().map(|stage| &stage.name);
     let gates = || names().filter_map(|name| Some((name, draft.run.gates.get(name)?)));
-    let changed = gates().find(|(_, gate)| !holds(draft, gate));
+    let is_promised = |name: &StageName| definition.promises(name, to);
+    let stale = gates().find(|(name, gate)| match gate {
+        Gate::Superseded(tree) => is_promised(name) && draft.tree != Some(*tree),
+        Gate::Tree(_) | Gate::Artifact { .. } => !holds(draft, gate),
+    });
     let covered = gates().any(|(_, gate)| match gate {
         Gate::Tree(tree) | Gate::Superseded(tree) => draft.tree == Some(*tree),
         Gate::Artifact { .. } => false,
     });
     let passed_by = gates().rfind(|(_, gate)| matches!(gate, Gate::Superseded(_)));
-    changed
+    stale
         .or(passed_by.filter(|_| !covered))
         .map(|(name, _)| name.clone())
 }

@@ -36,6 +36,20 @@ pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &MoveReason
     draft.record(Rule::Reviewed, Fact::RoundStarted { stage, round });
 }
 
+/// A panel that is through, and whose approval led nowhere, reviews again when a person retries.
+pub(super) fn begin_again(draft: &mut Draft<'_>) {
+    let Some((stage, work)) = panel_stage(draft) else {
+        return;
+    };
+    let stage = stage.name.clone();
+    let is_through = draft.run.panels.get(&stage).is_some_and(|panel| {
+        matches!(panel.turn, Turn::Reviewing { reviewer } if reviewer as usize >= work.panel.len())
+    });
+    if is_through {
+        draft.record(Rule::Reviewed, Fact::RoundStarted { stage, round: 1 });
+    }
+}
+
 /// Whose turn it is.
 pub(super) fn expected(run: &Run, stage: &Stage, work: &ReviewWork) -> Option<AgentName> {
     match run.panels.get(&stage.name)?.turn {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::moving::{Exit, leave, leave_anyway, take};
 use super::work_end::words;
-use super::{Draft, Verdict};
+use super::{Draft, Verdict, panel};
 use crate::entry::Fact;
 use crate::event::Answer;
 use crate::evidence::Question;
@@ -254,6 +254,7 @@ pub(super) fn retry(draft: &mut Draft<'_>) -> Verdict {
         return draft.refuse(Rule::NothingToRetry, "retry", reason);
     }
     draft.record(Rule::Retry, Fact::Unstuck);
+    panel::begin_again(draft);
     Verdict::done(Rule::Retry)
 }
 

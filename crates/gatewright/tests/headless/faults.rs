@@ -160,3 +160,74 @@ echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":
     assert_eq!(faults(&world), ["limited"]);
     says(&ran.stderr, "1s: limited");
 }
+
+/// What strayed stays forbidden: the next attempt is compared with the tree before the first one.
+#[test]
+fn a_change_that_strayed_is_not_forgotten_by_the_next_attempt() {
+    let world = World::with(
+        &one("writes = [\"note.txt\"]\nretry = { max = 2 }"),
+        r#"echo "note $count" > note.txt
+[ "$count" != 1 ] || echo "weaker" > test.txt
+[ "$count" != 3 ] || rm test.txt"#,
+    );
+    world.run("").succeeds();
+    assert_eq!(faults(&world), ["strayed", "strayed"]);
+    assert_eq!(world.starts().len(), 3);
+}
+
+/// The check had passed before the review changed what it checked.
+#[test]
+fn nothing_completes_that_the_promised_check_did_not_pass() {
+    let world = World::with(
+        r#"
+name  = "greeting"
+about = "Have a greeting written."
+start = "writing"
+
+[artifacts.review]
+path    = "review.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes"] }
+
+[stages.writing]
+agent   = "writer"
+on.done = "testing"
+
+[stages.testing]
+check     = ["grep -q Hello greeting.txt"]
+on.passed = "reviewing"
+on.failed = "stopped"
+
+[stages.reviewing]
+review      = "writer"
+panel       = [{ agent = "critic", leaves = "review" }]
+rounds      = 3
+on.approved = "complete"
+on.exceeded = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+
+[[prove]]
+name    = "nothing completes untested or unreviewed"
+before  = "complete"
+through = ["testing", "reviewing"]
+"#,
+        r#"case "$count" in
+1) echo Hello > greeting.txt ;;
+2) echo '{ "status": "needs_changes", "round": 1 }' > review.json ;;
+3) echo Goodbye > greeting.txt ;;
+*) echo '{ "status": "approved", "round": '$count' }' > review.json ;;
+esac"#,
+    );
+    world.run("").exits(1);
+    let moves = world.history("moved");
+    let stages: Vec<&str> = moves
+        .iter()
+        .filter_map(|entry| entry["fact"]["to"].as_str())
+        .collect();
+    assert_eq!(stages, ["testing", "reviewing", "testing", "stopped"]);
+}

@@ -15,7 +15,7 @@ records! {
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
-    struct Position { stage, visit, entered_at, retries, resume }
+    struct Position { stage, visit, entered_at, retries, resume, strayed_from }
     struct Resume { to, count, artifact }
     kinds Standing {
         Queued = "queued",
@@ -61,7 +61,7 @@ records! {
         Artifact { artifact, content } = "artifact",
     }
     struct Graph { members }
-    struct Member { step, state, retries, left, started_at, ended_at }
+    struct Member { step, state, retries, left, started_at, ended_at, strayed_from }
     kinds MemberState {
         Pending = "pending",
         Working { dispatch } = "working",

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::acts::Scope;
 use crate::random::wander;
+use crate::small::walk_promised;
 use crate::walk::walk;
 use crate::world::{Judge, session, small_params};
 
@@ -162,6 +163,26 @@ fn old_approvals_count(
             ..evidence.clone()
         },
     )
+}
+
+/// Law 3 broken: a promise is only read, and any later gate stands in for the one that it names.
+fn promises_are_words(
+    pipeline: &Pipeline,
+    run: &Run,
+    event: &Event,
+    evidence: &Evidence,
+) -> Decision {
+    let mut definition = pipeline.definition().clone();
+    definition.proofs.clear();
+    decide(&Pipeline::from_cache(definition), run, event, evidence)
+}
+
+#[test]
+fn the_walk_notices_a_gate_that_stands_in_for_another() {
+    match walk_promised(&promises_are_words) {
+        Ok(_) => panic!("the walk does not notice a broken promise"),
+        Err(told) => assert!(told.contains("did not pass on this tree"), "{told}"),
+    }
 }
 
 fn check_walk_finds(name: &str, scope: Scope, judge: Judge<'_>, law: &str) {

@@ -145,6 +145,19 @@ fn what_changes_the_tree_after_a_gate_is_looked_at_again() {
 }
 
 #[test]
+fn a_promised_gate_can_pass_on_what_completes() {
+    let body = |writes: &str| {
+        format!(
+            "[stages.testing]\ncheck = [\"test -e x\"]\non.passed = \"noting\"\non.failed = \"failed\"\n\
+             [stages.noting]\nagent = \"noter\"\n{writes}on.done = \"linting\"\n\
+             [stages.linting]\ncheck = [\"test -e y\"]\non.passed = \"complete\"\non.failed = \"failed\"\n\
+             [[prove]]\nname = \"what completes is tested\"\nbefore = \"complete\"\nthrough = \"testing\"\n"
+        )
+    };
+    check("GW-L231", "testing", &body(""), &body("writes = []\n"));
+}
+
+#[test]
 fn a_question_can_be_answered() {
     let nobody = format!(
         "[stages.first]\nask = \"And?\"\ntimeout = \"1h\"\non.timeout = \"asking\"\n{ASKING}"

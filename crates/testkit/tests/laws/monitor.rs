@@ -390,8 +390,31 @@ impl Monitor<'_> {
                 "completed although every gate looked at another tree",
             ));
         }
-        match stale {
-            Some((stage, _)) => Err(format!("completed although {stage} looked at another tree")),
+        if let Some((stage, _)) = stale {
+            return Err(format!("completed although {stage} looked at another tree"));
+        }
+        self.promises_are_kept(world)
+    }
+
+    /// A gate that a promise names has passed on the tree that completes.
+    fn promises_are_kept(&self, world: &World) -> Result<(), String> {
+        let end = &world.run.position.stage;
+        let promised = self.claims().flat_map(|(_, claim)| match claim {
+            Claim::Passes {
+                before, through, ..
+            } if before == end => through.as_slice(),
+            Claim::Passes { .. } | Claim::Admits { .. } => &[],
+        });
+        let unkept = promised.into_iter().find(|stage| {
+            world.run.gates.get(*stage).is_some_and(|gate| match gate {
+                Gate::Tree(tree) | Gate::Superseded(tree) => *tree != hash(world.tree),
+                Gate::Artifact { .. } => false,
+            })
+        });
+        match unkept {
+            Some(stage) => Err(format!(
+                "completed although the promised {stage} did not pass on this tree"
+            )),
             None => Ok(()),
         }
     }

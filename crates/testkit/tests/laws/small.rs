@@ -90,6 +90,51 @@ const SMALL: [(&str, &str); 3] = [
     ),
 ];
 
+/// A check, and then a review whose owner may change what was checked.
+const PROMISED: &str = r#"
+    name = "promised"
+    about = "small"
+    start = "writing"
+    [artifacts.verdict]
+    path = "verdict.json"
+    format = "json"
+    outcome = { field = "status", values = ["approved", "needs_changes"] }
+    [stages.writing]
+    agent = "writer"
+    retry = 0
+    on.done = "testing"
+    [stages.testing]
+    check = ["true"]
+    on.passed = "reviewing"
+    on.failed = "given_up"
+    [stages.reviewing]
+    review = "writer"
+    panel = [{ agent = "critic", leaves = "verdict" }]
+    rounds = 2
+    retry = 0
+    on.approved = "over"
+    on.exceeded = "given_up"
+    [stages.over]
+    end = "completed"
+    [stages.given_up]
+    end = "failed"
+    [[prove]]
+    name = "what completes is tested and reviewed"
+    before = "over"
+    through = ["testing", "reviewing"]
+"#;
+
+/// Walks through a pipeline whose promise names two gates of different kinds.
+pub fn walk_promised(judge: Judge<'_>) -> Result<Walked, String> {
+    walk(&pipeline(PROMISED)?, &Params::new(), Scope::Work, judge)
+}
+
+#[test]
+fn nothing_completes_that_a_promised_gate_has_not_passed() {
+    let walked = walk_promised(&engine::decide).unwrap_or_else(|law| panic!("{law}"));
+    println!("promised: {walked}");
+}
+
 /// Walks through the small pipeline of this name as a host would tell of it.
 pub fn walk_small(name: &str, judge: Judge<'_>) -> Result<Walked, String> {
     let (_, text) = SMALL.iter().find(|(small, _)| *small == name).unwrap();

@@ -139,6 +139,7 @@ fn graph(work: &StepsWork) -> Option<Graph> {
         let before = members.last().map(|member| member.step.id.clone());
         let left = work.leaves.iter().map(|name| (name.clone(), CONTENT));
         members.push(Member {
+            strayed_from: None,
             step: Step {
                 id: StepId::parse(&format!("step-{number}")).ok()?,
                 title: format!("Step {number}"),

@@ -90,6 +90,7 @@ fn hostile_run(stage: &str, text: &mut impl FnMut() -> String) -> Run {
         reason: text(),
     };
     let member = Member {
+        strayed_from: None,
         step,
         state,
         retries: 0,

@@ -103,6 +103,7 @@ pub fn building() -> Run {
         needs: needs.iter().map(|need| step_id(need)).collect(),
     };
     let member = |step, state| Member {
+        strayed_from: None,
         step,
         state,
         retries: 0,
