@@ -6,7 +6,7 @@ use clap::{Command, CommandFactory as _};
 
 use crate::command_line::Arguments;
 
-/// Each heading of `gatewright --help` with its commands, in the order in which they are listed.
+/// Each heading of `gatewright --help` with its commands, in the order of the list.
 pub const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Everyday",
@@ -64,7 +64,7 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// The whole command line. Everything that parses or prints it begins here.
+/// The whole command line, for everything that parses or prints it.
 pub fn command() -> Command {
     let command = Arguments::command();
     let template = format!(

@@ -1,4 +1,4 @@
-//! Confirmation: where something cannot be undone, a person at the terminal types a word.
+//! Confirmation of irreversible actions: a person at the terminal types a word.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -8,10 +8,10 @@ use engine::Who;
 use runtime::context::Context;
 use runtime::failure::Failure;
 
-/// The longest answer that is read: whatever is longer is not the word.
+/// The longest answer that we read. A longer one cannot be the word.
 const LONGEST: u64 = 512;
 
-/// What is about to be lost, and the word that lets it go.
+/// What will be lost, and the word that confirms it.
 pub struct Question<'a> {
     /// Whole lines, which say what will be lost.
     pub lost: &'a str,
@@ -30,7 +30,7 @@ pub fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure
     }
 }
 
-/// Asks on the terminal itself: where facts and talk go to does not matter, nor what is piped in.
+/// Asks on the terminal itself, whatever stdin, stdout and stderr are.
 pub fn ask(question: &Question<'_>) -> Result<(), Failure> {
     let Question { lost, word, deed } = question;
     let path = Path::new("/dev/tty");

@@ -1,7 +1,7 @@
-//! The demo: the built-in pipeline `multi-ai`, played through the same way as every command.
+//! The demo: runs the built-in pipeline `multi-ai` through the same code as the commands.
 //!
-//! The demo writes what agents would leave behind and answers what a person would be asked. All else
-//! is real: artifacts are read and checked, the engine decides, the test is run, the journal is kept.
+//! The demo writes the artifacts of the agents and gives the answers of the person. Everything else is
+//! real: Gatewright checks the artifacts, decides, runs the test and writes the journal.
 
 mod artifacts;
 mod demo_run;
@@ -77,7 +77,7 @@ impl Play {
     }
 }
 
-/// What happens, in its order. Each step insists on the answer that it expects.
+/// The steps in order. Each requires the answer that it expects.
 fn story(demo_run: &mut DemoRun<'_>, narrator: &mut Narrator<'_>) -> Result<RunId, Failure> {
     narrator.act(
         "start",

@@ -1,4 +1,4 @@
-//! Drives a run at the terminal: shows how it goes, and says at the end how it stands.
+//! Drives a run at the terminal: shows the progress, and prints the status at the end.
 
 use engine::{Driver, RunId, Status};
 use runner::drive_options::DriveOptions;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{Format, Output};
 use crate::progress_view;
 
-/// Drives a run, shows how it goes, and says at the end how it stands.
+/// Drives a run, shows the progress, and prints the status at the end.
 pub fn drive(
     context: &Context,
     output: &mut Output,
@@ -24,7 +24,7 @@ pub fn drive(
     let mut workspace = Workspace::for_writing(context)?;
     let opened = workspace.read(run)?;
     is_headless(&opened)?;
-    // What was told of its end is not told again.
+    // Do not report the end twice.
     let over = engine::is_over(&opened.pipeline, opened.run());
     if over && opened.run().dispatches.is_empty() {
         let left = LeftOff::Over(engine::status(&opened.pipeline, opened.run()));

@@ -1,4 +1,4 @@
-//! What can be typed about how a run is driven, for every command that drives or queues one.
+//! The arguments of every command that drives or queues a run.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub struct LimitArguments {
     pub limits: Vec<(String, u32)>,
 }
 
-/// How one sitting with a run goes.
+/// How this process drives the run.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct OrchestratorArguments {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Exit codes: one list, from which the help, the man page and the reference are made.
+//! Exit codes: one list, the source for the help, the man page and the reference.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

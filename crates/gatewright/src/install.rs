@@ -162,7 +162,7 @@ fn in_project(
     })
 }
 
-/// The pipelines that are meant, as they are looked for.
+/// The pipelines to install, by name or path.
 fn words(request: &InstallRequest, present: Option<&Installed>, project: &Project) -> Vec<String> {
     let installed = present.iter().flat_map(|present| &present.pipelines);
     let installed = installed.map(|pipeline| {
@@ -179,7 +179,7 @@ fn words(request: &InstallRequest, present: Option<&Installed>, project: &Projec
     }
 }
 
-/// The project of the folder in which the command was typed.
+/// The project of the current folder.
 pub fn project(context: &Context, state: &State) -> Result<Project, Failure> {
     let is_known = |key: &str| matches!(enrolment::of_project(state, key), Ok(Some(_)) | Err(_));
     Ok(Project::find_among(&context.folder, is_known)?)
@@ -190,7 +190,7 @@ pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Fail
     enrolment::of_project(state, project).map_err(Failure::file("read from", state.folder()))
 }
 
-/// The folder of a person's own settings, whatever links lead to it.
+/// The folder of a person's own settings, with symlinks resolved.
 pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     let folder = environment.settings_folder().ok_or_else(|| {
         Failure::outside("cannot find your user settings").hint(format!(
@@ -201,7 +201,7 @@ pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     Ok(folder.canonicalize().unwrap_or(folder))
 }
 
-/// A removal that is planned, and not yet done.
+/// A planned removal.
 pub struct PreparedRemoval {
     pub plan: Plan,
     state: State,
@@ -218,7 +218,7 @@ impl PreparedRemoval {
     }
 }
 
-/// Plans the way back.
+/// Plans the removal.
 pub fn prepare_removal(context: &Context, target: HooksTarget) -> Result<PreparedRemoval, Failure> {
     let state = context.state()?;
     let program = OurProgram::of_process(&context.environment)?;
@@ -239,7 +239,7 @@ pub fn prepare_removal(context: &Context, target: HooksTarget) -> Result<Prepare
     })
 }
 
-/// A worktree whose project was installed from another one has nothing of its own to take out.
+/// Nothing to remove here if the project was installed from another worktree.
 fn tell_elsewhere(plan: &mut Plan, state: &State, project: &Project) {
     let records = record::all(state).into_iter();
     let mut same = records.filter(|other| other.project.as_deref() == Some(&project.key));

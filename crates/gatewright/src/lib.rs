@@ -35,10 +35,10 @@ use crate::command_line::{Arguments, Command};
 use crate::exit::Exit;
 use crate::output::{Color, Format, Output};
 
-/// Runs the command of these arguments, the first of which is the program's own name.
+/// Runs the command with these arguments. The first one is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // What a host calls on every step of an agent is looked for before the parser is built.
+    // Hosts call `hook` at every tool call, so we check for it before we build the parser.
     if arguments.get(1).is_some_and(|word| word == "hook") {
         return hook::run(&arguments[2..]);
     }
@@ -67,7 +67,7 @@ fn parse_and_run(arguments: &[OsString]) -> Exit {
     }
 }
 
-/// Help and versions are facts that were asked for; anything else was typed wrongly.
+/// Help and versions are results; anything else is a usage error.
 fn explain(error: &clap::Error) -> Exit {
     let mut output = plain_output();
     let text = views::safe(&error.render().to_string());

@@ -1,4 +1,4 @@
-//! Output: the only file that prints. Facts go to stdout, talk goes to stderr.
+//! The only file that prints. Results go to stdout, messages to stderr.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 use views::progress::TerminalSize;
 use views::{Paint, Style};
 
-/// How facts are written.
+/// The format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Text,
     Json,
 }
 
-/// When texts have colour.
+/// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -25,7 +25,7 @@ pub enum Color {
     Never,
 }
 
-/// A terminal that does not tell its size has this one.
+/// The size of a terminal that does not report one.
 const USUAL_ROOM: TerminalSize = TerminalSize {
     columns: 80,
     rows: 24,
@@ -81,7 +81,7 @@ impl Output {
         }
     }
 
-    /// An output that a test can read: what was printed as facts, and what was said.
+    /// An output for tests: it captures stdout and stderr.
     #[cfg(test)]
     pub fn kept(format: Format) -> (Self, CapturedOutput, CapturedOutput) {
         let (data, talk) = (CapturedOutput::default(), CapturedOutput::default());
@@ -99,12 +99,12 @@ impl Output {
         (output, data, talk)
     }
 
-    /// Does a person look at the facts as they are printed?
+    /// Is stdout a terminal?
     pub fn is_terminal(&self) -> bool {
         self.data.is_terminal
     }
 
-    /// Does a person listen to the talk?
+    /// Is stderr a terminal?
     pub fn is_talking_to_a_person(&self) -> bool {
         self.talk.is_terminal
     }
@@ -113,12 +113,12 @@ impl Output {
         self.format
     }
 
-    /// Colour or none for texts on stdout.
+    /// The colours for stdout.
     pub fn paint(&self) -> Paint {
         self.data.paint
     }
 
-    /// Colour or none for texts on stderr.
+    /// The colours for stderr.
     pub fn talk_paint(&self) -> Paint {
         self.talk.paint
     }
@@ -128,7 +128,7 @@ impl Output {
         self.bytes(text.as_bytes())
     }
 
-    /// Facts as JSON.
+    /// Results as JSON.
     pub fn json(&mut self, value: &Value) -> Result<(), Failure> {
         self.bytes(views::json_text(value).as_bytes())
     }
@@ -138,7 +138,7 @@ impl Output {
         self.bytes(format!("{value}\n").as_bytes())
     }
 
-    /// How much fits on the terminal to which the talk goes.
+    /// The size of the terminal on stderr.
     pub fn talk_room(&self) -> TerminalSize {
         let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
         let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
@@ -151,7 +151,7 @@ impl Output {
         }
     }
 
-    /// Facts in the format that was asked for.
+    /// Results in the requested format.
     pub fn facts(
         &mut self,
         text: impl FnOnce(Paint) -> String,
@@ -170,12 +170,12 @@ impl Output {
         })
     }
 
-    /// One line of talk. Nothing in it can steer a terminal.
+    /// One line of message, with control characters escaped.
     pub fn say(&mut self, text: &str) {
         self.say_in(Style::Normal, text);
     }
 
-    /// One line of talk in the colour of its meaning.
+    /// One line of message in a colour.
     pub fn say_in(&mut self, style: Style, text: &str) {
         let line = self.talk.paint.on(style, &views::line(text));
         self.mutter(&format!("{line}\n"));
@@ -183,7 +183,7 @@ impl Output {
 
     /// A message of several lines. The caller has escaped untrusted text.
     pub fn mutter(&mut self, text: &str) {
-        // There is nobody left to tell that the talk cannot be written.
+        // If stderr cannot be written, the error cannot be reported either.
         let _ = self.talk.write(text.as_bytes());
     }
 

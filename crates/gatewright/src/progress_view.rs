@@ -1,4 +1,4 @@
-//! How a headless run is shown while it goes on: a live picture, a line an event, or JSON.
+//! Shows the progress of a headless run: a live view, one line per event, or JSON.
 
 mod lines;
 mod live;
@@ -16,8 +16,8 @@ use lines::Lines;
 use live::Live;
 use plain::{Plain, Teller};
 
-/// Who gets the progress of a run, depending on the output: lines of JSON where they were asked for, a live view at a
-/// terminal, else a line an event. `visited` are the stages that the run has been in before.
+/// The view for an output: JSON lines if requested, a live view at a terminal, or else one line per
+/// event. `visited` are the stages of the run so far.
 pub fn watcher<'a>(
     output: &'a mut Output,
     environment: &Environment,

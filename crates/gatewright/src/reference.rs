@@ -8,7 +8,7 @@ use runtime::failure::Failure;
 
 use crate::exit::Exit;
 
-/// The command with everything that `clap` adds when it parses.
+/// The command with everything that `clap` adds.
 pub fn complete(mut command: Command) -> Command {
     command.build();
     command
@@ -123,7 +123,7 @@ fn argument_line(argument: &Arg) -> String {
     line
 }
 
-/// What is typed for an argument: `--key <KEY>`, `-o, --output <FILE>`, `<RUN>`.
+/// How to type an argument: `--key <KEY>`, `-o, --output <FILE>`, `<RUN>`.
 fn typed(argument: &Arg) -> String {
     let names = argument.get_value_names().unwrap_or_default();
     let values: Vec<String> = names.iter().map(|name| format!("<{name}>")).collect();

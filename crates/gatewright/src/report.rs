@@ -1,4 +1,4 @@
-//! What came of a deed, told: what is now true, and what may happen next. A refusal is one line.
+//! Prints the result of a command: what has changed, and what may happen next. A refusal is one line.
 
 use engine::{
     CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Reply, Rule, StageName, Work,
@@ -14,7 +14,7 @@ use views::{Paint, Style};
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 
-/// Tells it, and says with which exit code.
+/// Prints the result and returns the exit code.
 pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
     let objection = objection(decided);
     match output.format() {
@@ -37,7 +37,7 @@ pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-/// Why the answer is no, in one line, and the exit code for it.
+/// The refusal on one line, with its exit code.
 fn objection(decided: &Decided) -> Option<(String, Exit)> {
     let run = decided.opened.run();
     match refusal(&decided.reply) {
@@ -66,7 +66,7 @@ fn objection(decided: &Decided) -> Option<(String, Exit)> {
     }
 }
 
-/// Is the world to blame that a check could not run, and not a command that nobody may run?
+/// Did the environment keep a check from running, rather than a forbidden command?
 fn is_outside(decided: &Decided) -> bool {
     let forbidden = |stage: &StageName, results: &[CheckResult]| {
         let work = decided
@@ -90,7 +90,7 @@ fn refusal(reply: &Reply) -> Option<&Refusal> {
     }
 }
 
-/// A check that did not pass is an answer, and the answer is no.
+/// A check that did not pass has the exit code for no.
 fn exit(entries: &[(u64, Entry)]) -> Exit {
     let failed = entries.iter().any(|(_, entry)| {
         matches!(&entry.fact, Fact::Checked { verdict, .. } if *verdict != CheckVerdict::Passed)
@@ -116,7 +116,7 @@ fn text(decided: &Decided, paint: Paint) -> String {
 /// How many lines of a failed command's output are shown; `why` shows all that was kept.
 const MOST_LINES: usize = 12;
 
-/// What a command said last that made a check fail.
+/// The last output of the command that failed the check.
 fn last_words(fact: &Fact, paint: Paint) -> String {
     let results = if let Fact::Checked {
         verdict: CheckVerdict::Failed,
@@ -169,7 +169,7 @@ fn refusal_json(refusal: &Refusal) -> Value {
     json!({ "rule": refusal.rule.code(), "reason": refusal.reason })
 }
 
-/// Where the run is, how it goes, and what may happen next.
+/// The stage and status of a run, and what may happen next.
 pub fn standing(opened: &OpenRun) -> Value {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let mut facts = json!({

@@ -1,4 +1,4 @@
-//! What most commands that write have in common: find the run, tell what was done, say what came of it.
+//! The common part of commands that write: find the run, submit the event, print the result.
 
 use engine::Run;
 use runtime::context::Context;
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::report;
 
-/// Does a deed that means the same wherever the run is.
+/// Submits an event that does not depend on the state of the run.
 pub fn act(
     context: &Context,
     output: &mut Output,
@@ -30,7 +30,7 @@ pub fn act(
     do_it(&mut workspace, output, stored, &key, make)
 }
 
-/// Does the same after a person has typed the run's id. `lost` says what cannot be had back.
+/// The same after a person has typed the run's id. `lost` says what cannot be undone.
 ///
 /// Invariant: the question comes before we open the run to change it. Nobody waits for a
 /// person who thinks.

@@ -1,4 +1,4 @@
-//! The task of a run: what was typed, or what the input says.
+//! The task of a run, from the command line or from stdin.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use runtime::failure::Failure;
 
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The task that `--task` means; `-` stands for the input.
+/// The task of `--task`; `-` means stdin.
 pub fn read(typed: &str) -> Result<String, Failure> {
     let task = match typed {
         "-" => from(std::io::stdin().lock())?,
@@ -23,14 +23,14 @@ pub fn read(typed: &str) -> Result<String, Failure> {
     }
 }
 
-/// One byte more than allowed, so that what is too long is seen to be.
+/// One byte more than allowed, so that we notice a longer text.
 fn from(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|cause| {
         Failure::outside(format!("cannot read the task ({cause})")).hint("do it again")
     })?;
-    // What was cut inside a character is too long in any case.
+    // A text that was cut inside a character is too long anyway.
     match String::from_utf8(bytes) {
         Ok(task) => Ok(task.trim_end().to_owned()),
         Err(problem) if problem.as_bytes().len() > MOST_BYTES => {

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const PATH: &str = "/dev/tty";
 
-/// The longest answer that is read.
+/// The longest answer that we read.
 const MOST_BYTES: usize = 16 * 1024;
 
 pub struct Terminal(File);

@@ -1,4 +1,4 @@
-//! What a second look at the journals finds: every hash chain is recomputed, and faults are located.
+//! Verifies journals: recomputes every hash chain and locates damage.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,31 +11,31 @@ use serde_json::{Value, json};
 use store::{Backend, Fault, Sqlite, Verification};
 use views::{Paint, Style};
 
-/// What was found about one run.
+/// The result for one run.
 pub struct RunReport {
     run: RunId,
     verification: Verification,
     marks: RunMarks,
 }
 
-/// What a reader must not overlook, however whole the journal is.
+/// Facts that a reader must know even if the journal is intact.
 #[derive(Default)]
 struct RunMarks {
     unwitnessed: bool,
-    /// How many events nobody judged.
+    /// The number of unjudged events.
     unjudged: u32,
     overrides: Vec<String>,
 }
 
-/// What was found about all of them.
+/// The results for all runs.
 #[derive(Default)]
 pub struct Findings {
     reports: Vec<RunReport>,
-    /// What the database itself complains about.
+    /// Errors of the database itself.
     pages: Vec<String>,
 }
 
-/// Verifies these runs; or all that were ever recorded, and the database with them.
+/// Verifies these runs, or all recorded runs and the database.
 pub fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
     let recorded: BTreeSet<RunId> = workspace
         .store
@@ -87,7 +87,7 @@ fn report(workspace: &Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
             unjudged: stored.run.unjudged,
             overrides: stored.run.overrides.iter().map(override_line).collect(),
         },
-        // What cannot be read of it, the faults tell.
+        // The faults report what cannot be read.
         Ok(None) | Err(_) => RunMarks::default(),
     };
     Ok(RunReport {

@@ -1,4 +1,4 @@
-//! `gatewright answer`: a person answers a question, a worker's questions, or lets a run go on.
+//! `gatewright answer`: a person answers a question or a worker's questions, or lets a run continue.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ fn parse_answer(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What was typed after `answer`.
+/// The arguments of `answer`.
 #[derive(Debug, PartialEq, Eq)]
 struct Words<'a> {
     run: Option<&'a str>,
@@ -164,7 +164,8 @@ fn question_json(question: &Question) -> Value {
     json!({ "id": id, "question": text, "options": options, "context": context })
 }
 
-/// What a worker asks, with the words to answer it. The text is a worker's: it is made harmless.
+/// A worker's questions, with the commands to answer them. The text comes from a worker, so it is
+/// escaped.
 fn question_text(question: &Question, paint: Paint) -> String {
     let Question {
         id,

@@ -1,4 +1,4 @@
-//! `gatewright bypass`: a person lets a run go unguarded for a while, with a reason.
+//! `gatewright bypass`: a person suspends the guard of a run for a limited time, with a reason.
 
 use engine::{Happening, PersonEvent, Seconds, Time};
 use runtime::clock;
@@ -91,7 +91,7 @@ impl Bypass {
                 .reason
                 .clone()
                 .unwrap_or_else(|| "it is over".to_owned());
-            // A moment ago, so that it is over when this is recorded.
+            // In the past, so that the bypass is over when this is recorded.
             let until = Time(clock::now().0.saturating_sub(1_000));
             Ok(Happening::Person(PersonEvent::BypassAsked { until, reason }).into())
         })

@@ -1,4 +1,4 @@
-//! `gatewright check`: the commands of the present check stage are run, and what they did is recorded.
+//! `gatewright check`: runs the commands of the current check stage and records the results.
 
 use engine::Commands;
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright checkpoint`: a point of a run gets a name.
+//! `gatewright checkpoint`: names the current point of a run.
 
 use engine::{CheckpointName, Happening, PersonEvent};
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright completions`: the script that completes commands in a shell.
+//! `gatewright completions`: prints a shell completion script.
 
 use clap_complete::Shell;
 use runtime::failure::Failure;

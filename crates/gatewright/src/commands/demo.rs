@@ -1,4 +1,4 @@
-//! `gatewright demo`: a built-in pipeline is played from start to end, to be looked at.
+//! `gatewright demo`: runs a built-in pipeline from start to end.
 
 use runtime::context::Context;
 use runtime::failure::Failure;

@@ -1,4 +1,4 @@
-//! `gatewright doctor`: does the installation hold, and what does it not stop?
+//! `gatewright doctor`: checks the installation, and lists what the guard does not stop.
 
 use engine::Held;
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright dry-run`: what a run would do and what it needs. Nothing is started and nothing written.
+//! `gatewright dry-run`: shows what a run would do and need. Starts nothing and writes nothing.
 
 mod programs;
 
@@ -120,8 +120,8 @@ impl DryRun {
         })
     }
 
-    /// What would be refused at the start, beside what the engine refuses: answers that nobody asks
-    /// for, and another run that writes to the same files.
+    /// What else would prevent the start: answers without a question, and another run that writes to the
+    /// same files.
     fn obstacles(
         &self,
         context: &Context,
@@ -158,7 +158,7 @@ impl DryRun {
         }
     }
 
-    /// The run as it would begin, or why it would not.
+    /// The run as it would start, or why it would not.
     fn begun(
         &self,
         project: &Project,
@@ -180,7 +180,7 @@ impl DryRun {
             by: context.who(),
             id: ids::run_id()?,
             definition: engine::Hash([0; 32]),
-            // A plan can be looked at before it is known for what.
+            // A plan needs no task.
             task: task.unwrap_or_else(|| "no task yet".to_owned()),
             params,
             driver: Driver::Headless,
@@ -209,7 +209,7 @@ struct CompiledDefinition<'a> {
     pipeline: &'a Pipeline,
 }
 
-/// Where the definition comes from, and whether a person has seen it.
+/// Where the definition comes from, and whether it is trusted.
 fn origin_and_trust(
     context: &Context,
     project: &Project,
@@ -234,7 +234,7 @@ fn origin_and_trust(
     Ok((shown, trust))
 }
 
-/// What `init` has put into the project's own files, and somebody took out.
+/// What `init` added to the project's own files, and somebody removed.
 fn lacking(
     project: &Project,
     sources: &Sources,

@@ -1,4 +1,4 @@
-//! `gatewright export`: everything of a run, for other programs and for readers.
+//! `gatewright export`: exports a run, for other programs and for people.
 
 use std::fs;
 use std::io::Write as _;
@@ -106,7 +106,7 @@ impl Export {
     }
 }
 
-/// The bytes of an artifact as they were when its worker ended.
+/// The bytes of an artifact at the end of its worker.
 fn captured(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -137,7 +137,7 @@ fn lines(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure>
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The same values without a character that could steer a terminal.
+/// The same values, with control characters escaped.
 fn harmless(lines: &str) -> String {
     let mut shown = String::with_capacity(lines.len());
     for found in lines.chars() {
@@ -200,7 +200,7 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
     ))
 }
 
-/// Written beside and renamed: a reader sees the old file or the whole new one.
+/// Writes a temporary file and renames it, so that a reader sees the old file or the whole new one.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,4 +1,4 @@
-//! `gatewright fork`: a new run that goes on from a recorded point of another one.
+//! `gatewright fork`: starts a new run from a recorded point of another one.
 
 use engine::{Reply, RunId};
 use runtime::context::Context;
@@ -48,7 +48,7 @@ impl Fork {
             idempotency::of_beginning(&workspace, self.writing.key.as_ref(), &command)?;
         if let Some(earlier) = earlier {
             output.say("a command with this key ran before: nothing was changed");
-            // The power may have gone right after the run was stored.
+            // A power cut may have happened right after the run was stored.
             search_alike(&workspace, &opened.run().id, &earlier.run.id)?;
             return tell_begun(&workspace.opened(earlier)?, output);
         }
@@ -94,7 +94,7 @@ impl Fork {
     }
 }
 
-/// The checks of a fork look for programs where those of its origin do.
+/// The checks of a fork use the search path of its origin.
 fn search_alike(workspace: &Workspace<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
     saved_env::keep_alike(&workspace.state, origin, fork)?;
     match workspace.state.search_path(origin) {

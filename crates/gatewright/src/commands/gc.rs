@@ -1,4 +1,4 @@
-//! `gatewright gc`: runs that ended long ago are deleted, and what no run holds any more.
+//! `gatewright gc`: deletes old finished runs, and contents that no run refers to.
 
 use engine::{Held, Seconds, Time};
 use runner::worktree::Worktrees;
@@ -40,7 +40,7 @@ impl Gc {
     }
 }
 
-/// The runs that would go, and whether a session holds one of them.
+/// The runs to delete, and whether a session holds one of them.
 fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Failure> {
     let Some(workspace) = Workspace::if_there(context)? else {
         return Ok((Vec::new(), Held::Nobody));
@@ -56,7 +56,7 @@ fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Fai
     Ok((going, Held::Nobody))
 }
 
-/// What no run holds any more goes without a question: nobody can miss it.
+/// Deletes unreferenced contents without a question: nobody can miss them.
 fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
     if going.is_empty() {
         return Ok(());
@@ -83,7 +83,7 @@ fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
         ids => format!("would delete {} runs:\n{}\n", ids.len(), ids.join("\n")),
     };
     let entries: u64 = going.iter().map(|run| run.version).sum();
-    // What the contents and definitions come to is known only when the runs are gone.
+    // The size of the contents and definitions is known only after the runs are deleted.
     let json = json!({
         "dry_run": true,
         "runs": ids.len(),

@@ -1,4 +1,4 @@
-//! `gatewright graph`: a pipeline drawn, with the present stage of a run if one is named.
+//! `gatewright graph`: draws a pipeline, with the current stage of a run.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `gatewright history`: a run's journal, a line an entry.
+//! `gatewright history`: prints a run's journal, one line per entry.
 
 use engine::Entry;
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright init`: hooks, a pipeline and what goes with it are put into a project.
+//! `gatewright init`: installs the hooks, a pipeline and its files in a project.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -88,7 +88,7 @@ impl Init {
         let state = context.state()?;
         perform::prepare(&state)?;
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
-        // Somebody else may have been quicker while this one was read.
+        // Another process may have changed the files while the person read the plan.
         let now = install::prepare(context, &request)?;
         if !now.is_same(&shown) && !now.is_done() && !self.yes {
             let failure = Failure::no("the files changed while you were reading");
@@ -98,7 +98,7 @@ impl Init {
         Ok(tell_done(context, output, &shown)?)
     }
 
-    /// A person who names no pipeline may choose one, where none is installed yet.
+    /// Lets the person choose a pipeline if they name none and none is installed.
     fn choose(
         &self,
         context: &Context,
@@ -157,7 +157,7 @@ impl Init {
     }
 }
 
-/// Where something is installed already, changing it is a person's business.
+/// Only a person may change an existing installation.
 fn refuse_agents(context: &Context, request: &InstallRequest) -> Result<(), Failure> {
     let state = context.state()?;
     if is_installed(context, &state, request)? {
@@ -196,7 +196,7 @@ fn asked(output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// One line from the terminal. What cannot be read says nothing.
+/// One line from the terminal; empty if it cannot be read.
 fn typed() -> String {
     let mut line = String::new();
     let _ = std::io::stdin().lock().read_line(&mut line);

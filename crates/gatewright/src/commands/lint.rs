@@ -1,4 +1,4 @@
-//! `gatewright lint`: definitions are checked, and their proofs are proved or shown to be false.
+//! `gatewright lint`: checks definitions and their proofs.
 
 use engine::Severity;
 use language::Diagnostic;
@@ -23,7 +23,7 @@ pub struct Lint {
     files: Vec<String>,
 }
 
-/// What was found in one file.
+/// The result for one file.
 struct Linted {
     file: String,
     text: String,
@@ -39,7 +39,7 @@ impl Linted {
 }
 
 impl Lint {
-    /// Looks at every file, also after one that cannot be read; the worst of all is the exit code.
+    /// Checks every file, even after one that cannot be read. The exit code is the worst of all.
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut exit = Exit::Success;
         let several = self.files.len() > 1;
@@ -98,7 +98,7 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
     }
 }
 
-/// Problems are talk; that a file is accepted is a fact.
+/// Problems go to stderr; the verdict about a file is a result.
 fn show(linted: &Linted, output: &mut Output) -> Result<(), Failure> {
     if output.format() == Format::Json {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `gatewright next`: what may legally happen now, and who does it.
+//! `gatewright next`: shows what may happen now, and who does it.
 
 use runtime::context::Context;
 use runtime::failure::Failure;

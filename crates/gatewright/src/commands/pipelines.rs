@@ -1,4 +1,4 @@
-//! `gatewright pipelines`: what can be started by name, and the definition of one.
+//! `gatewright pipelines`: lists the pipelines, or prints a definition.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -92,7 +92,7 @@ fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> R
     output.facts(|_| text.collect(), || json!({ "files": names }))
 }
 
-/// The bytes as they are; those of a project's own file are made harmless.
+/// The bytes as they are. Text of a project's own file is escaped.
 fn print(name: &str, sources: &Sources, output: &mut Output) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
     let json = || {

@@ -1,4 +1,4 @@
-//! `gatewright prove-guards`: every gate of a pipeline is tried, and what held is shown.
+//! `gatewright prove-guards`: tests every gate of a pipeline, and prints the results.
 
 use engine::Held;
 use runtime::context::Context;

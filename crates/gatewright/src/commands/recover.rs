@@ -1,4 +1,4 @@
-//! `gatewright recover`: shows what `resume` would do with what a killed orchestrator left.
+//! `gatewright recover`: shows what `resume` would do after an orchestrator was killed.
 
 use engine::{Driver, Held, Status};
 use runner::lease;

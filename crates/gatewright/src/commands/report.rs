@@ -1,4 +1,4 @@
-//! `gatewright report`: a person tells that an agent has worked, in a run that is driven by hand.
+//! `gatewright report`: a person reports the work of an agent, in a run that is driven by hand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Report {
         };
         let mut decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         if self.tells_a_fault() && has_ended(&decided) {
-            // That the work failed is what was reported, and the report was taken.
+            // The report said that the work failed, and the report was accepted.
             decided.reply = Reply::Done;
         }
         self.explain(&mut decided);
@@ -108,7 +108,7 @@ impl Report {
             .is_some_and(|word| Fault::parse(word.as_str()).is_some())
     }
 
-    /// Every artifact that is given is one of the pipeline's.
+    /// Refuses artifacts that the pipeline does not have.
     fn known(&self, opened: &OpenRun) -> Result<(), Failure> {
         let declared = &opened.pipeline.definition().artifacts;
         let unknown = self
@@ -149,8 +149,7 @@ impl Report {
         }))
     }
 
-    /// The engine knows no files and no command: where its reason lacks a place or the cause, it
-    /// is added here.
+    /// Adds paths and commands to the reason, which the engine does not know.
     fn explain(&self, decided: &mut Decided) {
         let opened = &decided.opened;
         let Reply::Refuse(refusal) = &mut decided.reply else {
@@ -168,7 +167,7 @@ impl Report {
         }
     }
 
-    /// Where the artifact belongs with which something is wrong.
+    /// The path of the artifact that the reason is about.
     fn place(&self, opened: &OpenRun, reason: &str) -> Option<String> {
         let actions = report::next(opened).actions;
         let mut papers = actions.iter().flat_map(|way| &way.leaves);
@@ -192,7 +191,7 @@ impl Report {
     }
 }
 
-/// Why no agent can have worked, where the stage has none.
+/// Why no agent can have worked, if the stage has none.
 fn nobody_works(opened: &OpenRun) -> Option<String> {
     let stage = opened.pipeline.stage(&opened.run().position.stage)?;
     let name = &stage.name;

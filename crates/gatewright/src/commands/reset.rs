@@ -1,4 +1,4 @@
-//! `gatewright reset`: a run goes back to its start; its history stays, and a backup is made first.
+//! `gatewright reset`: returns a run to its start, after a backup. The history stays.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ impl Reset {
             .into())
         };
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
-            // The engine refuses and records it. For that no backup is made.
+            // The engine will refuse and record that, so we make no backup.
             let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
             return report::tell(&decided, output);
         }
@@ -61,7 +61,7 @@ impl Reset {
                 "to undo: gatewright restore {run} {name} --reason WHY"
             ));
         } else {
-            // The run was not changed, so there is nothing to go back from.
+            // The run did not change, so there is nothing to undo.
             let _ = fs::remove_file(&backup);
         }
         Ok(exit)

@@ -1,4 +1,4 @@
-//! `gatewright restore`: a run goes back to a point of its own history, which stays whole.
+//! `gatewright restore`: returns a run to a point of its history. The history stays.
 
 use engine::{CheckpointName, Happening, PersonEvent, RunId, StageName};
 use runtime::context::Context;
@@ -89,7 +89,7 @@ pub fn find_point(workspace: &Workspace<'_>, run: &RunId, point: &str) -> Result
     )
 }
 
-/// The entry with which the run last came into this stage.
+/// The entry with which the run last entered this stage.
 fn find_arrival(workspace: &Workspace<'_>, run: &RunId, stage: &str) -> Result<u64, Failure> {
     let arrivals = workspace.store.arrivals(run)?;
     let entry = StageName::parse(stage)

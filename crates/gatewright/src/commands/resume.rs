@@ -1,4 +1,4 @@
-//! `gatewright resume`: goes on with a headless run where it was, whatever ended its orchestrator.
+//! `gatewright resume`: continues a headless run, whatever ended its orchestrator.
 
 use engine::Held;
 use runtime::context::Context;

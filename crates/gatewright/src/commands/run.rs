@@ -52,7 +52,7 @@ impl Run {
         Ok(Exit::Success)
     }
 
-    /// The tasks behind this one are not begun: what stopped it may stop them, too.
+    /// Does not start the next tasks: the same problem may stop them, too.
     fn tell_rest(&self, output: &mut Output, number: usize) {
         let rest = self.tasks.len() - number - 1;
         if rest > 0 {
@@ -60,7 +60,7 @@ impl Run {
         }
     }
 
-    /// Begins the run, or says why it does not begin.
+    /// Starts the run, or reports why it cannot start.
     fn begin(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! `gatewright skip`: a person overrides a stage, and the run is marked with it for ever.
+//! `gatewright skip`: a person overrides a stage, and the run is marked for ever.
 
 use engine::{Happening, Outcome, PersonEvent};
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright status`: how one run is going.
+//! `gatewright status`: shows the status of one run.
 
 use engine::Driver;
 use runner::lease;

@@ -27,7 +27,7 @@ impl Statusline {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut input = Vec::new();
         let most = LARGEST_INPUT as u64;
-        // What cannot be read is a session without a run.
+        // An unreadable input counts as a session without a run.
         let _ = std::io::stdin().lock().take(most).read_to_end(&mut input);
         match line(context, &input) {
             Ok(Some(line)) => output.text(&format!("{line}\n"))?,

@@ -1,4 +1,4 @@
-//! `gatewright step`: runs the worker whose turn it is, where the session cannot start it.
+//! `gatewright step`: runs the next worker if the session cannot start it.
 
 use engine::StepId;
 use runner::run_step;

@@ -1,4 +1,4 @@
-//! `gatewright test`: scenarios are played against their pipelines, with no model.
+//! `gatewright test`: runs scenarios against their pipelines, without a model.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -44,7 +44,7 @@ impl Test {
         }
     }
 
-    /// What is played: what was typed, and the built-in pipelines where they are wanted.
+    /// The scenarios to run: those in the arguments, and the built-in pipelines if requested.
     fn words(&self) -> Vec<&str> {
         let mut words: Vec<&str> = self.files.iter().map(String::as_str).collect();
         if self.builtin || self.files.is_empty() {
@@ -58,7 +58,7 @@ fn builtin_names<'a>() -> impl Iterator<Item = &'a str> {
     language::builtin::all().iter().map(|builtin| builtin.name)
 }
 
-/// Plays everything, also after what cannot be read; the worst of all is the exit code.
+/// Runs all scenarios, even after a file that cannot be read. The exit code is the worst of all.
 fn play(words: &[&str], context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let mut report = Report::new(Program::DEFAULT.host_name());
     let mut exit = Exit::Success;
@@ -93,7 +93,7 @@ enum Where {
     Program,
 }
 
-/// The scenarios of this word: a file, else those of the pipeline of this name.
+/// The scenarios of an argument: a file, or else those of the pipeline with this name.
 fn find(word: &str, context: &Context) -> Result<(File, Where), Failure> {
     let path = context.folder.join(word);
     if !path.is_file() {
@@ -107,7 +107,7 @@ fn find(word: &str, context: &Context) -> Result<(File, Where), Failure> {
     Ok((read(&path, word)?, Where::OnDisk(OnDisk::of(&path))))
 }
 
-/// The scenarios that a project keeps beside its own pipeline of this name.
+/// The scenarios beside the project's own pipeline of this name.
 fn own(word: &str, context: &Context) -> Result<Option<(PathBuf, String)>, Failure> {
     if PipelineName::parse(word).is_err() {
         return Ok(None);
@@ -118,7 +118,7 @@ fn own(word: &str, context: &Context) -> Result<Option<(PathBuf, String)>, Failu
     Ok(path.is_file().then_some((path, shown)))
 }
 
-/// A scenario file. Only a regular one is opened, and none that nobody would read to its end.
+/// Reads a scenario file, if it is a regular file of a reasonable size.
 fn read(path: &Path, name: &str) -> Result<File, Failure> {
     let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
@@ -171,7 +171,7 @@ impl Folder for OnDisk {
     }
 }
 
-/// Why a definition was not read, in a few words.
+/// Why a definition could not be read, in a few words.
 fn reason(trouble: Trouble) -> String {
     match trouble {
         Trouble::Failed(failure) => failure.message,
@@ -183,7 +183,7 @@ fn reason(trouble: Trouble) -> String {
     }
 }
 
-/// Scenarios that cover every transition, on the standard output; what they miss is talk.
+/// Prints scenarios that cover every transition to stdout, and what they miss to stderr.
 fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
     let sources = start_run::sources(context, &project, word);
@@ -208,7 +208,7 @@ fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, 
     Ok(Exit::Success)
 }
 
-/// What the file says of its pipeline: its name, or the file beside which it is to be kept.
+/// How the file names its pipeline: by name, or by the file beside it.
 fn reference(word: &str, sources: &Sources) -> String {
     match language::builtin::find(word) {
         Some(builtin) => builtin.name.to_owned(),

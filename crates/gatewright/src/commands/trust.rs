@@ -1,4 +1,4 @@
-//! `gatewright trust`: a person sees what a pipeline from a file may run, and trusts it or not.
+//! `gatewright trust`: a person reviews what a pipeline file may run, and trusts it or not.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn parse_hash(text: &str) -> Result<Hash, String> {
     Hash::parse(text).ok_or_else(|| "type the 64 digits that --show prints".to_owned())
 }
 
-/// A definition that was read for this, with what was trusted in its place before.
+/// A definition, with what was trusted at its path before.
 struct Candidate {
     subject: Subject,
     definition: Definition,
@@ -118,7 +118,7 @@ impl Trust {
         Ok(Exit::Success)
     }
 
-    /// One value, however many pipelines there are.
+    /// One JSON value for all pipelines.
     fn json(&self, found: &[(String, Option<Candidate>)]) -> Value {
         let json = |(word, candidate): &(String, Option<Candidate>)| match candidate {
             Some(candidate) => candidate.shown().json(),
@@ -160,7 +160,7 @@ impl Trust {
         Ok(())
     }
 
-    /// A person is asked. A script says which bytes a person has seen: it cannot look for itself.
+    /// Asks a person. A script must give the hash that a person has reviewed.
     fn agreed(&self, context: &Context, word: &str, candidate: &Candidate) -> Result<(), Failure> {
         let hash = candidate.subject.hash();
         if self.hash.is_some_and(|typed| typed != hash) {
@@ -191,7 +191,7 @@ fn place(word: &str, context: &Context, root: &Path) -> Result<Place, Failure> {
     }
 }
 
-/// Reads a definition; nothing for one that comes with the program, or is a copy of one.
+/// Reads a definition; `None` for a built-in one or a copy of one.
 fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble> {
     let root = evidence::Project::find(&context.folder)
         .map_err(Failure::from)?
@@ -216,7 +216,7 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble
     }))
 }
 
-/// Where the pipeline is installed, hooks go by what it says now.
+/// If the pipeline is installed, the hooks use its new content.
 fn tell_hooks(workspace: &Workspace<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let failed = || Failure::file("write to", workspace.state.folder());
     let installed =
@@ -268,7 +268,7 @@ fn list(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// The file may be gone by now, so its path is enough.
+/// The file may no longer exist, so its path is enough.
 fn revoke(context: &Context, output: &mut Output, word: &str) -> Result<Exit, Failure> {
     let state = context.state()?;
     let root = evidence::Project::find(&context.folder)?.root;

@@ -1,4 +1,4 @@
-//! `gatewright uninit`: what `init` did is taken back.
+//! `gatewright uninit`: undoes `init`.
 
 use engine::{Held, Who};
 use runtime::context::Context;

@@ -1,4 +1,4 @@
-//! `gatewright verify`: every run's hash chain is recomputed, and what does not agree is located.
+//! `gatewright verify`: recomputes the hash chain of every run, and locates damage.
 
 mod repair;
 

@@ -12,7 +12,7 @@ use super::history::numbered;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// How many entries before a decision are asked who its workers and reviewers are.
+/// How many entries before a decision we search for its workers and reviewers.
 const BEFORE: u64 = 1_000;
 
 /// No decision has more entries.
@@ -53,7 +53,7 @@ fn unknown(run: &RunId, number: u64) -> Failure {
     .into()
 }
 
-/// The entries that were decided together with this one, and some that stand before them.
+/// The entries of the same decision, and some before them.
 fn decision(
     workspace: &Workspace<'_>,
     run: &RunId,

@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::progress_view::relay::Relay;
 
-/// How often it is looked whether there is something to do.
+/// How often we look for work.
 const GLANCE: Duration = Duration::from_secs(1);
 
 /// Drive queued runs, several at a time
@@ -86,7 +86,7 @@ impl Worker {
     }
 }
 
-/// The runs that are driven now, and what is known of the others.
+/// The runs that this process drives, and the backoff of the others.
 struct DrivenRuns<'s> {
     context: &'s Context,
     options: &'s DriveOptions,
@@ -115,7 +115,7 @@ impl<'s> DrivenRuns<'s> {
 
     fn due(&self) -> Result<Vec<RunId>, Failure> {
         match due(self.context, &self.decided, &self.backoff) {
-            // Those who are at work are not ended for a store that is busy now.
+            // A busy store must not end the runs at work.
             Err(_) if !self.decided.is_empty() => Ok(Vec::new()),
             found => found,
         }
@@ -134,7 +134,7 @@ impl<'s> DrivenRuns<'s> {
         Ok(())
     }
 
-    /// Hears what there is to hear, or waits a moment for it.
+    /// Handles pending messages, or waits a moment for one.
     fn listen(&mut self, output: &mut Output) {
         let mut word = self.heard.recv_timeout(GLANCE).ok();
         while let Some(heard) = word {

@@ -9,10 +9,10 @@ use runtime::failure::Failure;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-/// The largest file that is read.
+/// The largest file that we read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The folder below which everything happens. It has been made canonical, or is not there yet.
+/// The folder that contains all files of an installation. It is canonical, or does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseFolder {
     root: PathBuf,
@@ -20,7 +20,7 @@ pub struct BaseFolder {
     mode: u32,
 }
 
-/// What to do about a folder that is not there.
+/// What to do about a missing folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
     Make,
@@ -32,7 +32,7 @@ impl BaseFolder {
         Self { root, mode: 0o666 }
     }
 
-    /// A folder whose files are for us alone.
+    /// A folder with files that only the owner may read.
     pub fn private(root: PathBuf) -> Self {
         Self { root, mode: 0o600 }
     }
@@ -41,7 +41,7 @@ impl BaseFolder {
         &self.root
     }
 
-    /// What a file holds; nothing if it is not there.
+    /// The content of a file; `None` if it does not exist.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         let Some((folder, name)) = self.folder_of(path, Absent::Leave)? else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl BaseFolder {
         Ok(Some(bytes))
     }
 
-    /// Puts a file there in place of what lay there before. It is durable when this returns.
+    /// Writes or replaces a file durably.
     ///
     /// Invariant: only one process writes here at a time, so the name beside is free or left over.
     pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
@@ -94,7 +94,7 @@ impl BaseFolder {
         written().map_err(self.failed("write", path))
     }
 
-    /// The permissions of a file that is there stay as they are.
+    /// The permissions of an existing file, which stay.
     fn mode(&self, folder: &OwnedFd, name: &str, path: &str) -> Result<Option<Mode>, Failure> {
         match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
@@ -118,19 +118,19 @@ impl BaseFolder {
         }
     }
 
-    /// Removes a folder in which nothing is left. What does not go, stays.
+    /// Removes an empty folder. Errors are ignored.
     pub fn remove_folder(&self, path: &str) {
         if let Ok(Some((folder, name))) = self.folder_of(path, Absent::Leave) {
             let _ = rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR);
         }
     }
 
-    /// Is there a symbolic link, wherever it leads?
+    /// Is this path a symbolic link?
     pub fn is_link(&self, path: &str) -> bool {
         self.root.join(path).is_symlink()
     }
 
-    /// The folders that would have to be made for this file, the outermost first.
+    /// The missing parent folders of this file, the outermost first.
     pub fn missing_folders(&self, path: &str) -> Vec<String> {
         let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
         let missing = ends.filter(|folder| !self.root.join(folder).exists());

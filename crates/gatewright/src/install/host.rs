@@ -1,4 +1,4 @@
-//! The host into whose settings `init` puts our hooks: what is known of it, and the one of this machine.
+//! The host in whose settings `init` installs our hooks, and its installation on this machine.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -23,7 +23,7 @@ pub const BLOCKING: Version = HOST.oldest();
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     pub path: PathBuf,
-    /// What it says of itself, or why it says nothing.
+    /// Its version, or why we could not get it.
     pub version: Result<Version, String>,
 }
 

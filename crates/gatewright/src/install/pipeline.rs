@@ -1,4 +1,4 @@
-//! The pipeline that is installed: its file in the project, what it refers to, and what the host gets.
+//! The pipeline to install: its file in the project, the files it refers to, and the files for the host.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub const DEFAULT: &str = "context-first";
 
 const HOST_FOLDER: &str = PLACES.folder;
 
-/// A pipeline with all that goes with it.
+/// A pipeline with its files.
 pub struct PipelineToInstall {
     pub definition: Definition,
     pub sources: Sources,
@@ -37,7 +37,7 @@ pub struct PipelineToInstall {
     notes: Vec<String>,
 }
 
-/// Finds the pipeline of this name or path, and refuses one that nobody trusts.
+/// Finds the pipeline with this name or path. An untrusted one is an error.
 pub fn choose(
     context: &Context,
     project: &Project,

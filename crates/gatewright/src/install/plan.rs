@@ -1,4 +1,4 @@
-//! A plan: every file that will change, as it is and as it will be. Nothing is written before it is shown.
+//! A plan: every file that will change, before and after. It is shown before anything is written.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub struct Plan {
 pub struct Change {
     pub path: String,
     pub kind: FileKind,
-    /// What it holds now; nothing if it is not there.
+    /// Its current content; `None` if it does not exist.
     pub before: Option<Vec<u8>>,
     /// What it will hold; nothing if it will be removed.
     pub after: Option<Vec<u8>>,
@@ -41,7 +41,7 @@ impl Plan {
         self.notes.push(text.into());
     }
 
-    /// A change that changes nothing is none.
+    /// Drops a change without effect.
     pub fn push(&mut self, change: Change) {
         if change.before != change.after {
             self.changes.push(change);

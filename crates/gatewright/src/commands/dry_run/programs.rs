@@ -1,4 +1,4 @@
-//! Which programs a run needs, which of them are there, and what they say of themselves.
+//! The programs that a run needs: which are installed, and in which version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use views::plan::{NeededProgram, ProgramState};
 
 const COLUMNS: usize = 60;
 
-/// All that decides which programs a run needs.
+/// What determines the programs that a run needs.
 pub struct ProgramQuery<'a> {
     pub pipeline: &'a Pipeline,
     pub run: Option<&'a Run>,
@@ -27,8 +27,8 @@ pub struct ProgramQuery<'a> {
     pub drive: &'a DriveRequest,
 }
 
-/// The programs of the runners, which are asked for their versions, then those of the checks and of the
-/// notices, which are only looked for: what they do when they are called is theirs.
+/// The programs of the runners, with their versions, then those of the checks and notices. We only look
+/// up the latter: running them could have effects.
 pub fn needed(
     context: &Context,
     project: &Project,
@@ -46,7 +46,7 @@ pub fn needed(
         root: &project.root,
         search,
     };
-    // In a rehearsal no agent program is started.
+    // A rehearsal starts no agent program.
     let agents = match wanted.drive.stand_in {
         Some(_) => BTreeMap::new(),
         None => of_runners(wanted.members),

@@ -1,4 +1,4 @@
-//! The hooks in the settings: are they all there, do they call this program, and do they hold?
+//! Checks the hooks in the settings: are they complete, and do they call this program correctly?
 
 use hosts::settings::{Hook, HookCommand, HookRegistration, OnFailure};
 
@@ -148,7 +148,7 @@ fn line_fault(
     }
 }
 
-/// A hook that finds us by our name does nothing where there is none.
+/// A hook that calls us by name does nothing if our program is not on the PATH.
 fn name_fault(doctor: &DoctorContext<'_>) -> Option<String> {
     let found = program::find(&doctor.context.environment, "gatewright");
     match found.as_ref().and_then(|path| path.to_str()) {

@@ -1,4 +1,4 @@
-//! The host itself: is it there, and is it one that we know?
+//! Checks the host: is it installed, and in a version that we support?
 
 use super::{CheckTopic, Finding};
 use crate::install::host::{BLOCKING, Host, TESTED, TITLE};

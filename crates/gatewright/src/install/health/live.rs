@@ -1,4 +1,4 @@
-//! The trial with the host itself: it is started once, without a model, and must call us.
+//! Starts the host once, without a model, and checks that it calls our hooks.
 
 use std::process::Command;
 use std::time::Duration;

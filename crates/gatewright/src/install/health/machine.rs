@@ -1,4 +1,4 @@
-//! What lies on this machine: our program, the state folder and the store, and what all that promises.
+//! Checks this machine: our program, the state folder and the store, and the resulting assurance.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -94,7 +94,7 @@ fn room(doctor: &DoctorContext<'_>) -> Option<Finding> {
     }
 }
 
-/// The store opens, and every chain in it is whole.
+/// Checks that the store opens and every hash chain is intact.
 pub fn store(doctor: &DoctorContext<'_>) -> Finding {
     let advice = "`gatewright verify` shows details, `gatewright verify --repair` repairs it";
     let looked = Workspace::if_there(doctor.context).and_then(|workspace| match workspace {

@@ -1,4 +1,4 @@
-//! The pipelines of this project: are they sound, and does somebody trust them?
+//! Checks the pipelines of this project: are they valid and trusted?
 
 use engine::Begins;
 use runtime::definition::{self, Trouble};

@@ -1,4 +1,4 @@
-//! The live probe: a payload goes through the configured command line, exactly as the host would send it.
+//! The live probe: sends a payload to the configured command, exactly as the host would.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use super::{CheckTopic, DoctorContext, Finding};
 
 const EVENT: &str = "PreToolUse";
 
-/// A hook that takes longer than this is felt at every call of a tool.
+/// A slower hook delays every tool call noticeably.
 const SLOW: Duration = Duration::from_millis(500);
 
 /// Every command line that stands at the gate of the tools answers, and says nothing to a session
@@ -72,7 +72,7 @@ fn command(doctor: &DoctorContext<'_>, line: &HookCommand) -> Command {
     let root = &doctor.project.root;
     let variables = &DEFAULT_SESSION_HOST.variables;
     command.current_dir(root).env(variables.project, root);
-    // A session around this command must not be taken for the one in the payload.
+    // The hook must not take the session around this command for the one in the payload.
     command.env_remove(variables.session);
     command
 }
