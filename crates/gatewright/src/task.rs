@@ -28,7 +28,7 @@ fn from(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|cause| {
-        Failure::outside(format!("cannot read the task ({cause})")).hint("do it again")
+        Failure::outside(format!("cannot read the task ({cause})")).hint("retry")
     })?;
     // A text that was cut inside a character is too long anyway.
     match String::from_utf8(bytes) {

@@ -104,7 +104,7 @@ pub fn lockers(file: &Path) -> Vec<u32> {
 }
 
 /// Sends a signal to each of them, in this order, as quickly as a shell can. One that has ended
-/// meanwhile is no trouble.
+/// meanwhile is skipped.
 pub fn send(signal: Signal, processes: &[u32]) -> Result<(), Failure> {
     let name = match signal {
         Signal::Kill => "KILL",

@@ -131,8 +131,7 @@ impl Table<'_> {
         ]
     }
 
-    /// An agent comes and goes: both are told the same two events, of which the peer stores the second
-    /// and we both. A long history of a peer is compared with our longest, which is longer.
+    /// An agent starts and ends: both get the same two events. The peer stores the second, and we both. A long history of a peer is compared with our longest, which is longer.
     fn against_peer(
         &self,
         (peer, check, advance): (&str, Kind, Kind),

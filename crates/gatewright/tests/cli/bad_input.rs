@@ -52,7 +52,7 @@ fn a_pipeline_of_the_project_goes_by_its_name_and_never_before_a_built_in_one() 
     says_one_line(run(&project, "lint smal"), 3, &["'smal'", "small?"]);
 }
 
-/// `init` made a file of it, to be edited: whoever looks at the name looks at that file, as a start does.
+/// `init` wrote an editable file of the pipeline: the name means that file, as it does for `start`.
 #[test]
 fn a_built_in_pipeline_that_was_installed_is_the_file_in_the_project() {
     let project = Project::with_git(PROGRAM);

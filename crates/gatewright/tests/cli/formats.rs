@@ -1,4 +1,4 @@
-//! The files of `multi-ai`: what is as the pipeline wants it passes, and anything else is one clear line.
+//! The files of `multi-ai`: a valid file passes, and an invalid one gives one clear line.
 
 use serde_json::{Value, json};
 use testkit::Project;

@@ -99,7 +99,7 @@ fn no_text_of_a_run_is_told() {
     assert!(!told.contains("sk-ant"), "{told}");
 }
 
-/// A run that cannot be read is told, and the others are counted.
+/// An unreadable run is reported, and the others are counted.
 #[test]
 fn a_damaged_run_is_left_out_and_told() {
     let project = started();

@@ -115,7 +115,7 @@ fn a_pipeline_of_ones_own_is_copied_too() {
     holds(&project, "third");
 }
 
-/// From the template to a guarded project, as it is told.
+/// From the template to a guarded project, as the output says.
 #[test]
 fn what_was_made_is_installed_and_started() {
     let project = Project::new(PROGRAM);

@@ -124,7 +124,7 @@ fn built_in_scenarios_are_played_by_the_name_of_their_pipeline() {
     run(&project, "test --builtin --generate ansible").exits(2);
 }
 
-/// A file of the name of a pipeline is a file; a name that is neither is told which there are.
+/// A file with the name of a pipeline is a file. For an unknown name the error lists the known ones.
 #[test]
 fn a_file_goes_before_a_pipeline_of_its_name() {
     let project = project();

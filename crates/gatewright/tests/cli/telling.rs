@@ -1,4 +1,4 @@
-//! What people are told: what is wrong, where, and what to type.
+//! Messages for people: what is wrong, where, and what to type.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

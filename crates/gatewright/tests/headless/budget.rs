@@ -1,4 +1,4 @@
-//! Budgets: turns, tokens, cost and time are looked at before the next worker begins.
+//! Budgets: turns, tokens, cost and time are checked before the next worker starts.
 
 use super::fixture::{World, says};
 

@@ -1,4 +1,4 @@
-//! Workers that hide: whoever leaves its group and loses its parents is found and ended.
+//! Workers that hide: a process that leaves its group and loses its parents is found and killed.
 
 use std::process::Stdio;
 

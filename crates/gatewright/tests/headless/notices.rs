@@ -1,4 +1,4 @@
-//! Notices: whoever wants to know hears when a run waits, failed or completed.
+//! Notices: a URL or command gets a message when a run waits, failed or completed.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::fixture::{ONE, WRITES, World, says};
 
-/// Notes what it is told.
+/// Records the notices.
 const NOTES: &str = r#"cat "$here/prompt.$count" >> "$here/told"; echo "$GATEWRIGHT_RUN $GATEWRIGHT_STATUS" >> "$here/knows""#;
 
 fn told(world: &World) -> Vec<Value> {

@@ -33,7 +33,7 @@ end = "completed"
 end = "failed"
 "#;
 
-/// A worker that wants to know something first.
+/// A worker that asks a question first.
 const QUESTIONS: &str = r#"
 name  = "questions"
 about = "Have a worker ask."

@@ -9,7 +9,7 @@ use super::fixture::{PROGRAM, World, until};
 use super::under_way::is_alive;
 
 /// Plays every agent. It waits where the file `hold` names its stage; what it writes is `bad.sh` at first
-/// and `good.sh` when it mends.
+/// and `good.sh` when it fixes.
 const AGENTS: &str = r#"
 hold() {
     [ "$(cat "$here/hold" 2>/dev/null)" = "$1" ] || return 0
@@ -147,7 +147,7 @@ fn what_is_not_linted_has_not_passed() {
     assert_eq!(verdicts(&world), ["failed", "failed", "failed"]);
 }
 
-/// A linter that is not there blames nobody: no fix is counted, and a person is told.
+/// A missing linter blames nobody: no fix is counted, and a person gets the question.
 #[test]
 fn without_the_linters_nothing_was_checked() {
     for missing in ["ansible-playbook", "ansible-lint"] {

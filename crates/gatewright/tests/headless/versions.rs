@@ -1,4 +1,4 @@
-//! Versions of agent programs: a newer one is told and used, one that is too old or silent is not started.
+//! Versions of agent programs: a newer one is reported and used; one that is too old or silent never starts.
 
 use std::fs;
 

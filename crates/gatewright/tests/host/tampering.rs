@@ -1,4 +1,4 @@
-//! A model that wants to get around the pipeline.
+//! A model that tries to bypass the pipeline.
 
 use serde_json::json;
 use testkit::model::{Actor, Turn, agent_in_foreground, bash, call, say};

@@ -4,8 +4,8 @@ use toml::Table;
 
 use crate::source::File;
 
-/// What the lock file holds at most. A dependency is a guest: whoever raises this says in the same
-/// commit what the newcomer saves and what it brings along.
+/// The maximum for the lock file. The commit that raises this number says what the new dependency saves
+/// and what it brings along.
 const MOST_PACKAGES: usize = 155;
 
 /// Each one links the whole program again. A new topic is a module of one that is there.

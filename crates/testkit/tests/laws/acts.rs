@@ -41,7 +41,7 @@ pub enum Act {
     },
     /// A host tells it with its own numbers.
     Hosted(Hosted),
-    /// Somebody edits files meanwhile. It is no event: nobody tells us.
+    /// Somebody edits files meanwhile. We get no event for that.
     TreeChanges,
 }
 
@@ -289,7 +289,7 @@ fn runs_elsewhere(pipeline: &Pipeline, world: &World, agent: &str) -> bool {
     })
 }
 
-/// The event of an act and what a look at the world shows; none where the act is no event.
+/// The event of an act with its evidence; `None` if the act causes no event.
 pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
     if let Act::Hosted(hosted) = act {
         return Some(told(pipeline, world, hosted));

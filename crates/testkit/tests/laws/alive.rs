@@ -33,7 +33,7 @@ pub fn stays_alive(pipeline: &Pipeline, world: &World, judge: Judge<'_>) -> Resu
     Err(String::from("the session can never stop"))
 }
 
-/// No work is left open, and what is told as the next step is a legal one.
+/// No work is left open, and the reported next step is legal.
 fn goes_on(pipeline: &Pipeline, world: &World, judge: Judge<'_>) -> Result<(), String> {
     if let Some(open) = world.run.dispatches.values().next() {
         return Err(format!("nobody can ever end {}", open.id));

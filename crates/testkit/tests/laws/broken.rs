@@ -12,7 +12,7 @@ use crate::small::walk_promised;
 use crate::walk::walk;
 use crate::world::{Judge, session, small_params};
 
-/// Law 2 broken: whoever speaks is taken for the session that holds the run.
+/// Law 2 broken: every caller counts as the session that holds the run.
 fn anybody_counts(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
     let by = match &event.by {
         Who::Session(_) => run.session.as_ref().map_or_else(

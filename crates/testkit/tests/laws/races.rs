@@ -40,7 +40,7 @@ fn last_writer_wins(shelf: &mut Shelf, seen: usize, decision: &Decision) -> Comm
     Committed::Done
 }
 
-/// Both look at the run, then both write, and look again where they are told to.
+/// Both read the run, then both write, and read again if the store refuses the write.
 fn race(pipeline: &Pipeline, begun: &Begun, pair: [&Act; 2], commit: Commit) -> Result<(), String> {
     let mut shelf = Shelf {
         journal: begun.journal.clone(),

@@ -84,7 +84,7 @@ fn written_in(pipeline: &str, draft: &str) -> Seat {
     seat
 }
 
-/// The agent is asked for and begins; this is what it is told.
+/// Requests and starts the agent; returns its briefing.
 fn begins(seat: &Seat, agent: &str) -> String {
     let asked = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": format!("t-{agent}"),

@@ -28,7 +28,7 @@ fn agent(tool_name: &str) -> Value {
     tool(tool_name, input)
 }
 
-/// Every way to start an agent that can be told by its call.
+/// Every call that starts an agent and that we can recognise.
 fn starting() -> Vec<Value> {
     vec![
         agent("Agent"),
@@ -68,7 +68,7 @@ fn only_file_in(folder: PathBuf) -> PathBuf {
     files.next().expect("a file").expect("a file").path()
 }
 
-/// What keeps a run from beginning, and what mends it.
+/// What prevents a run from starting, and what fixes that.
 type Trouble = (&'static str, fn(&Seat), fn(&Seat));
 
 fn store(seat: &Seat) -> PathBuf {

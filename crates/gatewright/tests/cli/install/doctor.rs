@@ -1,4 +1,4 @@
-//! `doctor`: what holds is told, and what does not is red.
+//! `doctor`: reports what works, and marks what does not work as red.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -104,7 +104,7 @@ impl<'p> Session<'p> {
         self.uses("Agent", input)
     }
 
-    /// An agent is asked for and begins; it is told what to do.
+    /// Requests and starts an agent; the agent gets its briefing.
     pub fn begins(&mut self, agent: &str) {
         self.asks_for(agent);
         let worker = format!("a-{agent}-{}", self.calls);
@@ -133,7 +133,7 @@ impl<'p> Session<'p> {
         self.hook("PostToolUse", payload);
     }
 
-    /// It wants to end, and says this last.
+    /// The agent tries to stop, with this last message.
     pub fn ends(&mut self, agent: &str, reply: &str) {
         let payload = json!({
             "agent_id": self.worker(agent), "agent_type": agent, "last_assistant_message": reply,

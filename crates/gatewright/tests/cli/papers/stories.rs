@@ -104,7 +104,7 @@ fn reviewed(session: &mut Session<'_>) {
     session.leaves("code.txt", "broken\n");
 }
 
-/// The check fails a second time, and a person is asked; then the session wants to stop.
+/// The check fails a second time, and a person is asked; then the session tries to stop.
 fn held(session: &mut Session<'_>) {
     let check = session.command(["check"]);
     session.heard.push_str(&check);

@@ -79,7 +79,7 @@ fn hook(world: &World, event: &str, mut payload: Value) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// The session of a killed step: its next hook notices, and it is told to step again.
+/// The session of a killed step: its next hook notices, and says to step again.
 #[test]
 fn a_session_whose_step_was_killed_goes_on() {
     let world = installed(JUDGING);

@@ -1,4 +1,4 @@
-//! What a worker knows of our surroundings: little, and nothing that whoever asks could choose.
+//! The environment of a worker: small, and nothing that the caller could choose.
 
 use std::fs;
 
@@ -70,7 +70,7 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
     assert_eq!(world.noted("folder").trim(), root.to_str().unwrap());
 }
 
-/// Whoever asks for a review must not be able to choose the reviewer.
+/// The caller of a review must not be able to choose the reviewer.
 #[test]
 fn programs_settings_and_services_are_those_of_the_start() {
     let world = noting(REVIEW);

@@ -75,7 +75,7 @@ pub struct Seat {
     pub host: Host,
     run: RunId,
     pipeline: Pipeline,
-    /// Held as long as whoever started the worker lives.
+    /// Held as long as the process lives that started the worker.
     claim: File,
 }
 
@@ -191,7 +191,7 @@ impl Seat {
         working.join(CALL).with_extension(ending)
     }
 
-    /// Whoever started the worker is gone. To close the file would not be enough: a child that another
+    /// The process that started the worker is gone. To close the file would not be enough: a child that another
     /// test has just forked may hold it as well.
     pub fn is_left_behind(&self) {
         self.claim.unlock().unwrap();

@@ -1,4 +1,4 @@
-//! The hooks inside real workers: what they may not do is refused, and the model is told why.
+//! The hooks inside real workers: forbidden calls are refused, and the model gets the reason.
 
 use testkit::model::{Actor, bash, say, write};
 

@@ -74,7 +74,7 @@ fn planner() -> Actor {
     Actor::new(PLANNER, turns)
 }
 
-/// Says the wrong word first, and mends it when a reviewer has found that.
+/// Writes the wrong word first, and fixes it after a reviewer has found it.
 fn implementer() -> Actor {
     let makes = |id: &str, word: &str| {
         let result = json!({

@@ -1,5 +1,5 @@
 //! What real workers cost is counted once, over conversations that go on, kills and waves, and the
-//! budget is looked at before the next work.
+//! budget is checked before the next work.
 //!
 //! The model claims to have read 40,000 tokens for each answer, which the pinned program takes for some
 //! 16 cents. It rounds nothing, and we round up, so sums may differ by a cent.

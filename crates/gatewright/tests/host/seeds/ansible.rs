@@ -364,7 +364,7 @@ fn lint_and_analyze_are_looks_from_aside() {
     assert!(told.contains("Change no file"), "{told}");
 }
 
-/// Each agent is told what the one before it left, and what to leave itself.
+/// Each agent learns what the one before it left, and what to leave itself.
 #[test]
 fn the_next_agent_is_told_what_to_read() {
     let stage = playbook([

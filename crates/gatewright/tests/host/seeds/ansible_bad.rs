@@ -1,4 +1,4 @@
-//! Bad input to the playbook pipeline: one clear line, the worker is told, and nothing advances.
+//! Bad input to the playbook pipeline: one clear line for the worker, and nothing advances.
 
 use testkit::model::{Actor, Turn, agent_in_foreground, bash, say};
 

@@ -128,7 +128,7 @@ fn answers(stage: &Stage, words: &[&str]) {
 }
 
 /// Phases 1 to 6: questions with a resume of the same worker, the approval, the plan, its reviews, the code,
-/// its reviews with a finding that is mended, and the tests that the engine runs.
+/// its reviews with a finding that gets fixed, and the tests that the engine runs.
 #[test]
 fn a_request_becomes_reviewed_and_tested_code() {
     let main = vec![

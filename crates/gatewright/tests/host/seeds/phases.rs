@@ -106,7 +106,7 @@ fn seen(stage: &Stage) -> Vec<String> {
     looks.collect()
 }
 
-/// Whoever makes a calculator, then tests it, then verifies the whole.
+/// The agents that make a calculator, test it, and verify the whole.
 fn calculator_crew() -> [Actor; 4] {
     let phases = [
         phase(

@@ -194,7 +194,7 @@ fn gates(text: &str) -> Vec<Value> {
     groups
 }
 
-/// A hook of ours that does not hold, and what is left of others' things around it.
+/// An outdated hook of ours, and other people's settings around it.
 #[test]
 fn hooks_that_do_not_hold_are_mended() {
     let ours = |more: &str| {

@@ -1,4 +1,4 @@
-//! Inputs that are no payload: each has its answer, and none is taken for another.
+//! Inputs that are not payloads: each has its answer, and none passes for another.
 
 use hosts::hook::{LARGEST_INPUT, session_of};
 use hosts::{Event, Unreadable, What};

@@ -1,4 +1,4 @@
-//! Sessions: they come again, in another process, as heirs; they take over, or are told to wait.
+//! Sessions: they return, in another process or as successors; they take over, or must wait.
 
 use crate::guarded::pipelines::FLOW;
 use crate::guarded::told::check;

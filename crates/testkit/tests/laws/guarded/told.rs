@@ -131,7 +131,7 @@ fn word(result: &WorkResult) -> &str {
     }
 }
 
-/// Facts of which a story wants to know only that they are there.
+/// Facts that a story mentions without their content.
 fn plain(fact: &Fact) -> &'static str {
     match fact {
         Fact::Refused { .. } => "refused",

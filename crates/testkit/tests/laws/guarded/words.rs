@@ -232,7 +232,7 @@ fn bypass(word: &str) -> BypassAttempt {
     }
 }
 
-/// How hosts tell that an agent has ended, or wants to.
+/// How hosts report that an agent has ended, or tries to.
 fn ending(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
     let finished = |words: &mut Words<'_>| Ending::Finished {
         worked: words.marked("tools").is_some_and(|uses| uses != "0"),
