@@ -155,15 +155,12 @@ impl Report {
         let Reply::Refuse(refusal) = &mut decided.reply else {
             return;
         };
-        match refusal.rule {
-            Rule::ArtifactMissing => {
-                let place = self.place(opened, &refusal.reason);
-                refusal.reason.push_str(&place.unwrap_or_default());
-            }
-            Rule::AgentOutOfTurn if self.agent.is_none() && self.step.is_none() => {
-                refusal.reason = nobody_works(opened).unwrap_or_else(|| refusal.reason.clone());
-            }
-            _ => {}
+        let names_nobody = self.agent.is_none() && self.step.is_none();
+        if refusal.rule == Rule::ArtifactMissing {
+            let place = self.place(opened, &refusal.reason);
+            refusal.reason.push_str(&place.unwrap_or_default());
+        } else if refusal.rule == Rule::AgentOutOfTurn && names_nobody {
+            refusal.reason = nobody_works(opened).unwrap_or_else(|| refusal.reason.clone());
         }
     }
 

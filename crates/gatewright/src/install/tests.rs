@@ -8,7 +8,7 @@ use super::settings_files::LOCAL;
 use super::*;
 
 /// A project with some files in it, and a state folder beside it.
-struct HostSettingsFile {
+struct TestInstall {
     _folder: tempfile::TempDir,
     context: Context,
     root: PathBuf,
@@ -16,7 +16,7 @@ struct HostSettingsFile {
 
 const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
-fn place() -> HostSettingsFile {
+fn place() -> TestInstall {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let root = path.join("project");
@@ -28,7 +28,7 @@ fn place() -> HostSettingsFile {
         ("XDG_STATE_HOME", path.join("state")),
     ];
     let variables = variables.map(|(name, value)| (name.into(), value.into()));
-    HostSettingsFile {
+    TestInstall {
         context: Context::at(Environment::new(variables), root.clone()),
         _folder: folder,
         root,
