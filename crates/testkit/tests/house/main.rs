@@ -14,6 +14,7 @@ mod purity;
 mod rules;
 mod source;
 mod text;
+mod voice;
 mod wishes;
 
 use source::File;
@@ -33,6 +34,8 @@ type Sketch = &'static [(&'static str, &'static str)];
 
 #[test]
 fn the_repository_keeps_every_rule() {
+    let files = source::repository();
+    voice::update(&files);
     let files = source::repository();
     assert!(
         files

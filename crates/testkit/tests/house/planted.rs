@@ -1,6 +1,6 @@
 //! Every rule, with small repositories that break it and one that keeps it.
 
-use crate::{Rule, manifest, modules, purity, text, wishes};
+use crate::{Rule, manifest, modules, purity, text, voice, wishes};
 
 const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
                       [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
@@ -456,6 +456,54 @@ pub const RULES: &[Rule] = &[
                 "//! Flow.\n#[test]\nfn it_works() {}\n",
             ),
             ("crates/scenario/scenarios/story.md", "## It works\n"),
+        ],
+    },
+    Rule {
+        says: "messages, docs and prompts are in plain English, and the list of exceptions only shrinks",
+        find: voice::plain,
+        broken: &[
+            &[("crates/a/src/lib.rs", "/// Whoever asks.\nfn f() {}\n")],
+            &[("crates/a/src/lib.rs", "//! It is looked at later.\n")],
+            &[(
+                "crates/a/src/lib.rs",
+                "const A: &str = \"the file is no JSON\";\n",
+            )],
+            &[(
+                "crates/a/src/lib.rs",
+                "const A: &str = \"a run \\\n    wants a task\";\n",
+            )],
+            &[("crates/a/src/lib.rs", "const A: &str = \"say «go on»\";\n")],
+            &[(
+                "crates/a/src/lib.rs",
+                "const A: &str = r#\"mend \"it\" first\"#;\n",
+            )],
+            &[("docs/a.md", "The session is told why.\n")],
+            &[("README.md", "Disk full: the world is in the way.\n")],
+            &[(
+                "crates/language/builtin/a.toml",
+                "prompt = \"end what is left of it\"\n",
+            )],
+            &[("crates/language/builtin/a/b.md.j2", "These are no tasks.\n")],
+            &[
+                ("docs/a.md", "Mend it, whoever you are.\n"),
+                (voice::LIST, "1 docs/a.md\n"),
+            ],
+            &[("docs/a.md", "Mend it.\n"), (voice::LIST, "2 docs/a.md\n")],
+            &[(voice::LIST, "1 docs/gone.md\n")],
+        ],
+        kept: &[
+            (
+                "crates/a/src/lib.rs",
+                "//! There is no run. It is no longer open. The answer is no, and `whoever` is a name.\n\
+                 // Whoever reads this.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
+                 fn f() { mend(wants) }\n#[cfg(test)]\nmod tests {\n    const B: &str = \"mend\";\n}\n",
+            ),
+            ("crates/a/tests/all.rs", "const A: &str = \"is told\";\n"),
+            (
+                "docs/a.md",
+                "Amendments are told apart? No, whoever asks: mend them.\n",
+            ),
+            (voice::LIST, "2 docs/a.md\n"),
         ],
     },
 ];

@@ -45,6 +45,25 @@ impl File {
         kept + rest
     }
 
+    /// The string literals, each with the line on which it begins, up to the tests at the end of the file.
+    pub fn literals(&self) -> Vec<(usize, String)> {
+        let end = self.text.find("\n#[cfg(test)]\nmod tests {");
+        let mut rest = &self.text[..end.unwrap_or(self.text.len())];
+        let (mut found, mut before, mut line) = (Vec::new(), ' ', 1);
+        while let Some(first) = rest.chars().next() {
+            let length = not_code(rest, before.is_alphanumeric() || before == '_');
+            let (piece, after) = rest.split_at(length.max(first.len_utf8()));
+            if length > 0 && !piece.starts_with(['/', '\'']) {
+                let text = piece.replace("\\\n", " ");
+                let words: Vec<&str> = text.split_whitespace().collect();
+                found.push((line, words.join(" ")));
+            }
+            line += piece.matches('\n').count();
+            (before, rest) = (if length > 0 { ' ' } else { first }, after);
+        }
+        found
+    }
+
     /// The modules that this file declares for tests alone and that lie in files of their own.
     pub fn test_modules(&self) -> Vec<&str> {
         let items = self.code.split(TEST_ONLY).skip(1);
