@@ -83,7 +83,7 @@ pub fn answer(
         opened,
         notices: Vec::new(),
     };
-    if let Some(answer) = unbound(&mut guarded, &enrolled, call)? {
+    if let Some(answer) = unbound(&mut guarded, call)? {
         return Ok(Some(answer));
     }
     spool::drain(&mut guarded)?;
@@ -105,29 +105,31 @@ fn noticed(answer: Answer, notices: &[String]) -> Answer {
 
 /// Makes sure that the session holds the run in the process that calls. A process that is not the
 /// session's host gets its answer here.
-fn unbound(
-    guarded: &mut Guarded<'_, '_>,
-    enrolled: &Enrolled,
-    call: &HookCall<'_>,
-) -> Result<Option<Answer>, Failure> {
-    let caller = enrolled.process.map(|holder| host::caller(&holder));
+///
+/// Invariant: the journal says who holds the run. The session's file only says where to look.
+fn unbound(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Option<Answer>, Failure> {
+    let binding = guarded.opened.run().session.clone();
+    let binding = binding.filter(|binding| binding.session == guarded.session);
+    let holder = binding.as_ref().and_then(|binding| binding.process);
     let comes_or_goes = matches!(
         call.payload.what,
         What::SessionStarted { .. } | What::SessionEnded { .. }
     );
-    match caller {
+    match holder.map(|holder| host::caller(&holder)) {
         Some(HookCaller::Stranger) => return stranger(guarded, call).map(Some),
-        Some(HookCaller::Successor(process)) if !comes_or_goes => {
+        // A session that goes on in another process says so when it starts. Where that was not heard,
+        // the person's next prompt binds it; nothing else does.
+        Some(HookCaller::Successor(process)) if call.event == Event::UserPromptSubmit => {
             arrival::bind(guarded, Some(process), None)?;
+        }
+        Some(HookCaller::Successor(_)) if !comes_or_goes => {
+            return stranger(guarded, call).map(Some);
         }
         Some(HookCaller::Host | HookCaller::Successor(_)) | None => {}
     }
-    let binding = guarded.opened.run().session.as_ref();
-    let let_go = binding.is_some_and(|binding| {
-        binding.session == guarded.session && binding.state == BindingState::Ended
-    });
+    let let_go = binding.is_some_and(|binding| binding.state == BindingState::Ended);
     if let_go && !comes_or_goes {
-        arrival::bind(guarded, enrolled.process, None)?;
+        arrival::bind(guarded, holder, None)?;
     }
     Ok(None)
 }
@@ -138,8 +140,8 @@ fn stranger(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer
         "a call of {} did not come from the session's host",
         call.event.word()
     );
-    let remark = Happening::Session(SessionEvent::Remarked { message });
-    guarded.submit_once(call.key.as_ref(), remark)?;
+    // Without the call's key: the host's own call of that number is still to come, and is judged then.
+    guarded.submit(Happening::Session(SessionEvent::Remarked { message }))?;
     let reason = "GW-R02 refused: another process holds this session; go on there, or end it";
     Ok(match call.event {
         Event::PreToolUse => Answer::refuse(reason.to_owned()),

@@ -7,7 +7,7 @@ use std::fs;
 
 use engine::{HostName, Process, ProcessState};
 use evidence::process;
-use hosts::{HookConnection, Program};
+use hosts::{HookConnection, Program, known_agents};
 
 use super::ancestors;
 
@@ -48,10 +48,11 @@ pub fn doubt(host: &HostName, holder: Option<&Process>) -> Option<String> {
     };
     let process = ancestors::process(holder.id)?;
     match super::agent(&process) {
-        Some(agent) if agent == host.as_str() => None,
+        Some(agent) if agent == host.as_str() && is_run_from(&process, agent) => None,
         Some(_) | None => {
-            let path = process.words.into_iter().find(|word| !word.is_empty());
-            let name = path.unwrap_or(process.program);
+            let path = Some(process.program).filter(|program| !program.is_empty());
+            let path = path.or_else(|| process.words.into_iter().find(|word| !word.is_empty()));
+            let name = path.unwrap_or_default();
             let name = views::line(name.rsplit('/').next().unwrap_or_default());
             Some(format!(
                 "the session's host is '{name}' (process {}), and not {}",
@@ -60,6 +61,21 @@ pub fn doubt(host: &HostName, holder: Option<&Process>) -> Option<String> {
             ))
         }
     }
+}
+
+/// Programs that run agents written in JavaScript.
+const SCRIPT_RUNNERS: [&str; 3] = ["node", "bun", "deno"];
+
+/// Is the file that runs this agent's, or one that runs its scripts? A process chooses the words of its
+/// command line itself, but not its file. An update may have removed that since.
+fn is_run_from(process: &ancestors::Ancestor, agent: &str) -> bool {
+    let file = process.program.trim_end_matches(" (deleted)");
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    file.is_empty()
+        || SCRIPT_RUNNERS.contains(&stem)
+        || known_agents::by_name(name) == Some(agent)
+        || known_agents::by_installed_path(file) == Some(agent)
 }
 
 fn title(host: &HostName) -> &str {
