@@ -4,7 +4,7 @@ use crate::agent_process::{
     AgentOutput, GuardError, GuardInputs, GuardSetup, PersonalSettingsLocation, ServiceFailure,
     StartOptions,
 };
-use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
+use crate::hook::{Answer, Bytes, Event, Payload, PayloadError, Stake};
 use crate::recognition::Recognition;
 use crate::session_host::SessionHost;
 use crate::version::Version;
@@ -107,7 +107,7 @@ pub enum UsageScope {
 }
 
 /// Reads a payload. The event that it names wins over the given one.
-pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), Unreadable>;
+pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), PayloadError>;
 
 /// How a program calls its hooks.
 pub struct HookDescriptor {

@@ -20,7 +20,9 @@ pub mod tool_names;
 mod version;
 
 pub use descriptor::{Abilities, UsageScope};
-pub use hook::{Answer, Bytes, Ended, Event, Payload, Source, Stake, Unreadable, Verdict, What};
+pub use hook::{
+    Answer, Bytes, Event, Payload, PayloadError, SessionEnd, SessionSource, Stake, Verdict, What,
+};
 pub use program::{DEFAULT_SESSION_HOST, Program};
 pub use session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
 pub use shell::shell_word;

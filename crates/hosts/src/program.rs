@@ -7,7 +7,7 @@ use crate::agent_process::{
     StartOptions, service_failure,
 };
 use crate::descriptor::{Abilities, ConversationIds, Descriptor, ToolNames, UsageScope};
-use crate::hook::{Answer, Bytes, Event, Payload, Stake, Unreadable};
+use crate::hook::{Answer, Bytes, Event, Payload, PayloadError, Stake};
 use crate::recognition::Recognition;
 use crate::session_host::SessionHost;
 use crate::version::{Version, VersionSupport};
@@ -188,7 +188,7 @@ impl Program {
         self,
         named: Option<Event>,
         stdin: &[u8],
-    ) -> Result<(Event, Payload), Unreadable> {
+    ) -> Result<(Event, Payload), PayloadError> {
         (self.descriptor().hooks.read)(named, stdin)
     }
 

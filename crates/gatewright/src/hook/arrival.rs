@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use evidence::{Project, process};
-use hosts::{Answer, Bytes, Event, Payload, Program, Source, Verdict, What};
+use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, Verdict, What};
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::Trouble;
@@ -130,13 +130,16 @@ impl Arriving<'_> {
         &self,
         context: &Context,
         state: &State,
-        source: Source,
+        source: SessionSource,
     ) -> Result<Option<Answer>, Failure> {
         let heir = match source {
-            Source::Clear => host_process(context)
+            SessionSource::Clear => host_process(context)
                 .filter(host::is_called_by)
                 .and_then(|process| enrolment::of_process(state, &process)),
-            Source::Startup | Source::Resume | Source::Compact | Source::Fork => None,
+            SessionSource::Startup
+            | SessionSource::Resume
+            | SessionSource::Compact
+            | SessionSource::Fork => None,
         };
         if let Some(before) = heir {
             let taken = self.take_over(context, &before.run, Some(&before.session))?;
@@ -145,9 +148,11 @@ impl Arriving<'_> {
             }
         }
         let vacant = match source {
-            Source::Startup | Source::Resume | Source::Clear => self.vacant(context)?,
+            SessionSource::Startup | SessionSource::Resume | SessionSource::Clear => {
+                self.vacant(context)?
+            }
             // A fork is a conversation of its own, and its run stays with the other one.
-            Source::Fork | Source::Compact => Vacant::None,
+            SessionSource::Fork | SessionSource::Compact => Vacant::None,
         };
         match vacant {
             Vacant::Run(run) => self.take_over(context, &run, None),

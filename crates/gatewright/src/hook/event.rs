@@ -5,7 +5,7 @@ use engine::{
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
 use hosts::tool_names;
-use hosts::{Answer, Ended, Event, Program, Verdict, What};
+use hosts::{Answer, Event, Program, SessionEnd, Verdict, What};
 use runtime::failure::Failure;
 use runtime::transact::{Decided, Options, Request};
 use store::Key;
@@ -20,7 +20,7 @@ pub fn answer(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answ
     match &call.payload.what {
         // A session that is enrolled goes on: after a break, a compaction, or in another process.
         What::SessionStarted { .. } => arrival::attach(guarded, None),
-        What::SessionEnded { cleared } => session_ended(guarded, *cleared),
+        What::SessionEnded { how } => session_ended(guarded, *how),
         What::PromptSubmitted => prompted(guarded, key),
         What::CommandTyped { name, arguments } => {
             command_typed(guarded, call.event, key, name, arguments)
@@ -362,11 +362,11 @@ fn tool(
 }
 
 /// A conversation that is cleared has an heir in the same process, which goes on with its agents.
-fn session_ended(guarded: &mut Guarded<'_, '_>, ended: Ended) -> Result<Answer, Failure> {
+fn session_ended(guarded: &mut Guarded<'_, '_>, ended: SessionEnd) -> Result<Answer, Failure> {
     let session = guarded.session.clone();
     guarded.submit(match ended {
-        Ended::Over => Happening::Session(SessionEvent::Ended { session }),
-        Ended::Cleared => Happening::Session(SessionEvent::Remarked {
+        SessionEnd::Over => Happening::Session(SessionEvent::Ended { session }),
+        SessionEnd::Cleared => Happening::Session(SessionEvent::Remarked {
             message: format!("session {session} was cleared"),
         }),
     })?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use engine::{Hash, SessionId};
 use hosts::hook::{self, LARGEST_INPUT};
-use hosts::{Event, Payload, Program, Unreadable};
+use hosts::{Event, Payload, PayloadError, Program};
 use runtime::environment::Environment;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
@@ -33,7 +33,7 @@ impl Input {
         }
     }
 
-    pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), Unreadable> {
+    pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), PayloadError> {
         self.host.read_hook(named, &self.bytes)
     }
 

@@ -51,7 +51,7 @@ pub fn look(
         protected_paths,
         bypass: command
             .and_then(|command| bypass(&shell, command))
-            .or_else(|| planted(opened, payload)),
+            .or_else(|| in_scheduled_prompt(opened, payload)),
     }
 }
 
@@ -78,10 +78,10 @@ fn grounds<'a>(workspace: &'a Workspace<'_>, opened: &'a OpenRun) -> Vec<&'a Pat
 }
 
 /// A prompt that a tool of the session would submit later is not a person's, whatever it looks like.
-fn planted(opened: &OpenRun, payload: &Payload) -> Option<BypassAttempt> {
+fn in_scheduled_prompt(opened: &OpenRun, payload: &Payload) -> Option<BypassAttempt> {
     let commands = opened.pipeline.definition().commands.keys();
     let commands: Vec<&str> = commands.map(CommandName::as_str).collect();
-    bypass_detection::in_prompt(payload.planted.as_deref()?, &commands)
+    bypass_detection::in_prompt(payload.scheduled_prompt.as_deref()?, &commands)
 }
 
 /// The same for our own files alone, without a store: what must be refused even when nothing else

@@ -7,28 +7,28 @@ use engine::{Actor, CallId, CommandName};
 use super::notification;
 use super::wire::{BackgroundTask, HookInput};
 use crate::hook::field::{self, known_text, needed_text, owned};
-use crate::hook::{self, Event, Payload, Raw, Unreadable, What};
+use crate::hook::{self, Event, Payload, PayloadError, Raw, What};
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
+pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, Event::parse)?;
     let payload = Payload {
         session: field::session(input.session_id)?,
         cwd: owned(input.cwd),
         prompt: owned(input.prompt_id),
-        planted: tool::planted(event, &input),
+        scheduled_prompt: tool::scheduled_prompt(event, &input),
         what: what(event, &input)?,
     };
     Ok((event, payload))
 }
 
-fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn what(event: Event, input: &HookInput<'_>) -> Result<What, PayloadError> {
     match event {
         Event::SessionStart => Ok(What::SessionStarted {
             source: field::source(input.source)?,
         }),
         Event::SessionEnd => Ok(What::SessionEnded {
-            cleared: field::ended(input.reason)?,
+            how: field::ended(input.reason)?,
         }),
         Event::UserPromptSubmit => prompt_submitted(input),
         Event::UserPromptExpansion => prompt_expanded(input),
@@ -60,7 +60,7 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
     }
 }
 
-fn prompt_submitted(input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn prompt_submitted(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let prompt = needed_text("prompt", input.prompt)?;
     let told = notification::read(&prompt).or_else(|| typed_command(&prompt));
     Ok(told.unwrap_or(What::PromptSubmitted))
@@ -75,7 +75,7 @@ fn typed_command(prompt: &str) -> Option<What> {
     })
 }
 
-fn prompt_expanded(input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn prompt_expanded(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let kind = known_text("expansion_type", input.expansion_type)?;
     let command = needed_text("command_name", input.command_name)?;
     // The other kind is a prompt of an MCP server, not a command of ours.
@@ -89,7 +89,7 @@ fn prompt_expanded(input: &HookInput<'_>) -> Result<What, Unreadable> {
     Ok(What::CommandTyped { name, arguments })
 }
 
-fn turn_failed(input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn turn_failed(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let error = owned(input.error);
     let error = error.unwrap_or_else(|| String::from("unknown"));
     let reason = match hook::text(input.last_assistant_message) {
@@ -120,14 +120,14 @@ fn has_agents_at_work(tasks: Raw<'_>) -> bool {
     })
 }
 
-fn actor(input: &HookInput<'_>) -> Result<Option<Actor>, Unreadable> {
+fn actor(input: &HookInput<'_>) -> Result<Option<Actor>, PayloadError> {
     field::actor(input.agent_id, input.agent_type)
 }
 
-fn named_actor(input: &HookInput<'_>) -> Result<Option<Actor>, Unreadable> {
+fn named_actor(input: &HookInput<'_>) -> Result<Option<Actor>, PayloadError> {
     field::named_actor(input.agent_id, input.agent_type)
 }
 
-fn call(input: &HookInput<'_>) -> Result<Option<CallId>, Unreadable> {
+fn call(input: &HookInput<'_>) -> Result<Option<CallId>, PayloadError> {
     field::call(input.tool_use_id)
 }

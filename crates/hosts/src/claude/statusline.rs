@@ -3,7 +3,7 @@
 use engine::SessionId;
 
 use super::wire::{self, Workspace};
-use crate::hook::{self, Unreadable};
+use crate::hook::{self, PayloadError};
 
 /// The fields of a status line's input that we use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Statusline {
 
 /// Reads a status line's input. Fields that are missing or have another type become `None`, because a
 /// status line must not fail.
-pub fn read(stdin: &[u8]) -> Result<Statusline, Unreadable> {
+pub fn read(stdin: &[u8]) -> Result<Statusline, PayloadError> {
     let input: wire::Statusline<'_> = hook::input(stdin)?;
     let text = |raw| hook::text(raw).map(String::from);
     let workspace: Option<Workspace<'_>> = hook::shape(input.workspace);

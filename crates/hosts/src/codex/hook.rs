@@ -7,7 +7,7 @@ use engine::Actor;
 
 use super::wire::{HookInput, ToolInput};
 use crate::hook::field::{self, needed_text, owned};
-use crate::hook::{self, Event, Payload, Unreadable, What};
+use crate::hook::{self, Event, Payload, PayloadError, What};
 use crate::shell;
 
 /// The lines of a patch that name the files it changes.
@@ -18,26 +18,26 @@ const CHANGES: [&str; 4] = [
     "*** Move to: ",
 ];
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
+pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, Event::parse)?;
     let payload = Payload {
         session: field::session(input.session_id)?,
         cwd: owned(input.cwd),
         prompt: None,
-        planted: None,
+        scheduled_prompt: None,
         what: what(event, &input)?,
     };
     Ok((event, payload))
 }
 
-fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn what(event: Event, input: &HookInput<'_>) -> Result<What, PayloadError> {
     Ok(match event {
         Event::SessionStart => What::SessionStarted {
             source: field::source(input.source)?,
         },
         Event::SessionEnd => What::SessionEnded {
-            cleared: field::ended(input.reason)?,
+            how: field::ended(input.reason)?,
         },
         Event::UserPromptSubmit => What::PromptSubmitted,
         Event::PreToolUse | Event::PermissionRequest => requested(input)?,
@@ -68,7 +68,7 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
     })
 }
 
-fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     let nothing = ToolInput::default();
     let given = input.tool_input.as_ref().unwrap_or(&nothing);

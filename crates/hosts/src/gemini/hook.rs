@@ -5,7 +5,7 @@
 
 use super::wire::{HookInput, ToolInput};
 use crate::hook::field::{self, needed_text, owned};
-use crate::hook::{self, Event, Payload, Unreadable, What};
+use crate::hook::{self, Event, Payload, PayloadError, What};
 use crate::shell;
 
 pub fn event(word: &str) -> Event {
@@ -33,14 +33,14 @@ pub fn word(event: Event) -> &'static str {
     }
 }
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
+pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, event)?;
     let payload = Payload {
         session: field::session(input.session_id)?,
         cwd: folder(&input),
         prompt: None,
-        planted: None,
+        scheduled_prompt: None,
         what: what(event, &input)?,
     };
     Ok((event, payload))
@@ -59,13 +59,13 @@ fn folder(input: &HookInput<'_>) -> Option<String> {
     }
 }
 
-fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn what(event: Event, input: &HookInput<'_>) -> Result<What, PayloadError> {
     Ok(match event {
         Event::SessionStart => What::SessionStarted {
             source: field::source(input.source)?,
         },
         Event::SessionEnd => What::SessionEnded {
-            cleared: field::ended(input.reason)?,
+            how: field::ended(input.reason)?,
         },
         Event::UserPromptSubmit => What::PromptSubmitted,
         Event::PreToolUse => requested(input)?,
@@ -89,7 +89,7 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, Unreadable> {
     })
 }
 
-fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let name = needed_text("tool_name", input.tool_name)?;
     let given = &input.tool_input;
     if name == "invoke_agent" {

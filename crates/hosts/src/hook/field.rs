@@ -6,7 +6,7 @@ use engine::{Actor, CallId, SessionId, WorkerId};
 
 use super::agent_name;
 use super::event::Event;
-use super::payload::{Ended, Source, Unreadable};
+use super::payload::{PayloadError, SessionEnd, SessionSource};
 use super::wire::{self, Raw};
 
 /// An optional text. A value of another type counts as missing, because no decision depends on it.
@@ -18,7 +18,7 @@ pub fn owned(raw: Raw<'_>) -> Option<String> {
 pub fn known_text<'a>(
     field: &'static str,
     raw: Raw<'a>,
-) -> Result<Option<Cow<'a, str>>, Unreadable> {
+) -> Result<Option<Cow<'a, str>>, PayloadError> {
     let text = wire::text(raw);
     if raw.is_some() && text.is_none() {
         return Err(wrong(field, "a text"));
@@ -26,8 +26,8 @@ pub fn known_text<'a>(
     Ok(text)
 }
 
-pub fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>, Unreadable> {
-    known_text(field, raw)?.ok_or(Unreadable::Missing { field })
+pub fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>, PayloadError> {
+    known_text(field, raw)?.ok_or(PayloadError::Missing { field })
 }
 
 /// The event that the payload names. It wins over `named`, from our own argument. If neither names an
@@ -36,42 +36,42 @@ pub fn event(
     named: Option<Event>,
     hook_event_name: Raw<'_>,
     parse: impl FnOnce(&str) -> Event,
-) -> Result<Event, Unreadable> {
+) -> Result<Event, PayloadError> {
     let word = known_text("hook_event_name", hook_event_name)?;
     let event = word.map(|word| parse(&word)).or(named);
     Ok(event.unwrap_or(Event::Other))
 }
 
 /// An invalid id counts as missing, so that it matches no session.
-pub fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, Unreadable> {
+pub fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, PayloadError> {
     let session = known_text("session_id", session_id)?;
     Ok(session.and_then(|session| SessionId::parse(&session).ok()))
 }
 
 /// How a session began.
-pub fn source(source: Raw<'_>) -> Result<Source, Unreadable> {
+pub fn source(source: Raw<'_>) -> Result<SessionSource, PayloadError> {
     let word = known_text("source", source)?;
     Ok(match word.as_deref() {
-        Some("resume") => Source::Resume,
-        Some("compact") => Source::Compact,
-        Some("clear") => Source::Clear,
-        Some("fork") => Source::Fork,
-        Some(_) | None => Source::Startup,
+        Some("resume") => SessionSource::Resume,
+        Some("compact") => SessionSource::Compact,
+        Some("clear") => SessionSource::Clear,
+        Some("fork") => SessionSource::Fork,
+        Some(_) | None => SessionSource::Startup,
     })
 }
 
 /// How a session ended.
-pub fn ended(reason: Raw<'_>) -> Result<Ended, Unreadable> {
+pub fn ended(reason: Raw<'_>) -> Result<SessionEnd, PayloadError> {
     let reason = known_text("reason", reason)?;
     Ok(match reason.as_deref() {
-        Some("clear") => Ended::Cleared,
-        Some(_) | None => Ended::Over,
+        Some("clear") => SessionEnd::Cleared,
+        Some(_) | None => SessionEnd::Over,
     })
 }
 
 /// The agent that acts; `None` for the session itself. A Claude Code session under `--agent` has a type
 /// but no id.
-pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
+pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, PayloadError> {
     let Some(id) = known_text("agent_id", agent_id)? else {
         return Ok(None);
     };
@@ -83,7 +83,7 @@ pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Un
 
 /// The agent that starts or ends. A compaction in Claude Code ends an agent that never started and has
 /// no type: `None`.
-pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Unreadable> {
+pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, PayloadError> {
     let agent = known_text("agent_type", agent_type)?;
     if agent.is_some_and(|agent| agent.is_empty()) {
         return Ok(None);
@@ -91,16 +91,16 @@ pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Acto
     let actor = actor(agent_id, agent_type)?;
     actor
         .map(Some)
-        .ok_or(Unreadable::Missing { field: "agent_id" })
+        .ok_or(PayloadError::Missing { field: "agent_id" })
 }
 
-pub fn call(tool_use_id: Raw<'_>) -> Result<Option<CallId>, Unreadable> {
+pub fn call(tool_use_id: Raw<'_>) -> Result<Option<CallId>, PayloadError> {
     let id = known_text("tool_use_id", tool_use_id)?;
     Ok(id.and_then(|id| CallId::parse(&id).ok()))
 }
 
-fn wrong(field: &'static str, wanted: &'static str) -> Unreadable {
-    Unreadable::WrongType { field, wanted }
+fn wrong(field: &'static str, wanted: &'static str) -> PayloadError {
+    PayloadError::WrongType { field, wanted }
 }
 
 /// Does the name of an MCP tool say that it writes? A name can lie, so the tree and the artifacts are

@@ -4,7 +4,7 @@ use engine::SessionId;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::payload::Unreadable;
+use super::payload::PayloadError;
 use super::wire;
 
 /// The longest input that we read. A Write call carries its whole file, and no agent writes files that
@@ -18,11 +18,11 @@ pub fn session_of(stdin: &[u8]) -> Option<SessionId> {
 }
 
 /// Parses the input.
-pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unreadable> {
+pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, PayloadError> {
     let first = stdin.iter().find(|byte| !byte.is_ascii_whitespace());
-    let first = first.ok_or(Unreadable::Empty)?;
+    let first = first.ok_or(PayloadError::Empty)?;
     if stdin.len() > LARGEST_INPUT {
-        return Err(Unreadable::TooLarge {
+        return Err(PayloadError::TooLarge {
             bytes: stdin.len(),
             limit: LARGEST_INPUT,
         });
@@ -30,15 +30,15 @@ pub(crate) fn input<'a, T: Deserialize<'a>>(stdin: &'a [u8]) -> Result<T, Unread
     serde_json::from_slice(stdin).map_err(|error| unreadable(*first, &error))
 }
 
-fn unreadable(first: u8, error: &serde_json::Error) -> Unreadable {
+fn unreadable(first: u8, error: &serde_json::Error) -> PayloadError {
     match error.classify() {
-        Category::Data if first != b'{' => Unreadable::NotAnObject,
+        Category::Data if first != b'{' => PayloadError::NotAnObject,
         // Every other field may be of any type.
-        Category::Data => Unreadable::WrongType {
+        Category::Data => PayloadError::WrongType {
             field: "tool_input",
             wanted: "an object",
         },
-        Category::Syntax | Category::Eof | Category::Io => Unreadable::NotJson {
+        Category::Syntax | Category::Eof | Category::Io => PayloadError::NotJson {
             line: error.line(),
             column: error.column(),
         },

@@ -2,7 +2,7 @@
 
 use engine::{Actor, AgentName, CallId, CommandName, SessionId, StepId, WorkerId};
 
-/// One payload. A missing field is `None`; a wrong one is `Unreadable`.
+/// One payload. A missing field is `None`; a wrong one is `PayloadError`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// A missing, empty or invalid id is `None`, so it matches no session.
@@ -12,7 +12,7 @@ pub struct Payload {
     /// The id of the prompt that the event belongs to.
     pub prompt: Option<String>,
     /// A prompt that the call schedules for later. The host will treat it like a person's.
-    pub planted: Option<String>,
+    pub scheduled_prompt: Option<String>,
     pub what: What,
 }
 
@@ -20,10 +20,10 @@ pub struct Payload {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     SessionStarted {
-        source: Source,
+        source: SessionSource,
     },
     SessionEnded {
-        cleared: Ended,
+        how: SessionEnd,
     },
     /// A prompt that names no command.
     PromptSubmitted,
@@ -121,7 +121,7 @@ pub enum What {
 
 /// How a session began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SessionSource {
     /// Also any source that a later host may add: a session that we have not seen is new.
     Startup,
     Resume,
@@ -132,7 +132,7 @@ pub enum Source {
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum SessionEnd {
     /// The person cleared the conversation. A new session follows in the same process.
     Cleared,
     Over,
@@ -140,7 +140,7 @@ pub enum Ended {
 
 /// Why we could not read a payload. Each message is one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum PayloadError {
     #[error("the hook's input is empty")]
     Empty,
     #[error("the hook's input has {bytes} bytes, more than {limit}")]

@@ -8,10 +8,10 @@ use super::super::wire::{
 use super::super::{question, step};
 use super::{actor, call};
 use crate::hook::field::{self, needed_text, owned};
-use crate::hook::{self, Event, Raw, Unreadable, What};
+use crate::hook::{self, Event, PayloadError, Raw, What};
 use crate::shell;
 
-pub fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
+pub fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     let nothing = ToolInput::default();
     let given = input.tool_input.as_ref().unwrap_or(&nothing);
@@ -44,7 +44,7 @@ pub fn requested(input: &HookInput<'_>) -> Result<What, Unreadable> {
 
 /// The prompt that a scheduling tool would submit to the session later. Then it would fire the same
 /// hooks with the same fields as a prompt that a person types, so we must judge it now.
-pub fn planted(event: Event, input: &HookInput<'_>) -> Option<String> {
+pub fn scheduled_prompt(event: Event, input: &HookInput<'_>) -> Option<String> {
     const SCHEDULERS: [&str; 4] = ["Cron", "Schedule", "Wakeup", "Trigger"];
     let tool = hook::text(input.tool_name).filter(|_| event == Event::PreToolUse)?;
     let schedules = SCHEDULERS.iter().any(|word| tool.contains(word)) && !is_foreign(&tool);
@@ -119,7 +119,7 @@ fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
     named.into_iter().filter_map(owned).collect()
 }
 
-pub fn used(input: &HookInput<'_>) -> Result<What, Unreadable> {
+pub fn used(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     let what = match tool.as_ref() {
         "Agent" | "Task" => agent_result(input)?,
@@ -132,7 +132,7 @@ pub fn used(input: &HookInput<'_>) -> Result<What, Unreadable> {
     }
 }
 
-pub fn failed(input: &HookInput<'_>) -> Result<What, Unreadable> {
+pub fn failed(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     match tool.as_ref() {
         "Agent" | "Task" => Ok(What::AgentFailed {
@@ -144,7 +144,7 @@ pub fn failed(input: &HookInput<'_>) -> Result<What, Unreadable> {
     }
 }
 
-fn plainly_used(tool: &str, input: &HookInput<'_>) -> Result<What, Unreadable> {
+fn plainly_used(tool: &str, input: &HookInput<'_>) -> Result<What, PayloadError> {
     Ok(What::ToolUsed {
         tool: tool.to_owned(),
         actor: actor(input)?,
@@ -153,7 +153,7 @@ fn plainly_used(tool: &str, input: &HookInput<'_>) -> Result<What, Unreadable> {
 
 /// Did the call start a worker, or return from one? A response of another shape proves neither: then
 /// other witnesses decide.
-fn agent_result(input: &HookInput<'_>) -> Result<Option<What>, Unreadable> {
+fn agent_result(input: &HookInput<'_>) -> Result<Option<What>, PayloadError> {
     let Some(response) = hook::shape::<AgentResponse<'_>>(input.tool_response) else {
         return Ok(None);
     };

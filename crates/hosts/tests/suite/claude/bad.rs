@@ -1,7 +1,7 @@
 //! Inputs that are not payloads: each has its answer, and none passes for another.
 
 use hosts::hook::{LARGEST_INPUT, session_of};
-use hosts::{Event, Unreadable, What};
+use hosts::{Event, PayloadError, What};
 
 use super::read;
 
@@ -158,7 +158,7 @@ fn an_input_of_20_megabytes_is_refused_and_its_session_known() {
     let error = read(Some(Event::PreToolUse), input.as_bytes()).unwrap_err();
     assert_eq!(
         error,
-        Unreadable::TooLarge {
+        PayloadError::TooLarge {
             bytes: input.len(),
             limit: LARGEST_INPUT
         }

@@ -8,9 +8,9 @@ mod bad;
 mod payloads;
 mod written;
 
-use hosts::{Answer, Bytes, Event, Payload, Program, Stake, Unreadable};
+use hosts::{Answer, Bytes, Event, Payload, PayloadError, Program, Stake};
 
-fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), Unreadable> {
+fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     Program::Claude.read_hook(named, stdin)
 }
 

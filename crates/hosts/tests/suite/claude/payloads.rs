@@ -10,7 +10,7 @@ use std::path::Path;
 use expect_test::expect_file;
 use hosts::claude::statusline;
 use hosts::hook::session_of;
-use hosts::{Ended, Event, Payload, Source, What};
+use hosts::{Event, Payload, SessionEnd, SessionSource, What};
 
 use super::read;
 
@@ -176,7 +176,7 @@ fn a_prompt_for_later_is_told() {
         let text =
             format!(r#"{{"tool_name": "{tool}", "tool_input": {{"prompt": "/cancel-loop"}}}}"#);
         let (_, payload) = read(Some(event), text.as_bytes()).unwrap();
-        assert_eq!(payload.planted.as_deref(), expected, "{tool}");
+        assert_eq!(payload.scheduled_prompt.as_deref(), expected, "{tool}");
     };
     check(Event::PreToolUse, "CronCreate", Some("/cancel-loop"));
     check(Event::PreToolUse, "ScheduleWakeup", Some("/cancel-loop"));
@@ -236,7 +236,7 @@ fn a_worker_never_passes_for_the_session() {
 
 #[test]
 fn sessions_begin_and_end_in_known_ways() {
-    let check = |word: &str, source: Source| {
+    let check = |word: &str, source: SessionSource| {
         let text = format!(r#"{{"source": "{word}"}}"#);
         assert_eq!(
             what(Event::SessionStart, &text),
@@ -244,21 +244,21 @@ fn sessions_begin_and_end_in_known_ways() {
             "{word}"
         );
     };
-    check("startup", Source::Startup);
-    check("resume", Source::Resume);
-    check("compact", Source::Compact);
-    check("clear", Source::Clear);
-    check("fork", Source::Fork);
-    check("teleport", Source::Startup);
-    for (word, cleared) in [
-        ("clear", Ended::Cleared),
-        ("logout", Ended::Over),
-        ("new", Ended::Over),
+    check("startup", SessionSource::Startup);
+    check("resume", SessionSource::Resume);
+    check("compact", SessionSource::Compact);
+    check("clear", SessionSource::Clear);
+    check("fork", SessionSource::Fork);
+    check("teleport", SessionSource::Startup);
+    for (word, how) in [
+        ("clear", SessionEnd::Cleared),
+        ("logout", SessionEnd::Over),
+        ("new", SessionEnd::Over),
     ] {
         let text = format!(r#"{{"reason": "{word}"}}"#);
         assert_eq!(
             what(Event::SessionEnd, &text),
-            What::SessionEnded { cleared },
+            What::SessionEnded { how },
             "{word}"
         );
     }
