@@ -1,4 +1,4 @@
-//! Artifacts: read within limits, redacted, hashed, and held against what the definition wants.
+//! Artifacts: read within limits, redacted, hashed, and checked against the definition.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::beneath::{self, Refused};
 use crate::content::Content;
 use crate::error::Error;
-use crate::looking::{Given, Looking};
+use crate::look_context::{GivenArtifact, LookContext};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::PlaceholderValues;
 use crate::{bundle, check, document, questions, schema, steps, text};
@@ -20,15 +20,15 @@ use crate::{bundle, check, document, questions, schema, steps, text};
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;
 
-/// What was seen of one artifact, and the bytes behind its hash.
-pub struct Look {
+/// What was seen of one artifact, and the bytes of its hash.
+pub struct ArtifactLook {
     pub seen: Seen,
     pub content: Option<Content>,
     /// The commands in it that a check may run.
     pub commands: Vec<Vec<String>>,
 }
 
-impl Look {
+impl ArtifactLook {
     fn without_commands(seen: Seen, content: Option<Content>) -> Self {
         Self {
             seen,
@@ -38,18 +38,18 @@ impl Look {
     }
 }
 
-/// Looks at one artifact where it comes from.
-pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
+/// Reads one artifact from its source.
+pub fn look(need: &ArtifactNeed, looking: &LookContext<'_>) -> Result<ArtifactLook, Error> {
     let name = &need.artifact;
     let declared = looking.pipeline.definition().artifacts.get(name);
     let artifact = declared.ok_or_else(|| Error::UnknownArtifact {
         artifact: name.clone(),
     })?;
     let found = match (looking.given.get(name), &artifact.source) {
-        (Some(Given::Bytes(bytes)), _) => within(bytes.clone(), artifact),
-        (Some(Given::File(path)), _) => read_given(path, artifact)?,
+        (Some(GivenArtifact::Bytes(bytes)), _) => within(bytes.clone(), artifact),
+        (Some(GivenArtifact::File(path)), _) => read_given(path, artifact)?,
         (None, Source::File(path)) => read(path, need, artifact, looking)?,
-        // Nothing said is nothing left.
+        // An empty reply leaves nothing.
         (None, Source::Reply) => match looking.reply.filter(|reply| !reply.trim().is_empty()) {
             Some(reply) => within(reply_bytes(reply, &artifact.format), artifact),
             None => FoundBytes::Absent,
@@ -59,8 +59,8 @@ pub fn look(need: &ArtifactNeed, looking: &Looking<'_>) -> Result<Look, Error> {
     judge(found, need, artifact, looking)
 }
 
-/// Does the file of an artifact still hold what was captured of it? One that cannot be read does not.
-pub fn is_as_captured(input: &Input, looking: &Looking<'_>) -> bool {
+/// Does the file of an artifact still have its captured content? An unreadable file does not.
+pub fn is_as_captured(input: &Input, looking: &LookContext<'_>) -> bool {
     let need = ArtifactNeed {
         artifact: input.artifact.clone(),
         step: input.step.clone(),
@@ -69,16 +69,16 @@ pub fn is_as_captured(input: &Input, looking: &Looking<'_>) -> bool {
     look(&need, looking).is_ok_and(|look| look.seen.content() == Some(input.content))
 }
 
-/// What lay where the artifact should be.
+/// What was found at the artifact's path.
 enum FoundBytes {
     Absent,
-    /// There, but its bytes are not taken: this is why, and what to do.
+    /// Something exists, but its bytes are not used: the reason, and what to do.
     Refused(String),
     Bytes(Vec<u8>),
 }
 
-/// Answers are made by us, and are never read from where an agent could put them.
-fn captured(name: &ArtifactName, looking: &Looking<'_>) -> Look {
+/// We write the answers ourselves, so they are never read from a path that an agent can write.
+fn captured(name: &ArtifactName, looking: &LookContext<'_>) -> ArtifactLook {
     let seen = match looking.run.artifacts.get(name) {
         Some(captured) => Seen::Valid {
             content: captured.content,
@@ -86,15 +86,15 @@ fn captured(name: &ArtifactName, looking: &Looking<'_>) -> Look {
         },
         None => Seen::Absent,
     };
-    Look::without_commands(seen, None)
+    ArtifactLook::without_commands(seen, None)
 }
 
-/// Reads the file at a path of the project, through no link and never more than its limit.
+/// Reads a file of the project, without following links and never beyond its limit.
 fn read(
     template: &str,
     need: &ArtifactNeed,
     artifact: &Artifact,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
 ) -> Result<FoundBytes, Error> {
     let definition = looking.pipeline.definition();
     let path = artifact_path(template, definition, looking.run, need.step.as_ref());
@@ -128,11 +128,11 @@ fn reason(refused: &Refused, path: &InsidePath) -> String {
         Refused::NotAFile(what) => {
             format!("`{path}` is {what}; remove it and write a regular file")
         }
-        Refused::Absent | Refused::Io(_) => format!("`{path}` is not there; write it"),
+        Refused::Absent | Refused::Io(_) => format!("`{path}` does not exist; write it"),
     }
 }
 
-/// Reads a file that a person named. It may lie anywhere, but it is a file within the limit.
+/// Reads a file that a person named. It may be anywhere, but it must be a file within the limit.
 fn read_given(path: &Path, artifact: &Artifact) -> Result<FoundBytes, Error> {
     let shown = path.display().to_string();
     let unreadable = |cause| Error::Unreadable {
@@ -168,7 +168,8 @@ fn within(bytes: Vec<u8>, artifact: &Artifact) -> FoundBytes {
     }
 }
 
-/// The last message of an agent. Where JSON is wanted, a message that is no JSON object is wrapped.
+/// The last message of an agent. If the format is JSON, a message that is not a JSON object is
+/// wrapped.
 fn reply_bytes(reply: &str, format: &Format) -> Vec<u8> {
     match format {
         Format::Bundle | Format::Text => reply.as_bytes().to_vec(),
@@ -184,7 +185,7 @@ fn reply_bytes(reply: &str, format: &Format) -> Vec<u8> {
     }
 }
 
-/// A message that is one fenced block and nothing else is what stands in the block.
+/// If a message is a single fenced block, its content counts.
 fn without_fence(reply: &str) -> &str {
     let inside = reply
         .strip_prefix("```")
@@ -203,10 +204,10 @@ fn judge(
     found: FoundBytes,
     need: &ArtifactNeed,
     artifact: &Artifact,
-    looking: &Looking<'_>,
-) -> Result<Look, Error> {
+    looking: &LookContext<'_>,
+) -> Result<ArtifactLook, Error> {
     let bytes = match found {
-        FoundBytes::Absent => return Ok(Look::without_commands(Seen::Absent, None)),
+        FoundBytes::Absent => return Ok(ArtifactLook::without_commands(Seen::Absent, None)),
         FoundBytes::Refused(reason) => return Ok(refused(reason)),
         FoundBytes::Bytes(bytes) => bytes,
     };
@@ -220,8 +221,8 @@ fn judge(
     let hash = content.hash;
     let definition = looking.pipeline.definition();
     let verdict = validate(&kept, need, artifact, looking)?.and_then(|verdict| {
-        steps::judge(&kept, &need.artifact, definition)?;
-        questions::judge(&kept, &need.artifact, definition)?;
+        steps::check(&kept, &need.artifact, definition)?;
+        questions::check(&kept, &need.artifact, definition)?;
         Ok(verdict)
     });
     let (seen, commands) = match verdict {
@@ -240,21 +241,21 @@ fn judge(
             (seen, Vec::new())
         }
     };
-    Ok(Look {
+    Ok(ArtifactLook {
         seen,
         content: Some(content),
         commands,
     })
 }
 
-/// Nothing of it is kept but a note, whose hash stands for it.
-fn refused(reason: String) -> Look {
+/// Only a note about it is kept, and the note's hash represents it.
+fn refused(reason: String) -> ArtifactLook {
     let content = Content::of(format!("not kept: {reason}\n").into_bytes());
     let seen = Seen::Invalid {
         content: content.hash,
         reason,
     };
-    Look::without_commands(seen, Some(content))
+    ArtifactLook::without_commands(seen, Some(content))
 }
 
 /// The word of the outcome field and the commands, or a reason that tells the worker what to write.
@@ -264,7 +265,7 @@ fn validate(
     kept: &str,
     need: &ArtifactNeed,
     artifact: &Artifact,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
 ) -> Result<Verdict, Error> {
     if kept.trim().is_empty() {
         return Ok(Err(String::from(
@@ -331,12 +332,12 @@ fn fields(value: &Value, artifact: &Artifact) -> Result<Option<String>, String> 
         .transpose()
 }
 
-/// The commands in the fields that checks look into. One that would not be run is refused while its
-/// writer is still there to write another.
+/// The commands in the fields that checks use. A command that would not run is refused while its
+/// author can still correct it.
 fn commands(
     value: &Value,
     need: &ArtifactNeed,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
 ) -> Result<Vec<Vec<String>>, String> {
     let fields = looking.pipeline.definition().command_fields(&need.artifact);
     let mut commands = Vec::new();
@@ -346,9 +347,8 @@ fn commands(
     Ok(commands)
 }
 
-/// What the fields of an artifact must say in this work. Where nobody works, nobody has to have
-/// written them.
-pub fn wanted_fields(
+/// The required values of an artifact's fields in this work. Without a worker nothing is required.
+pub fn required_fields(
     need: &ArtifactNeed,
     definition: &Definition,
     run: &Run,
@@ -367,8 +367,8 @@ pub fn wanted_fields(
         .collect()
 }
 
-fn equal(value: &Value, need: &ArtifactNeed, looking: &Looking<'_>) -> Result<(), String> {
-    for (field, wanted) in wanted_fields(need, looking.pipeline.definition(), looking.run)? {
+fn equal(value: &Value, need: &ArtifactNeed, looking: &LookContext<'_>) -> Result<(), String> {
+    for (field, wanted) in required_fields(need, looking.pipeline.definition(), looking.run)? {
         match document::field(value, &field).and_then(document::scalar) {
             Some(found) if says(&found, &wanted) => {}
             Some(found) => {
@@ -381,7 +381,7 @@ fn equal(value: &Value, need: &ArtifactNeed, looking: &Looking<'_>) -> Result<()
     Ok(())
 }
 
-/// The same word, the same path, or what begins so where a star stands at the end.
+/// The same word or path, or the same prefix if a star is at the end.
 fn says(found: &str, wanted: &str) -> bool {
     let same_path = || match (InsidePath::parse(found), InsidePath::parse(wanted)) {
         (Ok(found), Ok(wanted)) => found == wanted,
@@ -393,7 +393,7 @@ fn says(found: &str, wanted: &str) -> bool {
     }
 }
 
-/// Which words mean something is the engine's to judge; here it only has to be one word.
+/// The engine judges which words have a meaning; here it only has to be one word.
 fn word(value: &Value, outcome: &OutcomeField) -> Result<String, String> {
     let field = &outcome.field;
     let words = outcome

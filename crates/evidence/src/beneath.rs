@@ -1,7 +1,7 @@
-//! Opening files below a folder without ever following a symbolic link.
+//! Opens files below a folder without ever following a symbolic link.
 //!
-//! Each part of a path is opened by itself, relative to the open folder above it, so that nobody can
-//! swap a folder for a link between a check and its use.
+//! Each part of a path is opened relative to the open folder above it, so that nobody can replace a
+//! folder by a link between a check and its use.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,21 +22,21 @@ pub enum Refused {
     Absent,
     /// This part of the path is a symbolic link.
     Link(String),
-    /// This part of the path is something else than a folder.
+    /// This part of the path is not a folder.
     NotAFolder(String),
-    /// What lies there is not a regular file; this is what it is.
+    /// It is not a regular file, but this.
     NotAFile(&'static str),
     Io(io::Error),
 }
 
 impl Folder {
-    /// Opens a folder that we trust: the project's root, which has been made canonical.
+    /// Opens a trusted folder: the canonical root of the project.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
     }
 
-    /// For those who do more with it than read.
+    /// For callers that do more than read.
     pub fn descriptor(&self) -> &OwnedFd {
         &self.0
     }
@@ -46,7 +46,7 @@ impl Folder {
         match rustix::fs::openat(&self.0, OsStr::from_bytes(name), flags, Mode::empty()) {
             Ok(folder) => Ok(Self(folder)),
             Err(Errno::NOENT | Errno::NAMETOOLONG) => Err(Refused::Absent),
-            // Systems disagree on the number for a link that must be a folder, so we look.
+            // Systems return different errors for a link that must be a folder, so we check.
             Err(Errno::NOTDIR | Errno::LOOP | Errno::MLINK) => Err(self.not_a_folder(name)),
             Err(error) => Err(Refused::Io(error.into())),
         }
@@ -63,7 +63,7 @@ impl Folder {
             .try_fold(here, |folder, part| folder.descend(part))
     }
 
-    /// Opens a regular file and nothing else: a pipe would hang us, a device could do worse.
+    /// Opens only a regular file: a pipe would block, and a device could do worse.
     pub fn file(&self, name: &[u8]) -> Result<(File, Stat), Refused> {
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -87,19 +87,19 @@ impl Folder {
     pub fn stat(&self, name: &[u8]) -> Result<Stat, Refused> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         rustix::fs::statat(&self.0, OsStr::from_bytes(name), flags).map_err(|error| match error {
-            // Nothing can lie under a name that is too long for the disk.
+            // No file can have a name that is too long for the disk.
             Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG => Refused::Absent,
             other => Refused::Io(other.into()),
         })
     }
 
-    /// The text of a link, which is all that a tree knows of it.
+    /// The target of a link, which is all that a tree records of it.
     pub fn link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
         let target = rustix::fs::readlinkat(&self.0, OsStr::from_bytes(name), Vec::new())?;
         Ok(target.into_bytes())
     }
 
-    /// The names in this folder, in no order.
+    /// The names in this folder, unordered.
     pub fn names(&self) -> io::Result<Vec<Vec<u8>>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
@@ -140,7 +140,7 @@ pub fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// What something is, in words.
+/// The file type in words.
 pub fn description(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "a file",

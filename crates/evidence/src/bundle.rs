@@ -32,7 +32,7 @@ fn between_fences(bundle: &str) -> Result<String, String> {
     let mut lines = bundle.lines().map(str::trim_end);
     if lines.next() != Some(FENCE) {
         return Err(String::from(
-            "it has no front matter; begin it with a line `---`, then `field: value` lines, then `---`",
+            "it has no front matter; start it with a line `---`, then `field: value` lines, then `---`",
         ));
     }
     let mut yaml = String::new();

@@ -1,7 +1,8 @@
-//! Checks: the commands that we run ourselves, because an agent's word about them is not evidence.
+//! Checks: commands that we run ourselves, because an agent's claim about them is not evidence.
 //!
-//! A command is a program and its words, never a shell line. It gets a short list of variables, no
-//! input, a time limit and its own process group, which is ended whole (`group` says how far).
+//! A command is a program and its arguments, never a shell line. It gets a short list of variables,
+//! no input, a time limit and its own process group, which is killed as a whole (`group` says how
+//! far).
 
 mod approved;
 mod command;
@@ -23,53 +24,54 @@ use engine::{
 
 use crate::content::captured_bytes;
 use crate::error::Error;
-use crate::looking::Looking;
+use crate::look_context::LookContext;
 pub use crate::system_path::SYSTEM_PATH;
 use crate::{document, questions, text, tree};
 use command::Prepared;
 pub use command::find;
 pub use environment::{SearchPath, search, variables};
-use process::{Limits, MOST_PROCESSES};
+use process::{CheckLimits, MOST_PROCESSES};
 pub use tail::Tail;
 
-/// How long a check stage without a time limit may take.
+/// The time limit of a check stage without one.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);
 
-/// A longer limit is none, and too long a one cannot be added to a clock.
+/// A longer limit has no use and would overflow the clock.
 const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
 
-/// What commands run in, apart from the project itself.
+/// The environment of commands, apart from the project itself.
 #[derive(Clone, Debug, Default)]
 pub struct CheckEnvironment {
     /// The variables of our own process, of which few are passed on.
     pub variables: BTreeMap<OsString, OsString>,
     /// Names of further variables to pass on, from a person's settings.
     pub pass: Vec<String>,
-    /// Variables of ours, by which a command and all that it starts are known.
+    /// Our own variables, which mark a command and everything that it starts.
     pub own: BTreeMap<OsString, OsString>,
     /// Folders to search for programs before `SYSTEM_PATH`, from a person's settings or the PATH
-    /// with which a person started the run. Not the PATH of whoever asks for the check: an agent
-    /// that asks could put its own `cargo` first. Unsafe folders are dropped.
+    /// with which a person started the run. Not the PATH of the caller: an agent could put its own
+    /// `cargo` first. Unsafe folders are dropped.
     pub search: Vec<PathBuf>,
-    /// Scripts of the project that were trusted by their content: others are not run under that path.
+    /// Scripts of the project that were trusted by content: other content does not run under these
+    /// paths.
     pub scripts: BTreeMap<String, Hash>,
     /// Set from outside to end the check.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
-/// What the commands did, and to which tree.
+/// The results of the commands, and the tree that they ran on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub results: Vec<CheckResult>,
     pub tree: TreeAround,
-    /// The paths in which the tree after the commands differs from the one before.
+    /// The paths that changed while the commands ran.
     pub changed: Vec<String>,
 }
 
 /// Runs the commands of a check stage, one after another, up to the first that fails.
 pub fn run(
     stage: &StageName,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
     surroundings: &CheckEnvironment,
 ) -> Result<Ran, Error> {
     let found = looking.pipeline.stage(stage);
@@ -83,7 +85,7 @@ pub fn run(
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
     let before = tree::read(looking)?;
     let fails_on = fails_on(work, looking)?;
-    let limits = Limits {
+    let limits = CheckLimits {
         deadline: Instant::now() + time_limit(found),
         processes: MOST_PROCESSES,
         fails_on: &fails_on,
@@ -104,16 +106,16 @@ pub fn run(
     })
 }
 
-/// May a command that comes from an artifact be run at all, once a person has approved it?
+/// May a command from an artifact run at all, after a person has approved it?
 pub fn is_acceptable(words: &[String]) -> bool {
     approved::acceptable(words).is_ok()
 }
 
-/// The commands in a field of what a worker has just left, or why one of them would not be run.
+/// The commands in a field of a new artifact, or why one of them would not run.
 pub(crate) use approved::commands_in;
 
-/// The texts that fail a command. They may come from what an agent wrote: they can only fail.
-fn fails_on(work: &CheckWork, looking: &Looking<'_>) -> Result<Vec<String>, Error> {
+/// The texts that fail a command. They may come from an agent: they can only fail it.
+fn fails_on(work: &CheckWork, looking: &LookContext<'_>) -> Result<Vec<String>, Error> {
     let fields = match &work.fails_on {
         None => return Ok(Vec::new()),
         Some(FailsOn::Text(text)) => return Ok(vec![text.clone()]),
@@ -141,11 +143,11 @@ fn time_limit(stage: &Stage) -> Duration {
     Duration::from_secs(seconds.0)
 }
 
-/// All commands are made ready before any is run: a list with a bad one does nothing by half.
+/// All commands are prepared before the first one runs, so that a list with a bad one does nothing.
 fn prepare(
     stage: &StageName,
     work: &CheckWork,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
     search: &SearchPath,
     surroundings: &CheckEnvironment,
 ) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
@@ -155,7 +157,7 @@ fn prepare(
         })
     };
     match &work.commands {
-        // No commands are no test, and no test never passes.
+        // A check without commands never passes.
         Commands::Fixed(commands) if commands.is_empty() => Ok(Err(refusal(
             &[],
             String::from("the stage has no commands; correct the pipeline"),
@@ -196,9 +198,9 @@ fn refusal(words: &[String], reason: String) -> CheckResult {
 
 fn run_all(
     commands: &[Prepared],
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
     variables: &BTreeMap<OsString, OsString>,
-    limits: &Limits<'_>,
+    limits: &CheckLimits<'_>,
 ) -> Result<Vec<CheckResult>, Error> {
     let mut results = Vec::new();
     for command in commands {
@@ -219,7 +221,7 @@ fn run_all(
     Ok(results)
 }
 
-/// The result with nothing in it that must not be stored. Its tail has been through this already.
+/// The result without secrets. Its tail is redacted already.
 fn redacted(result: CheckResult, secrets: &[String]) -> CheckResult {
     let clean = |word: &String| engine::redact(&text::safe(word), secrets).into_owned();
     let ended = match &result.ended {

@@ -1,11 +1,11 @@
-//! Contents: bytes under their hash, and copies that were captured earlier.
+//! Contents: bytes with their hash, and copies that were captured earlier.
 
 use engine::Hash;
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// Captured copies by their content hash. The store has them.
+/// Captured copies by hash. The store has them.
 pub trait Contents {
     fn content(&self, hash: &Hash) -> Option<Vec<u8>>;
 }
@@ -16,7 +16,7 @@ impl<F: Fn(&Hash) -> Option<Vec<u8>>> Contents for F {
     }
 }
 
-/// Bytes and their hash. All that is kept has passed redaction.
+/// Bytes and their hash. Everything that is kept was redacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
     pub hash: Hash,
@@ -37,7 +37,7 @@ pub fn hash(bytes: &[u8]) -> Hash {
     Hash(Sha256::digest(bytes).into())
 }
 
-/// A captured copy, if its bytes are still the ones that were captured.
+/// A captured copy, if its bytes still have the hash.
 pub(crate) fn captured_bytes(contents: &dyn Contents, hash: &Hash) -> Result<Vec<u8>, Error> {
     let bytes = contents
         .content(hash)

@@ -1,6 +1,6 @@
-//! Documents that agents write: JSON and YAML, read strictly into one shape.
+//! Documents that agents write: JSON and YAML, read strictly into one type.
 //!
-//! A key that stands twice is refused: two readers could see two verdicts in one file.
+//! A duplicate key is refused: two readers could see two verdicts in one file.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 
-/// Front matter is a few fields; anything longer is not front matter.
+/// Front matter has a few fields; anything longer is not front matter.
 pub const LONGEST_YAML: usize = 64 * 1024;
 
 /// Deeper documents are refused. JSON has the same limit from its reader (128).
@@ -20,7 +20,7 @@ pub fn json(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Reads the plain part of YAML: no anchors, aliases, merges, own tags or second documents.
+/// Reads the plain part of YAML: no anchors, aliases, merges, custom tags or second documents.
 pub fn yaml(text: &str) -> Result<Value, String> {
     if text.len() > LONGEST_YAML {
         return Err(format!("it is longer than {} KiB", LONGEST_YAML / 1024));
@@ -49,14 +49,14 @@ pub fn yaml(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// The value of a dotted field, as `signal.questions`. A key that itself holds a dot is never meant:
-/// a file could carry one verdict in `a.b` and another in `b` of `a`.
+/// The value of a dotted field, as `signal.questions`. Keys that contain a dot are never used: a
+/// file could have one verdict in `a.b` and another in `b` of `a`.
 pub fn field<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.')
         .try_fold(value, |value, key| value.as_object()?.get(key))
 }
 
-/// Is there nothing in it? `false` and `0` are something.
+/// Is it empty? `false` and `0` are not.
 pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -67,7 +67,7 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// The text of a value that is one word or number.
+/// The text of a scalar value.
 pub fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(String::from(text.trim())),
@@ -76,7 +76,7 @@ pub fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// What a value is, in words.
+/// The type of a value, in words.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
@@ -88,7 +88,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value whose objects hold every key once.
+/// A value without duplicate keys.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -153,7 +153,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
             };
             if map.contains_key(&key) {
                 return Err(de::Error::custom(format_args!(
-                    "the key `{key}` stands twice"
+                    "the key `{key}` appears twice"
                 )));
             }
             map.insert(key, value);

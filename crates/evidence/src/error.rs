@@ -1,4 +1,4 @@
-//! What can keep us from looking. What is wrong with an agent's work is evidence, not an error.
+//! Why evidence could not be read. Faults in an agent's work are evidence, not errors.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
-    #[error("the view {path} cannot be written: {reason}; make room for it")]
+    #[error("cannot write the view {path}: {reason}; free its path")]
     Unwritable { path: String, reason: String },
     #[error("the artifact {artifact} has no usable path: {reason}")]
     ArtifactPath {
@@ -49,7 +49,7 @@ pub enum Error {
         .root.display()
     )]
     TooManyFiles { root: PathBuf, limit: usize },
-    #[error("repositories lie more than {limit} deep in each other at {path}; move some out")]
+    #[error("repositories are nested more than {limit} deep at {path}; move some out")]
     TooDeep { path: String, limit: usize },
 
     #[error("the stage {stage} runs no commands; `check` is for check stages")]
@@ -68,11 +68,11 @@ pub enum Error {
         artifact: ArtifactName,
         reason: String,
     },
-    #[error("the variable {name} is not given to check commands; take it out of the settings")]
+    #[error("check commands do not get the variable {name}; remove it from the settings")]
     Variable { name: String },
     #[error("the check was interrupted, and its commands were ended; run `gatewright check` again")]
     Interrupted,
-    #[error("cannot watch over the command `{command}`; run `gatewright check` again")]
+    #[error("cannot watch the command `{command}`; run `gatewright check` again")]
     Watching {
         command: String,
         #[source]

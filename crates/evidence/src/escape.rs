@@ -1,6 +1,7 @@
 //! Paths and hashes as text, without loss.
 
-/// A path as text, without loss: what is not UTF-8, and control characters and backslashes, as `\xNN`.
+/// A path as text, without loss: bytes that are not UTF-8, control characters and backslashes
+/// become `\xNN`.
 pub fn escape(path: &[u8]) -> String {
     let mut escaped = String::new();
     for chunk in path.utf8_chunks() {

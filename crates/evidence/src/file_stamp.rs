@@ -1,4 +1,4 @@
-//! The mark of a file: what the disk says of it, which changes whenever somebody changes the file.
+//! The stamp of a file: its status on disk, which changes whenever somebody changes the file.
 
 use std::fs::File;
 
@@ -6,7 +6,7 @@ use rustix::fs::Stat;
 
 use crate::beneath::Refused;
 
-/// Who changes the file, or puts another one in its place, changes this.
+/// Any change of the file, or another file in its place, changes this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     inode: u64,
@@ -31,7 +31,7 @@ impl FileStamp {
         Ok(Self::of(&stat))
     }
 
-    /// As it is kept.
+    /// As stored.
     pub fn text(&self) -> String {
         let Self {
             inode,

@@ -1,4 +1,4 @@
-//! Git as a program: asked for facts only, in an environment where a repository can start nothing.
+//! Git as a program: only asked for facts, in an environment where a repository can start nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -8,12 +8,12 @@ use std::process::{Command, Output, Stdio};
 use crate::error::Error;
 use crate::system_path::SYSTEM_PATH;
 
-/// The git program, at a place that no project can choose.
+/// The git program, at a path that no project can choose.
 pub struct Git {
     program: PathBuf,
 }
 
-/// Settings that would start programs or believe a cache that an agent can write.
+/// Settings that would start programs or trust a cache that an agent can write.
 const SETTINGS: [&str; 7] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -61,14 +61,14 @@ impl Git {
             .collect())
     }
 
-    /// The commit that is checked out, if there is one.
+    /// The checked-out commit, if there is one.
     pub fn head(&self, root: &Path, git_dir: &Path) -> Result<Option<String>, Error> {
         let output = self.ask(root, git_dir, &["rev-parse", "--verify", "--quiet", "HEAD"])?;
         let commit = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         Ok((output.status.success() && !commit.is_empty()).then_some(commit))
     }
 
-    /// The file with ignore rules that is named in git's settings, or git's own place for it.
+    /// The file with ignore rules that git's settings name, or git's default.
     pub fn excludes_file(&self, root: &Path, git_dir: &Path) -> Result<Option<PathBuf>, Error> {
         let question = ["config", "--type=path", "--get", "core.excludesFile"];
         let output = self.ask(root, git_dir, &question)?;
@@ -88,15 +88,15 @@ impl Git {
         command.args(words).output().map_err(Error::GitStart)
     }
 
-    /// Git for this worktree of this repository, where the repository's settings start nothing but
-    /// what the words that follow ask for: filters and merge drivers are for the caller to avoid.
+    /// Git for this worktree of this repository. The repository's settings start no program, except
+    /// filters and merge drivers, which the caller must avoid.
     pub fn command(&self, root: &Path, git_dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(root).env_clear().stdin(Stdio::null());
         for name in ["HOME", "XDG_CONFIG_HOME"] {
             command.envs(variable(name).map(|value| (name, value)));
         }
-        // Naming both folders keeps git from searching, and from obeying `core.worktree`.
+        // With both folders given, git neither searches nor obeys `core.worktree`.
         command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", root);
         command
             .env("PATH", SYSTEM_PATH.join(":"))
@@ -115,7 +115,7 @@ impl Git {
     }
 }
 
-/// Git only warns of a folder that it cannot open, but what is in there would be hidden from us.
+/// Git only warns about a folder that it cannot open, but its files would be hidden from us.
 fn skipped_a_folder(complaint: &str) -> bool {
     complaint.contains("could not open directory")
 }

@@ -1,4 +1,4 @@
-//! A program that we start, with all that it starts: none of them outlives us.
+//! A program that we start, with all of its children: none of them outlives us.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,8 @@ use rustix::process::{
 
 /// A process and the group that it leads. It does not outlive this value.
 ///
-/// What leaves the group is ended with it as long as it is still a descendant of the process, where
-/// the system shows who descends from whom. What hides better takes a sandbox.
+/// Processes that left the group are killed with it as long as they are still descendants, where
+/// the system shows that. Stronger isolation needs a sandbox.
 pub struct Group {
     child: Child,
 }
@@ -25,29 +25,29 @@ impl Group {
         Ok(Self { child })
     }
 
-    /// The number of the group, which is that of its leader.
+    /// The id of the group, which is that of its leader.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The pipe for its input, where the command asked for one.
+    /// The pipe for its input, if the command has one.
     pub fn input(&mut self) -> Option<ChildStdin> {
         self.child.stdin.take()
     }
 
-    /// The pipes for its output, where the command asked for pipes.
+    /// The pipes for its output, if the command has any.
     pub fn outputs(&mut self) -> (Option<ChildStdout>, Option<ChildStderr>) {
         (self.child.stdout.take(), self.child.stderr.take())
     }
 
-    /// Leaves the process unreaped, so that its number still means its group and no newer one.
+    /// Does not reap the process, so that its id is not reused while we need it.
     pub fn has_ended(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let pid = pid(self.id()).ok_or_else(|| io::Error::other("a process has no number"))?;
+        let pid = pid(self.id()).ok_or_else(|| io::Error::other("a process has no id"))?;
         Ok(waitid(WaitId::Pid(pid), options)?.is_some())
     }
 
-    /// Ends the whole group and takes the status of its leader.
+    /// Kills the whole group and returns the exit status of its leader.
     pub fn end(mut self) -> io::Result<ExitStatus> {
         kill(self.id());
         self.child.wait()
@@ -56,7 +56,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Once reaped, the number may be somebody else's.
+        // After the reap, the id may be reused.
         if let Ok(None) = self.child.try_wait() {
             kill(self.id());
             let _ = self.child.wait();
@@ -64,20 +64,20 @@ impl Drop for Group {
     }
 }
 
-/// How many processes a leader is, with all that descend from it. Where the system does not tell, one.
+/// How many processes a leader has, with all descendants. One, if the system does not show them.
 pub fn size(leader: u32) -> usize {
     descendants(leader).len() + 1
 }
 
-/// Ends the group of this leader and its descendants. It fails only where nobody is left.
+/// Kills the group of this leader and its descendants. It fails only if none is left.
 pub fn kill(leader: u32) {
-    // A process may start another one while we look, so we look until there is nobody new.
+    // Processes may start others meanwhile, so it repeats until there is no new one.
     let mut ended = BTreeSet::new();
     loop {
         let found = descendants(leader);
         let new: Vec<u32> = found.into_iter().filter(|id| ended.insert(*id)).collect();
         for process in new.iter().copied().filter_map(pid) {
-            // Whoever is stopped starts nobody while we look for the others.
+            // A stopped process starts no others while we search.
             let _ = kill_process(process, Signal::STOP);
         }
         if new.is_empty() {
@@ -92,7 +92,7 @@ pub fn kill(leader: u32) {
     }
 }
 
-/// Ends a process that may lead no group, with all that descends from it.
+/// Kills a process that may lead no group, with its descendants.
 pub fn end(process: u32) {
     kill(process);
     if let Some(process) = pid(process) {
@@ -104,7 +104,7 @@ fn pid(id: u32) -> Option<Pid> {
     i32::try_from(id).ok().and_then(Pid::from_raw)
 }
 
-/// The children of this process, their children, and so on. Where the system does not tell, none.
+/// The descendants of this process. None, if the system does not show them.
 fn descendants(leader: u32) -> Vec<u32> {
     let parents = parents();
     let mut found = vec![leader];
@@ -117,7 +117,7 @@ fn descendants(leader: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Every process with the one that it descends from.
+/// Every process with its parent.
 fn parents() -> Vec<(u32, u32)> {
     let listed = fs::read_dir("/proc").into_iter().flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -129,7 +129,7 @@ fn parents() -> Vec<(u32, u32)> {
     .collect()
 }
 
-/// The program's name may hold anything, so the fields are counted from its closing bracket.
+/// The program's name may contain anything, so the fields are counted from its closing bracket.
 fn parent(stat: &str) -> Option<u32> {
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(1)?.parse().ok()
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(parent("12 (cat) S"), None);
     }
 
-    /// A shell whose child has left its group, and the child's number.
+    /// A shell whose child has left its group, and the child's id.
     fn with_a_stray() -> (Group, u32) {
         let script = "setsid sh -c 'echo $$; exec sleep 60' & wait";
         let mut command = Command::new("sh");
@@ -192,11 +192,11 @@ mod tests {
         }
     }
 
-    /// A process that was killed is there until somebody has taken its status.
+    /// A killed process exists until it is reaped.
     fn is_ended(process: &engine::Process) -> bool {
         let stat = fs::read_to_string(format!("/proc/{}/stat", process.id)).unwrap_or_default();
         let state = stat.rsplit_once(')').map(|(_, fields)| fields.trim_start());
-        process::life(process) == ProcessState::Gone
+        process::state(process) == ProcessState::Gone
             || state.is_some_and(|state| state.starts_with('Z'))
     }
 }

@@ -1,24 +1,24 @@
-//! The look: all that the engine needs to know, looked at in one go.
+//! The look: reads all evidence that the engine needs, at once.
 
 use engine::{Evidence, FieldOf, Format, Hash, Needs};
 
 use crate::content::{Content, captured_bytes};
 use crate::error::Error;
-use crate::looking::Looking;
+use crate::look_context::LookContext;
 use crate::{artifact, process, questions, steps, tree};
 
-/// What was seen, and the bytes behind its hashes, to be stored with the decision.
+/// The evidence, and the bytes of its hashes, to be stored with the decision.
 ///
-/// Invariant: the bytes of every hash in the evidence that was made now are in `contents`, but for a
-/// tree whose manifest nobody asked to keep.
+/// Invariant: `contents` has the bytes of every new hash in the evidence, except for a tree whose
+/// manifest need not be kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looked {
     pub evidence: Evidence,
     pub contents: Vec<Content>,
 }
 
-/// Looks at all that the engine needs to know.
-pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
+/// Reads all evidence that the engine needs.
+pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
     let mut looked = Looked::default();
     for need in &needs.artifacts {
         let look = artifact::look(need, looking)?;
@@ -38,7 +38,7 @@ pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
     if needs.tree || needs.keep_tree || needs.changed_since.is_some() {
         look_at_tree(needs, looking, &mut looked)?;
     }
-    looked.evidence.holder = needs.holder.as_ref().map(process::life);
+    looked.evidence.holder = needs.holder.as_ref().map(process::state);
     if let Some((field, hash)) = &needs.questions {
         let (content, format) = captured(field, hash, looking, &looked)?;
         looked.evidence.questions = Some(questions::read(&content, format, &field.field));
@@ -50,7 +50,11 @@ pub fn look(needs: &Needs, looking: &Looking<'_>) -> Result<Looked, Error> {
     Ok(looked)
 }
 
-fn look_at_tree(needs: &Needs, looking: &Looking<'_>, looked: &mut Looked) -> Result<(), Error> {
+fn look_at_tree(
+    needs: &Needs,
+    looking: &LookContext<'_>,
+    looked: &mut Looked,
+) -> Result<(), Error> {
     let tree = tree::read(looking)?;
     looked.evidence.tree = Some(tree.hash);
     looked.evidence.changed = match needs.changed_since {
@@ -77,7 +81,7 @@ fn look_at_tree(needs: &Needs, looking: &Looking<'_>, looked: &mut Looked) -> Re
 fn captured<'a>(
     field: &FieldOf,
     hash: &Hash,
-    looking: &Looking<'a>,
+    looking: &LookContext<'a>,
     looked: &Looked,
 ) -> Result<(String, &'a Format), Error> {
     let now = looked.contents.iter().find(|content| content.hash == *hash);

@@ -6,13 +6,13 @@ use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
 
 /// A path below the project's root, with `/` between its parts.
 ///
-/// Holding one means that it has passed `parse`: at least one part, none of them `..` or `.git`, no
-/// NUL. What the parts are on disk (a link, say) is judged when they are opened.
+/// Invariant: it has passed `parse`: at least one part, none of them `..` or `.git`, no NUL. Links
+/// on disk are detected when the parts are opened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InsidePath(String);
 
 impl InsidePath {
-    /// Reads a path and drops `.` and doubled slashes. The error says what is wrong with it.
+    /// Parses a path and drops `.` and doubled slashes. The error says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.contains('\0') {
             return Err(String::from("it holds a NUL; write a plain path"));
@@ -73,18 +73,18 @@ pub fn artifact_path(
     InsidePath::parse(&path)
 }
 
-/// Which paths belong to one template, whatever run or step they are of.
+/// The paths of one template, for any run or step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathShape {
     /// The texts between the ids.
     texts: Vec<String>,
 }
 
-/// Stands for an id while a shape is made: a character for private use, so no path has it.
+/// Represents an id in a shape: a private-use character, so no path contains it.
 const ID: char = '\u{f8ff}';
 
 impl PathShape {
-    /// `None` when it cannot be filled in: then no path belongs to it.
+    /// `None` if it cannot be filled in: then it has no paths.
     pub fn of(template: &str, definition: &Definition, run: &Run) -> Option<Self> {
         let filling = PlaceholderValues {
             definition,
@@ -117,7 +117,7 @@ impl PathShape {
     }
 }
 
-/// Is `path` made of one id and one of these texts, in turn?
+/// Does `path` consist of these texts with one id between each two?
 fn covers_after_id(texts: &[String], path: &str) -> bool {
     let Some((text, rest)) = texts.split_first() else {
         return path.is_empty();
@@ -130,7 +130,7 @@ fn covers_after_id(texts: &[String], path: &str) -> bool {
     })
 }
 
-/// A value may name folders of its own, but it never leads out of where it stands.
+/// A value may contain folders, but it must not lead outside.
 fn path_value<'a>(
     filling: &PlaceholderValues<'a>,
     placeholder: &Placeholder,

@@ -1,14 +1,14 @@
-//! Placeholders: `{run}`, `{step}` and `{parameter}` in paths, command words and wanted values.
+//! Placeholders: `{run}`, `{step}` and `{parameter}` in paths, command words and required values.
 
 use engine::{AgentName, Definition, ParamName, Run, StepId};
 
-/// What placeholders are filled with.
+/// The values of placeholders.
 #[derive(Clone, Copy)]
 pub struct PlaceholderValues<'a> {
     pub definition: &'a Definition,
     pub run: &'a Run,
     pub step: Option<&'a StepId>,
-    /// Whose work it is. With it, `{agent}` and `{stage}` mean something, too.
+    /// The worker. With it, `{agent}` and `{stage}` have values, too.
     pub agent: Option<&'a AgentName>,
 }
 
@@ -29,7 +29,7 @@ pub enum Placeholder {
 }
 
 impl<'a> PlaceholderValues<'a> {
-    /// Splits a text at its placeholders. Braces around anything else are ordinary text.
+    /// Splits a text at its placeholders. Other braces are ordinary text.
     pub fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Vec::new();
         let (mut start, mut from) = (0, 0);

@@ -1,35 +1,35 @@
-//! Processes: is the one that held a run still there? Numbers are used again, so its beginning counts.
+//! Processes: is the holder of a run still alive? Ids are reused, so the start time counts, too.
 
 use std::fs;
 use std::process::Command;
 
 use engine::{Process, ProcessState};
 
-/// The process of this number, if there is one now.
+/// The current process with this id, if there is one.
 pub fn find(id: u32) -> Option<Process> {
     let started = from_proc(id).or_else(|| from_ps(id))?;
     Some(Process { id, started })
 }
 
-/// Is this very process still there?
-pub fn life(process: &Process) -> ProcessState {
+/// Is exactly this process still alive?
+pub fn state(process: &Process) -> ProcessState {
     match find(process.id) {
         Some(now) if now == *process => ProcessState::Alive,
         Some(_) | None => ProcessState::Gone,
     }
 }
 
-/// Was it stopped, as with Ctrl-Z? Then it does nothing until somebody lets it go on. Where the system
-/// does not tell, it was not.
+/// Is it stopped, as with Ctrl-Z? Then it does nothing until it is continued. `false`, if the
+/// system does not show it.
 pub fn is_stopped(process: &Process) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.id)).unwrap_or_default();
     let state = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
     started(&stat) == Some(process.started) && state.starts_with(['T', 't'])
 }
 
-/// The processes whose environment holds this variable with this value: so all that a worker started
-/// is found, whatever became of its parents. Where the system does not tell, none.
-pub fn marked(name: &str, value: &str) -> Vec<u32> {
+/// The processes whose environment has this variable with this value: everything that a worker
+/// started, even without its parents. None, if the system does not show environments.
+pub fn with_variable(name: &str, value: &str) -> Vec<u32> {
     let mark = format!("{name}={value}").into_bytes();
     let listed = fs::read_dir("/proc").into_iter().flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
@@ -48,18 +48,18 @@ fn from_proc(id: u32) -> Option<u64> {
     started(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
-/// The time of its start, in ticks since the machine was started. The program's name comes before
-/// it and may hold anything, so the fields are counted from the name's closing bracket.
+/// Its start time, in ticks since the boot. The program's name comes first and may contain
+/// anything, so the fields are counted from its closing bracket.
 fn started(stat: &str) -> Option<u64> {
     const AFTER_NAME: usize = 19;
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
-    // One that has ended and waits for its parent to take notice does nothing any more.
+    // A zombie does nothing any more.
     fields.next().filter(|state| !matches!(*state, "Z" | "X"))?;
     fields.nth(AFTER_NAME - 1)?.parse().ok()
 }
 
-/// Systems without `/proc` tell the same through `ps`.
+/// Systems without `/proc` show the same through `ps`.
 fn from_ps(id: u32) -> Option<u64> {
     if fs::exists("/proc/self/stat").unwrap_or(false) {
         return None;
@@ -118,14 +118,14 @@ mod tests {
     fn a_process_lives_until_it_ends_and_its_number_alone_is_not_it() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = find(child.id()).unwrap();
-        assert_eq!(life(&process), ProcessState::Alive);
+        assert_eq!(state(&process), ProcessState::Alive);
         let other = Process {
             started: process.started + 1,
             ..process
         };
-        assert_eq!(life(&other), ProcessState::Gone);
+        assert_eq!(state(&other), ProcessState::Gone);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(life(&process), ProcessState::Gone);
+        assert_eq!(state(&process), ProcessState::Gone);
     }
 }

@@ -1,4 +1,4 @@
-//! The project: found the same way from every subfolder and worktree.
+//! Finds the project of a folder, the same one from every subfolder and worktree.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::escape::escape;
 use crate::repository::{self, GitEntry, Repository};
 
-/// Where a run works, and which project that is.
+/// The folder of a run, and its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// The worktree's top, or the folder.
@@ -24,11 +24,11 @@ impl Project {
         Self::find_among(from, |_| false)
     }
 
-    /// Finds the project of a folder. Without git it is the nearest folder above that `is_known`
-    /// says to be a project, by its key.
+    /// Finds the project of a folder. Without git it is the nearest parent folder for which
+    /// `is_known` is true, by its key.
     ///
-    /// A `.git` that no repository links back to (a forged or moved one, a bare repository) counts
-    /// only where no real repository lies around it: planting one takes no folder out of its project.
+    /// A `.git` that no repository links back to (forged, moved or bare) counts only without a real
+    /// repository around it: planting one does not take a folder out of its project.
     pub fn find_among(from: &Path, is_known: impl Fn(&str) -> bool) -> Result<Self, Error> {
         let from = std::fs::canonicalize(from).map_err(|cause| Error::Folder {
             path: from.to_path_buf(),
@@ -58,7 +58,7 @@ impl Project {
             .unwrap_or_else(|| Self::folder(&from)))
     }
 
-    /// Does git say which files there are?
+    /// Does git list the files?
     pub fn is_git(&self) -> bool {
         self.repository.is_some()
     }
@@ -85,7 +85,7 @@ impl Project {
     }
 }
 
-/// A path as text that no other path has.
+/// A unique text for a path.
 fn key(path: &Path) -> String {
     escape(path.as_os_str().as_bytes())
 }

@@ -32,7 +32,7 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Question>
         })?;
         if !ids.insert(question.id.clone()) {
             return Err(format!(
-                "the id `{}` of `{field}` stands twice; number them",
+                "the id `{}` of `{field}` appears twice; number them",
                 question.id
             ));
         }
@@ -41,9 +41,9 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Question>
     Ok(questions)
 }
 
-/// Can the questions in this artifact be put to a person, wherever a stage asks them? Whoever left some
-/// that cannot is told at once, while it can still mend them.
-pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
+/// Can a stage ask a person the questions in this artifact? If not, its author learns it while it
+/// can still fix them.
+pub fn check(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
     let Some(artifact) = definition.artifacts.get(name) else {
         return Ok(());
     };
@@ -51,7 +51,7 @@ pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Res
         let Work::Ask(work) = &stage.work else {
             continue;
         };
-        // One that asks nothing may have no questions.
+        // An artifact without questions is allowed here.
         if let Questions::From { field, .. } = &work.questions
             && field.artifact == *name
             && list(content, &artifact.format, &field.field).is_ok()
@@ -62,7 +62,7 @@ pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Res
     Ok(())
 }
 
-/// The artifact that a person's answers become: each with its question, for the worker who reads it.
+/// The artifact of a person's answers: each with its question, for the worker who reads it.
 pub fn answers_content(
     questions: &[Question],
     given: &BTreeMap<String, String>,

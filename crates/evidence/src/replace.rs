@@ -1,4 +1,4 @@
-//! Writing a view into the project: whole or not at all, and never through a symbolic link.
+//! Writes a view into the project: atomically, and never through a symbolic link.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -12,8 +12,7 @@ use crate::file_stamp::FileStamp;
 use crate::path::InsidePath;
 use crate::project::Project;
 
-/// Puts a file there, in place of what lay there before. Folders on the way are made. Gives what the
-/// file looks like now.
+/// Replaces a file and makes its folders. Returns the stamp of the new file.
 ///
 /// Nothing is synced: a view can be rendered again.
 pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<FileStamp, Error> {
@@ -27,12 +26,12 @@ pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<Fil
     write().map_err(|refused| unwritable(path, refused))
 }
 
-/// Adds to the end of a file, if it is still the one with this mark: `None` if it is not.
+/// Appends to a file that still has this stamp; `None` if it has another one.
 pub fn append(
     project: &Project,
     path: &InsidePath,
     bytes: &[u8],
-    mark: FileStamp,
+    file_stamp: FileStamp,
 ) -> Result<Option<FileStamp>, Error> {
     let write = || {
         let (folder, name) = folder_of(project, path, Way::Found)?;
@@ -43,7 +42,7 @@ pub fn append(
             other => Refused::Io(other.into()),
         });
         let mut file = File::from(opened?);
-        if FileStamp::of_file(&file)? != mark {
+        if FileStamp::of_file(&file)? != file_stamp {
             return Ok(None);
         }
         file.write_all(bytes).map_err(Refused::Io)?;
@@ -55,8 +54,8 @@ pub fn append(
     }
 }
 
-/// What the file of a view looks like; `None` if there is none.
-pub fn mark(project: &Project, path: &InsidePath) -> Result<Option<FileStamp>, Error> {
+/// The stamp of a view's file; `None` if there is none.
+pub fn file_stamp(project: &Project, path: &InsidePath) -> Result<Option<FileStamp>, Error> {
     let look = || {
         let (folder, name) = folder_of(project, path, Way::Found)?;
         folder
@@ -64,22 +63,21 @@ pub fn mark(project: &Project, path: &InsidePath) -> Result<Option<FileStamp>, E
             .map(|stat| FileStamp::of(&stat))
     };
     match look() {
-        Ok(mark) => Ok(Some(mark)),
+        Ok(file_stamp) => Ok(Some(file_stamp)),
         Err(Refused::Absent) => Ok(None),
         Err(refused) => Err(unwritable(path, refused)),
     }
 }
 
-/// The bytes of a view as they lie there, to be compared with what was written; `None` if they
-/// cannot be read.
-pub fn written(project: &Project, path: &InsidePath) -> Option<Vec<u8>> {
+/// The current bytes of a view, to compare with what was written; `None` if they cannot be read.
+pub fn read_written(project: &Project, path: &InsidePath) -> Option<Vec<u8>> {
     let (mut file, _) = crate::beneath::open_file(&project.root, path.parts()).ok()?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// Are the folders on the way there, or made?
+/// Makes the folders of a path, if they are missing.
 #[derive(Clone, Copy)]
 enum Way {
     Found,
@@ -125,7 +123,7 @@ impl Folder {
         }
     }
 
-    /// Writes beside the place and moves it there, so that a reader sees the old file or the new one.
+    /// Writes a temporary file and renames it, so that a reader sees the old file or the new one.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), Refused> {
         match self.file(name.as_bytes()) {
             Ok(_) | Err(Refused::Absent) => {}
@@ -137,7 +135,7 @@ impl Folder {
                 .map_err(|error| Refused::Io(error.into()))
         });
         if written.is_err() {
-            // What is half written must not stay; if even this fails, the first error says why.
+            // Removes the temporary file; if that fails, too, the first error explains it.
             let _ = rustix::fs::unlinkat(self.descriptor(), &beside, AtFlags::empty());
         }
         written
@@ -158,7 +156,7 @@ fn reason(refused: Refused) -> String {
         Refused::Absent => String::from("its folder is gone"),
         Refused::Link(part) => format!("`{part}` is a symbolic link"),
         Refused::NotAFolder(part) => format!("`{part}` is not a folder"),
-        Refused::NotAFile(what) => format!("{what} lies there"),
+        Refused::NotAFile(what) => format!("{what} is in the way"),
         Refused::Io(error) => error.to_string(),
     }
 }
@@ -182,16 +180,16 @@ mod tests {
     fn a_mark_tells_a_file_from_an_edited_a_replaced_and_a_removed_one() {
         let (folder, project, path) = place();
         let file = folder.path().join("shown/run.log");
-        assert_eq!(mark(&project, &path).unwrap(), None);
+        assert_eq!(file_stamp(&project, &path).unwrap(), None);
         let first = replace(&project, &path, b"one\n").unwrap();
-        assert_eq!(mark(&project, &path).unwrap(), Some(first));
+        assert_eq!(file_stamp(&project, &path).unwrap(), Some(first));
         assert_eq!(FileStamp::parse(&first.text()), Some(first));
         let text = fs::read(&file).unwrap();
         fs::remove_file(&file).unwrap();
-        assert_eq!(mark(&project, &path).unwrap(), None);
+        assert_eq!(file_stamp(&project, &path).unwrap(), None);
         fs::write(&file, text).unwrap();
-        assert_ne!(mark(&project, &path).unwrap(), Some(first));
-        assert_eq!(written(&project, &path).unwrap(), b"one\n");
+        assert_ne!(file_stamp(&project, &path).unwrap(), Some(first));
+        assert_eq!(read_written(&project, &path).unwrap(), b"one\n");
     }
 
     #[test]

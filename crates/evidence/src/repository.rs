@@ -1,21 +1,21 @@
-//! Git repositories, found and identified by reading `.git` ourselves: no program is started.
+//! Finds and identifies git repositories by reading `.git` ourselves: no program is started.
 //!
-//! A folder says which repository it belongs to; we believe it only if the repository says so too.
-//! Otherwise anybody could write a `.git` file and take over the identity of a neighbour.
+//! A folder names its repository; we believe it only if the repository confirms it. Otherwise
+//! anybody could write a `.git` file and take over another project's identity.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Files of git's that name a path are short.
+/// Git's files that contain a path are short.
 const LONGEST_LINK: u64 = 64 * 1024;
 
 /// What the `.git` of a folder leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitEntry {
-    /// There is no `.git`, or a folder of that name that git does not take for a repository.
+    /// There is no `.git`, or git does not accept it as a repository.
     Nothing,
-    /// A `.git` file that leads nowhere.
+    /// A `.git` file with a missing target.
     Broken,
     Repository(Repository),
 }
@@ -26,7 +26,7 @@ pub struct Repository {
     pub git_dir: PathBuf,
     /// The folder that all worktrees share.
     pub common_dir: PathBuf,
-    /// Does the repository know this folder as its worktree?
+    /// Does the repository list this folder as its worktree?
     pub linked_back: bool,
 }
 
@@ -77,8 +77,8 @@ fn repository(root: &Path, git_dir: PathBuf) -> Option<Repository> {
     })
 }
 
-/// Invariant: the back-link counts only if it lies in the common folder, where only somebody who can
-/// write to the repository can put it.
+/// Invariant: the back-link counts only in the common folder, where only somebody with write access
+/// to the repository can put it.
 fn is_worktree(root: &Path, git_dir: &Path, common_dir: &Path) -> bool {
     let is_listed = git_dir.parent() == Some(common_dir.join("worktrees").as_path());
     let back = first_line(&git_dir.join("gitdir")).map(|back| git_dir.join(back));
@@ -89,7 +89,7 @@ fn is_worktree(root: &Path, git_dir: &Path, common_dir: &Path) -> bool {
     is_listed && back.as_deref() == Some(root)
 }
 
-/// Does the repository's configuration name this worktree, as it does for a submodule?
+/// Does the repository's configuration name this worktree, as for a submodule?
 fn has_worktree(git_dir: &Path, root: &Path) -> bool {
     let Some(config) = read_short(&git_dir.join("config")) else {
         return false;
@@ -98,8 +98,8 @@ fn has_worktree(git_dir: &Path, root: &Path) -> bool {
     worktree.as_deref() == Some(root)
 }
 
-/// The value of `core.worktree`. Spellings that git never writes itself are not understood, and then
-/// the folder is a project of its own.
+/// The value of `core.worktree`. Spellings that git never writes are ignored, and then the folder
+/// is its own project.
 fn core_worktree(config: &str) -> Option<String> {
     let mut in_core = false;
     let mut worktree = None;

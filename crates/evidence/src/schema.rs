@@ -1,15 +1,15 @@
-//! JSON Schema: the definition's schema against an agent's JSON, with no network and no backtracking.
+//! JSON Schema: validates an agent's JSON, without network and backtracking.
 
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
 use crate::{document, text};
 
-/// How many faults a worker is told at once.
+/// How many problems a worker gets at once.
 const TOLD: usize = 5;
 
-/// Is the value as the schema wants it? The inner error is for the worker. The outer one is for
-/// whoever wrote the schema.
+/// Does the value match the schema? The inner error is for the worker. The outer one is for the
+/// author of the schema.
 pub fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, String> {
     let schema = document::json(schema)?;
     let validator = jsonschema::options()
@@ -17,7 +17,7 @@ pub fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, Strin
         .with_pattern_options(PatternOptions::regex())
         .build(&schema)
         .map_err(|error| text::line(&error.to_string(), 300))?;
-    // Masked, because a message with the value in it could be as long as the artifact.
+    // Masked, because a message with the value could be as long as the artifact.
     let told = |error: jsonschema::ValidationError<'_>| {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() {
@@ -36,7 +36,7 @@ pub fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, Strin
         Ok(Ok(()))
     } else {
         Ok(Err(format!(
-            "it is not as its schema wants it: {}",
+            "it does not match its schema: {}",
             faults.join("; ")
         )))
     }

@@ -1,6 +1,6 @@
 //! A task graph that a worker planned, read from a captured artifact.
 //!
-//! Whether its needs exist, have no cycle, and name agents that may work is the engine's to judge.
+//! The engine judges whether its needs exist, have no cycle, and name allowed agents.
 
 use engine::{AgentName, ArtifactName, Definition, Format, Step, StepId, Work};
 use serde_json::{Map, Value};
@@ -28,9 +28,9 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Step>, St
     items.iter().enumerate().map(step).collect()
 }
 
-/// Can the steps in this artifact be worked through, wherever a stage takes its steps from it? Whoever
-/// left a plan that cannot is told at once, while it can still mend it.
-pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
+/// Can a stage work through the steps in this artifact? If not, its author learns it while it can
+/// still fix them.
+pub fn check(content: &str, name: &ArtifactName, definition: &Definition) -> Result<(), String> {
     let Some(artifact) = definition.artifacts.get(name) else {
         return Ok(());
     };
@@ -44,13 +44,13 @@ pub fn judge(content: &str, name: &ArtifactName, definition: &Definition) -> Res
         {
             let steps = read(content, &artifact.format, &field.field)?;
             engine::usable_steps(definition, work, &steps)
-                .map_err(|reason| format!("`{}` is no plan: {reason}", field.field))?;
+                .map_err(|reason| format!("`{}` is not a plan: {reason}", field.field))?;
         }
     }
     Ok(())
 }
 
-/// An artifact may have no steps where its outcome leads elsewhere.
+/// An artifact may have no steps if its outcome leads elsewhere.
 fn is_there(content: &str, format: &Format, field: &str) -> bool {
     let value = match format {
         Format::Json { .. } => document::json(content).ok(),
@@ -98,7 +98,7 @@ fn title(fields: &Map<String, Value>) -> Result<String, String> {
     }
 }
 
-/// Two spellings are known. Both at once would leave open which one holds.
+/// Two spellings are known. With both at once it would be unclear which one counts.
 fn needs(fields: &Map<String, Value>) -> Result<Vec<StepId>, String> {
     let value = match (fields.get("needs"), fields.get("depends_on")) {
         (Some(_), Some(_)) => return Err(String::from("has both needs and depends_on")),

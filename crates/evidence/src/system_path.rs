@@ -1,6 +1,6 @@
-//! The folders of the system in which programs are found.
+//! The system's folders for programs.
 
-/// Where programs are looked for in the end, whatever the caller's own folders are.
+/// Searched last, after the caller's own folders.
 pub const SYSTEM_PATH: [&str; 8] = [
     "/usr/local/sbin",
     "/usr/local/bin",

@@ -1,4 +1,4 @@
-//! Text from outside, made safe to print: the terminal obeys none of it.
+//! Text from outside, made safe to print: without control sequences.
 
 pub use engine::safe;
 

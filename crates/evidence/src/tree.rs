@@ -1,8 +1,8 @@
-//! The tree that evidence is bound to: every file that counts, with its content's hash.
+//! The tree that evidence is bound to: every file that counts, with the hash of its content.
 //!
-//! With git these are the tracked and the unignored files, of nested repositories too; without git,
-//! all files of the folder. `.git`, views and declared artifacts do not count. Rules that hide files
-//! without being files of the tree do: whoever changes them, changes the tree.
+//! With git these are the tracked and the unignored files, also of nested repositories; without
+//! git, all files of the folder. `.git`, views and declared artifacts do not count. Ignore rules
+//! outside of the tree do: a change of them changes the tree.
 
 mod cache;
 mod listing;
@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::beneath::{self, Folder, Refused};
 use crate::content::hash;
 use crate::error::Error;
-use crate::looking::Looking;
+use crate::look_context::LookContext;
 use crate::path::PathShape;
 use crate::project::Project;
 
@@ -26,9 +26,9 @@ pub use crate::escape::escape;
 use cache::{Cache, StatKey};
 use listing::Listing;
 pub use manifest::changed;
-use manifest::{Kind, Line};
+use manifest::{EntryKind, ManifestLine};
 
-/// A tree's manifest and the hash of it, which is the tree's hash.
+/// A tree's manifest and its hash, which is the tree's hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     pub hash: Hash,
@@ -36,7 +36,7 @@ pub struct Tree {
 }
 
 /// Reads the tree of the project as it is now.
-pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
+pub fn read(looking: &LookContext<'_>) -> Result<Tree, Error> {
     let left_out = Excluded::of(looking);
     let project = looking.project;
     let mut cache = Cache::load(looking.cache, &project.root);
@@ -61,25 +61,25 @@ pub fn read(looking: &Looking<'_>) -> Result<Tree, Error> {
     })
 }
 
-/// What the run was started for counts also where git ignores it: an agent may write the rules of git.
-fn named<'a>(looking: &Looking<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+/// The run's task file counts even if git ignores it: an agent may write ignore rules.
+fn named<'a>(looking: &LookContext<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
     let params = looking.pipeline.definition().params.iter();
     let paths = params.filter(|(_, param)| param.meaning == Meaning::Path);
     let run = looking.run;
     paths.filter_map(|(name, _)| run.params.get(name).map(String::as_str))
 }
 
-/// The paths of the files that git tracks or does not ignore, of nested repositories too; sorted.
-/// A tracked file that was deleted is among them.
+/// The paths of the files that git tracks or does not ignore, also of nested repositories; sorted.
+/// Deleted tracked files are included.
 pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
     listing::list(project).map(|listing| listing.files)
 }
 
-/// The paths that do not count: views and artifacts, of whatever run or step.
+/// The paths that do not count: views and artifacts of any run or step.
 struct Excluded(Vec<PathShape>);
 
 impl Excluded {
-    fn of(looking: &Looking<'_>) -> Self {
+    fn of(looking: &LookContext<'_>) -> Self {
         let definition = looking.pipeline.definition();
         let views = definition.views.iter().map(|view| view.path.as_str());
         let artifacts =
@@ -102,7 +102,7 @@ impl Excluded {
     }
 }
 
-/// Reads files below a root. The list is sorted, so the folder of one file is mostly that of the next.
+/// Reads files below a root. The list is sorted, so consecutive files mostly share a folder.
 struct Reader {
     root: Folder,
     open: Option<(Vec<u8>, Option<Folder>)>,
@@ -120,15 +120,17 @@ impl Reader {
         })
     }
 
-    /// The line of one file, or none if it is gone: a deleted file shows by its absence.
-    fn line(&mut self, path: &[u8], cache: &mut Cache) -> Result<Option<Line>, Error> {
+    /// The line of one file; `None` if it is gone: a deleted file has no line.
+    fn line(&mut self, path: &[u8], cache: &mut Cache) -> Result<Option<ManifestLine>, Error> {
         match self.look(path, cache) {
             Ok(line) => Ok(Some(line)),
-            // Behind a link or a file that took a folder's place there is nothing of the project.
+            // Behind a link, or a file in place of a folder, is nothing of the project.
             Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(None),
-            Err(Refused::NotAFile(what)) => {
-                Ok(Some(Line::new(Kind::Other, hash(what.as_bytes()), path)))
-            }
+            Err(Refused::NotAFile(what)) => Ok(Some(ManifestLine::new(
+                EntryKind::Other,
+                hash(what.as_bytes()),
+                path,
+            ))),
             Err(Refused::Io(cause)) => Err(Error::Unreadable {
                 path: escape(path),
                 cause,
@@ -136,7 +138,7 @@ impl Reader {
         }
     }
 
-    fn look(&mut self, path: &[u8], cache: &mut Cache) -> Result<Line, Refused> {
+    fn look(&mut self, path: &[u8], cache: &mut Cache) -> Result<ManifestLine, Refused> {
         let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
             Some(slash) => (&path[..slash], &path[slash + 1..]),
             None => (&path[..0], path),
@@ -148,26 +150,26 @@ impl Reader {
         match beneath::kind(&stat) {
             FileType::Symlink => {
                 let target = folder.link(name).map_err(Refused::Io)?;
-                Ok(Line::new(Kind::Link, hash(&target), path))
+                Ok(ManifestLine::new(EntryKind::Link, hash(&target), path))
             }
             FileType::RegularFile => {
                 let kind = if stat.st_mode & 0o100 == 0 {
-                    Kind::File
+                    EntryKind::File
                 } else {
-                    Kind::Program
+                    EntryKind::Program
                 };
                 let stat_key = StatKey::of(&stat);
                 let content = match cache.get(path, &stat_key) {
                     Some(content) => content,
                     None => cache.put(path, stat_key, content_hash(folder, name)?),
                 };
-                Ok(Line::new(kind, content, path))
+                Ok(ManifestLine::new(kind, content, path))
             }
             other => Err(Refused::NotAFile(beneath::description(other))),
         }
     }
 
-    /// The open folder of this path; `None` if it is not there without following a link.
+    /// The open folder of this path; `None` if it does not exist without following a link.
     fn folder(&mut self, path: &[u8]) -> Result<Option<&Folder>, Refused> {
         if path.is_empty() {
             return Ok(Some(&self.root));
@@ -184,7 +186,7 @@ impl Reader {
     }
 }
 
-/// The hash of a file's content, read piece by piece: a huge file costs time, not memory.
+/// The hash of a file's content, read in pieces: a huge file costs time, not memory.
 fn content_hash(folder: &Folder, name: &[u8]) -> Result<Hash, Refused> {
     let (mut file, _) = folder.file(name)?;
     let mut digest = Sha256::new();

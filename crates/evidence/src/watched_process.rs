@@ -1,8 +1,7 @@
-//! One process under watch: its input written, its output read, its time limited, its group ended.
+//! Watches one process: writes its input, reads its output, limits its time, kills its group.
 //!
-//! Checks, agents at work, short subprocesses and the hooks of `prove-guards` are all watched by this
-//! one loop. What a caller does with the output, and for which reasons of its own it stops waiting,
-//! is its own matter: it hands in a closure.
+//! Checks, agents, short subprocesses and the hooks of `prove-guards` all use this loop. The
+//! caller's closure handles the output and may stop the wait.
 
 use std::fs::File;
 use std::io::{self, PipeReader, Read as _, Write as _};
@@ -19,8 +18,8 @@ use rustix::io::Errno;
 
 use crate::group::Group;
 
-/// How long output is still read after the group was ended. A process that left the group may hold
-/// the pipe open, and we do not wait for it.
+/// How long output is still read after the kill. A process that left the group may keep the pipe
+/// open, and we do not wait for it.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
 /// How much is read at once.
@@ -32,51 +31,51 @@ pub struct WatchedProcess {
     output: Output,
 }
 
-/// What ends a wait, besides the process and the caller.
+/// Limits of a wait.
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub struct WatchLimits<'a> {
     pub deadline: Instant,
     pub stop: Option<&'a AtomicBool>,
-    /// How long we wait at most between two looks at the process.
+    /// The longest time between two polls of the process.
     pub tick: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Also both streams, where the process writes them into one pipe.
+    /// Also both streams, if the process writes them into one pipe.
     Stdout,
     Stderr,
 }
 
-/// What one round of waiting brought.
+/// The result of one round of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard<'a> {
+pub enum OutputEvent<'a> {
     Bytes(Stream, &'a [u8]),
-    /// The stream was closed. The process may go on without it.
+    /// The stream was closed. The process may continue without it.
     End(Stream),
     /// A tick passed.
     Nothing,
 }
 
-/// What the next round begins with, when the caller goes on waiting.
+/// What the next round starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A look whether the process has ended.
+    /// Poll whether the process has ended.
     Look,
-    /// More output, even if the process has ended. The limits hold all the same.
+    /// Read more output, even if the process has ended. The limits still apply.
     Read,
-    /// More output as long as a stream is open, then a look.
+    /// Read while a stream is open, then poll.
     ReadToEnd,
 }
 
 /// Why the wait is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waited<B> {
+pub enum WaitResult<B> {
     Ended,
     TimedOut,
     /// The stop flag was set.
     Stopped,
-    /// The caller broke off, for this reason.
+    /// The caller stopped the wait, for this reason.
     Broken(B),
 }
 
@@ -98,15 +97,15 @@ impl WatchedProcess {
         Ok(Self { group, output })
     }
 
-    /// Starts a command that writes into the other end of this pipe. The command is dropped with its
-    /// copies of that end: as long as one is open, the output does not end.
+    /// Starts a command that writes into the other end of this pipe. The command is dropped with
+    /// its copies of that end: while one is open, the output does not end.
     pub fn start_with_pipe(mut command: Command, pipe: PipeReader) -> io::Result<Self> {
         let group = Group::start(&mut command)?;
         let output = Output::of(vec![(Stream::Stdout, File::from(OwnedFd::from(pipe)))]);
         Ok(Self { group, output })
     }
 
-    /// The number of the process and of its group.
+    /// The id of the process and of its group.
     pub fn id(&self) -> u32 {
         self.group.id()
     }
@@ -123,32 +122,32 @@ impl WatchedProcess {
         self.group.has_ended()
     }
 
-    /// Waits for its end, for a limit, or until the caller breaks off. The closure gets the output as
-    /// it comes, and is called at least once in each tick.
+    /// Waits for its end, for a limit, or until the caller stops the wait. The closure gets the
+    /// output as it arrives, and is called at least once in each tick.
     pub fn wait<B>(
         &mut self,
-        limits: &Limits<'_>,
-        mut each: impl FnMut(Heard<'_>) -> ControlFlow<B, Next>,
-    ) -> io::Result<Waited<B>> {
+        limits: &WatchLimits<'_>,
+        mut each: impl FnMut(OutputEvent<'_>) -> ControlFlow<B, Next>,
+    ) -> io::Result<WaitResult<B>> {
         let mut next = Next::Read;
         loop {
             if limits.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(Waited::Stopped);
+                return Ok(WaitResult::Stopped);
             }
             if self.is_due(next) && self.group.has_ended()? {
-                return Ok(Waited::Ended);
+                return Ok(WaitResult::Ended);
             }
             if Instant::now() >= limits.deadline {
-                return Ok(Waited::TimedOut);
+                return Ok(WaitResult::TimedOut);
             }
             next = match each(self.output.read(limits.tick)?) {
                 ControlFlow::Continue(next) => next,
-                ControlFlow::Break(reason) => return Ok(Waited::Broken(reason)),
+                ControlFlow::Break(reason) => return Ok(WaitResult::Broken(reason)),
             };
         }
     }
 
-    /// Is it time for a look at the process?
+    /// Is it time to poll the process?
     fn is_due(&self, next: Next) -> bool {
         match next {
             Next::Look => true,
@@ -185,10 +184,10 @@ impl Output {
         Self { streams, buffer }
     }
 
-    /// Reads what is left, for a moment at most, or until the closure breaks off.
+    /// Reads the remaining output, with a time limit, or until the closure stops it.
     pub fn drain<B>(
         &mut self,
-        mut each: impl FnMut(Heard<'_>) -> ControlFlow<B>,
+        mut each: impl FnMut(OutputEvent<'_>) -> ControlFlow<B>,
     ) -> io::Result<Option<B>> {
         let until = Instant::now() + LAST_OUTPUT;
         while !self.streams.is_empty() {
@@ -204,31 +203,32 @@ impl Output {
     }
 
     /// Reads one piece from one stream, or waits this long.
-    fn read(&mut self, patience: Duration) -> io::Result<Heard<'_>> {
+    fn read(&mut self, patience: Duration) -> io::Result<OutputEvent<'_>> {
         if self.streams.is_empty() {
             thread::sleep(patience);
-            return Ok(Heard::Nothing);
+            return Ok(OutputEvent::Nothing);
         }
         let Some(at) = self.ready(patience)? else {
-            return Ok(Heard::Nothing);
+            return Ok(OutputEvent::Nothing);
         };
-        // The stream that was read goes to the end, so that a busy one does not shut out the other.
+        // The stream that was read goes to the end of the list, so that a busy one does not starve
+        // the other.
         let (stream, mut pipe) = self.streams.remove(at);
         match pipe.read(&mut self.buffer) {
-            Ok(0) => Ok(Heard::End(stream)),
+            Ok(0) => Ok(OutputEvent::End(stream)),
             Ok(length) => {
                 self.streams.push((stream, pipe));
-                Ok(Heard::Bytes(stream, &self.buffer[..length]))
+                Ok(OutputEvent::Bytes(stream, &self.buffer[..length]))
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 self.streams.push((stream, pipe));
-                Ok(Heard::Nothing)
+                Ok(OutputEvent::Nothing)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// The first stream that has something for us, at the latest after this time.
+    /// The first readable stream, at the latest after this time.
     fn ready(&self, patience: Duration) -> io::Result<Option<usize>> {
         let timeout = Timespec {
             tv_sec: patience.as_secs().try_into().unwrap_or(i64::MAX),
@@ -260,16 +260,16 @@ mod tests {
         WatchedProcess::start(&mut command).unwrap()
     }
 
-    fn limits(milliseconds: u64) -> Limits<'static> {
-        Limits {
+    fn limits(milliseconds: u64) -> WatchLimits<'static> {
+        WatchLimits {
             deadline: Instant::now() + Duration::from_millis(milliseconds),
             stop: None,
             tick: TICK,
         }
     }
 
-    /// Goes on until the process has ended.
-    fn go_on(_: Heard<'_>) -> ControlFlow<(), Next> {
+    /// Continues until the process has ended.
+    fn go_on(_: OutputEvent<'_>) -> ControlFlow<(), Next> {
         ControlFlow::Continue(Next::Look)
     }
 
@@ -278,19 +278,22 @@ mod tests {
         let mut process = shell("cat; echo err >&2; exit 3");
         process.write_input(b"in");
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let mut keep = |heard: Heard<'_>| match heard {
-            Heard::Bytes(Stream::Stdout, bytes) => stdout.extend_from_slice(bytes),
-            Heard::Bytes(Stream::Stderr, bytes) => stderr.extend_from_slice(bytes),
-            Heard::End(_) | Heard::Nothing => {}
+        let mut keep = |event: OutputEvent<'_>| match event {
+            OutputEvent::Bytes(Stream::Stdout, bytes) => stdout.extend_from_slice(bytes),
+            OutputEvent::Bytes(Stream::Stderr, bytes) => stderr.extend_from_slice(bytes),
+            OutputEvent::End(_) | OutputEvent::Nothing => {}
         };
-        let each = |heard: Heard<'_>| {
-            keep(heard);
+        let each = |event: OutputEvent<'_>| {
+            keep(event);
             ControlFlow::<(), _>::Continue(Next::Look)
         };
-        assert_eq!(process.wait(&limits(60_000), each).unwrap(), Waited::Ended);
+        assert_eq!(
+            process.wait(&limits(60_000), each).unwrap(),
+            WaitResult::Ended
+        );
         let (exit, mut output) = process.end().unwrap();
-        let rest = |heard: Heard<'_>| {
-            keep(heard);
+        let rest = |event: OutputEvent<'_>| {
+            keep(event);
             ControlFlow::<()>::Continue(())
         };
         output.drain(rest).unwrap();
@@ -301,15 +304,18 @@ mod tests {
     #[test]
     fn a_wait_ends_at_the_deadline_at_the_stop_flag_and_when_the_caller_breaks_off() {
         let mut process = shell("echo there; sleep 60");
-        assert_eq!(process.wait(&limits(20), go_on).unwrap(), Waited::TimedOut);
+        assert_eq!(
+            process.wait(&limits(20), go_on).unwrap(),
+            WaitResult::TimedOut
+        );
         let stop = AtomicBool::new(true);
-        let stopped = Limits {
+        let stopped = WatchLimits {
             stop: Some(&stop),
             ..limits(0)
         };
-        assert_eq!(process.wait(&stopped, go_on).unwrap(), Waited::Stopped);
+        assert_eq!(process.wait(&stopped, go_on).unwrap(), WaitResult::Stopped);
         let broken = process.wait(&limits(60_000), |_| ControlFlow::Break("enough"));
-        assert_eq!(broken.unwrap(), Waited::Broken("enough"));
+        assert_eq!(broken.unwrap(), WaitResult::Broken("enough"));
         assert_eq!(process.end().unwrap().0, Exit::Signal(9));
     }
 
@@ -317,17 +323,20 @@ mod tests {
     fn an_end_is_told_only_when_the_caller_has_read_enough() {
         let mut process = shell("printf a; printf b >&2");
         let mut ends = 0;
-        let waited = process.wait(&limits(60_000), |heard| {
-            ends += usize::from(matches!(heard, Heard::End(_)));
+        let waited = process.wait(&limits(60_000), |event| {
+            ends += usize::from(matches!(event, OutputEvent::End(_)));
             ControlFlow::<(), _>::Continue(Next::ReadToEnd)
         });
-        assert_eq!((waited.unwrap(), ends), (Waited::Ended, 2));
+        assert_eq!((waited.unwrap(), ends), (WaitResult::Ended, 2));
     }
 
     #[test]
     fn a_process_that_left_the_group_does_not_keep_the_drain_waiting() {
         let mut process = shell("setsid sh -c 'exec sleep 20' & echo there");
-        assert_eq!(process.wait(&limits(60_000), go_on).unwrap(), Waited::Ended);
+        assert_eq!(
+            process.wait(&limits(60_000), go_on).unwrap(),
+            WaitResult::Ended
+        );
         let (_, mut output) = process.end().unwrap();
         let before = Instant::now();
         output.drain(|_| ControlFlow::<()>::Continue(())).unwrap();

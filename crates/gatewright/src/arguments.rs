@@ -1,6 +1,6 @@
 //! Arguments that several commands share. The doc comments are the help texts.
 
-use runtime::idempotency::LONGEST;
+use runtime::idempotency::LONGEST_KEY;
 use store::Key;
 
 use crate::output::Color;
@@ -33,8 +33,8 @@ pub struct Writing {
 }
 
 fn parse_key(text: &str) -> Result<Key, String> {
-    if text.len() > LONGEST {
-        Err(format!("a key has at most {LONGEST} characters"))
+    if text.len() > LONGEST_KEY {
+        Err(format!("a key has at most {LONGEST_KEY} characters"))
     } else {
         Key::parse(text).map_err(|problem| problem.to_string())
     }

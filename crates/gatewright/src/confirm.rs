@@ -53,7 +53,7 @@ fn judge(answer: &str, word: &str) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(
-            Failure::no(format!("nothing was done, because you did not type {word}"))
+            Failure::refused(format!("nothing was done, because you did not type {word}"))
                 .hint("retry if you mean it"),
         )
     }

@@ -50,12 +50,12 @@ impl Play {
             .prefix("gatewright-demo-")
             .tempdir();
         let folder = folder.map_err(|cause| {
-            Failure::outside(format!("cannot make a temporary folder ({cause})"))
+            Failure::environment(format!("cannot make a temporary folder ({cause})"))
                 .hint("set TMPDIR to a writable folder")
         })?;
         let (project, state) = (folder.path().join("project"), folder.path().join("state"));
         std::fs::create_dir(&project).map_err(Failure::file("make", &project))?;
-        let context = context.elsewhere(project, state);
+        let context = context.relocated(project, state);
         Ok(Self { folder, context })
     }
 

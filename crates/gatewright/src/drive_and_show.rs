@@ -1,8 +1,8 @@
 //! Drives a run at the terminal: shows the progress, and prints the status at the end.
 
 use engine::{Driver, RunId, Status};
+use runner::drive_options::DriveEnd;
 use runner::drive_options::DriveOptions;
-use runner::drive_options::LeftOff;
 use runner::drive_run;
 use runner::progress;
 use runtime::context::Context;
@@ -27,7 +27,7 @@ pub fn drive(
     // Do not report the end twice.
     let over = engine::is_over(&opened.pipeline, opened.run());
     if over && opened.run().dispatches.is_empty() {
-        let left = LeftOff::Over(engine::status(&opened.pipeline, opened.run()));
+        let left = DriveEnd::Over(engine::status(&opened.pipeline, opened.run()));
         tell(output, &opened, &left)?;
         return Ok(exit(&left));
     }
@@ -48,7 +48,7 @@ fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
         Driver::ByHand => "by hand: have the agents work, then tell with `gatewright report`",
         Driver::Guarded => "by its session: go on there",
     };
-    Err(Failure::no(format!("{run} is driven {how}"))
+    Err(Failure::refused(format!("{run} is driven {how}"))
         .hint(format!("`gatewright next {run}` shows what comes next")))
 }
 
@@ -64,17 +64,17 @@ fn visited(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<engine::St
     Ok(progress::visited(&entries))
 }
 
-fn tell(output: &mut Output, opened: &OpenRun, left: &LeftOff) -> Result<(), Failure> {
+fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Failure> {
     let run = &opened.run().id;
     let (line, hint) = match left {
-        LeftOff::Over(status) => (format!("{run} {}", status.word()), None),
-        LeftOff::Waiting(why) => (
+        DriveEnd::Over(status) => (format!("{run} {}", status.word()), None),
+        DriveEnd::Waiting(why) => (
             format!("{run} waits for a person: {}", views::line(why)),
             Some(format!(
                 "`gatewright next {run}` says what can be done; then `gatewright resume {run}`"
             )),
         ),
-        LeftOff::Stopped => (
+        DriveEnd::Stopped => (
             format!("{run} stopped"),
             Some(format!("`gatewright resume {run}` goes on where it was")),
         ),
@@ -88,11 +88,11 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &LeftOff) -> Result<(), Fai
     Ok(())
 }
 
-pub fn exit(left: &LeftOff) -> Exit {
+pub fn exit(left: &DriveEnd) -> Exit {
     match left {
-        LeftOff::Over(Status::Completed) => Exit::Success,
-        LeftOff::Over(_) => Exit::No,
-        LeftOff::Waiting(_) => Exit::Waiting,
-        LeftOff::Stopped => Exit::Interrupted,
+        DriveEnd::Over(Status::Completed) => Exit::Success,
+        DriveEnd::Over(_) => Exit::No,
+        DriveEnd::Waiting(_) => Exit::Waiting,
+        DriveEnd::Stopped => Exit::Interrupted,
     }
 }

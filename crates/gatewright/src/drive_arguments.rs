@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use engine::StageName;
 use runner::agent::choice::Runner;
 use runner::drive_options::DriveOptions;
-use runner::drive_options::Patience;
-use runner::slots::{self, Limits};
+use runner::drive_options::WhenWaiting;
+use runner::slots::{self, AgentLimits};
 use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
@@ -53,10 +53,10 @@ pub struct OrchestratorArguments {
 impl OrchestratorArguments {
     pub fn options(&self) -> Result<DriveOptions, Failure> {
         Ok(DriveOptions {
-            patience: if self.wait {
-                Patience::Stay
+            when_waiting: if self.wait {
+                WhenWaiting::Stay
             } else {
-                Patience::Leave
+                WhenWaiting::Exit
             },
             limits: self.at_once.limits(),
             stop: signals::watch()?,
@@ -65,8 +65,8 @@ impl OrchestratorArguments {
 }
 
 impl LimitArguments {
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn limits(&self) -> AgentLimits {
+        AgentLimits {
             agents: self.agents,
             runners: self.limits.iter().cloned().collect(),
         }

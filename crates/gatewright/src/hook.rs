@@ -176,7 +176,7 @@ fn enrolled(
     known.learn(|facts| facts.event = Some(event));
     let payload = Rc::new(payload);
     let context = Context::at(environment, guarded::folder(input, &payload));
-    let context = context.hurried(watched(known, caller, &payload));
+    let context = context.with_delay_hook(watched(known, caller, &payload));
     if input.is_long() {
         context.expect_delay();
     }

@@ -30,7 +30,7 @@ use plan::Plan;
 use program::OurProgram;
 use record::{InstallRecord, RecordFolder};
 use runtime::context::Context;
-use runtime::definition::Trouble;
+use runtime::definition::DefinitionError;
 use runtime::enrolment::{self, Installed};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
@@ -87,7 +87,10 @@ impl PreparedInstall {
 }
 
 /// Plans an installation. Writes nothing.
-pub fn prepare(context: &Context, request: &InstallRequest) -> Result<PreparedInstall, Trouble> {
+pub fn prepare(
+    context: &Context,
+    request: &InstallRequest,
+) -> Result<PreparedInstall, DefinitionError> {
     let state = context.state()?;
     let program = OurProgram::of_process(&context.environment)?;
     match request.target {
@@ -120,7 +123,7 @@ fn in_project(
     request: &InstallRequest,
     state: State,
     program: OurProgram,
-) -> Result<PreparedInstall, Trouble> {
+) -> Result<PreparedInstall, DefinitionError> {
     let project = project(context, &state)?;
     let record = RecordFolder::of(&state, &project.root)
         .read()?
@@ -193,7 +196,7 @@ pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Fail
 /// The folder of a person's own settings, with symlinks resolved.
 pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     let folder = environment.settings_folder().ok_or_else(|| {
-        Failure::outside("cannot find your user settings").hint(format!(
+        Failure::environment("cannot find your user settings").hint(format!(
             "set HOME or {} to an absolute path",
             host::PLACES.folder_variable
         ))

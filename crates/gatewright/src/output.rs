@@ -165,7 +165,7 @@ impl Output {
 
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.data.write(bytes).map_err(|cause| {
-            Failure::outside(format!("cannot write to stdout ({cause})"))
+            Failure::environment(format!("cannot write to stdout ({cause})"))
                 .hint("the command itself was done")
         })
     }

@@ -28,7 +28,7 @@ use gates::{CaseResult, Gate};
 use hook_commands::HookCommands;
 pub use report::{Detail, json, text};
 use runtime::context::Context;
-use runtime::definition::Trouble;
+use runtime::definition::DefinitionError;
 use runtime::enrolment;
 use runtime::failure::Failure;
 
@@ -66,7 +66,7 @@ pub fn installed(context: &Context) -> Result<Vec<String>, Failure> {
 }
 
 /// Proves the guards of this pipeline.
-pub fn prove(context: &Context, word: &str) -> Result<Proof, Trouble> {
+pub fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionError> {
     let begun = Instant::now();
     let project = Project::find(&context.folder).map_err(Failure::from)?;
     let chosen = prepare::choose(context, &project, word)?;

@@ -4,7 +4,7 @@ use engine::Run;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::idempotency::{self, Command};
+use runtime::idempotency::{self, KeyedCommand};
 use runtime::transact::{self, Request};
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Key, StoredRun};
@@ -21,12 +21,12 @@ pub fn act(
     output: &mut Output,
     run: Option<&str>,
     writing: &Writing,
-    command: &Command<'_>,
+    command: &KeyedCommand<'_>,
     make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
-    let key = idempotency::of_run(&workspace, &stored, writing.key.as_ref(), command)?;
+    let key = idempotency::run_key(&workspace, &stored, writing.key.as_ref(), command)?;
     do_it(&mut workspace, output, stored, &key, make)
 }
 
@@ -39,13 +39,13 @@ pub fn act_confirmed(
     output: &mut Output,
     run: Option<&str>,
     writing: &Writing,
-    command: &Command<'_>,
+    command: &KeyedCommand<'_>,
     lost: impl FnOnce(&Workspace<'_>, &OpenRun) -> Result<String, Failure>,
     make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
-    let key = idempotency::of_run(&workspace, &stored, writing.key.as_ref(), command)?;
+    let key = idempotency::run_key(&workspace, &stored, writing.key.as_ref(), command)?;
     if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
         return report::tell(&decided, output);
     }

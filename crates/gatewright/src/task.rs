@@ -14,7 +14,9 @@ pub fn read(typed: &str) -> Result<String, Failure> {
     };
     if task.len() > MOST_BYTES {
         let message = format!("the task is longer than {MOST_BYTES} bytes");
-        return Err(Failure::no(message).hint("put it into a file of the project and name that"));
+        return Err(
+            Failure::refused(message).hint("put it into a file of the project and name that")
+        );
     }
     if task.trim().is_empty() {
         Err(Failure::usage("the task is empty").hint("say what is to be done"))
@@ -28,7 +30,7 @@ fn from(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|cause| {
-        Failure::outside(format!("cannot read the task ({cause})")).hint("retry")
+        Failure::environment(format!("cannot read the task ({cause})")).hint("retry")
     })?;
     // A text that was cut inside a character is too long anyway.
     match String::from_utf8(bytes) {
@@ -36,7 +38,7 @@ fn from(input: impl Read) -> Result<String, Failure> {
         Err(problem) if problem.as_bytes().len() > MOST_BYTES => {
             Ok(String::from_utf8_lossy(problem.as_bytes()).into_owned())
         }
-        Err(_) => Err(Failure::no("the task is not UTF-8").hint("write it as text")),
+        Err(_) => Err(Failure::refused("the task is not UTF-8").hint("write it as text")),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Workers that we start ourselves: who is due, what it is started with, how it is watched and judged.
+//! Workers that the runner starts itself: choosing them, starting them, watching and judging them.
 //!
-//! The dispatch is in the journal before the worker begins. While we live we hold a lock that is
-//! named in the dispatch, so whoever comes next sees whether the work is still going on.
+//! The dispatch is in the journal before the worker starts. This process holds a lock that the
+//! dispatch names, so the next orchestrator can see whether the work still runs.
 
 pub mod choice;
 pub mod conversation;

@@ -1,47 +1,47 @@
-//! Backoff: runs that could not be decided, and when each is tried again.
+//! Backoff: delays the next try of runs that could not be driven.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use engine::RunId;
 
-/// The first wait. It doubles with each setback of the same run.
+/// The first delay. It doubles with each failure of the same run.
 const FIRST: Duration = Duration::from_secs(4);
 
 const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Debug, Default)]
-pub struct Backoff(BTreeMap<RunId, Setback>);
+pub struct Backoff(BTreeMap<RunId, Delay>);
 
 #[derive(Debug)]
-struct Setback {
+struct Delay {
     times: u32,
     until: Instant,
 }
 
 impl Backoff {
-    /// This run could not be decided: it rests for a while.
-    pub fn note(&mut self, run: RunId, now: Instant) {
-        let setback = self.0.entry(run).or_insert(Setback {
+    /// This run could not be driven: it waits.
+    pub fn failed(&mut self, run: RunId, now: Instant) {
+        let delay = self.0.entry(run).or_insert(Delay {
             times: 0,
             until: now,
         });
-        let factor = 1u32 << setback.times.min(16);
-        setback.times += 1;
-        setback.until = now + FIRST.saturating_mul(factor).min(LONGEST);
+        let factor = 1u32 << delay.times.min(16);
+        delay.times += 1;
+        delay.until = now + FIRST.saturating_mul(factor).min(LONGEST);
     }
 
-    /// This run was decided to a rest. What was in the way of the others may have gone with it.
-    pub fn passed(&mut self, run: &RunId, now: Instant) {
+    /// This run was driven to an end. What blocked the others may be gone, too.
+    pub fn succeeded(&mut self, run: &RunId, now: Instant) {
         self.0.remove(run);
-        for setback in self.0.values_mut() {
-            setback.until = now;
+        for delay in self.0.values_mut() {
+            delay.until = now;
         }
     }
 
-    /// Does this run still rest?
-    pub fn rests(&self, run: &RunId, now: Instant) -> bool {
-        self.0.get(run).is_some_and(|setback| now < setback.until)
+    /// Does this run still wait?
+    pub fn is_waiting(&self, run: &RunId, now: Instant) -> bool {
+        self.0.get(run).is_some_and(|delay| now < delay.until)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -59,16 +59,19 @@ mod tests {
         let (mut backoff, mut now) = (Backoff::default(), Instant::now());
         let second = Duration::from_secs(1);
         for rest in [4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
-            assert!(!backoff.rests(&run, now));
-            backoff.note(run.clone(), now);
-            assert!(backoff.rests(&run, now + second * (rest - 1)), "{rest}");
+            assert!(!backoff.is_waiting(&run, now));
+            backoff.failed(run.clone(), now);
+            assert!(
+                backoff.is_waiting(&run, now + second * (rest - 1)),
+                "{rest}"
+            );
             now += second * rest;
         }
-        backoff.note(run.clone(), now);
-        assert!(backoff.rests(&run, now) && !backoff.rests(&other, now));
-        backoff.passed(&other, now);
-        assert!(!backoff.rests(&run, now) && !backoff.is_empty());
-        backoff.passed(&run, now);
+        backoff.failed(run.clone(), now);
+        assert!(backoff.is_waiting(&run, now) && !backoff.is_waiting(&other, now));
+        backoff.succeeded(&other, now);
+        assert!(!backoff.is_waiting(&run, now) && !backoff.is_empty());
+        backoff.succeeded(&run, now);
         assert!(backoff.is_empty());
     }
 

@@ -5,31 +5,31 @@ use std::sync::atomic::AtomicBool;
 
 use engine::Status;
 
-use super::slots::Limits;
+use super::slots::AgentLimits;
 
 /// How one process drives a run.
 #[derive(Clone)]
 pub struct DriveOptions {
-    pub patience: Patience,
-    pub limits: Limits,
+    pub when_waiting: WhenWaiting,
+    pub limits: AgentLimits,
     pub stop: Arc<AtomicBool>,
 }
 
-/// Why the orchestrator let a run go.
+/// Why the orchestrator released a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeftOff {
+pub enum DriveEnd {
     Over(Status),
-    /// A person must do something first.
+    /// A person must act first.
     Waiting(String),
-    /// Somebody stopped us; the run goes on with `resume`.
+    /// A signal stopped this process; `resume` continues the run.
     Stopped,
 }
 
-/// What to do where a person is asked and none sits at a terminal.
+/// What to do if a person is asked and nobody sits at a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Leave the run waiting.
-    Leave,
+pub enum WhenWaiting {
+    /// Exit and leave the run waiting.
+    Exit,
     /// Stay until somebody answers elsewhere.
     Stay,
 }

@@ -1,4 +1,4 @@
-//! Drives one run: takes its lease, orchestrates it, and sends a notice of how it stands.
+//! Drives one run: takes its lease, orchestrates it, and sends a notice at the end.
 
 use engine::RunId;
 use runtime::drive_settings::DriveSettings;
@@ -7,27 +7,27 @@ use runtime::notify_target::NotifyTarget;
 use runtime::transact;
 use runtime::workspace::Workspace;
 
-use super::drive_options::{DriveOptions, LeftOff};
+use super::drive_options::{DriveEnd, DriveOptions};
 use super::notify;
 use super::orchestrator::Orchestrator;
 use super::progress::Watcher;
 
-/// Drives a run, and tells whoever wants a notice of what came of it.
+/// Drives a run, and sends a notice if its settings name a target.
 pub fn drive(
     workspace: &mut Workspace<'_>,
     run: &RunId,
     options: &DriveOptions,
     watcher: &mut dyn Watcher,
-) -> Result<LeftOff, Failure> {
+) -> Result<DriveEnd, Failure> {
     let left = Orchestrator::new(workspace, run, options, watcher)?.drive();
     workspace.fence = None;
     let left = left?;
-    let target = DriveSettings::of(&workspace.state, run)?.notify;
+    let target = DriveSettings::load(&workspace.state, run)?.notify;
     let target = target.and_then(|target| NotifyTarget::parse(&target).ok());
     let opened = workspace.read(run)?;
     let status = engine::status(&opened.pipeline, opened.run());
-    let waits = matches!(left, LeftOff::Waiting(_));
-    if let Some(target) = target.filter(|_| waits || notify::is_told(&status))
+    let waits = matches!(left, DriveEnd::Waiting(_));
+    if let Some(target) = target.filter(|_| waits || notify::is_worth_a_notice(&status))
         && let Err(message) = notify::send(workspace, &opened, &target)
     {
         watcher.remark(&message);

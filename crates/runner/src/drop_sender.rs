@@ -1,30 +1,30 @@
-//! A last word: what a thread says at its end, also where a panic is its end.
+//! Sends a message when it is dropped, so that a thread reports its end even after a panic.
 
 use std::sync::mpsc::Sender;
 
-/// Is sent when this goes. Whoever waits for it never waits for a thread that fell.
+/// The receiver never waits for a thread that panicked.
 pub struct DropSender<T> {
     sender: Sender<T>,
     word: Option<T>,
 }
 
 impl<T> DropSender<T> {
-    /// `fallen` is said where nothing else was.
-    pub fn new(sender: Sender<T>, fallen: T) -> Self {
+    /// Sends `on_panic` unless `send` replaces it.
+    pub fn new(sender: Sender<T>, on_panic: T) -> Self {
         Self {
             sender,
-            word: Some(fallen),
+            word: Some(on_panic),
         }
     }
 
-    pub fn say(mut self, word: T) {
+    pub fn send(mut self, word: T) {
         self.word = Some(word);
     }
 }
 
 impl<T> Drop for DropSender<T> {
     fn drop(&mut self) {
-        // Whoever listened may have gone; then nobody wants to know.
+        // The receiver may be gone; then nobody needs the message.
         let _ = self.word.take().map(|word| self.sender.send(word));
     }
 }
@@ -39,11 +39,11 @@ mod tests {
     #[test]
     fn a_thread_that_falls_is_heard_too() {
         let (sender, heard) = mpsc::channel();
-        let (well, fallen) = (sender.clone(), sender);
-        thread::spawn(move || DropSender::new(well, "fell").say("done"));
+        let (well, on_panic) = (sender.clone(), sender);
+        thread::spawn(move || DropSender::new(well, "fell").send("done"));
         assert_eq!(heard.recv(), Ok("done"));
         let thread = thread::spawn(move || {
-            let _last = DropSender::new(fallen, "fell");
+            let _last = DropSender::new(on_panic, "fell");
             panic!("as it must");
         });
         assert!(thread.join().is_err());

@@ -1,4 +1,4 @@
-//! What is due in a run that we drive: told from where it is, by nothing else.
+//! What is due in a headless run. It depends only on the run's state.
 
 use engine::{Next, Status};
 use runtime::failure::Failure;
@@ -10,15 +10,15 @@ use crate::agent::choice::{self, Choice, Starter};
 pub enum Due {
     /// The run is over.
     Over(Status),
-    /// A person is asked, or must decide how it goes on.
+    /// A person must answer, or decide how the run continues.
     Person(String),
-    /// The commands of the present stage.
+    /// The commands of the current stage.
     Check,
-    /// These may begin now; others may be at work.
+    /// These may start now; others may be at work.
     Workers(Vec<Choice>),
-    /// Somebody has worked in an open stage: a person says whether it is done.
+    /// An agent has worked in an open stage: a person says whether it is done.
     Finish,
-    /// Those who are at work must end first.
+    /// Current workers must end first.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ pub fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Fail
             Due::Finish
         } else {
             Due::Person(format!(
-                "nobody leads on from {}: skip it, or cancel the run",
+                "no agent ends {}: skip it, or cancel the run",
                 run.position.stage
             ))
         });
@@ -56,13 +56,13 @@ pub fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Fail
         false => Ok(Due::Workers(choices)),
         true if is_busy => Ok(Due::Nothing),
         true => Ok(Due::Person(format!(
-            "{} has nobody whom gatewright could start",
+            "{} has no agent that gatewright can start",
             run.position.stage
         ))),
     }
 }
 
-/// An open stage from which no agent leads on by itself.
+/// An open stage that no agent's end leaves.
 fn is_open_end(opened: &OpenRun) -> bool {
     let stage = opened.pipeline.stage(&opened.run().position.stage);
     stage.is_some_and(|stage| {

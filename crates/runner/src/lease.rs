@@ -1,4 +1,4 @@
-//! The lease under which a run is driven: at most one orchestrator writes to it at a time.
+//! The lease of a driven run: at most one orchestrator writes at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +12,13 @@ use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
 
-/// How long a lease holds that nobody renews: so long a frozen orchestrator keeps others out.
+/// How long a lease lasts without renewal. A frozen orchestrator blocks others for that long.
 const TERM: Duration = Duration::from_secs(10);
 
-/// How often it is renewed.
+/// The interval of renewal.
 const RENEWAL: Duration = Duration::from_secs(3);
 
-/// A lease that is ours as long as this lives, or until we slept too long.
+/// Our lease, until it is dropped or another process takes it over.
 pub struct Lease {
     pub fence: Fence,
     /// Ends the renewal.
@@ -28,13 +28,13 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes the lease of a run, at once where its holder is dead.
+    /// Takes the lease of a run, immediately if its holder is dead.
     pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
         let holder = holder();
         let held = workspace.store.lease(run)?;
         let now = match held.as_ref() {
             Some(held) if is_dead(held) => held.until.max(clock::now()),
-            _ => clock::now(),
+            Some(_) | None => clock::now(),
         };
         let claim = Claim::Acquire {
             holder: &holder,
@@ -45,17 +45,22 @@ impl Lease {
             .store
             .claim(run, &claim)
             .map_err(|error| match error {
-                store::Error::Held { holder, .. } => Failure::no(format!(
+                store::Error::Held { holder, .. } => Failure::refused(format!(
                     "{run} is driven by another gatewright ({})",
-                    told(&holder)
+                    process_name(&holder)
                 ))
-                .hint(format!("`gatewright status {run}` shows how it goes")),
+                .hint(format!("`gatewright status {run}` shows its progress")),
                 other => other.into(),
             })?;
-        Ok(Self::renewed(lease.fence, run, workspace.store.another()?))
+        Ok(Self::renewed(
+            lease.fence,
+            run,
+            workspace.store.for_thread()?,
+        ))
     }
 
-    /// Invariant: the lease is given back by the thread that renewed it, so never renewed after that.
+    /// Invariant: the thread that renews the lease also releases it, so it is never renewed
+    /// afterwards.
     fn renewed(fence: Fence, run: &RunId, mut store: Handle) -> Self {
         let (end, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicBool::new(false));
@@ -66,8 +71,8 @@ impl Lease {
                 while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
                     let until = after(clock::now(), TERM);
                     let claim = Claim::Renew { fence, until };
-                    // A store that is busy now is asked again: a lease that ran out is still ours until
-                    // somebody else takes it.
+                    // A busy store is asked again: an expired lease is still ours until another
+                    // process takes it.
                     if let Err(store::Error::Fenced { .. }) = store.claim(&id, &claim) {
                         seen.store(true, Ordering::Relaxed);
                         return;
@@ -83,7 +88,7 @@ impl Lease {
         }
     }
 
-    /// Has somebody else taken it?
+    /// Has another process taken it?
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
@@ -98,10 +103,10 @@ impl Drop for Lease {
     }
 }
 
-/// Who drives a run now, if anybody does.
+/// The process that drives a run now, if any.
 pub fn driver(held: Option<&Held>) -> Option<String> {
     let held = held.filter(|held| held.until > clock::now() && !is_dead(held))?;
-    Some(told(&held.holder))
+    Some(process_name(&held.holder))
 }
 
 fn after(now: Time, term: Duration) -> Time {
@@ -109,7 +114,7 @@ fn after(now: Time, term: Duration) -> Time {
     Time(now.0.saturating_add(term))
 }
 
-/// This process: its machine, its number, and when it began.
+/// This process: machine, id and start time.
 fn holder() -> String {
     let id = std::process::id();
     let started = evidence::process::find(id).map_or(0, |process| process.started);
@@ -122,12 +127,12 @@ fn machine() -> String {
     name.split_whitespace().collect::<Vec<_>>().join("-")
 }
 
-/// A holder on this machine whose process is gone. Of another machine nothing is known.
+/// Is the holder a dead process of this machine? Processes of other machines are unknown.
 fn is_dead(held: &Held) -> bool {
     let Some((machine_name, process)) = parse(&held.holder) else {
         return false;
     };
-    machine_name == machine() && evidence::process::life(&process) == ProcessState::Gone
+    machine_name == machine() && evidence::process::state(&process) == ProcessState::Gone
 }
 
 fn parse(holder: &str) -> Option<(&str, Process)> {
@@ -140,7 +145,7 @@ fn parse(holder: &str) -> Option<(&str, Process)> {
     Some((machine, process))
 }
 
-fn told(holder: &str) -> String {
+fn process_name(holder: &str) -> String {
     match parse(holder) {
         Some((_, process)) => format!("process {}", process.id),
         None => views::line(holder),

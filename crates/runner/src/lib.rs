@@ -1,5 +1,5 @@
-//! Drives headless runs: starts the agents, checks what they leave, asks people where the pipeline says
-//! so, and goes on after a kill. It reports progress as events; drawing them is the command's.
+//! Drives headless runs: starts agents, checks their artifacts, asks people where the pipeline says
+//! so, and recovers after a kill. It reports progress as events; the command draws them.
 
 pub mod agent;
 pub mod backoff;
@@ -7,12 +7,10 @@ pub mod drive_options;
 pub mod drive_run;
 pub mod drop_sender;
 mod due;
-mod job;
 pub mod lease;
-mod leftovers;
 pub mod notify;
 mod orchestrator;
-mod people;
+mod person_question;
 mod pool;
 pub mod progress;
 pub mod prompt;
@@ -20,5 +18,7 @@ mod recent_journal;
 pub mod recovery;
 pub mod run_step;
 pub mod slots;
+mod stale_files;
 mod step_folder;
+mod worker_task;
 pub mod worktree;

@@ -1,6 +1,6 @@
-//! Notices: a person who is not there is told that a run waits, failed or completed.
+//! Notices: tell an absent person that a run waits, failed or completed.
 //!
-//! A notice that cannot be sent is worth a line, and never a failure of the run.
+//! A notice that cannot be sent is reported, and never fails the run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,17 +19,17 @@ use serde_json::{Value, json};
 
 use crate::agent::spawn_spec::NETWORK;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Is this worth a notice?
-pub fn is_told(status: &Status) -> bool {
+pub fn is_worth_a_notice(status: &Status) -> bool {
     match status {
         Status::Waiting(_) | Status::Failed | Status::Completed => true,
         Status::Queued | Status::Running | Status::Cancelled => false,
     }
 }
 
-/// Tells how the run is going. What went wrong is a line for people.
+/// Sends the run's status. The error is a line for people.
 pub fn send(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -37,10 +37,10 @@ pub fn send(
 ) -> Result<(), String> {
     let sent = prepared(workspace, opened).map_err(|failure| failure.to_string());
     sent.and_then(|sender| sender.send(target))
-        .map_err(|why| format!("{} was not told: {why}", target.shown()))
+        .map_err(|why| format!("the notice to {} was not sent: {why}", target.shown()))
 }
 
-fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failure> {
+fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender, Failure> {
     let folder = workspace.project_of(opened)?.root;
     let search = workspace
         .state
@@ -66,7 +66,7 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failu
     ] {
         variables.insert(name.into(), value.into());
     }
-    Ok(Sender {
+    Ok(NoticeSender {
         body: body(opened, &status, &workspace.context.environment.secrets).to_string(),
         variables,
         search,
@@ -74,13 +74,17 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Sender, Failu
     })
 }
 
-/// What is told.
+/// The JSON body of the notice.
 fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
     let run = opened.run();
     let clean = |text: &str| engine::redact(text, secrets).into_owned();
     let reason = match status {
         Status::Waiting(why) => Some(clean(why)),
-        _ => None,
+        Status::Queued
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => None,
     };
     json!({
         "run": run.id.as_str(),
@@ -93,25 +97,25 @@ fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
     })
 }
 
-struct Sender {
+struct NoticeSender {
     body: String,
     variables: BTreeMap<OsString, OsString>,
     search: SearchPath,
     folder: PathBuf,
 }
 
-impl Sender {
+impl NoticeSender {
     fn send(&self, target: &NotifyTarget) -> Result<(), String> {
         match target {
             NotifyTarget::Address(address) => self.post(address),
             NotifyTarget::Command(words) => {
-                let (word, arguments) = words.split_first().ok_or("it names no program")?;
+                let (word, arguments) = words.split_first().ok_or("the command is empty")?;
                 self.run(&self.program(word)?, arguments)
             }
         }
     }
 
-    /// A person typed the command, so a path in it is theirs.
+    /// A person typed the command, so a path in it is allowed.
     fn program(&self, word: &str) -> Result<PathBuf, String> {
         if word.contains('/') {
             Ok(self.folder.join(word))
@@ -120,10 +124,10 @@ impl Sender {
         }
     }
 
-    /// The address stands in a file that only we can read: a command line can be read by everybody.
+    /// The address is passed in a private file: everybody on the machine can read a command line.
     fn post(&self, address: &str) -> Result<(), String> {
         let curl = check::find("curl", &self.search)?;
-        let cannot = |cause: std::io::Error| format!("no file could be written ({cause})");
+        let cannot = |cause: std::io::Error| format!("cannot write a temporary file ({cause})");
         let mut settings = tempfile::NamedTempFile::new().map_err(cannot)?;
         writeln!(settings, "url = \"{address}\"").map_err(cannot)?;
         let fixed = [
@@ -152,9 +156,9 @@ impl Sender {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.folder);
         command.env_clear().envs(&self.variables);
-        let ended = subprocess::run(&mut command, self.body.as_bytes(), PATIENCE);
+        let ended = subprocess::run(&mut command, self.body.as_bytes(), SEND_TIMEOUT);
         let ended = ended.map_err(|trouble| trouble.to_string())?;
-        ended.well().map(drop)
+        ended.success().map(drop)
     }
 }
 

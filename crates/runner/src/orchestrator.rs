@@ -1,10 +1,10 @@
-//! The orchestrator: one run, decided until it is over, waits for a person, or we are stopped.
+//! The orchestrator: drives one run until it is over, waits for a person, or a signal stops it.
 //!
-//! Every step is one durable transition. What is due is told from the run alone, so a new process finds
-//! what the old one would have done next.
+//! Every step is one durable transition. What is due depends only on the run, so a new process
+//! continues where the old one stopped.
 
-mod asking;
-mod deciding;
+mod ask_decision;
+mod ask_person;
 mod workers;
 
 use std::sync::Arc;
@@ -14,31 +14,31 @@ use std::time::{Duration, Instant};
 use engine::{EngineEvent, Fact, Happening, Reply, Rule, RunId, Time, Who};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
-use runtime::file_lock::PATIENCE;
-use runtime::run_check::{self, Watch};
+use runtime::file_lock::LOCK_TIMEOUT;
+use runtime::run_check::{self, CheckWatch};
 use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, ids, path_collision};
 use store::{Backend as _, Key};
 
-use super::drive_options::{DriveOptions, LeftOff, Patience};
+use super::drive_options::{DriveEnd, DriveOptions, WhenWaiting};
 use super::due::{self, Due};
 use super::lease::{self, Lease};
-use super::pool::{Member, Pool, Report, Shared, What};
-use super::progress::{Glance, Progress, Watcher};
+use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
+use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
 use super::recovery;
-use super::slots::Limits;
-use super::step_folder::Queue;
+use super::slots::AgentLimits;
+use super::step_folder::MergeQueue;
 use crate::agent::choice::Starter;
-use crate::agent::listener::Told;
+use crate::agent::listener::WorkerUpdate;
 use crate::agent::version;
 
-/// How often a picture is drawn again, and signals are looked at.
+/// How often the progress is redrawn and signals are checked.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How often a run that waits for a person is looked at.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How often a run that waits for a person is read again.
+const PERSON_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Orchestrator<'o, 'd> {
     workspace: &'o mut Workspace<'d>,
@@ -46,29 +46,29 @@ pub struct Orchestrator<'o, 'd> {
     settings: DriveSettings,
     starter: Starter,
     lease: Lease,
-    /// Somebody wants all of us to stop. Other runs may listen to it, too, so it is never set here.
+    /// Set by a signal to this process. Other runs may share it, so it is never set here.
     signal: Arc<AtomicBool>,
-    /// This run stops.
+    /// Set when this run must stop.
     stop: Arc<AtomicBool>,
-    patience: Patience,
-    limits: Limits,
-    /// The order in which what parallel workers did comes back.
-    queue: Queue,
+    when_waiting: WhenWaiting,
+    limits: AgentLimits,
+    /// The order in which the changes of parallel workers are merged.
+    merge_queue: MergeQueue,
     pool: Pool,
     watcher: &'o mut dyn Watcher,
     begun: Instant,
-    /// The stage that was told last.
-    told: Option<engine::StageName>,
-    /// What was told last of a pause, so that it is told once.
+    /// The last reported stage.
+    reported_stage: Option<engine::StageName>,
+    /// The last reported pause, so that it is reported once.
     pausing: Option<Time>,
-    /// The version of the run at which a person was asked last.
+    /// The version of the run at which a person was last asked.
     asked: Option<u64>,
-    /// The stage whose commands are run.
+    /// The stage whose check runs.
     checking: Option<engine::StageName>,
-    /// The last entry of which was told what concerns the run's views.
+    /// The last entry that was searched for notes about views.
     noted: u64,
-    /// The agent programs whose version was looked at.
-    versions: version::Asked,
+    /// The agent programs whose version was checked.
+    versions: version::VersionChecks,
 }
 
 impl<'o, 'd> Orchestrator<'o, 'd> {
@@ -79,7 +79,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         options: &DriveOptions,
         watcher: &'o mut dyn Watcher,
     ) -> Result<Self, Failure> {
-        let settings = DriveSettings::of(&workspace.state, run)?;
+        let settings = DriveSettings::load(&workspace.state, run)?;
         let starter = Starter::of(&settings)?;
         let lease = Lease::take(workspace, run)?;
         workspace.fence = Some(lease.fence);
@@ -91,25 +91,25 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             lease,
             signal: Arc::clone(&options.stop),
             stop: Arc::new(AtomicBool::new(false)),
-            patience: options.patience,
+            when_waiting: options.when_waiting,
             limits: options.limits.clone(),
-            queue: Queue::default(),
+            merge_queue: MergeQueue::default(),
             pool: Pool::new(),
             watcher,
             begun: Instant::now(),
-            told: None,
+            reported_stage: None,
             pausing: None,
             asked: None,
             checking: None,
             noted: 0,
-            versions: version::Asked::default(),
+            versions: version::VersionChecks::default(),
         })
     }
 
-    /// Drives the run. However this ends, no worker of ours is left alive.
-    pub fn drive(mut self) -> Result<LeftOff, Failure> {
+    /// Drives the run. However this ends, it leaves no worker of ours alive.
+    pub fn drive(mut self) -> Result<DriveEnd, Failure> {
         let decided = self.drive_on();
-        // Whoever is still at work is ended; its work stays open.
+        // Ends running workers; their work stays open.
         self.stop.store(true, Ordering::Relaxed);
         while !self.pool.is_idle() {
             self.pool.wait(TICK);
@@ -117,16 +117,16 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let left = self.confirmed(decided)?;
         let opened = self.workspace.read(&self.run)?;
         let (status, reason) = match &left {
-            LeftOff::Over(status) => (status.word(), String::new()),
-            LeftOff::Waiting(why) => ("waiting", why.clone()),
-            LeftOff::Stopped => ("stopped", String::new()),
+            DriveEnd::Over(status) => (status.word(), String::new()),
+            DriveEnd::Waiting(why) => ("waiting", why.clone()),
+            DriveEnd::Stopped => ("stopped", String::new()),
         };
         let status = status.to_owned();
-        self.tell(&opened, &Progress::Left { status, reason });
+        self.tell(&opened, &Progress::DriveEnded { status, reason });
         Ok(left)
     }
 
-    fn drive_on(&mut self) -> Result<LeftOff, Failure> {
+    fn drive_on(&mut self) -> Result<DriveEnd, Failure> {
         let mut opened = self.workspace.read(&self.run)?;
         self.workspace.project_of(&opened)?;
         if opened.run().standing == engine::Standing::Queued {
@@ -138,7 +138,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.take_over(opened)?;
         loop {
             if self.is_stopped() {
-                return Ok(LeftOff::Stopped);
+                return Ok(DriveEnd::Stopped);
             }
             self.is_ours()?;
             let opened = self.look()?;
@@ -148,13 +148,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
     }
 
-    /// Invariant: from the look for other runs to the taking up nobody else begins one.
+    /// Invariant: no other run starts between the collision check and the take-up.
     fn take_up(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
-        let _turn = self.workspace.state.wait_to_start(PATIENCE)?;
+        let _lock = self.workspace.state.lock_start(LOCK_TIMEOUT)?;
         let definition = opened.pipeline.definition();
         let worktree = opened.stored.worktree.clone();
         path_collision::refuse(self.workspace, definition, opened.run(), &worktree)?;
-        transact::alone(
+        transact::try_once(
             self.workspace,
             opened,
             &Who::Engine,
@@ -162,9 +162,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         )
     }
 
-    /// What differs from the usual way stands in the history, once.
+    /// Records once how this run differs from a normal one.
     fn note_manner(&mut self, opened: &OpenRun) -> Result<(), Failure> {
-        let Some(message) = self.settings.told() else {
+        let Some(message) = self.settings.summary() else {
             return Ok(());
         };
         let key = Key::parse("driving").map_err(|problem| Failure::bug(problem.to_string()))?;
@@ -189,8 +189,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
     }
 
-    /// What one that has lost its lease saw or failed at counts for nothing: another one goes on.
-    fn confirmed(&self, decided: Result<LeftOff, Failure>) -> Result<LeftOff, Failure> {
+    /// Without the lease our result does not count: another orchestrator drives the run.
+    fn confirmed(&self, decided: Result<DriveEnd, Failure>) -> Result<DriveEnd, Failure> {
         match self.workspace.store.lease(&self.run) {
             Ok(Some(held)) if held.fence == self.lease.fence => decided,
             Ok(_) => Err(self.lost()),
@@ -205,11 +205,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         );
         let other = lease::driver(held.as_ref());
         let other = other.map_or_else(String::new, |other| format!(" ({other})"));
-        Failure::no(format!("another gatewright{other} drives {run} now"))
-            .hint(format!("`gatewright status {run}` shows how it goes"))
+        Failure::refused(format!("another gatewright{other} drives {run} now"))
+            .hint(format!("`gatewright status {run}` shows its progress"))
     }
 
-    /// The run as it is, with its time judged.
+    /// The current run, after its time limits were judged.
     fn look(&mut self) -> Result<OpenRun, Failure> {
         let opened = self.workspace.read(&self.run)?;
         let opened = transact::prepare(self.workspace, opened)?;
@@ -228,8 +228,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(decided.opened)
     }
 
-    /// What somebody did to a view may have been noticed by any of our threads, so it is told from the
-    /// journal.
+    /// Any of our threads may notice a changed view, so the report is read from the journal.
     fn tell_notes(&mut self, opened: &OpenRun) -> Result<(), Failure> {
         let version = opened.stored.version;
         let after = std::mem::replace(&mut self.noted, version);
@@ -253,7 +252,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
 
     fn tell_move(&mut self, opened: &OpenRun) {
         let stage = opened.run().position.stage.clone();
-        if let Some(from) = self.told.replace(stage.clone())
+        if let Some(from) = self.reported_stage.replace(stage.clone())
             && from != stage
         {
             self.tell(opened, &Progress::Moved { from, to: stage });
@@ -261,8 +260,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// Does one thing that is due, or waits a moment.
-    fn step(&mut self, opened: OpenRun) -> Result<Option<LeftOff>, Failure> {
-        // Whoever has ended is heard before it is told where that led, and before the next one begins.
+    fn step(&mut self, opened: OpenRun) -> Result<Option<DriveEnd>, Failure> {
+        // Reports the end of a worker before the move that it caused and before the next worker
+        // starts.
         if self.pool.has_ended(opened.run()) {
             self.listen(TICK)?;
             return Ok(None);
@@ -271,7 +271,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.tell_move(&opened);
         let recent = RecentJournal::of(self.workspace, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {
-            Due::Over(status) => return Ok(Some(LeftOff::Over(status))),
+            Due::Over(status) => return Ok(Some(DriveEnd::Over(status))),
             Due::Person(why) => return self.person(opened, why),
             Due::Finish => {
                 let stage = &opened.run().position.stage;
@@ -286,27 +286,30 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(None)
     }
 
-    /// Hears what the pool has to say.
+    /// Handles the reports of the pool.
     fn listen(&mut self, patience: Duration) -> Result<(), Failure> {
         let mut report = self.pool.wait(patience);
         if report.is_none() {
             let opened = self.workspace.read(&self.run)?;
-            self.watcher.tick(&glance(&opened, &self.pool, self.begun));
+            self.watcher
+                .tick(&progress_context(&opened, &self.pool, self.begun));
         }
-        while let Some(Report { who, what }) = report {
+        while let Some(PoolReport { who, what }) = report {
             match (who, what) {
-                (_, What::Over(Err(failure))) => return Err(failure),
-                (Member::Dispatch(dispatch), What::Told(told)) => {
-                    let what = match told {
-                        Told::Acted(action) => Progress::WorkerActed { dispatch, action },
-                        Told::Used(usage) => Progress::WorkerUsed { dispatch, usage },
-                        Told::SentBack(reason) => Progress::WorkerSentBack { dispatch, reason },
-                        Told::Void(text) => Progress::Remark { text },
+                (_, PoolEvent::Ended(Err(failure))) => return Err(failure),
+                (Member::Dispatch(dispatch), PoolEvent::Update(update)) => {
+                    let what = match update {
+                        WorkerUpdate::Acted(action) => Progress::WorkerActed { dispatch, action },
+                        WorkerUpdate::Used(usage) => Progress::WorkerUsed { dispatch, usage },
+                        WorkerUpdate::SentBack(reason) => {
+                            Progress::WorkerSentBack { dispatch, reason }
+                        }
+                        WorkerUpdate::Void(text) => Progress::Remark { text },
                     };
                     let opened = self.workspace.read(&self.run)?;
                     self.tell(&opened, &what);
                 }
-                (Member::Dispatch(dispatch), What::Over(Ok(()))) => {
+                (Member::Dispatch(dispatch), PoolEvent::Ended(Ok(()))) => {
                     let opened = self.workspace.read(&self.run)?;
                     let recent = RecentJournal::of(self.workspace, &opened)?;
                     if let Some((result, is_fault)) = recent.judged(dispatch) {
@@ -318,7 +321,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         self.tell(&opened, &what);
                     }
                 }
-                (Member::Check, What::Over(Ok(()))) => {
+                (Member::Check, PoolEvent::Ended(Ok(()))) => {
                     let opened = self.workspace.read(&self.run)?;
                     let recent = RecentJournal::of(self.workspace, &opened)?;
                     let stage = self.checking.take();
@@ -332,11 +335,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                         self.tell(&opened, &what);
                     }
                 }
-                (Member::Check, What::Told(Told::Void(text))) => {
+                (Member::Check, PoolEvent::Update(WorkerUpdate::Void(text))) => {
                     let opened = self.workspace.read(&self.run)?;
                     self.tell(&opened, &Progress::Remark { text });
                 }
-                (Member::Check, What::Told(_)) => {}
+                (Member::Check, PoolEvent::Update(_)) => {}
             }
             report = self.pool.wait(Duration::ZERO);
         }
@@ -344,13 +347,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     fn tell(&mut self, opened: &OpenRun, what: &Progress) {
-        let at = glance(opened, &self.pool, self.begun);
+        let at = progress_context(opened, &self.pool, self.begun);
         self.watcher.tell(&at, what);
     }
 
     fn shared(&self) -> Shared {
         Shared {
-            whereabouts: self.workspace.context.whereabouts(),
+            context: self.workspace.context.shared(),
             run: self.run.clone(),
             fence: self.lease.fence,
             stop: Arc::clone(&self.stop),
@@ -362,23 +365,23 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.checking = Some(stage.clone());
         self.tell(opened, &Progress::CheckBegan { stage });
         let (shared, key) = (self.shared(), ids::key()?);
-        let watch = Watch {
+        let watch = CheckWatch {
             stop: Arc::clone(&self.stop),
             call: recovery::check_call(&self.workspace.state, &self.run),
         };
         self.pool.begin(Member::Check, None, move |tell| {
-            let context = shared.whereabouts.context();
+            let context = shared.context.to_context();
             let mut workspace = Workspace::for_writing(&context)?;
             workspace.fence = Some(shared.fence);
             let opened = workspace.read(&shared.run)?;
-            workspace.still_ours(&shared.run)?;
-            match run_check::check(&mut workspace, opened, (&key, &watch)) {
-                // Its commands were ended with us, and run again when somebody goes on.
+            workspace.check_lease(&shared.run)?;
+            match run_check::check(&mut workspace, opened, &key, &watch) {
+                // The stop ended its commands; the next orchestrator runs them again.
                 Err(_) if shared.stop.load(Ordering::Relaxed) => Ok(()),
                 Err(failure) => Err(failure),
                 Ok(decided) => {
                     if let Reply::Refuse(refusal) = decided.reply {
-                        tell(Told::Void(refusal.reason));
+                        tell(WorkerUpdate::Void(refusal.reason));
                     }
                     Ok(())
                 }
@@ -387,8 +390,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 }
 
-fn glance<'a>(opened: &'a OpenRun, pool: &'a Pool, begun: Instant) -> Glance<'a> {
-    Glance {
+fn progress_context<'a>(
+    opened: &'a OpenRun,
+    pool: &'a Pool,
+    begun: Instant,
+) -> ProgressContext<'a> {
+    ProgressContext {
         opened,
         at_work: &pool.at_work,
         elapsed: begun.elapsed(),

@@ -1,4 +1,4 @@
-//! The pool: workers at work, a thread each. Whatever happens to one is reported to the orchestrator.
+//! The pool: one thread for each worker. Reports everything to the orchestrator.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,24 +7,24 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use engine::{DispatchId, Run, RunId, Usage};
-use runtime::context::Whereabouts;
+use runtime::context::SharedContext;
 use runtime::failure::Failure;
 use store::Fence;
 
 use super::drop_sender::DropSender;
 use super::progress::{AtWork, Worker};
-use crate::agent::listener::Told;
+use crate::agent::listener::WorkerUpdate;
 
-/// What a thread works with, besides what is its own.
+/// What all threads share.
 #[derive(Clone)]
 pub struct Shared {
-    pub whereabouts: Whereabouts,
+    pub context: SharedContext,
     pub run: RunId,
     pub fence: Fence,
     pub stop: Arc<AtomicBool>,
 }
 
-/// Who is at work.
+/// Who works in a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
     Dispatch(DispatchId),
@@ -32,22 +32,22 @@ pub enum Member {
     Check,
 }
 
-pub struct Report {
+pub struct PoolReport {
     pub who: Member,
-    pub what: What,
+    pub what: PoolEvent,
 }
 
-pub enum What {
-    Told(Told),
-    Over(Result<(), Failure>),
+pub enum PoolEvent {
+    Update(WorkerUpdate),
+    Ended(Result<(), Failure>),
 }
 
 pub struct Pool {
     members: Vec<(Member, JoinHandle<()>)>,
-    /// What is shown of those who are agents.
+    /// The agents at work, for display.
     pub at_work: Vec<AtWork>,
-    sender: Sender<Report>,
-    reports: Receiver<Report>,
+    sender: Sender<PoolReport>,
+    reports: Receiver<PoolReport>,
 }
 
 impl Pool {
@@ -69,7 +69,7 @@ impl Pool {
         self.members.iter().any(|(member, _)| *member == who)
     }
 
-    /// Is there one whose work is judged, and who has not said so yet?
+    /// Is there a member whose work is judged and whose end is not reported yet?
     pub fn has_ended(&self, run: &Run) -> bool {
         self.members.iter().any(|(member, _)| match member {
             Member::Dispatch(id) => !run.dispatches.contains_key(id),
@@ -77,34 +77,33 @@ impl Pool {
         })
     }
 
-    /// Has somebody do this in a thread. `work` hands what it hears to its argument.
+    /// Runs `work` in a thread. It passes updates to its argument.
     pub fn begin(
         &mut self,
         who: Member,
         shown: Option<Worker>,
-        work: impl FnOnce(&mut dyn FnMut(Told)) -> Result<(), Failure> + Send + 'static,
+        work: impl FnOnce(&mut dyn FnMut(WorkerUpdate)) -> Result<(), Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let sender = self.sender.clone();
-        let over = move |over| Report {
+        let over = move |over| PoolReport {
             who,
-            what: What::Over(over),
+            what: PoolEvent::Ended(over),
         };
         let thread = thread::Builder::new().spawn(move || {
-            let fallen = Failure::bug("a thread fell in the middle of its work");
-            let last = DropSender::new(sender.clone(), over(Err(fallen)));
-            // Whoever listened may have gone; then nobody wants to know.
-            let mut tell = |told| {
-                drop(sender.send(Report {
+            let on_panic = Failure::bug("a thread panicked");
+            let last = DropSender::new(sender.clone(), over(Err(on_panic)));
+            // The receiver may be gone; then nobody needs the message.
+            let mut tell = |update| {
+                drop(sender.send(PoolReport {
                     who,
-                    what: What::Told(told),
+                    what: PoolEvent::Update(update),
                 }))
             };
             let ended = work(&mut tell);
-            last.say(over(ended));
+            last.send(over(ended));
         });
-        let thread = thread.map_err(|cause| {
-            Failure::outside(format!("the system gives us no thread ({cause})"))
-        })?;
+        let thread = thread
+            .map_err(|cause| Failure::environment(format!("cannot start a thread ({cause})")))?;
         self.members.push((who, thread));
         self.at_work.extend(shown.map(|worker| AtWork {
             worker,
@@ -115,8 +114,8 @@ impl Pool {
         Ok(())
     }
 
-    /// The next thing that is heard, if one comes in time.
-    pub fn wait(&mut self, patience: Duration) -> Option<Report> {
+    /// The next report, if one arrives in time.
+    pub fn wait(&mut self, patience: Duration) -> Option<PoolReport> {
         match self.reports.recv_timeout(patience) {
             Ok(report) => {
                 self.note(&report);
@@ -126,8 +125,8 @@ impl Pool {
         }
     }
 
-    fn note(&mut self, report: &Report) {
-        if let What::Over(_) = report.what {
+    fn note(&mut self, report: &PoolReport) {
+        if let PoolEvent::Ended(_) = report.what {
             let ended = self
                 .members
                 .iter()
@@ -140,14 +139,16 @@ impl Pool {
             return;
         };
         match &report.what {
-            What::Over(_) => self.at_work.retain(|it| it.worker.dispatch != id),
-            What::Told(told) => {
+            PoolEvent::Ended(_) => self.at_work.retain(|it| it.worker.dispatch != id),
+            PoolEvent::Update(update) => {
                 let mut shown = self.at_work.iter_mut();
                 let shown = shown.find(|it| it.worker.dispatch == id);
-                match (shown, told) {
-                    (Some(shown), Told::Acted(action)) => shown.action = Some(action.clone()),
-                    (Some(shown), Told::Used(usage)) => shown.usage = *usage,
-                    (Some(_), Told::SentBack(_) | Told::Void(_)) | (None, _) => {}
+                match (shown, update) {
+                    (Some(shown), WorkerUpdate::Acted(action)) => {
+                        shown.action = Some(action.clone())
+                    }
+                    (Some(shown), WorkerUpdate::Used(usage)) => shown.usage = *usage,
+                    (Some(_), WorkerUpdate::SentBack(_) | WorkerUpdate::Void(_)) | (None, _) => {}
                 }
             }
         }
@@ -163,16 +164,19 @@ mod tests {
         let mut pool = Pool::new();
         let who = Member::Dispatch(DispatchId(1));
         pool.begin(who, None, |tell| {
-            tell(Told::Acted("reads".to_owned()));
+            tell(WorkerUpdate::Acted("reads".to_owned()));
             Ok(())
         })
         .unwrap();
         assert!(pool.has(who) && !pool.is_idle());
         let long = Duration::from_secs(60);
         let first = pool.wait(long).unwrap();
-        assert!(matches!(first.what, What::Told(Told::Acted(_))));
+        assert!(matches!(
+            first.what,
+            PoolEvent::Update(WorkerUpdate::Acted(_))
+        ));
         let last = pool.wait(long).unwrap();
-        assert!(matches!(last.what, What::Over(Ok(()))));
+        assert!(matches!(last.what, PoolEvent::Ended(Ok(()))));
         assert!(pool.is_idle());
     }
 }

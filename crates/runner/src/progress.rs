@@ -1,4 +1,4 @@
-//! What is told of a headless run while it goes on, and to whom.
+//! Progress events of a headless run, and who receives them.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use super::prompt::Prompt;
 /// Something that happened, in the past tense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The orchestrator drives the run now; `again` if it went on with one that had begun before.
+    /// The orchestrator drives the run; `again` if the run had started before.
     Driving {
         again: bool,
     },
-    /// The run is in another stage.
+    /// The run moved to another stage.
     Moved {
         from: StageName,
         to: StageName,
@@ -22,7 +22,7 @@ pub enum Progress {
     WorkerBegan {
         worker: Worker,
     },
-    /// What a worker did last, in its program's words.
+    /// The last action of a worker, in its program's words.
     WorkerActed {
         dispatch: DispatchId,
         action: String,
@@ -32,12 +32,12 @@ pub enum Progress {
         dispatch: DispatchId,
         usage: Usage,
     },
-    /// It wanted to end and was sent back, with the reason.
+    /// It tried to finish and the engine sent it back, with the reason.
     WorkerSentBack {
         dispatch: DispatchId,
         reason: String,
     },
-    /// How the engine judged its end: an outcome's word, or a fault's with its reason.
+    /// How the engine judged its end: an outcome, or a fault with its reason.
     WorkerEnded {
         dispatch: DispatchId,
         result: String,
@@ -61,17 +61,17 @@ pub enum Progress {
         by: String,
         answer: String,
     },
-    /// Nothing is done until then, with the reason.
+    /// Nothing happens until then, with the reason.
     Pausing {
         until: Time,
         why: String,
     },
-    /// Something that is worth a line.
+    /// A remark for people.
     Remark {
         text: String,
     },
-    /// The orchestrator lets the run go: it is over, it waits for a person, or somebody stopped us.
-    Left {
+    /// The orchestrator released the run: it is over, waits for a person, or a signal stopped us.
+    DriveEnded {
         status: String,
         reason: String,
     },
@@ -88,7 +88,7 @@ pub struct Worker {
     pub attempt: u32,
 }
 
-/// A worker at work, with the last thing that it did.
+/// A worker at work, with its last action.
 #[derive(Clone, Debug)]
 pub struct AtWork {
     pub worker: Worker,
@@ -97,9 +97,9 @@ pub struct AtWork {
     pub usage: Usage,
 }
 
-/// How things are when something is told.
+/// The state of the run when a progress event is reported.
 #[derive(Clone, Copy)]
-pub struct Glance<'a> {
+pub struct ProgressContext<'a> {
     pub opened: &'a OpenRun,
     pub at_work: &'a [AtWork],
     /// How long this orchestrator has driven the run.
@@ -107,25 +107,27 @@ pub struct Glance<'a> {
     pub now: Time,
 }
 
-/// Who is told.
+/// Receives progress.
 pub trait Watcher {
-    fn tell(&mut self, at: &Glance<'_>, what: &Progress);
-    /// Nothing has happened for a moment; a picture may be drawn again.
-    fn tick(&mut self, at: &Glance<'_>);
+    fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress);
+    /// Nothing happened for a moment; a display may be redrawn.
+    fn tick(&mut self, at: &ProgressContext<'_>);
     /// A line that is not about the run itself.
     fn remark(&mut self, text: &str);
-    /// The person at the terminal, if somebody sits there. Drawing pauses until they have answered.
+    /// The person at the terminal, if any. Drawing pauses until they have answered.
     fn prompt(&mut self) -> Option<Box<dyn Prompt>>;
 }
 
-/// The stages that these entries tell of, in the order of the first visits.
+/// The visited stages, in the order of the first visits.
 pub fn visited<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<StageName> {
     let mut visited = Vec::new();
     for entry in entries {
-        let stage = match &entry.fact {
-            Fact::Started(started) => &started.stage,
-            Fact::Moved(moved) => &moved.to,
-            _ => continue,
+        let stage = if let Fact::Started(started) = &entry.fact {
+            &started.stage
+        } else if let Fact::Moved(moved) = &entry.fact {
+            &moved.to
+        } else {
+            continue;
         };
         if !visited.contains(stage) {
             visited.push(stage.clone());

@@ -1,4 +1,4 @@
-//! A person who can be asked while a run is driven. The command implements it at its terminal.
+//! A terminal where a person can answer while a run is driven. The command implements it.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use runtime::failure::Failure;
 pub trait Prompt {
     fn say(&mut self, text: &str) -> Result<(), Failure>;
 
-    /// The next line that the person types, if one comes in time.
+    /// The next line that the person types, if one arrives in time.
     fn line(&mut self, patience: Duration) -> Result<Typed, Failure>;
 }
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 pub enum Typed {
     Line(String),
     /// Nothing yet.

@@ -1,13 +1,13 @@
-//! What the journal tells of the present visit: how long to wait, and whether somebody has worked.
+//! The end of the journal: how long to wait after a fault, and whether somebody has worked.
 
-use engine::{CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time};
+use engine::{CheckVerdict, DispatchId, Entry, Fact, Fault, StageName, StepId, Time};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
 use crate::agent::choice::Choice;
 
-/// How many entries back are looked at: one visit of a stage has fewer.
+/// How many entries are read: one visit of a stage has fewer.
 const LOOKED_BACK: u64 = 400;
 
 /// The end of the journal, the latest entry first.
@@ -28,26 +28,13 @@ impl RecentJournal {
         ))
     }
 
-    /// Until when this worker waits after a fault, with the reason.
+    /// When this worker may start after a fault, with the reason.
     pub fn pause(&self, opened: &OpenRun, choice: &Choice) -> Option<(Time, String)> {
         let stage = opened.pipeline.stage(&choice.stage)?;
-        let (at, fault, reason) = self.0.iter().find_map(|entry| match &entry.fact {
-            Fact::Retried {
-                stage,
-                fault,
-                reason,
-            } if choice.step.is_none() && *stage == choice.stage => {
-                Some((entry.at, *fault, reason))
-            }
-            Fact::StepRetried {
-                stage,
-                step,
-                fault,
-                reason,
-            } if *stage == choice.stage && Some(step) == choice.step.as_ref() => {
-                Some((entry.at, *fault, reason))
-            }
-            _ => None,
+        let (at, fault, reason) = self.0.iter().find_map(|entry| {
+            let (retried, step, fault, reason) = match_retry(&entry.fact)?;
+            let is_same = *retried == choice.stage && step == choice.step.as_ref();
+            is_same.then_some((entry.at, fault, reason))
         })?;
         let tries = match &choice.step {
             None => opened.run().position.retries,
@@ -61,46 +48,72 @@ impl RecentJournal {
     /// Has an agent ended in this visit of the stage?
     pub fn has_worked(&self, opened: &OpenRun) -> bool {
         let run = opened.run();
-        self.0.iter().any(|entry| match &entry.fact {
-            Fact::Admitted { dispatch } => {
-                dispatch.visit == run.position.visit && !run.dispatches.contains_key(&dispatch.id)
-            }
-            _ => false,
+        self.0.iter().any(|entry| {
+            matches!(&entry.fact, Fact::Admitted { dispatch }
+                if dispatch.visit == run.position.visit
+                    && !run.dispatches.contains_key(&dispatch.id))
         })
     }
 
-    /// What the latest check of this stage said: whether it passed, and the end of its output.
+    /// The result of the latest check of this stage: whether it passed, and the tail of its output.
     pub fn checked(&self, name: &StageName) -> Option<(bool, String)> {
-        self.0.iter().find_map(|entry| match &entry.fact {
-            Fact::Checked {
+        self.0.iter().find_map(|entry| {
+            let Fact::Checked {
                 stage,
                 verdict,
                 results,
                 ..
-            } if stage == name => {
-                let tail = results.last().map(|result| result.tail.clone());
-                Some((*verdict == CheckVerdict::Passed, tail.unwrap_or_default()))
-            }
-            _ => None,
+            } = &entry.fact
+            else {
+                return None;
+            };
+            let tail = results.last().map(|result| result.tail.clone());
+            (stage == name).then(|| (*verdict == CheckVerdict::Passed, tail.unwrap_or_default()))
         })
     }
 
     /// How this work was judged, in a few words, and whether that is a fault.
     pub fn judged(&self, dispatch: DispatchId) -> Option<(String, bool)> {
-        use engine::WorkResult::{Dropped, Fault, Late, Outcome};
-        self.0.iter().find_map(|entry| match &entry.fact {
-            Fact::Ended {
+        use engine::WorkResult;
+        let result = self.0.iter().find_map(|entry| {
+            let Fact::Ended {
                 dispatch: id,
                 result,
                 ..
-            } if *id == dispatch => Some(match result {
-                Outcome(outcome) => (outcome.to_string(), false),
-                Fault { fault, reason } => (format!("{}: {reason}", fault.word()), true),
-                Late => ("late: the run had gone on".to_owned(), true),
-                Dropped => ("dropped".to_owned(), true),
-            }),
-            _ => None,
+            } = &entry.fact
+            else {
+                return None;
+            };
+            (*id == dispatch).then_some(result)
+        })?;
+        Some(match result {
+            WorkResult::Outcome(outcome) => (outcome.to_string(), false),
+            WorkResult::Fault { fault, reason } => (format!("{}: {reason}", fault.word()), true),
+            WorkResult::Late => ("late: the run had moved on".to_owned(), true),
+            WorkResult::Dropped => ("dropped".to_owned(), true),
         })
+    }
+}
+
+/// The stage, the step, the fault and the reason of a retry.
+fn match_retry(fact: &Fact) -> Option<(&StageName, Option<&StepId>, Fault, &String)> {
+    if let Fact::Retried {
+        stage,
+        fault,
+        reason,
+    } = fact
+    {
+        Some((stage, None, *fault, reason))
+    } else if let Fact::StepRetried {
+        stage,
+        step,
+        fault,
+        reason,
+    } = fact
+    {
+        Some((stage, Some(step), *fault, reason))
+    } else {
+        None
     }
 }
 

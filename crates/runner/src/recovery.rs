@@ -1,4 +1,4 @@
-//! Recovery: what an orchestrator left that was killed, and how its work goes on.
+//! Recovery: what a dead orchestrator left, and how its work continues.
 
 use engine::{
     Dispatch, Ending, Fault, Happening, ProcessState, RunId, Usage, Who, WorkEvent, WorkRef,
@@ -8,30 +8,30 @@ use runtime::claim;
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact;
-use runtime::watchdog::{MARK, end_marked};
+use runtime::watchdog::{CALL_VARIABLE, kill_call};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::choice::Runner;
 use crate::agent::record::Record;
-use crate::agent::work::From;
+use crate::agent::work::StartFrom;
 
-/// So often a work is begun anew because we were gone. Then it may be what ends us.
+/// The most restarts of one dispatch. After that, the work itself may kill orchestrators.
 const MOST_RESTARTS: u32 = 5;
 
-/// An open piece of work that nobody drives any more.
+/// Open work that no process drives any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct InterruptedWork {
     pub dispatch: Dispatch,
     pub record: Option<Record>,
-    /// Processes of it that are still there.
+    /// Its processes that are still alive.
     pub alive: Vec<u32>,
-    pub how: How,
+    pub action: RecoveryAction,
 }
 
-/// How it goes on.
+/// How it continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
-    /// The run went on without it: it counts for nothing.
+pub enum RecoveryAction {
+    /// The run moved on without it: it does not count.
     Late,
     /// It ended, and is judged now.
     Judge,
@@ -39,30 +39,30 @@ pub enum How {
     GoOn,
     /// From the beginning, in the same attempt.
     BeginAnew,
-    /// It was begun too often.
+    /// It was restarted too often.
     GiveUp,
 }
 
-impl How {
-    pub fn told(&self) -> &'static str {
+impl RecoveryAction {
+    pub fn description(&self) -> &'static str {
         match self {
-            Self::Late => "closed: the run went on without it",
+            Self::Late => "closed: the run moved on without it",
             Self::Judge => "judged: it had ended",
             Self::GoOn => "continued in the same conversation",
-            Self::BeginAnew => "begun anew, in the same attempt",
-            Self::GiveUp => "given up: it was begun too often",
+            Self::BeginAnew => "restarted, in the same attempt",
+            Self::GiveUp => "given up: it was restarted too often",
         }
     }
 }
 
-/// By which the commands of a run's check are known: it has one check at a time. A run of the same
-/// name in another state folder is another one.
+/// The value that marks the commands of a run's check: a run has one check at a time. The state
+/// folder is part of it, because another one may have a run of the same name.
 pub fn check_call(state: &State, run: &RunId) -> String {
     format!("check-{run} in {}", state.folder().display())
 }
 
-/// What is left of a run that nobody drives. Looks only.
-pub fn left(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Left> {
+/// The interrupted work of a run that no process drives. Reads only.
+pub fn interrupted(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<InterruptedWork> {
     let open = opened.run().dispatches.values();
     let ours = open.filter(|open| open.session.is_none());
     let ours = ours.filter(|open| open.call.as_ref().is_some_and(claim::is_ours));
@@ -70,68 +70,76 @@ pub fn left(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Left> {
         .collect()
 }
 
-fn of_dispatch(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) -> Left {
+fn of_dispatch(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: &Dispatch,
+) -> InterruptedWork {
     let call = dispatch.call.as_ref();
     let record = call.and_then(|call| Record::read(&workspace.state, call));
     let mut alive: Vec<u32> = call
-        .map(|call| process::marked(MARK, call.as_str()))
+        .map(|call| process::with_variable(CALL_VARIABLE, call.as_str()))
         .unwrap_or_default();
     let leader = record.as_ref().and_then(|record| record.process);
-    let leader = leader.filter(|leader| process::life(leader) == ProcessState::Alive);
+    let leader = leader.filter(|leader| process::state(leader) == ProcessState::Alive);
     alive.extend(leader.map(|leader| leader.id));
     alive.sort_unstable();
     alive.dedup();
-    Left {
+    InterruptedWork {
         dispatch: dispatch.clone(),
-        how: how(opened, dispatch, record.as_ref()),
+        action: action(opened, dispatch, record.as_ref()),
         record,
         alive,
     }
 }
 
-fn how(opened: &OpenRun, dispatch: &Dispatch, record: Option<&Record>) -> How {
+fn action(opened: &OpenRun, dispatch: &Dispatch, record: Option<&Record>) -> RecoveryAction {
     let run = opened.run();
     if dispatch.visit != run.position.visit || engine::is_over(&opened.pipeline, run) {
-        return How::Late;
+        return RecoveryAction::Late;
     }
     let Some(record) = record else {
-        return How::BeginAnew;
+        return RecoveryAction::BeginAnew;
     };
     let resumes = matches!(Runner::parse(&record.runner), Some(Runner::Program(_)));
     match (&record.ended, &record.conversation) {
-        (Some(_), _) => How::Judge,
-        _ if record.restarts >= MOST_RESTARTS => How::GiveUp,
-        (None, Some(_)) if resumes => How::GoOn,
-        (None, _) => How::BeginAnew,
+        (Some(_), _) => RecoveryAction::Judge,
+        _ if record.restarts >= MOST_RESTARTS => RecoveryAction::GiveUp,
+        (None, Some(_)) if resumes => RecoveryAction::GoOn,
+        (None, _) => RecoveryAction::BeginAnew,
     }
 }
 
-impl Left {
-    /// Ends what is still alive of it, by number and beginning.
-    pub fn end(&self) {
+impl InterruptedWork {
+    /// Kills its remaining processes. The start time tells reused process ids apart.
+    pub fn kill_processes(&self) {
         let leader = self.record.as_ref().and_then(|record| record.process);
         if let Some(leader) = leader
-            && process::life(&leader) == ProcessState::Alive
+            && process::state(&leader) == ProcessState::Alive
         {
             group::kill(leader.id);
         }
         if let Some(call) = &self.dispatch.call {
-            end_marked(call.as_str());
+            kill_call(call.as_str());
         }
     }
 
-    pub fn from(&self) -> From {
+    pub fn start_from(&self) -> StartFrom {
         let record = self.record.as_ref();
         let ended = record.and_then(|record| record.ended.clone());
         let conversation = record.and_then(|record| record.conversation.clone());
-        match (&self.how, ended, conversation) {
-            (How::Judge, Some(ended), _) => From::ItsEnd(ended),
-            (How::GoOn, _, Some(id)) => From::Conversation(id),
-            _ => From::TheBeginning,
+        match (&self.action, ended, conversation) {
+            (RecoveryAction::Judge, Some(ended), _) => StartFrom::ProcessEnd(ended),
+            (RecoveryAction::GoOn, _, Some(id)) => StartFrom::Conversation(id),
+            (RecoveryAction::Judge, None, _)
+            | (RecoveryAction::GoOn, _, None)
+            | (RecoveryAction::Late | RecoveryAction::BeginAnew | RecoveryAction::GiveUp, _, _) => {
+                StartFrom::Beginning
+            }
         }
     }
 
-    /// Tells the engine of work that does not go on.
+    /// Reports work that does not continue to the engine.
     pub fn close(
         &self,
         workspace: &mut Workspace<'_>,
@@ -144,14 +152,14 @@ impl Left {
                 reason: format!(
                     "{} was interrupted and {}",
                     self.dispatch.id,
-                    self.how.told()
+                    self.action.description()
                 ),
             },
             usage: Usage::default(),
         });
-        let opened = transact::alone(workspace, opened, &Who::Engine, what)?;
+        let opened = transact::try_once(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &self.dispatch.call {
-            claim::clear(&workspace.state, call);
+            claim::remove(&workspace.state, call);
         }
         Ok(opened)
     }

@@ -1,10 +1,11 @@
-//! A step: a worker that its host cannot start is started here, and judged by the same rules.
+//! `gatewright step`: starts a worker that its host cannot start, and judges it by the same rules.
 //!
-//! The dispatch is in the journal before the worker begins. While we live we hold a lock that is
-//! named in the dispatch, so whoever comes next sees whether the work is still going on.
+//! The dispatch is in the journal before the worker starts. This process holds a lock that the
+//! dispatch names, so others can see whether the work still runs.
 
 use engine::{
-    Dispatch, Fact, Happening, Refusal, Reply, Rule, Standing, StepId, Who, WorkEvent, WorkResult,
+    Dispatch, Entry, Fact, Happening, Refusal, Reply, Rule, Standing, StepId, Who, WorkEvent,
+    WorkResult,
 };
 use runtime::claim::Claim;
 use runtime::failure::Failure;
@@ -14,11 +15,11 @@ use runtime::{clock, signals};
 
 use crate::agent::choice::{self, Choice};
 use crate::agent::record::Record;
-use crate::agent::spawn_spec::{self, Special};
+use crate::agent::spawn_spec::{self, SpawnOverrides};
 use crate::agent::version;
-use crate::agent::work::{Finish, From, Setting, Stopped, Work};
+use crate::agent::work::{Finish, OnStop, StartFrom, Work, WorkSetup};
 
-/// Runs the worker whose turn it is, and tells the engine how it ended. `say` is told what begins.
+/// Runs the due worker and reports its end to the engine. `say` receives messages for people.
 pub fn step(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
@@ -35,10 +36,17 @@ pub fn step(
         Ok(choice) => choice,
         Err(refusal) => return Ok(Decided::refused(opened, refusal)),
     };
-    // Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
+    // Invariant: what cannot start costs no attempt, so everything is prepared before it is
+    // admitted.
     let claim = Claim::new(&workspace.state)?;
-    let order = spawn_spec::prepare(workspace, &opened, &choice, (&claim, Special::default()))?;
-    if let Some(caution) = version::Asked::default().look_at(&order)? {
+    let spec = spawn_spec::prepare(
+        workspace,
+        &opened,
+        &choice,
+        &claim,
+        SpawnOverrides::default(),
+    )?;
+    if let Some(caution) = version::VersionChecks::default().check_once(&spec)? {
         say(&caution);
         transact::remark(workspace, opened.clone(), None, &caution)?;
     }
@@ -55,27 +63,24 @@ pub fn step(
     let record = Record::new(&admitted.opened.run().id, &dispatch, choice.runner.word());
     let work = Work {
         workspace,
-        order: &order,
+        spec: &spec,
         claim: &claim,
         dispatch: dispatch.clone(),
-        setting: Setting {
+        setup: WorkSetup {
             stop: signals::watch()?,
-            stopped: Stopped::Counts,
-            tell: &mut |_| {},
+            on_stop: OnStop::Crash,
+            updates: &mut |_| {},
             delivery: None,
         },
         record,
     };
-    let Finish::Judged(decided) = work.run(admitted.opened, From::TheBeginning)? else {
+    let Finish::Judged(decided) = work.run(admitted.opened, StartFrom::Beginning)? else {
         return Err(Failure::bug("work was left open"));
     };
-    let mut decided = *decided;
-    // Whoever reads what came of it wants to know who it was.
-    decided.entries.splice(0..0, admitted.entries);
-    Ok(counted(decided, &dispatch))
+    Ok(counted(*decided, admitted.entries, &dispatch))
 }
 
-/// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
+/// Why a queued run would refuse this even after it is taken up: then it stays queued.
 fn refused_anyway(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -97,7 +102,7 @@ fn admit(
     claim: &Claim,
 ) -> Result<Decided, Failure> {
     let mut make = |_: &Workspace<'_>, opened: &OpenRun, _| {
-        // Somebody may have been quicker: then it is the next one's turn, or nobody's.
+        // Another process may have been faster: then another worker is due, or none.
         let now = choice::choose(&opened.pipeline, opened.run(), wanted)?;
         match now {
             Ok(now) if now.has_same_order(choice) => {
@@ -109,7 +114,7 @@ fn admit(
                 })))
             }
             Ok(_) | Err(_) => {
-                Err(Failure::no("the run went on meanwhile").hint("`gatewright next` says where"))
+                Err(Failure::refused("the run changed meanwhile").hint("type `gatewright next`"))
             }
         }
     };
@@ -124,7 +129,7 @@ fn admit(
     )
 }
 
-/// A worker of ours that is not admitted does not work, also where its host would let it through.
+/// A worker that is not admitted does not start, even where its host would let it through.
 fn turned_down(decided: Decided) -> Decided {
     let next = engine::next(&decided.opened.pipeline, decided.opened.run());
     let reply = match decided.reply {
@@ -138,26 +143,31 @@ fn turned_down(decided: Decided) -> Decided {
     Decided { reply, ..decided }
 }
 
-/// The reply says what came of this work, whoever told the engine of its end.
-fn counted(decided: Decided, dispatch: &Dispatch) -> Decided {
+/// The reply describes this work, even if another event reported its end. The entries start with those
+/// of the admission: readers need to know which work was admitted.
+fn counted(mut decided: Decided, admission: Vec<(u64, Entry)>, dispatch: &Dispatch) -> Decided {
+    decided.entries.splice(0..0, admission);
     if matches!(decided.reply, Reply::Refuse(_) | Reply::Hold(_)) {
         return decided;
     }
     let mut entries = decided.entries.iter();
-    let ended = entries.find_map(|(_, entry)| match &entry.fact {
-        Fact::Ended {
+    let ended = entries.find_map(|(_, entry)| {
+        let Fact::Ended {
             dispatch: id,
             result,
             ..
-        } if *id == dispatch.id => Some((entry.rule, result)),
-        _ => None,
+        } = &entry.fact
+        else {
+            return None;
+        };
+        (*id == dispatch.id).then_some((entry.rule, result))
     });
     let (rule, reason) = match ended {
         Some((_, WorkResult::Outcome(_))) => return decided,
         Some((rule, WorkResult::Fault { reason, .. })) => (rule, reason.clone()),
         Some((_, WorkResult::Late | WorkResult::Dropped)) | None => (
             Rule::Late,
-            "the run went on without this work, which counts for nothing".to_owned(),
+            "the run moved on without this work, which does not count".to_owned(),
         ),
     };
     let next = engine::next(&decided.opened.pipeline, decided.opened.run());

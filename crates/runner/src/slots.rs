@@ -7,20 +7,20 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use runtime::failure::Failure;
 use runtime::state::State;
 
-/// The limits that somebody set. Without one there is no limit.
+/// Limits set by a person. None means no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct AgentLimits {
     pub agents: Option<u32>,
     /// By the runner's name.
     pub runners: BTreeMap<String, u32>,
 }
 
-/// Places that are taken as long as this lives, or until the process ends.
+/// Slots that are held until this is dropped or the process ends.
 #[derive(Debug, Default)]
 pub struct Slot(Vec<File>);
 
-impl Limits {
-    /// Takes a place for an agent of this runner; nothing if all are taken.
+impl AgentLimits {
+    /// Takes a slot for an agent of this runner; `None` if all are taken.
     pub fn take(&self, state: &State, runner: &str) -> Result<Option<Slot>, Failure> {
         let all = self.agents.map(|most| ("agents".to_owned(), most));
         let own = self.runners.get(runner);
@@ -36,7 +36,7 @@ impl Limits {
     }
 }
 
-/// One of the first places of this name that nobody has.
+/// The first free slot of this name.
 fn take_one(state: &State, name: &str, most: u32) -> Result<Option<File>, Failure> {
     let folder = state.folder().join("slots");
     fs::DirBuilder::new()
@@ -62,7 +62,7 @@ fn take_one(state: &State, name: &str, most: u32) -> Result<Option<File>, Failur
     Ok(None)
 }
 
-/// `codex=2`, as a person types it.
+/// Parses `codex=2`.
 pub fn parse(text: &str) -> Result<(String, u32), String> {
     let parsed = text.split_once('=').and_then(|(runner, most)| {
         let most: u32 = most.parse().ok().filter(|most| *most > 0)?;
@@ -79,7 +79,7 @@ mod tests {
     fn a_place_is_one_agents_until_it_is_given_back() {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().to_owned());
-        let limits = Limits {
+        let limits = AgentLimits {
             agents: Some(2),
             runners: BTreeMap::from([("codex".to_owned(), 1)]),
         };
@@ -92,7 +92,7 @@ mod tests {
         assert!(take("codex").is_none());
         drop(first);
         assert!(take("codex").is_some());
-        let free = Limits::default();
+        let free = AgentLimits::default();
         assert!(free.take(&state, "codex").unwrap().is_some());
     }
 

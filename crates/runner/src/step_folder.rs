@@ -1,4 +1,4 @@
-//! A folder of its own for each worker of a task graph, from which its changes come back in order.
+//! A worktree for each worker of a task graph. Its changes are merged in the order of the graph.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,15 +14,15 @@ use runtime::workspace::{OpenRun, Workspace};
 use crate::agent::work::{Delivered, Delivery};
 use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
 
-/// How often a worker that waits for its turn looks whether we are stopped.
-const GLANCE: Duration = Duration::from_millis(200);
+/// How often a worker that waits in the queue checks for a stop.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The steps at work, in the order in which their changes come back: that of the graph. So a conflict
-/// is the same one however fast each of them was.
+/// The steps at work. Changes are merged in the order of the graph, so that a conflict does not
+/// depend on the speed of the workers.
 #[derive(Clone, Default)]
-pub struct Queue(Arc<(Mutex<BTreeMap<usize, DispatchId>>, Condvar)>);
+pub struct MergeQueue(Arc<(Mutex<BTreeMap<usize, DispatchId>>, Condvar)>);
 
-impl Queue {
+impl MergeQueue {
     pub fn join(&self, place: usize, dispatch: DispatchId) {
         let (places, _) = &*self.0;
         let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ impl Queue {
         changed.notify_all();
     }
 
-    /// Waits until nobody before this place is at work; not if we are stopped.
+    /// Waits until no earlier step is at work; `None` if we are stopped.
     fn wait(&self, place: usize, stop: &AtomicBool) -> Option<()> {
         let (places, changed) = &*self.0;
         let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,7 @@ impl Queue {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
-            let waited = changed.wait_timeout(places, GLANCE);
+            let waited = changed.wait_timeout(places, STOP_POLL_INTERVAL);
             places = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Some(())
@@ -54,65 +54,80 @@ impl Queue {
 pub struct StepFolder {
     worktrees: Worktrees,
     worktree: Worktree,
-    queue: Queue,
+    merge_queue: MergeQueue,
     place: usize,
     stop: Arc<AtomicBool>,
     merged: bool,
 }
 
-/// Where a worker of a task graph works.
-pub enum Where {
-    /// In the run's own worktree: nobody else works there meanwhile.
-    Together,
-    Apart(Box<StepFolder>),
+/// One try at a step; each has a worktree of its own.
+#[derive(Clone, Copy)]
+pub struct StepAttempt<'a> {
+    pub step: &'a StepId,
+    pub call: &'a CallId,
+    pub restarts: u32,
 }
 
-/// Does each worker of the present stage work apart?
+/// Where a worker of a task graph works.
+pub enum StepLocation {
+    /// In the run's own worktree, alone.
+    Shared,
+    Own(Box<StepFolder>),
+}
+
+/// Does each worker of the current stage have its own worktree?
 pub fn is_parallel(opened: &OpenRun) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
-    match stage.map(|stage| &stage.work) {
-        Some(Work::Steps(work)) => engine::parallel_limit(run, work) > 1,
-        _ => false,
-    }
+    stage.is_some_and(|stage| match &stage.work {
+        Work::Steps(work) => engine::parallel_limit(run, work) > 1,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::End(_) => false,
+    })
 }
 
 impl StepFolder {
-    /// Makes the folder for this step. Without git there is none, and steps work one after another.
-    pub fn make(
+    /// Creates the worktree for this step. Without git there is none, and steps run one after
+    /// another.
+    pub fn create(
         workspace: &Workspace<'_>,
         opened: &OpenRun,
-        (step, call, restarts): (&StepId, &CallId, u32),
-        (queue, stop): (&Queue, &Arc<AtomicBool>),
-    ) -> Result<Where, Failure> {
+        attempt: StepAttempt<'_>,
+        merge_queue: &MergeQueue,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<StepLocation, Failure> {
         if !is_parallel(opened) {
-            return Ok(Where::Together);
+            return Ok(StepLocation::Shared);
         }
         let root = workspace.project_of(opened)?.root;
         let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
-        let name = name(step, call, restarts);
-        match worktrees.prepare(&name, &carried(opened, step)?)? {
-            Prepared::NoGit(_) => Ok(Where::Together),
-            Prepared::Ready(worktree) => Ok(Where::Apart(Box::new(Self {
+        match worktrees.prepare(&attempt.worktree_name(), &carried(opened, attempt.step)?)? {
+            Prepared::NoGit(_) => Ok(StepLocation::Shared),
+            Prepared::Ready(worktree) => Ok(StepLocation::Own(Box::new(Self {
                 worktrees,
                 worktree,
-                queue: queue.clone(),
-                place: place(opened, step),
+                merge_queue: merge_queue.clone(),
+                place: place(opened, attempt.step),
                 stop: Arc::clone(stop),
                 merged: false,
             }))),
         }
     }
 
-    /// Keeps what an interrupted worker did by a ref, and removes its folder: the work begins anew.
+    /// Keeps the work of an interrupted worker under a ref and removes its worktree: the work
+    /// restarts.
     pub fn abandon(
         workspace: &Workspace<'_>,
         opened: &OpenRun,
-        (step, call, restarts): (&StepId, &CallId, u32),
+        attempt: StepAttempt<'_>,
     ) -> Result<(), Failure> {
         let root = workspace.project_of(opened)?.root;
         let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
-        match worktrees.find(&name(step, call, restarts))? {
+        match worktrees.find(&attempt.worktree_name())? {
             Some(worktree) => worktrees.archive(&worktree),
             None => Ok(()),
         }
@@ -122,21 +137,22 @@ impl StepFolder {
         &self.worktree.folder
     }
 
-    /// The same as records keep it.
+    /// The folder as records store it.
     pub fn folder_text(&self) -> Result<String, Failure> {
         let folder = self.worktree.folder.to_str();
         folder.map(str::to_owned).ok_or_else(|| {
-            Failure::outside("the path of the state folder is no text").hint("set XDG_STATE_HOME")
+            Failure::environment("the path of the state folder is not valid UTF-8")
+                .hint("set XDG_STATE_HOME")
         })
     }
 
-    /// It begins: whoever is behind it waits.
+    /// The step starts: later steps wait for it.
     pub fn enter(&self, dispatch: DispatchId) {
-        self.queue.join(self.place, dispatch);
+        self.merge_queue.join(self.place, dispatch);
     }
 
-    /// Its work is judged, or never began. What was merged is in the run's worktree; what was not is
-    /// kept by a ref.
+    /// Removes the worktree of work that is judged or never started. Unmerged work is kept under a
+    /// ref.
     pub fn clear(&self) -> Result<(), Failure> {
         let discarded = self.worktrees.discard(&self.worktree);
         if self.merged {
@@ -149,13 +165,13 @@ impl StepFolder {
 
 impl Drop for StepFolder {
     fn drop(&mut self) {
-        self.queue.leave(self.place);
+        self.merge_queue.leave(self.place);
     }
 }
 
 impl Delivery for StepFolder {
     fn deliver(&mut self) -> Result<Delivered, Failure> {
-        if self.queue.wait(self.place, &self.stop).is_none() {
+        if self.merge_queue.wait(self.place, &self.stop).is_none() {
             return Ok(Delivered::Stopped);
         }
         let snapshot = self.worktrees.finish(&self.worktree)?;
@@ -169,18 +185,20 @@ impl Delivery for StepFolder {
     }
 }
 
-/// What the worktree of this work is called. Work that begins anew has another one.
-fn name(step: &StepId, call: &CallId, restarts: u32) -> String {
-    format!("{step}-{call}-{restarts}")
+impl StepAttempt<'_> {
+    /// Work that restarts gets a new worktree, so the number of restarts is part of the name.
+    fn worktree_name(&self) -> String {
+        format!("{}-{}-{}", self.step, self.call, self.restarts)
+    }
 }
 
-/// Was this worktree made for the work of this call?
-pub fn is_of(worktree: &Worktree, call: &CallId) -> bool {
+/// Was this worktree made for this call?
+pub fn belongs_to(worktree: &Worktree, call: &CallId) -> bool {
     let made_for = worktree.name.rsplit_once('-').map(|(name, _)| name);
     made_for.is_some_and(|name| name.ends_with(&format!("-{call}")))
 }
 
-/// The paths of all artifacts, which come along whether git ignores them or not.
+/// The paths of all artifacts, which are copied even if git ignores them.
 fn carried(opened: &OpenRun, step: &StepId) -> Result<Vec<String>, Failure> {
     let definition = opened.pipeline.definition();
     let files = definition.artifacts.values();
@@ -191,13 +209,13 @@ fn carried(opened: &OpenRun, step: &StepId) -> Result<Vec<String>, Failure> {
     let paths = templates.map(|template| {
         let path = artifact_path(template, definition, opened.run(), Some(step));
         let path =
-            path.map_err(|reason| Failure::no(format!("{template} is no path: {reason}")))?;
+            path.map_err(|reason| Failure::refused(format!("{template} is not a path: {reason}")))?;
         Ok(path.as_str().to_owned())
     });
     paths.collect()
 }
 
-/// The step's place in its graph.
+/// The step's index in its graph.
 fn place(opened: &OpenRun, step: &StepId) -> usize {
     let graph = opened.run().graphs.get(&opened.run().position.stage);
     let mut members = graph.into_iter().flat_map(|graph| &graph.members);

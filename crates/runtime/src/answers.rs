@@ -1,4 +1,4 @@
-//! Answers: what a person's words mean for the question that a run asks now.
+//! Answers: turns a person's words into an answer to the run's current question.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::failure::Failure;
 use crate::transact::Request;
 use crate::workspace::{OpenRun, Workspace};
 
-/// The word with which a person lets a stale, abandoned or over-budget run go on.
+/// The word that continues a stale, abandoned or over-budget run.
 const CONTINUE: &str = "continue";
 
-/// `continue` may be a choice of the present question; a run that was stopped is let go on first.
+/// `continue` may also be a choice of the current question; a stopped run takes it first.
 pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failure> {
     let stopped = match opened.run().standing {
         Standing::Stale
@@ -60,7 +60,7 @@ pub fn answered(
     })
 }
 
-/// The questions that a worker has asked in the present stage, if it is one for them.
+/// The questions that a worker asks in the current stage, if the stage is for questions.
 pub fn questions(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -75,7 +75,9 @@ pub fn questions(
     let looked = workspace.look(opened, &needs, &BTreeMap::new(), None)?;
     match looked.evidence.questions {
         Some(Ok(questions)) => Ok(Some(questions)),
-        Some(Err(reason)) => Err(Failure::no(format!("cannot read the questions: {reason}"))),
+        Some(Err(reason)) => Err(Failure::refused(format!(
+            "cannot read the questions: {reason}"
+        ))),
         None => Ok(None),
     }
 }

@@ -1,4 +1,5 @@
-//! Backups: a run as it was before a reset, named in its journal and kept in a file beside the store.
+//! Backups: the state of a run before a reset, named in its journal and stored in a file next to
+//! the store.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,14 +11,14 @@ use store::StoredRun;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
-/// What the point before a reset is called.
+/// The name of the checkpoint before a reset.
 pub fn name(stored: &StoredRun) -> Result<CheckpointName, Failure> {
     CheckpointName::parse(&format!("before-reset-{}", stored.version))
         .map_err(|problem| Failure::bug(problem.to_string()))
 }
 
-/// Writes everything of the run beside the store.
-pub fn keep(
+/// Writes the whole run to a file next to the store.
+pub fn write(
     workspace: &Workspace<'_>,
     run: &RunId,
     name: &CheckpointName,

@@ -1,4 +1,4 @@
-//! What an agent is told when it begins: its work, what to read, and what to leave.
+//! The briefing of an agent: its work, what to read, and what to leave.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,13 +11,13 @@ use crate::failure::Failure;
 use crate::state;
 use crate::workspace::{OpenRun, Workspace};
 
-/// How many entries back the reason is looked for why an earlier attempt did not count.
+/// How many entries are searched for the reason why an earlier attempt did not count.
 const LOOKED_BACK: u64 = 100;
 
 /// Digits of a content's hash in the name of its copy.
 const NAME_DIGITS: usize = 16;
 
-/// The briefing for a piece of work that has been admitted.
+/// The briefing for an admitted dispatch.
 pub fn text(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -48,7 +48,7 @@ pub fn text(
         earlier: earlier.as_deref(),
     };
     let text = views::briefing(pipeline, run, dispatch, &handed);
-    // An agent may work in a folder of its own.
+    // The agent may work in its own worktree.
     let worktree = views::line(
         workspace
             .step_folder
@@ -58,7 +58,7 @@ pub fn text(
     Ok(format!("{text}\n\nPaths are relative to {worktree}."))
 }
 
-/// Files that the worker would read, and that are not what was captured any more.
+/// Files that the worker would read and that differ from the captured content.
 fn altered(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -72,8 +72,8 @@ fn altered(
     Ok(looked.evidence.altered)
 }
 
-/// A copy of what is too long to be quoted, where no agent has business to write. Without one the
-/// worker has the beginning.
+/// A copy of content that is too long to quote, where no agent may write. Without a copy the worker
+/// gets the beginning.
 fn copy(workspace: &Workspace<'_>, opened: &OpenRun, hash: Hash, content: &str) -> Option<String> {
     let mut digits = hash.to_string();
     digits.truncate(NAME_DIGITS);

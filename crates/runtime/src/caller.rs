@@ -1,4 +1,4 @@
-//! Who called: what the environment, the processes above and the terminal tell, judged by these alone.
+//! Who called: judged by the environment, the parent processes and the terminal alone.
 
 pub mod ancestors;
 pub mod host;
@@ -10,11 +10,11 @@ pub use who::{user, who};
 use ancestors::Ancestor;
 use hosts::known_agents;
 
-/// All that is known of whoever typed a command.
+/// Everything known about the caller of a command.
 pub struct Signs<'a> {
-    /// The agents whose variables the environment holds.
+    /// The agents whose variables are in the environment.
     pub environment: &'a [&'static str],
-    /// The processes above ours, the nearest first.
+    /// The parent processes, the nearest first.
     pub ancestors: &'a [Ancestor],
     pub terminal: Terminal,
 }
@@ -27,20 +27,21 @@ pub enum Terminal {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// With what told it.
+    /// With the sign of the agent.
     Agent(String),
     Person,
-    /// A script or CI: nobody who could be asked.
+    /// A script or CI: nobody can be asked.
     Unattended,
 }
 
-/// One sign of an agent is enough. A terminal alone does not make a person: agents have some, too.
+/// One sign of an agent is enough. A terminal alone does not prove a person: agents have terminals,
+/// too.
 pub fn judge(signs: &Signs<'_>) -> Caller {
     if let Some(agent) = signs.environment.first() {
-        return Caller::Agent(format!("the environment is that of {agent}"));
+        return Caller::Agent(format!("the environment belongs to {agent}"));
     }
     if let Some(agent) = signs.ancestors.iter().find_map(agent) {
-        return Caller::Agent(format!("{agent} is among the processes above"));
+        return Caller::Agent(format!("{agent} is a parent process"));
     }
     match signs.terminal {
         Terminal::Here => Caller::Person,
@@ -48,8 +49,7 @@ pub fn judge(signs: &Signs<'_>) -> Caller {
     }
 }
 
-/// Programs that run another one, which they are given by its path, with the options after which
-/// code stands instead.
+/// Programs that run a script given by its path, with the options that take code instead.
 const INTERPRETERS: [(&str, &[&str]); 15] = [
     ("node", &["-e", "-p", "--eval", "--print"]),
     ("bun", &["-e", "-p", "--eval", "--print"]),
@@ -79,7 +79,7 @@ const VALUED: [&str; 7] = [
     "--experimental-loader",
 ];
 
-/// The agent program that this process is, if it is one.
+/// The agent program of this process, if it is one.
 pub fn agent(ancestor: &Ancestor) -> Option<&'static str> {
     let Ancestor {
         name,
@@ -103,13 +103,13 @@ fn file_name(path: &str) -> &str {
 fn script(name: &str, words: &[String]) -> Option<&'static str> {
     let script = script_of(name, words)?;
     let stem = file_name(script).split('.').next().unwrap_or_default();
-    // A script of a shell in a folder of that name is as likely to be a person's.
+    // A person may have a shell script in a folder of that name.
     let mut folders = script.split('/').filter(|_| !name.ends_with("sh"));
     known_agents::by_name(stem).or_else(|| folders.find_map(known_agents::by_package_folder))
 }
 
 /// The file that an interpreter of this name runs, from its command line: the first word that is
-/// neither an option nor the value of one. `python3.13` is Python, too.
+/// neither an option nor its value. `python3.13` is Python, too.
 pub fn script_of<'a>(name: &str, words: &'a [String]) -> Option<&'a str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let mut interpreters = INTERPRETERS.into_iter();
@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn an_agent_program_is_known_by_its_name_its_place_or_its_script() {
         let check = |name: &str, program: &str, line: &str, expected: Option<&str>| {
-            let told = agent(&ancestor(name, program, line));
-            assert_eq!(told, expected, "{name} {program} {line}");
+            let found = agent(&ancestor(name, program, line));
+            assert_eq!(found, expected, "{name} {program} {line}");
         };
         check("claude", "", "", Some("claude"));
         check("node", "/usr/bin/node", "claude", Some("claude"));
@@ -239,8 +239,8 @@ mod tests {
             };
             assert_eq!(judge(&signs), expected);
         };
-        let by_environment = || Caller::Agent("the environment is that of claude".to_owned());
-        let by_parents = || Caller::Agent("claude is among the processes above".to_owned());
+        let by_environment = || Caller::Agent("the environment belongs to claude".to_owned());
+        let by_parents = || Caller::Agent("claude is a parent process".to_owned());
         let (shell, both) = ([shell.clone()], [shell, claude]);
         for terminal in [Terminal::Here, Terminal::Absent] {
             check(&["claude"], &shell, terminal, by_environment());

@@ -1,4 +1,4 @@
-//! A claim: the lock that is held while a worker of ours works. The end of our process ends it, too.
+//! A claim: a lock held while one of our workers works. It ends with our process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -11,10 +11,10 @@ use crate::failure::Failure;
 use crate::ids;
 use crate::state::State;
 
-/// The calls that we make begin so; those of hosts do not.
+/// The prefix of our call ids; hosts do not use it.
 const PREFIX: &str = "step-";
 
-/// Work that is ours as long as this lives.
+/// Work that is ours until this is dropped.
 pub struct Claim {
     call: CallId,
     lock: PathBuf,
@@ -22,17 +22,17 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Invariant: the lock is held before anybody can know its name, which is in no journal yet.
+    /// Invariant: the lock is held before its name is in any journal.
     pub fn new(state: &State) -> Result<Self, Failure> {
         let call = CallId::parse(&format!("{PREFIX}{}", ids::key()?))
-            .map_err(|problem| Failure::bug(format!("a call has no name ({problem})")))?;
+            .map_err(|problem| Failure::bug(format!("cannot name a call ({problem})")))?;
         Self::on(state, call)
     }
 
-    /// Takes over the work of a call that is in the journal. Whoever holds the old lock may be asleep:
-    /// it is not waited for, and its lock counts no more.
+    /// Takes over the work of a call that is in the journal. The holder of the old lock may be
+    /// frozen: we do not wait for it, and its lock does not count any more.
     ///
-    /// Invariant: the run's lease is ours, so nobody else does the same.
+    /// Invariant: we hold the run's lease, so nobody else does the same.
     pub fn take_over(state: &State, call: &CallId) -> Result<Self, Failure> {
         let _ = fs::remove_file(script(&lock(state, call)));
         let _ = fs::remove_file(lock(state, call));
@@ -61,24 +61,24 @@ impl Claim {
         &self.call
     }
 
-    /// Where the worker's script may lie. It goes with the claim.
+    /// Where to write the worker's script. It is removed with the claim.
     pub fn script(&self) -> PathBuf {
         script(&self.lock)
     }
 }
 
 impl Claim {
-    /// Keeps what lies beside the lock: whoever comes next goes on with this work.
-    pub fn leave(self) {
+    /// Releases the lock and keeps its files: the next orchestrator continues this work.
+    pub fn release(self) {
         let _ = self.file.unlock();
         if !self.lock.exists() {
-            // Somebody took the work over while we slept, and is done with it.
-            remove(&self.lock);
+            // Another process took the work over while we were frozen, and has finished it.
+            remove_files(&self.lock);
         }
         std::mem::forget(self);
     }
 
-    /// Another one may have taken the work over while we slept.
+    /// Another process may have taken the work over while we were frozen.
     fn is_ours(&self) -> bool {
         let ours = self.file.metadata().map(|it| (it.dev(), it.ino()));
         let there = fs::symlink_metadata(&self.lock).map(|it| (it.dev(), it.ino()));
@@ -89,12 +89,12 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if self.is_ours() {
-            remove(&self.lock);
+            remove_files(&self.lock);
         }
     }
 }
 
-/// Is this a call of ours whose process is gone?
+/// Is this one of our calls, and its process gone?
 pub fn is_lost(state: &State, call: &CallId) -> bool {
     if !is_ours(call) {
         return false;
@@ -104,36 +104,36 @@ pub fn is_lost(state: &State, call: &CallId) -> bool {
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(lock(state, call));
     match file {
-        // Several may look at once, so they share the lock.
+        // A shared lock, because several processes may check at once.
         Ok(file) => !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
         Err(cause) => cause.kind() == std::io::ErrorKind::NotFound,
     }
 }
 
-/// Removes what a lost claim has left.
-pub fn clear(state: &State, call: &CallId) {
-    remove(&lock(state, call));
+/// Removes the files of a lost claim.
+pub fn remove(state: &State, call: &CallId) {
+    remove_files(&lock(state, call));
 }
 
-fn remove(lock: &Path) {
-    // What stays behind harms nobody.
+fn remove_files(lock: &Path) {
+    // A file that remains does no harm.
     for beside in ["script", "arrived", "json"] {
         let _ = fs::remove_file(lock.with_extension(beside));
     }
     let _ = fs::remove_file(lock);
 }
 
-/// A file that lies beside a claim's lock and goes with it.
-pub fn beside(state: &State, call: &CallId, ending: &str) -> PathBuf {
+/// A file next to a claim's lock that is removed with it.
+pub fn file_beside(state: &State, call: &CallId, ending: &str) -> PathBuf {
     lock(state, call).with_extension(ending)
 }
 
-/// Is this a call of ours, whoever made it?
+/// Is this one of our calls?
 pub fn is_ours(call: &CallId) -> bool {
     call.as_str().starts_with(PREFIX)
 }
 
-/// Where the claims of all runs lie.
+/// The folder of the claims of all runs.
 pub fn folder(state: &State) -> PathBuf {
     state.folder().join("working")
 }
@@ -170,12 +170,12 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let state = State::new(folder.path().to_owned());
             let claim = Claim::new(&state).unwrap();
-            let record = beside(&state, claim.call(), "json");
+            let record = file_beside(&state, claim.call(), "json");
             if done {
                 drop(Claim::take_over(&state, claim.call()).unwrap());
             }
             fs::write(&record, "{}").unwrap();
-            claim.leave();
+            claim.release();
             assert_eq!(record.exists(), !done);
         }
     }
@@ -187,7 +187,7 @@ mod tests {
         let call = Claim::new(&state).unwrap().call().clone();
         fs::write(lock(&state, &call), "").unwrap();
         assert!(is_lost(&state, &call));
-        clear(&state, &call);
+        remove(&state, &call);
         assert!(!lock(&state, &call).exists());
     }
 }

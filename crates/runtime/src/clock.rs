@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::Time;
 
-/// Milliseconds since 1970 in UTC. A clock that stands before 1970 counts as 1970.
+/// Milliseconds since 1970 in UTC. A clock before 1970 counts as 1970.
 pub fn now() -> Time {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,25 +1,25 @@
-//! One proposal and one transaction: look at what the engine needs to see, then decide and store.
+//! One proposal and one transaction: read what the engine needs, then decide and store.
 
 use std::collections::BTreeMap;
 
 use engine::{
     ArtifactName, Decision, Entry, Event, Happening, Needs, Refusal, Reply, Rule, Time, Who,
 };
-use evidence::{Given, Looked};
+use evidence::{GivenArtifact, Looked};
 use store::{Backend, Commit, Content, Key, StoredEntry, Transacted};
 
 use crate::clock;
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace};
 
-/// What somebody did, and what came with it.
+/// What somebody did, with everything that came with it.
 pub struct Request {
     pub what: Happening,
-    /// Artifacts from a person's hand.
-    pub given: BTreeMap<ArtifactName, Given>,
-    /// Bytes that the event names.
+    /// Artifacts that a person gives.
+    pub given: BTreeMap<ArtifactName, GivenArtifact>,
+    /// Contents that the event refers to.
     pub contents: Vec<evidence::Content>,
-    /// What an agent said last.
+    /// The last message of an agent.
     pub reply: Option<String>,
 }
 
@@ -34,20 +34,20 @@ impl From<Happening> for Request {
     }
 }
 
-/// What came of it.
+/// The result of a request.
 pub struct Decided {
     pub opened: OpenRun,
     pub reply: Reply,
     pub rule: Rule,
     pub entries: Vec<(u64, Entry)>,
-    /// It had been done before with the same key; this is what came of it then.
+    /// The same key had been used before; this is the earlier result.
     pub repeated: bool,
-    /// What a person should hear of the run's views, each in a line.
+    /// Notices about the run's views for a person, one line each.
     pub notices: Vec<String>,
 }
 
 impl Decided {
-    /// A refusal of something that was not even tried. It leaves no entry.
+    /// A refusal without a try. It leaves no entry.
     pub fn refused(opened: OpenRun, refusal: Refusal) -> Self {
         let (rule, reply) = (refusal.rule, Reply::Refuse(refusal));
         Self {
@@ -69,7 +69,7 @@ pub struct Signed<'a> {
     pub key: Option<&'a Key>,
 }
 
-/// A request as the engine judges it on this run: the event, and what it needs to see for that.
+/// A request as the engine judges it on this run: the event, and the evidence it needs.
 pub struct Proposal<'a> {
     request: &'a Request,
     signed: Signed<'a>,
@@ -93,18 +93,18 @@ impl<'a> Proposal<'a> {
         }
     }
 
-    /// Does the engine need to see anything besides the run?
+    /// Does the engine need any evidence besides the run?
     pub fn needs_evidence(&self) -> bool {
         self.needs != Needs::default()
     }
 
-    /// Looks at what the engine needs to see.
+    /// Reads the evidence that the engine needs.
     pub fn look(&self, workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Looked, Failure> {
         let reply = self.request.reply.as_deref();
         workspace.look(opened, &self.needs, &self.request.given, reply)
     }
 
-    /// What the engine decides about this run as it was read. Nothing is stored.
+    /// The engine's decision about the run as it was read. Nothing is stored.
     pub fn decide(&self, opened: &OpenRun, looked: &Looked) -> Decision {
         engine::decide(
             &opened.pipeline,
@@ -117,9 +117,9 @@ impl<'a> Proposal<'a> {
 
 pub enum Attempt {
     Done(Box<Decided>),
-    /// The key was there already, with these entries.
+    /// The key was used before, with these entries.
     Repeated(Vec<StoredEntry>),
-    /// Somebody else was first: look again.
+    /// Another process was faster: look again.
     Moved,
 }
 
@@ -184,8 +184,8 @@ fn stored_content(content: &evidence::Content) -> Content<'_> {
     }
 }
 
-/// One attempt at something that is no longer needed if somebody else was first.
-pub fn alone(
+/// One attempt at something that is no longer needed if another process was faster.
+pub fn try_once(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
     by: &Who,

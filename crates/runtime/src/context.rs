@@ -1,4 +1,4 @@
-//! What every command works with: the environment, and the folder that it was typed in.
+//! The context of a command: environment, folder and caller.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -16,36 +16,36 @@ pub struct Context {
     /// Where the command was typed.
     pub folder: PathBuf,
     state: Option<PathBuf>,
-    /// Who typed it does not change while the command runs, so it is found out once.
+    /// The caller does not change while the command runs, so it is determined once.
     who: OnceCell<Who>,
-    /// The store, where threads write to it together.
+    /// The store that threads of one process share.
     group: Option<Group>,
-    /// Done before what may take long, where somebody waits.
+    /// Called before work that may take long, if somebody waits.
     before_delay: Option<Box<BeforeDelay>>,
 }
 
 type BeforeDelay = dyn Fn(&Environment);
 
-/// All of a context that another thread can take along.
+/// The part of a context that can move to another thread.
 #[derive(Clone)]
-pub struct Whereabouts {
+pub struct SharedContext {
     environment: Environment,
     folder: PathBuf,
     state: Option<PathBuf>,
     group: Option<Group>,
 }
 
-impl Whereabouts {
-    /// The same for threads that write together.
-    pub fn with(self, group: Group) -> Self {
+impl SharedContext {
+    /// The same, with a store that the threads share.
+    pub fn with_group(self, group: Group) -> Self {
         Self {
             group: Some(group),
             ..self
         }
     }
 
-    /// The same context again, for whoever writes in our name.
-    pub fn context(&self) -> Context {
+    /// A context for a thread that writes in the engine's name.
+    pub fn to_context(&self) -> Context {
         Context {
             environment: self.environment.clone(),
             folder: self.folder.clone(),
@@ -58,8 +58,8 @@ impl Whereabouts {
 }
 
 impl Context {
-    pub fn whereabouts(&self) -> Whereabouts {
-        Whereabouts {
+    pub fn shared(&self) -> SharedContext {
+        SharedContext {
             environment: self.environment.clone(),
             folder: self.folder.clone(),
             state: self.state.clone(),
@@ -67,7 +67,7 @@ impl Context {
         }
     }
 
-    /// The store, where threads write to it together.
+    /// The store that threads of one process share.
     pub fn group(&self) -> Option<&Group> {
         self.group.as_ref()
     }
@@ -75,7 +75,7 @@ impl Context {
     /// The context of this process.
     pub fn of_process(environment: Environment) -> Result<Self, Failure> {
         let folder = std::env::current_dir().map_err(|cause| {
-            Failure::outside(format!("the present folder cannot be found ({cause})"))
+            Failure::environment(format!("cannot find the current folder ({cause})"))
                 .hint("go to a folder that exists")
         })?;
         Ok(Self {
@@ -88,7 +88,7 @@ impl Context {
         })
     }
 
-    /// The context of a hook: what its host says, wherever the process was started.
+    /// The context of a hook: its host names the folder.
     pub fn at(environment: Environment, folder: PathBuf) -> Self {
         Self {
             environment,
@@ -100,24 +100,24 @@ impl Context {
         }
     }
 
-    /// The same where somebody waits who must hear something in time.
-    pub fn hurried(self, before_delay: impl Fn(&Environment) + 'static) -> Self {
+    /// Adds a function that runs before work that may take long.
+    pub fn with_delay_hook(self, before_delay: impl Fn(&Environment) + 'static) -> Self {
         Self {
             before_delay: Some(Box::new(before_delay)),
             ..self
         }
     }
 
-    /// Whoever waits is told that what comes now may take long.
+    /// Announces work that may take long.
     pub fn expect_delay(&self) {
         if let Some(before_delay) = &self.before_delay {
             before_delay(&self.environment);
         }
     }
 
-    /// The same in another folder and with a state folder of its own. Whatever is played there is
-    /// played without anybody at a terminal, whoever wants to see it.
-    pub fn elsewhere(&self, folder: PathBuf, state: PathBuf) -> Self {
+    /// The same context in another folder and with another state folder. It counts as unattended,
+    /// even at a terminal.
+    pub fn relocated(&self, folder: PathBuf, state: PathBuf) -> Self {
         Self {
             environment: self.environment.clone(),
             folder,

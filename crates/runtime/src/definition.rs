@@ -15,23 +15,23 @@ use crate::failure::Failure;
 use crate::project_files::PROJECT_FOLDER;
 use crate::{lint_paths, runners};
 
-/// What a definition and all that it refers to may have together.
+/// The limit for a definition with all files that it refers to.
 const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
 
 pub const ENDINGS: [&str; 2] = ["toml", "json"];
 
 /// Why there is no pipeline.
-pub enum Trouble {
-    /// It was read, and is not one.
+pub enum DefinitionError {
+    /// The definition was read and has problems.
     Rejected {
         text: String,
         problems: Vec<Diagnostic>,
     },
-    /// It was not read.
+    /// The definition could not be read.
     Failed(Failure),
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for DefinitionError {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
@@ -70,7 +70,7 @@ pub fn place(word: &str, folder: &Path, root: &Path) -> Result<Place, Failure> {
     }
 }
 
-/// The project's own definition of this name, also where one comes with the program.
+/// The project's own definition of this name, also if a built-in one has the same name.
 pub fn own(word: &str, root: &Path) -> Option<Place> {
     let path = in_project(word, root)?;
     let shown = format!("{PROJECT_FOLDER}/{}", file_name(&path));
@@ -78,7 +78,7 @@ pub fn own(word: &str, root: &Path) -> Option<Place> {
 }
 
 /// Reads the definition of this name or path.
-pub fn find(word: &str, folder: &Path, root: &Path) -> Result<Sources, Trouble> {
+pub fn find(word: &str, folder: &Path, root: &Path) -> Result<Sources, DefinitionError> {
     match place(word, folder, root)? {
         Place::Builtin(builtin) => Ok(builtin.sources()),
         Place::File { path, shown } => read(&path, &shown),
@@ -92,14 +92,15 @@ fn is_path(word: &str) -> bool {
     word.contains('/') || ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// The project's own definition of this name. A name has no slash and no dot, so it stays there.
+/// The project's own definition of this name. A name has no slash and no dot, so it stays in the
+/// folder.
 fn in_project(word: &str, root: &Path) -> Option<PathBuf> {
     let name = PipelineName::parse(word).ok()?;
     let path = |ending| root.join(PROJECT_FOLDER).join(format!("{name}.{ending}"));
     ENDINGS.into_iter().map(path).find(|path| path.is_file())
 }
 
-/// The names of all definitions that can be had here: the program's own, then the project's.
+/// The names of all available definitions: built-in ones, then the project's.
 pub fn names(root: &Path) -> Vec<String> {
     let builtin = language::builtin::all()
         .iter()
@@ -124,19 +125,19 @@ pub fn project_names(root: &Path) -> BTreeSet<String> {
 
 fn unknown(word: &str, root: &Path) -> Failure {
     let names = names(root);
-    let failure = Failure::not_found(format!("there is no pipeline '{word}'"));
+    let failure = Failure::not_found(format!("unknown pipeline '{word}'"));
     let near = engine::nearest(word, names.iter().map(String::as_str));
     match near {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure.hint(format!(
-            "there are {}, or write the path of a file",
+            "the pipelines are {}; or type the path of a file",
             names.join(", ")
         )),
     }
 }
 
-/// Reads a definition file and the files that it refers to. `shown` is what people call it.
-pub fn read(path: &Path, shown: &str) -> Result<Sources, Trouble> {
+/// Reads a definition file and the files that it refers to. `shown` is its name in messages.
+pub fn read(path: &Path, shown: &str) -> Result<Sources, DefinitionError> {
     let file = open(path, shown)?;
     let size = file
         .metadata()
@@ -150,37 +151,39 @@ pub fn read(path: &Path, shown: &str) -> Result<Sources, Trouble> {
     with_references(bytes, shown, beside)
 }
 
-/// Reads a definition from the input; what it refers to lies in this folder.
-pub fn read_input(input: impl Read, folder: &Path) -> Result<Sources, Trouble> {
+/// Reads a definition from stdin; its references are relative to this folder.
+pub fn read_input(input: impl Read, folder: &Path) -> Result<Sources, DefinitionError> {
     let shown = "<stdin>";
     let bytes = take(input)
-        .map_err(|cause| Failure::outside(format!("cannot read the input ({cause})")))?;
+        .map_err(|cause| Failure::environment(format!("cannot read the input ({cause})")))?;
     with_references(bytes, shown, folder)
 }
 
-/// Only a regular file is opened: a pipe would keep us waiting for ever.
+/// Opens only regular files: a pipe would block for ever.
 fn open(path: &Path, shown: &str) -> Result<File, Failure> {
     let metadata = fs::metadata(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Failure::not_found(format!("there is no file {shown}"))
-                .hint("`gatewright pipelines` lists what can be started by name")
+            Failure::not_found(format!("the file {shown} does not exist"))
+                .hint("`gatewright pipelines` lists the pipelines with a name")
         }
         _ => Failure::file("look at", path)(cause),
     })?;
     if !metadata.is_file() {
-        return Err(Failure::not_found(format!("{shown} is not a file")).hint("name a file"));
+        return Err(
+            Failure::not_found(format!("{shown} is not a file")).hint("type the path of a file")
+        );
     }
     File::open(path).map_err(Failure::file("open", path))
 }
 
-/// One byte more than allowed, so that what is too long is seen to be.
+/// Reads one byte more than allowed, to notice files that are too long.
 fn take(input: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn too_large(shown: &str, size: &str) -> Trouble {
+fn too_large(shown: &str, size: &str) -> DefinitionError {
     let problem = Diagnostic {
         code: LanguageRule::TooLarge.code(),
         severity: Severity::Error,
@@ -189,13 +192,13 @@ fn too_large(shown: &str, size: &str) -> Trouble {
         message: format!("the file has {size}, and {MOST_BYTES} are allowed"),
         hint: "keep long texts in files of their own and refer to them".to_owned(),
     };
-    Trouble::Rejected {
+    DefinitionError::Rejected {
         text: String::new(),
         problems: vec![problem],
     }
 }
 
-fn with_references(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources, Trouble> {
+fn with_references(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources, DefinitionError> {
     let main = SourceFile {
         name: shown.to_owned(),
         bytes,
@@ -215,15 +218,17 @@ fn with_references(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources
     Ok(Sources { main, files })
 }
 
-/// A file that the definition refers to; `None` if it is not there, which `compile` then says.
-fn read_reference(reference: &str, beside: &Path) -> Result<Option<Vec<u8>>, Trouble> {
+/// A file that the definition refers to; `None` if it does not exist, which `compile` reports.
+fn read_reference(reference: &str, beside: &Path) -> Result<Option<Vec<u8>>, DefinitionError> {
     let path = beside.join(reference);
     let (Ok(real), Ok(below)) = (path.canonicalize(), beside_itself(beside).canonicalize()) else {
         return Ok(None);
     };
     if !real.starts_with(&below) {
-        let failure = Failure::no(format!("{reference} leads out of the definition's folder"));
-        return Err(failure.hint("put the file itself there").into());
+        let failure = Failure::refused(format!(
+            "{reference} points outside the definition's folder"
+        ));
+        return Err(failure.hint("copy the file itself there").into());
     }
     let file = open(&real, reference)?;
     let size = file
@@ -236,7 +241,7 @@ fn read_reference(reference: &str, beside: &Path) -> Result<Option<Vec<u8>>, Tro
     Ok(Some(take(file).map_err(Failure::file("read", &real))?))
 }
 
-/// The parent of a bare file name is written as nothing.
+/// The parent of a bare file name is empty.
 fn beside_itself(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -246,12 +251,12 @@ fn beside_itself(folder: &Path) -> &Path {
 }
 
 /// Checks a definition.
-pub fn compile(sources: &Sources) -> Result<Compiled, Trouble> {
+pub fn compile(sources: &Sources) -> Result<Compiled, DefinitionError> {
     compile_for(sources, runners::DEFAULT)
 }
 
-/// Checks a definition for runs in which this runner starts whom the definition gives none.
-pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble> {
+/// Checks a definition for runs in which this runner starts agents without a runner.
+pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, DefinitionError> {
     let mut compiled = compile_pinned(sources)?;
     let definition = compiled.pipeline.definition();
     let mut found = runners::problems(definition, &sources.files, runner);
@@ -271,17 +276,18 @@ pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Trouble>
     }
 }
 
-/// Checks a definition to which a run is pinned. What its runners cannot do was told at the start.
-pub fn compile_pinned(sources: &Sources) -> Result<Compiled, Trouble> {
+/// Checks a definition that a run is pinned to. The abilities of its runners were checked at the
+/// start.
+pub fn compile_pinned(sources: &Sources) -> Result<Compiled, DefinitionError> {
     language::compile(sources).map_err(|problems| rejected(sources, problems))
 }
 
-fn rejected(sources: &Sources, problems: Vec<Diagnostic>) -> Trouble {
+fn rejected(sources: &Sources, problems: Vec<Diagnostic>) -> DefinitionError {
     let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
-    Trouble::Rejected { text, problems }
+    DefinitionError::Rejected { text, problems }
 }
 
-/// The bytes to which a run is pinned. Where the file lay does not count, only what it is called.
+/// The bytes that a run is pinned to. The folder does not count, only the file's name.
 pub fn pinned(sources: &Sources) -> Result<Files, Failure> {
     let main = file_name(Path::new(&sources.main.name));
     let mut files = sources.files.clone();
@@ -289,7 +295,7 @@ pub fn pinned(sources: &Sources) -> Result<Files, Failure> {
     Files::new(&main, files).map_err(Failure::from)
 }
 
-/// The way back from the bytes of a run to what `compile` takes.
+/// Converts the bytes of a run back to what `compile` takes.
 pub fn unpinned(files: &Files) -> Sources {
     let main = files.main();
     let bytes = files.get(main).unwrap_or_default().to_vec();
@@ -310,14 +316,14 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The problems as people read them.
+/// The problems as text for people.
 pub fn rendered(problems: &[Diagnostic], text: &str, paint: Paint) -> String {
     let colour = match paint {
         Paint::Plain => Colour::Plain,
         Paint::Ansi => Colour::Ansi,
     };
     let drawn = problems.iter().map(|problem| problem.render(text, colour));
-    // The file's own escapes are gone by now: those that are left are our colours.
+    // The text of the file is escaped by now: the remaining escapes are our colours.
     let is_shown = |found: &char| *found == '\u{1b}' || !views::is_forbidden(*found);
     drawn
         .collect::<Vec<_>>()

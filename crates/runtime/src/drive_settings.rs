@@ -1,4 +1,4 @@
-//! How a headless run is driven, kept with the run so that whoever goes on with it does the same.
+//! How a headless run is driven. Stored with the run, so that `resume` does the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,31 +13,31 @@ use crate::failure::Failure;
 use crate::runners;
 use crate::state::{self, State};
 
-/// How somebody wants a new run to be driven. What is absent is as usual.
+/// How a new run is to be driven. Absent values mean the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriveRequest {
-    /// The program that starts agents without a runner of their own.
+    /// The program that starts agents without a runner.
     pub runner: Option<String>,
-    /// A rehearsal: this program stands in for every agent.
+    /// A rehearsal: this program replaces every agent.
     pub stand_in: Option<PathBuf>,
     /// A person's answers in advance, each used once.
     pub answers: Vec<(StageName, String)>,
-    /// The address or command that is told when the run waits, fails or completes.
+    /// The address or command that gets a notice when the run waits, fails or completes.
     pub notify: Option<String>,
 }
 
-/// How a run is driven, as it is kept with the run.
+/// How a run is driven, as stored with the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriveSettings {
-    /// Who starts agents that have no runner.
+    /// The runner of agents without one.
     pub runner: String,
-    /// The program that stands in for every agent.
+    /// The program that replaces every agent.
     pub stand_in: Option<PathBuf>,
-    /// A person's answers that were given at the start, by stage.
+    /// A person's answers from the start, by stage.
     pub answers: BTreeMap<StageName, String>,
     /// Who gave them.
     pub given_by: String,
-    /// Who is told when the run waits, fails or completes: an address or a command line.
+    /// Who gets a notice when the run waits, fails or completes: an address or a command line.
     pub notify: Option<String>,
 }
 
@@ -54,15 +54,15 @@ impl Default for DriveSettings {
 }
 
 impl DriveSettings {
-    /// Invariant: durable before the run begins, so no run is driven in another way than was asked.
-    pub fn keep(&self, state: &State, run: &RunId) -> Result<(), Failure> {
+    /// Invariant: durable before the run starts, so no run is driven in another way than requested.
+    pub fn save(&self, state: &State, run: &RunId) -> Result<(), Failure> {
         let path = path(state, run);
         state::write_durably(&path, &self.json().to_string())
             .map_err(Failure::file("write to", &path))
     }
 
-    /// The settings of a run; the usual ones where none were kept.
-    pub fn of(state: &State, run: &RunId) -> Result<Self, Failure> {
+    /// The settings of a run; the defaults if none are stored.
+    pub fn load(state: &State, run: &RunId) -> Result<Self, Failure> {
         let path = path(state, run);
         let Ok(text) = fs::read_to_string(&path) else {
             return Ok(Self::default());
@@ -70,15 +70,15 @@ impl DriveSettings {
         let value: Option<Value> = serde_json::from_str(&text).ok();
         value.as_ref().and_then(Self::parse).ok_or_else(|| {
             Failure::store(format!("cannot read {}", path.display()))
-                .hint("remove it to go on with the usual settings")
+                .hint("remove it to continue with the default settings")
         })
     }
 
-    /// What differs from the usual way, for the history.
-    pub fn told(&self) -> Option<String> {
+    /// What differs from the defaults, for the history.
+    pub fn summary(&self) -> Option<String> {
         let runner = (self.runner != runners::DEFAULT).then(|| format!("runner {}", self.runner));
         let stand_in = self.stand_in.iter();
-        let stand_in = stand_in.map(|path| format!("{} stands in for every agent", path.display()));
+        let stand_in = stand_in.map(|path| format!("{} replaces every agent", path.display()));
         let answers = self.answers.iter();
         let answers = answers.map(|(stage, choice)| {
             format!(
@@ -86,8 +86,8 @@ impl DriveSettings {
                 self.given_by
             )
         });
-        let told: Vec<String> = runner.into_iter().chain(stand_in).chain(answers).collect();
-        (!told.is_empty()).then(|| told.join("; "))
+        let differences: Vec<String> = runner.into_iter().chain(stand_in).chain(answers).collect();
+        (!differences.is_empty()).then(|| differences.join("; "))
     }
 
     fn json(&self) -> Value {
@@ -130,11 +130,11 @@ impl DriveRequest {
         self.words().is_empty()
     }
 
-    /// What was typed, in words: so the same command is known again, and so it stands in the history.
+    /// The typed options in words: they identify a repeated command and appear in the history.
     pub fn words(&self) -> Vec<String> {
         let runner = self.runner.iter().map(|runner| format!("runner {runner}"));
         let stand_in = self.stand_in.iter();
-        let stand_in = stand_in.map(|path| format!("{} stands in for every agent", path.display()));
+        let stand_in = stand_in.map(|path| format!("{} replaces every agent", path.display()));
         let answers = self.answers.iter();
         let answers = answers.map(|(stage, choice)| format!("{stage} is answered with {choice}"));
         let notify = self.notify.iter().map(|_| "notices are sent".to_owned());
@@ -145,12 +145,12 @@ impl DriveRequest {
             .collect()
     }
 
-    /// The runner for those who have none, as the definition is judged by it.
-    pub fn usual_runner(&self) -> &str {
+    /// The runner of agents without one, for the check of the definition.
+    pub fn default_runner(&self) -> &str {
         self.runner.as_deref().unwrap_or(runners::DEFAULT)
     }
 
-    /// What is kept with the run. Answers that no stage asks for are told at once.
+    /// The settings to store. Refuses answers that no stage asks for.
     pub fn settings(
         &self,
         context: &Context,
@@ -160,7 +160,7 @@ impl DriveRequest {
         for (stage, choice) in &self.answers {
             may_be_answered(definition, stage, choice)?;
             if answers.insert(stage.clone(), choice.clone()).is_some() {
-                let message = format!("--answer {stage} is there twice");
+                let message = format!("--answer {stage} is given twice");
                 return Err(Failure::usage(message).hint("write it once"));
             }
         }
@@ -169,7 +169,7 @@ impl DriveRequest {
             other => other.name(),
         };
         Ok(DriveSettings {
-            runner: self.usual_runner().to_owned(),
+            runner: self.default_runner().to_owned(),
             stand_in: self.stand_in(context)?,
             answers,
             given_by,
@@ -186,13 +186,14 @@ impl DriveRequest {
         match found {
             Some(path) if is_executable(&path) => Ok(Some(path)),
             Some(path) => Err(
-                Failure::usage(format!("{} cannot be executed", path.display()))
+                Failure::usage(format!("{} is not executable", path.display()))
                     .hint("make it executable with `chmod +x`"),
             ),
-            None => Err(
-                Failure::not_found(format!("there is no program {}", path.display()))
-                    .hint("name a program by its path"),
-            ),
+            None => Err(Failure::not_found(format!(
+                "the program {} does not exist",
+                path.display()
+            ))
+            .hint("type the path of a program")),
         }
     }
 }
@@ -200,15 +201,17 @@ impl DriveRequest {
 fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> Result<(), Failure> {
     let stage = definition.stages.iter().find(|stage| stage.name == *name);
     let Some(stage) = stage else {
-        return Err(
-            Failure::usage(format!("there is no stage {name} to answer"))
-                .hint("`gatewright graph PIPELINE` shows the stages"),
-        );
+        return Err(Failure::usage(format!("unknown stage {name} in --answer"))
+            .hint("`gatewright graph PIPELINE` shows the stages"));
     };
     let asks = match &stage.work {
         engine::Work::Ask(ask) => ask.questions == engine::Questions::Choice,
         engine::Work::Open(_) => choice == "finish",
-        _ => false,
+        engine::Work::Agent(_)
+        | engine::Work::Check(_)
+        | engine::Work::Review(_)
+        | engine::Work::Steps(_)
+        | engine::Work::End(_) => false,
     };
     let known = stage.on.keys().any(|outcome| outcome.as_str() == choice);
     if asks && known {
@@ -217,7 +220,7 @@ fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> R
         let choices: Vec<&str> = stage.on.keys().map(|outcome| outcome.as_str()).collect();
         Err(
             Failure::usage(format!("{name} cannot be answered with '{choice}'"))
-                .hint(format!("its ways on are {}", choices.join(", "))),
+                .hint(format!("its outcomes are {}", choices.join(", "))),
         )
     }
 }
@@ -232,7 +235,7 @@ mod tests {
         let state = State::new(folder.path().to_owned());
         let run = RunId::parse("r-1").unwrap();
         assert_eq!(
-            DriveSettings::of(&state, &run).unwrap(),
+            DriveSettings::load(&state, &run).unwrap(),
             DriveSettings::default()
         );
         let settings = DriveSettings {
@@ -245,9 +248,9 @@ mod tests {
             given_by: "ada".to_owned(),
             notify: Some("say done".to_owned()),
         };
-        settings.keep(&state, &run).unwrap();
-        assert_eq!(DriveSettings::of(&state, &run).unwrap(), settings);
+        settings.save(&state, &run).unwrap();
+        assert_eq!(DriveSettings::load(&state, &run).unwrap(), settings);
         fs::write(path(&state, &run), "{").unwrap();
-        assert!(DriveSettings::of(&state, &run).is_err());
+        assert!(DriveSettings::load(&state, &run).is_err());
     }
 }

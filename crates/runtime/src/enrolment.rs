@@ -1,5 +1,5 @@
-//! Enrolment: small files in the state folder tell a hook, before it opens anything, whether a
-//! session or a project is its business.
+//! Enrolment: small files in the state folder. A hook reads them before it opens anything else, to
+//! see whether its session or project belongs to Gatewright.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,16 +26,16 @@ pub struct Enrolled {
 
 /// Is everything that happened in a session in its journal?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum RecordState {
     Whole,
-    /// Something could neither be recorded nor kept for later.
+    /// Some event could neither be recorded nor spooled.
     Gap,
 }
 
-/// A project in which pipelines were installed.
+/// A project with installed pipelines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// The project's identity, as `evidence::Project` tells it.
+    /// The project's key, as in `evidence::Project`.
     pub project: String,
     pub pipelines: Vec<InstalledPipeline>,
 }
@@ -43,13 +43,13 @@ pub struct Installed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledPipeline {
     pub name: PipelineName,
-    /// Its file in the project; the program's own when absent.
+    /// The definition's file in the project; absent for a built-in one.
     pub file: Option<String>,
     pub begins: Begins,
     pub commands: BTreeMap<CommandName, Act>,
 }
 
-/// The file of a session. It is there as long as the session holds a run.
+/// The file of a session. It exists while the session holds a run.
 fn session_file(state: &State, session: &SessionId) -> PathBuf {
     state
         .folder()
@@ -61,15 +61,15 @@ fn project_file(state: &State, project: &str) -> PathBuf {
     state.folder().join(PROJECTS).join(name(project))
 }
 
-/// A name that no path can hide in.
+/// A file name that cannot contain path separators.
 fn name(of: &str) -> String {
     let mut name = evidence::hash(of.as_bytes()).to_string();
     name.truncate(32);
     name
 }
 
-/// Is this session enrolled? One look, and no store is opened. Where that cannot be seen, it may be:
-/// what follows is judged as in a session whose run cannot be read.
+/// Is this session enrolled? One file access; opens no store. If the file cannot be checked, the
+/// answer is yes: the session is then judged as one whose run is unreadable.
 pub fn is_enrolled(state: &State, session: &SessionId) -> bool {
     session_file(state, session).try_exists().unwrap_or(true)
 }
@@ -80,8 +80,8 @@ pub fn is_anybody_enrolled(state: &State) -> bool {
     listed.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// What the session's file says. A file that cannot be read is not an answer: the session is
-/// enrolled, and nobody knows in what.
+/// The content of the session's file. An unreadable file is an error: the session is enrolled in an
+/// unknown run.
 pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {
     match read(&session_file(state, session))? {
         None => Ok(None),
@@ -104,31 +104,31 @@ pub fn enrol(state: &State, enrolled: &Enrolled) -> io::Result<()> {
     state::write_durably(&session_file(state, &enrolled.session), &value.to_string())
 }
 
-/// The permissions of a session's file, which say whether its record is whole. They can be changed
-/// also where a full disk takes nothing more.
+/// The permissions of a session's file say whether its record is complete. They can be changed even
+/// when the disk is full.
 const WHOLE: u32 = 0o600;
 const GAP: u32 = 0o400;
 
-pub fn record(state: &State, session: &SessionId) -> io::Result<Record> {
+pub fn record_state(state: &State, session: &SessionId) -> io::Result<RecordState> {
     let mode = fs::metadata(session_file(state, session))?
         .permissions()
         .mode();
     Ok(match mode & 0o777 {
-        GAP => Record::Gap,
-        _ => Record::Whole,
+        GAP => RecordState::Gap,
+        _ => RecordState::Whole,
     })
 }
 
-pub fn mark(state: &State, session: &SessionId, record: Record) -> io::Result<()> {
+pub fn set_record_state(state: &State, session: &SessionId, record: RecordState) -> io::Result<()> {
     let mode = match record {
-        Record::Whole => WHOLE,
-        Record::Gap => GAP,
+        RecordState::Whole => WHOLE,
+        RecordState::Gap => GAP,
     };
     let path = session_file(state, session);
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// Forgets the sessions of runs that are gone.
+/// Removes the sessions of runs that are gone.
 pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
     let listed = fs::read_dir(state.folder().join(SESSIONS));
     let paths = listed.into_iter().flatten().filter_map(Result::ok);
@@ -142,7 +142,7 @@ pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
     }
 }
 
-/// Files of sessions and projects that cannot be read: each keeps agents from beginning somewhere.
+/// Session and project files that are unreadable: each blocks agents somewhere.
 pub fn damaged_files(state: &State) -> Vec<PathBuf> {
     type Parses = fn(&Value) -> bool;
     let kinds: [(&str, Parses); 2] = [
@@ -166,8 +166,8 @@ pub fn withdraw(state: &State, session: &SessionId) -> io::Result<()> {
     remove(&session_file(state, session))
 }
 
-/// The session of this process that was enrolled last: whoever begins in the same process after
-/// `clear` is its heir.
+/// The latest enrolled session of this process: a session that starts in the same process after
+/// `clear` succeeds it.
 pub fn of_process(state: &State, process: &Process) -> Option<Enrolled> {
     let listed = fs::read_dir(state.folder().join(SESSIONS)).ok()?;
     let files = listed.filter_map(Result::ok).map(|entry| entry.path());
@@ -214,7 +214,7 @@ fn read(path: &Path) -> io::Result<Option<Value>> {
 }
 
 fn damaged(path: &Path) -> io::Error {
-    let message = format!("{} is damaged: remove it and begin anew", path.display());
+    let message = format!("{} is damaged: remove it and start again", path.display());
     io::Error::new(ErrorKind::InvalidData, message)
 }
 
@@ -349,12 +349,21 @@ mod tests {
         let (_folder, state) = state();
         let one = enrolled("one", 1);
         enrol(&state, &one).unwrap();
-        assert_eq!(record(&state, &one.session).unwrap(), Record::Whole);
-        mark(&state, &one.session, Record::Gap).unwrap();
-        assert_eq!(record(&state, &one.session).unwrap(), Record::Gap);
+        assert_eq!(
+            record_state(&state, &one.session).unwrap(),
+            RecordState::Whole
+        );
+        set_record_state(&state, &one.session, RecordState::Gap).unwrap();
+        assert_eq!(
+            record_state(&state, &one.session).unwrap(),
+            RecordState::Gap
+        );
         assert_eq!(of_session(&state, &one.session).unwrap(), Some(one.clone()));
-        mark(&state, &one.session, Record::Whole).unwrap();
-        assert_eq!(record(&state, &one.session).unwrap(), Record::Whole);
+        set_record_state(&state, &one.session, RecordState::Whole).unwrap();
+        assert_eq!(
+            record_state(&state, &one.session).unwrap(),
+            RecordState::Whole
+        );
     }
 
     #[test]

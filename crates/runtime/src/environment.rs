@@ -15,28 +15,28 @@ pub struct Environment {
     pub search_path: Option<OsString>,
     no_color: bool,
     dumb_terminal: bool,
-    /// The agent programs whose variables are there: they give them to what they start.
+    /// The agent programs whose variables are set: they pass them to their children.
     pub agents: Vec<&'static str>,
-    /// The session of the host that started us, and its process.
+    /// The host's session that started us, and its process.
     pub session: Option<SessionId>,
     pub host_process: Option<u32>,
-    /// The call of the worker of ours in which we run.
+    /// The call of our worker that this process belongs to.
     pub call: Option<CallId>,
-    /// The project, as the host tells it.
+    /// The project folder that the host names.
     pub project: Option<PathBuf>,
-    /// The file from which the session's shell takes further variables.
+    /// The file from which the session's shell reads more variables.
     pub env_file: Option<PathBuf>,
-    /// The hook that started us is a plugin's.
+    /// A plugin's hook started us.
     pub in_plugin: bool,
     settings_folder: Option<PathBuf>,
-    /// Values that must not be stored, because of what their variables are called.
+    /// Values that must not be stored, recognised by the names of their variables.
     pub secrets: Vec<String>,
 }
 
-/// A shorter value is more likely to be a word of the text around it than a secret.
+/// A shorter value is more likely a common word than a secret.
 const SHORTEST_SECRET: usize = 8;
 
-/// A variable with one of these in its name holds what nobody should find in a journal.
+/// A variable with one of these in its name holds a secret.
 const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 impl Environment {
@@ -67,7 +67,7 @@ impl Environment {
         }
     }
 
-    /// What the host of a session tells. Is it one of its variables?
+    /// Reads a variable of the session's host. Returns whether it is one.
     fn take_of_host(&mut self, name: &str, value: &OsStr) -> bool {
         let SessionHost {
             variables, places, ..
@@ -90,7 +90,7 @@ impl Environment {
         true
     }
 
-    /// Where programs keep their state: `$XDG_STATE_HOME`, else `~/.local/state`.
+    /// The folder for program state: `$XDG_STATE_HOME`, else `~/.local/state`.
     pub fn state_home(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(default)
@@ -119,14 +119,14 @@ impl Environment {
         }
     }
 
-    /// Where the host of sessions keeps a person's own settings.
+    /// The folder of the person's own settings for the host.
     pub fn settings_folder(&self) -> Option<PathBuf> {
         let below = DEFAULT_SESSION_HOST.places.folder;
         let default = || self.home.as_ref().map(|home| home.join(below));
         self.settings_folder.clone().or_else(default)
     }
 
-    /// Can the terminal do nothing but print lines?
+    /// Can the terminal only print lines?
     pub fn has_dumb_terminal(&self) -> bool {
         self.dumb_terminal
     }
@@ -137,13 +137,13 @@ impl Environment {
     }
 }
 
-/// A relative path would mean another folder in every folder, so it counts as not given.
+/// A relative path would depend on the current folder, so it counts as not set.
 fn absolute(value: &OsStr) -> Option<PathBuf> {
     let path = Path::new(value);
     path.is_absolute().then(|| path.to_owned())
 }
 
-/// In small or capital letters. Every process looks through all its variables, so this is done in place.
+/// Compares without case. Every process checks all variables, so this must not allocate.
 fn is_secret(name: &str) -> bool {
     let name = name.as_bytes();
     let begins = |at: usize, word: &&str| {

@@ -1,16 +1,16 @@
-//! A failure: what kind it is, what could not be done, and what to do now.
+//! A failure: its kind, what went wrong, and what to do.
 
 use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// What kind of failure it is, as far as a caller treats it differently.
+/// The kinds that callers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The request makes no sense as it was written.
+    /// The request makes no sense as written.
     Usage,
-    /// The request is refused, and nothing is broken.
+    /// The request is refused; nothing is broken.
     Refused,
     /// The run, entry or pipeline does not exist, or more than one fits.
     NotFound,
@@ -30,12 +30,12 @@ pub struct Failure {
     pub kind: FailureKind,
     /// One line, which names the thing.
     pub message: String,
-    /// What to do, each on its own.
+    /// What to do, one hint each.
     pub hints: Vec<String>,
 }
 
 impl FailureKind {
-    /// Is it about what was asked for, and not about anything that broke?
+    /// Is it about the request, and not about something broken?
     pub fn is_about_the_request(self) -> bool {
         match self {
             Self::Usage | Self::Refused | Self::NotFound => true,
@@ -53,13 +53,13 @@ impl Failure {
         }
     }
 
-    /// The command makes no sense as it was typed.
+    /// The command makes no sense as typed.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Usage, message)
     }
 
-    /// What was asked for cannot be, and nothing is broken.
-    pub fn no(message: impl Into<String>) -> Self {
+    /// The request is refused; nothing is broken.
+    pub fn refused(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Refused, message)
     }
 
@@ -71,11 +71,11 @@ impl Failure {
         Self::new(FailureKind::Settings, message)
     }
 
-    pub fn outside(message: impl Into<String>) -> Self {
+    pub fn environment(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Environment, message)
     }
 
-    /// The store is damaged or too new for us.
+    /// The store is damaged or newer than this program.
     pub fn store(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Store, message)
     }
@@ -84,11 +84,11 @@ impl Failure {
         Self::new(FailureKind::Bug, message).hint("please report this bug")
     }
 
-    /// A file could not be read, written, made: `doing` says which.
+    /// A file could not be read or written: `doing` is the verb.
     pub fn file<'a>(doing: &'a str, path: &'a Path) -> impl FnOnce(io::Error) -> Self + 'a {
         move |cause| {
             let hint = hint_for(&cause);
-            Self::outside(format!("cannot {doing} {} ({cause})", path.display())).hint(hint)
+            Self::environment(format!("cannot {doing} {} ({cause})", path.display())).hint(hint)
         }
     }
 
@@ -98,7 +98,7 @@ impl Failure {
     }
 }
 
-/// What a person can do about a failed call.
+/// What a person can do about a failed system call.
 fn hint_for(cause: &io::Error) -> &'static str {
     match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free disk space and retry",
@@ -110,7 +110,7 @@ fn hint_for(cause: &io::Error) -> &'static str {
     }
 }
 
-/// One line: the message, then what to do.
+/// One line: the message, then the hints.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
@@ -128,7 +128,7 @@ impl From<store::Error> for Failure {
             | E::UnknownRun { .. }
             | E::UnknownEntry { .. }
             | E::UnknownDefinition { .. } => Self::not_found(message),
-            E::RunExists { .. } | E::Held { .. } | E::Fenced { .. } => Self::no(message),
+            E::RunExists { .. } | E::Held { .. } | E::Fenced { .. } => Self::refused(message),
             E::Full { .. }
             | E::NotWritable { .. }
             | E::Vanished { .. }
@@ -139,7 +139,7 @@ impl From<store::Error> for Failure {
             | E::Busy { .. }
             | E::Io { .. }
             | E::Sqlite { .. }
-            | E::Export { .. } => Self::outside(message),
+            | E::Export { .. } => Self::environment(message),
             E::OpenedForReading
             | E::NoMainFile { .. }
             | E::WrongHash { .. }
@@ -160,7 +160,7 @@ impl From<evidence::Error> for Failure {
             | E::Schema { .. }
             | E::NotACheck { .. }
             | E::NotApproved { .. }
-            | E::NoCommands { .. } => Self::no(message),
+            | E::NoCommands { .. } => Self::refused(message),
             E::Variable { .. } => Self::settings(message),
             E::Folder { .. }
             | E::Unreadable { .. }
@@ -171,12 +171,12 @@ impl From<evidence::Error> for Failure {
             | E::TooManyFiles { .. }
             | E::TooDeep { .. }
             | E::Interrupted
-            | E::Watching { .. } => Self::outside(message),
+            | E::Watching { .. } => Self::environment(message),
         }
     }
 }
 
-/// The error, then each of its causes in brackets: an error does not repeat its cause.
+/// The error, then each cause in brackets: an error does not repeat its cause.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! A turn: a lock for which processes queue up, so that of many who come at once none starves.
+//! A file lock with a queue, so that no waiting process starves.
 
 mod holder;
 
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use self::holder::Holder;
+use self::holder::LockHolder;
 use crate::failure::Failure;
 
-/// How long a process waits for its turn.
-pub const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a process waits for a lock.
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long it waits for one that was stopped, and will hardly go on by itself.
-const PATIENCE_WITH_A_STOPPED_ONE: Duration = Duration::from_secs(5);
+/// How long it waits for a stopped holder, which will hardly continue by itself.
+const STOPPED_HOLDER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often it looks who keeps it waiting.
-const GLANCE: Duration = Duration::from_millis(500);
+/// How often it checks who holds the lock.
+const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Nobody else has the same turn while this is held. The end of the process ends it, too.
+/// An exclusive lock. It ends with the process.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
@@ -31,18 +31,18 @@ pub struct FileLock {
 
 impl FileLock {
     pub fn wait(path: &Path) -> Result<Self, Failure> {
-        Self::wait_for(path, PATIENCE)
+        Self::wait_for(path, LOCK_TIMEOUT)
     }
 
-    /// The same for a turn that may last: whoever waits for it is told who has it.
-    pub fn wait_for_long(path: &Path, patience: Duration) -> Result<Self, Failure> {
-        let turn = Self::wait_for(path, patience)?;
-        // Without the note, those who wait know less, and nothing else.
-        let _ = Holder::note(&turn.file);
-        Ok(turn)
+    /// For locks that may be held long: writes the holder into the file, for those who wait.
+    pub fn wait_for_long(path: &Path, timeout: Duration) -> Result<Self, Failure> {
+        let lock = Self::wait_for(path, timeout)?;
+        // The note is only information.
+        let _ = LockHolder::write(&lock.file);
+        Ok(lock)
     }
 
-    pub fn wait_for(path: &Path, patience: Duration) -> Result<Self, Failure> {
+    pub fn wait_for(path: &Path, timeout: Duration) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         options
             .read(true)
@@ -56,14 +56,14 @@ impl FileLock {
             .map_err(Failure::file("write to", path))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
-            Err(TryLockError::WouldBlock) => Self::queue(path, file, patience),
+            Err(TryLockError::WouldBlock) => Self::queue(path, file, timeout),
             Err(TryLockError::Error(cause)) => Err(Failure::file("lock", path)(cause)),
         }
     }
 
-    /// The lock knows no time limit, so a thread waits for it. When our patience ends first, the
-    /// thread finds nobody to hand the lock to and drops it.
-    fn queue(path: &Path, file: File, patience: Duration) -> Result<Self, Failure> {
+    /// The lock call has no time limit, so a thread waits for it. If the timeout ends first, the
+    /// thread has no receiver and drops the lock.
+    fn queue(path: &Path, file: File, timeout: Duration) -> Result<Self, Failure> {
         let (sender, receiver) = mpsc::sync_channel(0);
         let wait = move || {
             let locked = file.lock().map(|()| file);
@@ -72,30 +72,29 @@ impl FileLock {
         thread::Builder::new()
             .spawn(wait)
             .map_err(Failure::file("wait for", path))?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         let mut stopped_since = None;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match receiver.recv_timeout(left.min(GLANCE)) {
+            match receiver.recv_timeout(left.min(HOLDER_POLL_INTERVAL)) {
                 Ok(Ok(file)) => return Ok(Self { file }),
                 Ok(Err(cause)) => return Err(Failure::file("lock", path)(cause)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
-            let holder = Holder::read(path);
-            let is_stopped = holder.as_ref().is_some_and(Holder::is_stopped);
+            let holder = LockHolder::read(path);
+            let is_stopped = holder.as_ref().is_some_and(LockHolder::is_stopped);
             let now = Instant::now();
             stopped_since = is_stopped.then(|| stopped_since.unwrap_or(now));
-            let too_long =
-                |since: Instant| now.duration_since(since) >= PATIENCE_WITH_A_STOPPED_ONE;
+            let too_long = |since: Instant| now.duration_since(since) >= STOPPED_HOLDER_TIMEOUT;
             if now >= deadline || stopped_since.is_some_and(too_long) {
-                return Err(holder.map_or_else(nobody_known, |holder| holder.told()));
+                return Err(holder.map_or_else(nobody_known, |holder| holder.failure()));
             }
         }
     }
 }
 
 fn nobody_known() -> Failure {
-    Failure::outside("another command takes too long").hint("do it again")
+    Failure::environment("another command holds the lock for too long").hint("retry")
 }
 
 #[cfg(test)]
@@ -122,11 +121,11 @@ mod tests {
     fn who_keeps_others_waiting_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let _first = FileLock::wait_for_long(&path, PATIENCE).unwrap();
+        let _first = FileLock::wait_for_long(&path, LOCK_TIMEOUT).unwrap();
         let failure = FileLock::wait_for(&path, Duration::from_millis(20)).unwrap_err();
         let ours = std::process::id();
-        let told = failure.to_string();
-        assert!(told.starts_with(&format!("process {ours} has been at it since 20")));
+        let message = failure.to_string();
+        assert!(message.starts_with(&format!("process {ours} holds the lock since 20")));
     }
 
     #[cfg(target_os = "linux")]
@@ -138,7 +137,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        let note = Holder::of(child.id()).unwrap().text();
+        let note = LockHolder::of(child.id()).unwrap().text();
         std::fs::write(&path, note).unwrap();
         let failure = FileLock::wait_for(&path, Duration::from_secs(60)).unwrap_err();
         let id = child.id();
@@ -148,10 +147,7 @@ mod tests {
             failure.to_string().contains(&format!("process {id} ")),
             "{failure}"
         );
-        assert!(
-            failure.to_string().contains("and it was stopped"),
-            "{failure}"
-        );
+        assert!(failure.to_string().contains("and is stopped"), "{failure}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Runs: found by id, by the beginning of an id, or because there is only one.
+//! Finds runs by id, by a prefix of an id, or because there is only one.
 
 use engine::{RunId, Status};
 use store::{Backend, RunSummary, StoredRun};
@@ -9,8 +9,7 @@ use crate::workspace::Workspace;
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
 
-/// The run that this word names; without a word, the only active one of this worktree, else of
-/// this project.
+/// The run with this id; without one, the only active run of this worktree, else of this project.
 pub fn find(workspace: &Workspace<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
     let id = match word {
         Some(word) => named(workspace, word)?,
@@ -21,7 +20,7 @@ pub fn find(workspace: &Workspace<'_>, word: Option<&str>) -> Result<StoredRun, 
 }
 
 fn named(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
-    // A whole id is the usual case, and needs no list.
+    // A complete id is the common case, and needs no list.
     if let Ok(id) = RunId::parse(word)
         && workspace.store.run(&id)?.is_some()
     {
@@ -32,7 +31,7 @@ fn named(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
     among(word, &ids).cloned()
 }
 
-/// The run whose id begins so, with or without its `r-`.
+/// The run whose id has this prefix, with or without `r-`.
 fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
     let begins = |id: &&&RunId| {
         let id = id.as_str();
@@ -54,7 +53,7 @@ fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
 }
 
 fn unknown(word: &str, ids: &[&RunId]) -> Failure {
-    let failure = Failure::not_found(format!("there is no run '{word}'"));
+    let failure = Failure::not_found(format!("unknown run '{word}'"));
     let names = ids.iter().map(|id| id.as_str());
     match engine::nearest(word, names) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
@@ -68,7 +67,7 @@ fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
     let active: Vec<&RunSummary> = runs.iter().filter(|run| is_active(run)).collect();
     let is_here = |run: &&&RunSummary| Some(run.worktree.as_str()) == root;
     let here: Vec<&RunId> = active.iter().filter(is_here).map(|run| &run.id).collect();
-    // The runs of this worktree go before those of the project's other worktrees.
+    // Runs of this worktree take precedence over those of other worktrees.
     let active = if here.is_empty() {
         active.iter().map(|run| &run.id).collect()
     } else {
@@ -85,8 +84,7 @@ fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
     }
 }
 
-/// The runs of the project that the command was typed in. A folder that became a git repository
-/// afterwards is still the folder of its runs.
+/// The runs of the current project. A folder that became a git repository later keeps its runs.
 pub fn of_project(workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
     let mut runs = workspace.store.runs(None)?;
     let project = workspace.project()?;
@@ -134,13 +132,10 @@ mod tests {
                 "",
                 "'' is ambiguous: r-abc111, r-abd222, r-xyz333; type more of the id",
             ),
-            (
-                "r-xyz334",
-                "there is no run 'r-xyz334'; did you mean r-xyz333?",
-            ),
+            ("r-xyz334", "unknown run 'r-xyz334'; did you mean r-xyz333?"),
             (
                 "nothing",
-                "there is no run 'nothing'; `gatewright list --all` shows all runs",
+                "unknown run 'nothing'; `gatewright list --all` shows all runs",
             ),
         ] {
             let found = match among(word, &ids) {

@@ -12,9 +12,9 @@ use crate::params;
 /// More agents than this are a mistake.
 const MOST_MEMBERS: usize = 256;
 
-/// The definition as it is in this project: with the members that the settings file adds. Trust, lint
-/// and every run see this one, so nobody is let in whom no person has seen.
-pub fn settled(sources: Sources, root: &Path) -> Result<Sources, Failure> {
+/// The definition with the members that the project's settings file adds. Trust, lint and every run
+/// use this one, so no agent joins without a person's trust.
+pub fn with_members(sources: Sources, root: &Path) -> Result<Sources, Failure> {
     let Some(open) = language::open_groups(&sources.main) else {
         return Ok(sources);
     };

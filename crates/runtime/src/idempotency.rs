@@ -1,4 +1,5 @@
-//! Keys: each is bound to one command and its arguments, so that no other command hides behind it.
+//! Keys: each is bound to one command and its arguments, so that another command with the same key
+//! is refused.
 
 use engine::RunId;
 use store::{Backend, Key, StoredRun};
@@ -7,20 +8,20 @@ use crate::failure::Failure;
 use crate::workspace::Workspace;
 use crate::{find_run, ids};
 
-/// The longest key that can be typed; the rest of what the store takes is for the binding.
-pub const LONGEST: usize = 96;
+/// The longest key that a person can type; the store allows more, for the binding.
+pub const LONGEST_KEY: usize = 96;
 
-/// How many entries back another use of a key is looked for. Whoever sends a key again does it
-/// soon, and the cost of a command must not grow with the history.
+/// How many entries are searched for another use of a key. Retries come soon, and the cost of a
+/// command must not grow with the history.
 const LOOKED_BACK: u64 = 100;
 
-/// A command and those of its arguments that make a difference.
-pub struct Command<'a> {
+/// A command and the arguments that distinguish it.
+pub struct KeyedCommand<'a> {
     pub name: &'a str,
     pub arguments: Vec<(&'a str, String)>,
 }
 
-impl<'a> Command<'a> {
+impl<'a> KeyedCommand<'a> {
     pub fn new(name: &'a str) -> Self {
         Self {
             name,
@@ -40,12 +41,12 @@ impl<'a> Command<'a> {
     }
 }
 
-/// The key under which a command is stored in the journal of this run.
-pub fn of_run(
+/// The key of a command in the journal of this run.
+pub fn run_key(
     workspace: &Workspace<'_>,
     stored: &StoredRun,
     typed: Option<&Key>,
-    command: &Command<'_>,
+    command: &KeyedCommand<'_>,
 ) -> Result<Key, Failure> {
     let Some(typed) = typed else {
         return ids::key();
@@ -60,11 +61,11 @@ pub fn of_run(
     Ok(bound)
 }
 
-/// The key under which a run of this project is begun, and the run that it began before.
-pub fn of_beginning(
+/// The key that starts a run of this project, and the run that it started before.
+pub fn start_key(
     workspace: &Workspace<'_>,
     typed: Option<&Key>,
-    command: &Command<'_>,
+    command: &KeyedCommand<'_>,
 ) -> Result<(Key, Option<StoredRun>), Failure> {
     let Some(typed) = typed else {
         return Ok((ids::key()?, None));
@@ -89,15 +90,15 @@ fn first_key(workspace: &Workspace<'_>, run: &RunId) -> Result<Option<Key>, Fail
     Ok(first.into_iter().find_map(|entry| entry.key))
 }
 
-/// `KEY~command~digest`: what was typed, and what it was typed for.
-fn bind(typed: &Key, command: &Command<'_>) -> Result<Key, Failure> {
+/// `KEY~command~digest`: the typed key, and what it was typed for.
+fn bind(typed: &Key, command: &KeyedCommand<'_>) -> Result<Key, Failure> {
     let arguments = command.arguments.iter();
-    let told: Vec<String> = arguments
+    let parts: Vec<String> = arguments
         .map(|(name, value)| format!("{name}={}:{value}", value.len()))
         .collect();
-    let digest = evidence::hash(told.join("\n").as_bytes()).to_string();
+    let digest = evidence::hash(parts.join("\n").as_bytes()).to_string();
     let bound = format!("{typed}~{}~{}", command.name, &digest[..16]);
-    Key::parse(&bound).map_err(|problem| Failure::bug(format!("a key cannot be bound ({problem})")))
+    Key::parse(&bound).map_err(|problem| Failure::bug(format!("cannot bind a key ({problem})")))
 }
 
 fn refuse_another<'k>(
@@ -108,13 +109,13 @@ fn refuse_another<'k>(
     match there.find_map(|key| command_of(typed, bound, key)) {
         Some(command) => {
             let message = format!("key {typed} was used for `{command} …`; nothing was done");
-            Err(Failure::no(message).hint("give another key"))
+            Err(Failure::refused(message).hint("use another key"))
         }
         None => Ok(()),
     }
 }
 
-/// The command for which the same key was typed, if that was another one.
+/// Another command that used the same key, if any.
 fn command_of<'k>(typed: &Key, bound: &Key, key: &'k Key) -> Option<&'k str> {
     let mut parts = key.as_str().rsplitn(3, '~');
     let (_digest, command, word) = (parts.next()?, parts.next()?, parts.next()?);
@@ -125,23 +126,26 @@ fn command_of<'k>(typed: &Key, bound: &Key, key: &'k Key) -> Option<&'k str> {
 mod tests {
     use super::*;
 
-    fn bound(typed: &str, command: &Command<'_>) -> Key {
+    fn bound(typed: &str, command: &KeyedCommand<'_>) -> Key {
         bind(&Key::parse(typed).unwrap(), command).unwrap()
     }
 
     #[test]
     fn a_key_means_one_command_with_its_arguments() {
-        let here = Command::new("checkpoint").with("NAME", "here");
+        let here = KeyedCommand::new("checkpoint").with("NAME", "here");
         let typed = Key::parse("k~1").unwrap();
         let first = bound("k~1", &here);
         for (other, expected) in [
             (bound("k~1", &here), None),
             (bound("k", &here), None),
             (
-                bound("k~1", &Command::new("checkpoint").with("NAME", "there")),
+                bound(
+                    "k~1",
+                    &KeyedCommand::new("checkpoint").with("NAME", "there"),
+                ),
                 Some("checkpoint"),
             ),
-            (bound("k~1", &Command::new("finish")), Some("finish")),
+            (bound("k~1", &KeyedCommand::new("finish")), Some("finish")),
             (typed.clone(), None),
         ] {
             assert_eq!(command_of(&typed, &first, &other), expected, "{other}");
@@ -150,14 +154,14 @@ mod tests {
 
     #[test]
     fn arguments_do_not_run_into_each_other() {
-        let one = Command::new("answer").with("a", "x").with("b", "y");
-        let other = Command::new("answer").with("a", "x\nb=1:y");
+        let one = KeyedCommand::new("answer").with("a", "x").with("b", "y");
+        let other = KeyedCommand::new("answer").with("a", "x\nb=1:y");
         assert_ne!(bound("k", &one), bound("k", &other));
     }
 
     #[test]
     fn the_longest_key_can_be_bound() {
-        let longest = "k".repeat(LONGEST);
-        bound(&longest, &Command::new("checkpoint"));
+        let longest = "k".repeat(LONGEST_KEY);
+        bound(&longest, &KeyedCommand::new("checkpoint"));
     }
 }

@@ -1,4 +1,4 @@
-//! Random ids and keys. All of them come from the system's random numbers, and from here.
+//! Random ids and keys, all from the system's random numbers.
 
 use engine::RunId;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -6,10 +6,10 @@ use store::Key;
 
 use crate::failure::Failure;
 
-/// Digits and letters that are not mistaken for each other.
+/// Digits and letters that are not confused with each other.
 const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Short enough to type, long enough that two runs of one store seldom meet; when they do, the
+/// Short enough to type, and long enough that two runs of one store rarely get the same id; the
 /// store refuses the second one.
 const RUN_LETTERS: usize = 6;
 const KEY_LETTERS: usize = 26;
@@ -17,17 +17,16 @@ const KEY_LETTERS: usize = 26;
 /// A new run's id, as `r-7f3k2m`.
 pub fn run_id() -> Result<RunId, Failure> {
     let id = format!("r-{}", letters::<RUN_LETTERS>()?);
-    RunId::parse(&id)
-        .map_err(|problem| Failure::bug(format!("a run cannot be called {id}: {problem}")))
+    RunId::parse(&id).map_err(|problem| Failure::bug(format!("{id} is not a run id: {problem}")))
 }
 
 /// A key that nobody has used.
 pub fn key() -> Result<Key, Failure> {
     let key = letters::<KEY_LETTERS>()?;
-    Key::parse(&key).map_err(|problem| Failure::bug(format!("{key} is no key: {problem}")))
+    Key::parse(&key).map_err(|problem| Failure::bug(format!("{key} is not a key: {problem}")))
 }
 
-/// A UUID of version 4, for programs that want one.
+/// A UUID of version 4, for programs that need one.
 pub fn uuid() -> Result<String, Failure> {
     let mut bytes = bytes::<16>()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -44,12 +43,11 @@ fn letters<const COUNT: usize>() -> Result<String, Failure> {
 
 fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], Failure> {
     let mut bytes = [0; COUNT];
-    let filled = getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|cause| {
-        Failure::outside(format!("the system gives no random numbers ({cause})"))
-    })?;
+    let filled = getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(|cause| Failure::environment(format!("cannot read random numbers ({cause})")))?;
     if filled < COUNT {
-        return Err(Failure::outside(
-            "the system gives too few random numbers: do it again",
+        return Err(Failure::environment(
+            "the system returned too few random numbers: retry",
         ));
     }
     Ok(bytes)

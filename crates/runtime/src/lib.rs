@@ -1,4 +1,4 @@
-//! What the command, the hook and the runner all stand on: open a run, transact, start, answer, trust.
+//! What the command, the hook and the runner share: open a run, transact, start, answer, trust.
 //!
 //! Invariant: nothing here parses arguments or prints.
 
@@ -22,9 +22,9 @@ pub mod find_run;
 pub mod group_members;
 pub mod idempotency;
 pub mod ids;
+pub mod irreversible;
 pub mod lint_paths;
 pub mod lost_work;
-pub mod no_way_back;
 pub mod notify_target;
 pub mod params;
 pub mod path_collision;

@@ -1,11 +1,11 @@
-//! Where a worker cannot write: an artifact there could never be left.
+//! Finds artifacts at paths where no worker may write.
 
 use engine::{CheckRule, Definition, Place, Problem, Source};
 use evidence::InsidePath;
 
 use crate::project_files::{LOCAL_SETTINGS, PROJECT_FOLDER, SHARED_SETTINGS};
 
-/// The artifacts of a definition that lie where the guard lets nobody write.
+/// The artifacts of a definition at paths that the guard protects.
 pub fn problems(definition: &Definition) -> Vec<Problem> {
     let artifacts = definition.artifacts.iter();
     let files = artifacts.filter_map(|(name, artifact)| match &artifact.source {
@@ -20,7 +20,7 @@ pub fn problems(definition: &Definition) -> Vec<Problem> {
             name.to_string(),
             "path".to_owned(),
         ]),
-        message: format!("no worker may write {path}: it is the guard's own"),
+        message: format!("no worker may write {path}: it belongs to the guard"),
         hint: "choose a path outside of it, as `.work/NAME.json`".to_owned(),
     })
     .collect()

@@ -1,4 +1,4 @@
-//! Work of ours whose process is gone: it has crashed, and the run goes on without it.
+//! Our workers whose process is gone: their work crashed, and the run continues without it.
 
 use engine::{Dispatch, Ending, Fault, Happening, Usage, Who, WorkEvent, WorkRef};
 
@@ -7,7 +7,7 @@ use crate::commit;
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace};
 
-/// Is there work of ours whose process is gone?
+/// Is there open work of ours whose process is gone?
 pub fn has_lost_work(workspace: &Workspace<'_>, opened: &OpenRun) -> bool {
     lost(workspace, opened).next().is_some()
 }
@@ -24,7 +24,7 @@ fn lost<'a>(
     })
 }
 
-/// Tells the engine of work of ours whose process is gone: it has crashed.
+/// Reports such work to the engine as crashed.
 pub fn settle_lost_work(
     workspace: &mut Workspace<'_>,
     mut opened: OpenRun,
@@ -40,9 +40,9 @@ pub fn settle_lost_work(
             },
             usage: Usage::default(),
         });
-        opened = commit::alone(workspace, opened, &Who::Engine, what)?;
+        opened = commit::try_once(workspace, opened, &Who::Engine, what)?;
         if let Some(call) = &dispatch.call {
-            claim::clear(&workspace.state, call);
+            claim::remove(&workspace.state, call);
         }
     }
     Ok(opened)

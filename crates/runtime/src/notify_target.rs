@@ -5,12 +5,12 @@
 pub enum NotifyTarget {
     /// The notice is posted there.
     Address(String),
-    /// The notice comes on the input of this program.
+    /// The program gets the notice on its stdin.
     Command(Vec<String>),
 }
 
 impl NotifyTarget {
-    /// What a person typed behind `--notify`.
+    /// Parses the value of `--notify`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_address = ["http://", "https://"]
             .iter()
@@ -24,12 +24,12 @@ impl NotifyTarget {
             };
         }
         match language::words(text)? {
-            words if words.is_empty() => Err("name an address or a command".to_owned()),
+            words if words.is_empty() => Err("type an address or a command".to_owned()),
             words => Ok(Self::Command(words)),
         }
     }
 
-    /// As it may be shown: an address often holds a secret behind its host.
+    /// The form to show: an address often has a secret after its host.
     pub fn shown(&self) -> String {
         match self {
             Self::Address(address) => {

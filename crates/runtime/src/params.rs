@@ -1,4 +1,4 @@
-//! Parameters: what was typed goes before the settings file, and that before the defaults.
+//! Parameters: typed values take precedence over the settings file, and that over the defaults.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// The values that a run of this definition begins with; the engine adds the defaults.
+/// The values that a run of this definition starts with; the engine adds the defaults.
 pub fn gather(
     definition: &Definition,
     typed: &[(ParamName, String)],
@@ -26,7 +26,7 @@ pub fn gather(
     for (name, value) in typed {
         if seen.insert(name.clone(), value).is_some() {
             return Err(
-                Failure::usage(format!("--param {name} is there twice")).hint("write it once")
+                Failure::usage(format!("--param {name} is given twice")).hint("write it once")
             );
         }
     }
@@ -34,7 +34,7 @@ pub fn gather(
     Ok(params)
 }
 
-/// A required parameter is there to be used: an empty one says nothing.
+/// A required parameter must not be empty.
 pub fn refuse_empty(
     definition: &Definition,
     params: &BTreeMap<ParamName, String>,
@@ -44,15 +44,15 @@ pub fn refuse_empty(
         param.is_some_and(|param| param.required) && value.trim().is_empty()
     });
     match empty {
-        Some((name, _)) => Err(Failure::no(format!(
-            "parameter '{name}' is required, and is empty"
+        Some((name, _)) => Err(Failure::refused(format!(
+            "parameter '{name}' is required and must not be empty"
         ))
         .hint(format!("write --param {name}=VALUE"))),
         None => Ok(()),
     }
 }
 
-/// What to type where a run cannot begin for want of it.
+/// What to type if a run cannot start.
 pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> {
     let given = &beginning.params;
     if let Some(unknown) = given
@@ -62,7 +62,7 @@ pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> 
         let known = definition.params.keys().map(ParamName::as_str);
         return Some(match engine::nearest(unknown.as_str(), known) {
             Some(near) => format!("did you mean --param {near}=VALUE?"),
-            None => format!("leave --param {unknown} out"),
+            None => format!("remove --param {unknown}"),
         });
     }
     let mut wanted = definition.params.iter();
@@ -74,17 +74,22 @@ pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> 
     }
     let mut stages = definition.stages.iter();
     let takes = stages.find_map(|stage| match &stage.work {
-        Work::Steps(work) if work.source.takes_given() => Some(&work.source),
-        _ => None,
+        Work::Steps(work) => Some(&work.source).filter(|source| source.takes_given()),
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::End(_) => None,
     });
     match (takes, beginning.steps.is_empty()) {
         (Some(StepsSource::Start), true) => Some("add --steps FILE".to_owned()),
-        (None, false) => Some("leave --steps out".to_owned()),
+        (None, false) => Some("remove --steps".to_owned()),
         (Some(_), _) | (None, true) => None,
     }
 }
 
-/// Values from the project's settings file. A file that is not there sets nothing.
+/// Values from the project's settings file. A missing file sets nothing.
 fn from_settings(
     definition: &Definition,
     path: &str,
@@ -104,7 +109,7 @@ fn from_settings(
     Ok(params)
 }
 
-/// What the project's settings file says; nothing if it is not there.
+/// The content of the project's settings file; `None` if it is missing.
 pub fn settings(path: &str, root: &Path) -> Result<Option<Value>, Failure> {
     let inside = evidence::InsidePath::parse(path).map_err(|reason| {
         Failure::settings(format!("the settings file has no usable path: {reason}"))
@@ -120,7 +125,7 @@ fn read(path: &Path, shown: &str) -> Result<Option<Value>, Failure> {
     };
     if !metadata.is_file() || metadata.len() > MOST_BYTES {
         let failure = Failure::settings(format!(
-            "{shown} is not a file of at most {MOST_BYTES} bytes"
+            "{shown} must be a file of at most {MOST_BYTES} bytes"
         ));
         return Err(failure.hint("make it a short JSON file"));
     }
@@ -149,13 +154,13 @@ fn text(value: &Value, field: &str, path: &str) -> Result<String, Failure> {
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(truth) => Ok(truth.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            let failure = Failure::settings(format!("{field} in {path} is not a single value"));
+            let failure = Failure::settings(format!("{field} in {path} must be a single value"));
             Err(failure.hint("write a text, a number, true or false"))
         }
     }
 }
 
-/// Reads `name=value` as it was typed.
+/// Parses `name=value`.
 pub fn parse(typed: &str) -> Result<(ParamName, String), String> {
     let (name, value) = typed.split_once('=').ok_or("write it as NAME=VALUE")?;
     let name = ParamName::parse(name).map_err(|problem| problem.to_string())?;
@@ -235,9 +240,9 @@ mod tests {
             (
                 Some(r#"{"who": [1]}"#),
                 &[],
-                "who in s.json is not a single value",
+                "who in s.json must be a single value",
             ),
-            (None, &["who=a", "who=b"], "--param who is there twice"),
+            (None, &["who=a", "who=b"], "--param who is given twice"),
         ] {
             let failure = gathered(settings, typed).unwrap_err().to_string();
             assert!(failure.starts_with(expected), "{failure}");

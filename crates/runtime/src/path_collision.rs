@@ -1,4 +1,4 @@
-//! Collisions: two active runs of one worktree must not leave artifacts or views at the same path.
+//! Collisions: two active runs of one worktree must not write artifacts or views to the same path.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::find_run;
 use crate::workspace::Workspace;
 
-/// Refuses a new run that would write where an active run of this worktree writes.
+/// Refuses a new run that would write to a path of an active run of this worktree.
 pub fn refuse(
     workspace: &mut Workspace<'_>,
     definition: &Definition,
@@ -22,7 +22,7 @@ pub fn refuse(
     let active = active
         .into_iter()
         .filter(|other| other.worktree == worktree);
-    // A queued run has begun nothing: it is looked at when it is taken up.
+    // A queued run has not started: it is checked when it is taken up.
     let begun = |other: &RunSummary| other.status != Status::Queued && other.id != run.id;
     for other in active.filter(find_run::is_active).filter(begun) {
         let Some(stored) = workspace.store.run(&other.id)? else {
@@ -36,7 +36,7 @@ pub fn refuse(
                 other.id,
                 path.as_str()
             );
-            return Err(Failure::no(message).hint(format!(
+            return Err(Failure::refused(message).hint(format!(
                 "finish or cancel it, use another worktree, or put {{run}} into the path; \
                  `gatewright status {}` shows it",
                 other.id
@@ -46,8 +46,7 @@ pub fn refuse(
     Ok(())
 }
 
-/// Where a run leaves its artifacts and shows itself. A path with a step in it stands for those of all
-/// steps.
+/// The paths of a run's artifacts and views. A path with a step in it covers those of all steps.
 fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Failure> {
     let any_step = StepId::parse("step").ok();
     let artifacts = definition.artifacts.iter();
@@ -58,8 +57,9 @@ fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Fai
     let views = definition.views.iter();
     let views = views.map(|view| (format!("the view {}", view.format.name()), &view.path));
     let filled = artifacts.chain(views).map(|(what, template)| {
-        artifact_path(template, definition, run, any_step.as_ref())
-            .map_err(|reason| Failure::no(format!("the path of {what} is not usable: {reason}")))
+        artifact_path(template, definition, run, any_step.as_ref()).map_err(|reason| {
+            Failure::refused(format!("the path of {what} is not usable: {reason}"))
+        })
     });
     filled.collect()
 }

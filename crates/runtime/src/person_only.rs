@@ -1,4 +1,5 @@
-//! Commands that are a person's and have no run to judge them: agents are refused, and it is recorded.
+//! Commands for people without a run that could judge them: agents are refused, and the try is
+//! recorded.
 
 use engine::{Happening, Held, SessionEvent, Who};
 use store::Backend;
@@ -9,35 +10,31 @@ use crate::transact;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{find_run, ids};
 
-/// Lets a person's command pass, or refuses it and leaves a line in the history of the project's
-/// active runs.
-pub fn persons(context: &Context, command: &str, held: Held) -> Result<(), Failure> {
+/// Lets a person's command pass, or refuses it and records that in the project's active runs.
+pub fn require_person(context: &Context, command: &str, held: Held) -> Result<(), Failure> {
     let by = context.who();
     let Err(reason) = engine::may_act(&by, held) else {
         return Ok(());
     };
-    // That it could not be recorded does not let it pass.
+    // The command is refused even if that could not be recorded.
     let _ = record(context, command, &by);
     Err(refused(command, &reason))
 }
 
-/// The words of such a refusal, with the rule that also the engine would name.
+/// The refusal, with the engine's rule for it.
 pub fn refused(command: &str, reason: &str) -> Failure {
     let code = engine::Rule::PersonOnly.code();
-    Failure::no(format!("{code} `gatewright {command}` refused: {reason}"))
-        .hint("have a person do it at their terminal")
+    Failure::refused(format!("{code} `gatewright {command}` refused: {reason}"))
+        .hint("a person must type it at their terminal")
 }
 
 fn record(context: &Context, command: &str, by: &Who) -> Result<(), Failure> {
-    // Nothing is made for what was refused.
-    if Workspace::if_there(context)?.is_none() {
+    // A refused command creates no store.
+    if Workspace::if_exists(context)?.is_none() {
         return Ok(());
     }
     let mut workspace = Workspace::for_writing(context)?;
-    let message = format!(
-        "{} tried `gatewright {command}`, and was refused",
-        by.name()
-    );
+    let message = format!("{} tried `gatewright {command}` and was refused", by.name());
     let active = find_run::of_project(&workspace)?
         .into_iter()
         .filter(find_run::is_active);
@@ -55,8 +52,8 @@ fn record(context: &Context, command: &str, by: &Who) -> Result<(), Failure> {
 }
 
 /// Does a guarded session hold one of the project's active runs?
-pub fn held_here(context: &Context) -> Result<Held, Failure> {
-    let Some(workspace) = Workspace::if_there(context)? else {
+pub fn session_holds_a_run(context: &Context) -> Result<Held, Failure> {
+    let Some(workspace) = Workspace::if_exists(context)? else {
         return Ok(Held::Nobody);
     };
     for summary in find_run::of_project(&workspace)?

@@ -2,11 +2,11 @@
 
 use hosts::DEFAULT_SESSION_HOST;
 
-/// Where a project keeps its own definitions.
+/// The folder of a project's own definitions.
 pub const PROJECT_FOLDER: &str = ".gatewright";
 
-/// The settings of the host for everybody who works on a project.
+/// The host's settings that everybody on the project shares.
 pub const SHARED_SETTINGS: &str = DEFAULT_SESSION_HOST.places.shared;
 
-/// The settings of the host for a project on this machine.
+/// The host's settings for a project on this machine.
 pub const LOCAL_SETTINGS: &str = DEFAULT_SESSION_HOST.places.local;

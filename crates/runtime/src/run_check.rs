@@ -1,4 +1,4 @@
-//! The commands of a check stage: run, watched, and recorded with what they did.
+//! Runs the commands of a check stage, watches them, and records their results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use store::{Backend, Key};
 use crate::failure::Failure;
 use crate::transact::{self, Decided};
 use crate::trust::scripts;
-use crate::watchdog::{MARK, START, Watchdog, end_started};
+use crate::watchdog::{CALL_VARIABLE, START_VARIABLE, Watchdog, kill_started};
 use crate::workspace::{OpenRun, Workspace};
 use crate::{clock, ids, signals};
 
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
 
-/// How commands are held while they run.
-pub struct Watch {
+/// How running commands are watched.
+pub struct CheckWatch {
     /// Set from outside to end them.
     pub stop: Arc<AtomicBool>,
-    /// By which all of their processes are known.
+    /// The value that marks all of their processes.
     pub call: String,
 }
 
-impl Watch {
-    /// By this process, until a signal comes.
+impl CheckWatch {
+    /// Watched by this process, until a signal arrives.
     pub fn by_us(opened: &OpenRun) -> Result<Self, Failure> {
         Ok(Self {
             stop: signals::watch()?,
@@ -36,11 +36,12 @@ impl Watch {
     }
 }
 
-/// Runs the commands of the present stage and tells the engine what they did.
+/// Runs the commands of the current stage and reports the results to the engine.
 pub fn check(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
-    (key, watch): (&Key, &Watch),
+    key: &Key,
+    watch: &CheckWatch,
 ) -> Result<Decided, Failure> {
     if let Some(decided) = transact::repeated(workspace, &opened.run().id, Some(key))? {
         return Ok(decided);
@@ -68,7 +69,7 @@ pub fn check(
         results,
         tree,
         changed,
-    } = run_commands(workspace, &opened, (&stage, watch))?;
+    } = run_commands(workspace, &opened, &stage, watch)?;
     let mut decided = happened(
         workspace,
         opened,
@@ -107,7 +108,7 @@ fn some(paths: &[String]) -> String {
     }
 }
 
-/// Says what the run waits for, where the engine only says that it waits.
+/// Adds what the run waits for, which the engine's refusal does not say.
 fn explained(opened: &OpenRun, refusal: Refusal) -> Refusal {
     match engine::status(&opened.pipeline, opened.run()) {
         Status::Waiting(why) if refusal.rule == Rule::RunWaits => Refusal {
@@ -136,24 +137,27 @@ fn happened(
 fn run_commands(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
-    (stage, watch): (&StageName, &Watch),
+    stage: &StageName,
+    watch: &CheckWatch,
 ) -> Result<Ran, Failure> {
     let started = ids::key()?;
-    let surroundings = surroundings(workspace, opened, (watch, started.as_str()))?;
-    // Whoever kills us must not leave them behind: they would change what the next check looks at.
-    let _watchdog = Watchdog::on(started.as_str(), None)
-        .map_err(|cause| Failure::outside(format!("cannot watch the check ({cause})")))?;
+    let surroundings = surroundings(workspace, opened, watch, started.as_str())?;
+    // If this process is killed, the watchdog kills them: they would change files under the next
+    // check.
+    let _watchdog = Watchdog::start(started.as_str(), None)
+        .map_err(|cause| Failure::environment(format!("cannot watch the check ({cause})")))?;
     let ran = workspace.looking(opened, &BTreeMap::new(), |looking| {
         evidence::check::run(stage, looking, &surroundings)
     });
-    end_started(started.as_str());
+    kill_started(started.as_str());
     ran
 }
 
 fn surroundings(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
-    (watch, started): (&Watch, &str),
+    watch: &CheckWatch,
+    started: &str,
 ) -> Result<CheckEnvironment, Failure> {
     let search = workspace
         .state
@@ -166,8 +170,8 @@ fn surroundings(
         search: std::env::split_paths(&search).collect(),
         stop: Some(Arc::clone(&watch.stop)),
         own: BTreeMap::from([
-            (MARK.into(), watch.call.clone().into()),
-            (START.into(), started.into()),
+            (CALL_VARIABLE.into(), watch.call.clone().into()),
+            (START_VARIABLE.into(), started.into()),
         ]),
         ..CheckEnvironment::default()
     })

@@ -1,7 +1,6 @@
-//! What each runner can do, and what a pipeline asks of it.
+//! What each runner can do, and what a pipeline requires of it.
 //!
-//! A promise that nobody can keep is not made: what is found here refuses a definition in `lint` and
-//! at every start.
+//! A promise that nobody can keep is refused, by `lint` and at every start.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +13,10 @@ use hosts::{Abilities, Program};
 /// The runner of a script of the definition.
 pub const COMMAND: &str = "command";
 
-/// Who starts workers of which the definition says nothing.
+/// The default runner.
 pub const DEFAULT: &str = Program::DEFAULT.word();
 
-/// Of a script we know nothing.
+/// Nothing is known about scripts.
 const OF_A_SCRIPT: Abilities = Abilities {
     blocks_tools: false,
     resumes_exactly: false,
@@ -25,7 +24,7 @@ const OF_A_SCRIPT: Abilities = Abilities {
     reports_cost: false,
 };
 
-/// What this runner can do; nothing is known of a runner that is none of ours.
+/// The abilities of this runner; `None` for an unknown one.
 pub fn abilities(runner: &str) -> Option<Abilities> {
     match runner {
         COMMAND => Some(OF_A_SCRIPT),
@@ -33,31 +32,31 @@ pub fn abilities(runner: &str) -> Option<Abilities> {
     }
 }
 
-/// The agent program that is started for this runner.
+/// The agent program of this runner.
 pub fn program(runner: &str) -> Option<Program> {
     let mut all = Program::ALL.into_iter();
     all.find(|program| program.word() == runner)
 }
 
-/// All runners, as they are written.
+/// The names of all runners.
 pub fn known() -> Vec<&'static str> {
     let programs = Program::ALL.iter().map(|program| program.word());
     programs.chain([COMMAND]).collect()
 }
 
-/// A worker of a definition, with the runner that starts it.
+/// A worker of a definition, with its runner.
 #[derive(Clone, Debug)]
 pub struct Member<'a> {
     pub stage: &'a Stage,
     pub who: String,
-    /// Nothing where the definition cannot say anything: the agents of an open stage.
+    /// `None` for the agents of an open stage, about which the definition says nothing.
     pub settings: Option<&'a WorkerSettings>,
     pub runner: &'a str,
-    /// The keys that lead to it in the file.
+    /// Its keys in the definition file.
     keys: Vec<String>,
 }
 
-/// Every worker of the definition. `default` starts those of which it says nothing.
+/// Every worker of the definition. `default` is the runner of those without one.
 pub fn members<'a>(definition: &'a Definition, default: &'a str) -> Vec<Member<'a>> {
     let stages = definition.stages.iter();
     stages
@@ -113,7 +112,7 @@ fn among(agents: &[AgentPattern]) -> String {
     }
 }
 
-/// What is wrong with the runners of this definition. `files` are those that it refers to.
+/// Problems with the runners of this definition. `files` are the files that it refers to.
 pub fn problems(
     definition: &Definition,
     files: &BTreeMap<String, Vec<u8>>,
@@ -152,13 +151,13 @@ impl Member<'_> {
         let (runner, known) = (self.runner, known());
         let hint = match engine::nearest(runner, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", known.join(", ")),
+            None => format!("the runners are {}", known.join(", ")),
         };
-        let message = format!("no runner is called `{runner}`");
+        let message = format!("unknown runner `{runner}`");
         self.problem(CheckRule::UnknownRunner, "runner", message, hint)
     }
 
-    /// A script is there, and says what runs it.
+    /// The script must exist and have a `#!` line.
     fn script(&self, files: &BTreeMap<String, Vec<u8>>) -> Option<Problem> {
         if self.runner != COMMAND {
             return None;
@@ -169,12 +168,12 @@ impl Member<'_> {
             None => (
                 "runner",
                 format!("{who} has the runner `command` and no script"),
-                "name the script with `prompt`",
+                "set `prompt` to the path of the script",
             ),
             Some((name, Some(bytes))) if !bytes.starts_with(b"#!") => (
                 "prompt",
-                format!("{name} does not say what runs it"),
-                "begin it with `#!/bin/sh`, or with another program",
+                format!("{name} has no `#!` line"),
+                "start it with `#!/bin/sh` or another interpreter",
             ),
             Some(_) => return None,
         };
@@ -186,10 +185,9 @@ impl Member<'_> {
             return None;
         }
         let (stage, runner, who) = (&self.stage.name, self.runner, &self.who);
-        let message =
-            format!("{stage} forbids tools, and {who} cannot be held to that by `{runner}`");
+        let message = format!("{stage} denies tools, and `{runner}` cannot enforce that for {who}");
         let hint = format!(
-            "take `tools.deny` from the stage, or let {} start it",
+            "remove `tools.deny` from the stage, or use the runner {}",
             others(|abilities| abilities.blocks_tools)
         );
         Some(self.problem(CheckRule::RunnerCannot, "runner", message, hint))
@@ -201,9 +199,9 @@ impl Member<'_> {
             return None;
         }
         let (runner, who) = (self.runner, &self.who);
-        let message = format!("the conversation of {who} cannot go on with `{runner}`");
+        let message = format!("`{runner}` cannot resume the conversation of {who}");
         let hint = format!(
-            "take `conversation` away, or let {} start it",
+            "remove `conversation`, or use the runner {}",
             others(|abilities| abilities.resumes_exactly)
         );
         Some(self.problem(CheckRule::RunnerCannot, "conversation", message, hint))
@@ -218,7 +216,7 @@ fn others(can: impl Fn(Abilities) -> bool) -> String {
     able.join(" or ")
 }
 
-/// A limit of the budget counts only what is told. One that nobody tells is no limit at all.
+/// A budget counts only reported usage. A limit that no runner reports does nothing.
 fn uncounted(definition: &Definition, members: &[Member<'_>]) -> Vec<Problem> {
     let budget = &definition.budget;
     type Tells = fn(Abilities) -> bool;
@@ -246,13 +244,13 @@ fn uncounted_limit(
     let (rule, message) = if all {
         (
             CheckRule::RunnerCannot,
-            format!("the budget limits {what}, which no runner here tells"),
+            format!("the budget limits {what}, which no runner here reports"),
         )
     } else {
         (
             CheckRule::PartlyCounted,
             format!(
-                "the budget limits {what}, which `{runner}` does not tell: what {} uses is not counted",
+                "the budget limits {what}, which `{runner}` does not report: the usage of {} is not counted",
                 first.who
             ),
         )
@@ -261,6 +259,6 @@ fn uncounted_limit(
         rule,
         place: Place(vec!["budget".to_owned(), what.to_owned()]),
         message,
-        hint: "limit what every runner tells, or the `time`".to_owned(),
+        hint: "limit what every runner reports, or the `time`".to_owned(),
     })
 }

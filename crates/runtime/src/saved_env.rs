@@ -1,7 +1,7 @@
-//! What the environment said when a run began: where workers have their settings, and their service.
+//! The environment at the start of a run: where workers find their settings and their service.
 //!
-//! Whoever asks for a step may be an agent. A home or a service of its own choice would give it
-//! reviewers of its own choice, so these are taken from the start of the run, as the search path is.
+//! An agent may call `step`. With its own home or service it could choose its own reviewers, so
+//! these values come from the start of the run, like the search path.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::state::{self, State};
 use crate::workspace::Workspace;
 
-/// What every worker is told besides.
+/// Variables that every worker gets.
 const EVERYBODY: [&str; 4] = [
     "HOME",
     "SSL_CERT_FILE",
@@ -25,9 +25,9 @@ const EVERYBODY: [&str; 4] = [
 /// Variables by their names.
 pub type Variables = BTreeMap<OsString, OsString>;
 
-/// Keeps the settings of this process for the workers of a run that has any.
-pub fn keep(workspace: &Workspace<'_>, run: &Run, definition: &Definition) -> Result<(), Failure> {
-    // All agents of a headless run are ours, whatever the definition says of them.
+/// Saves this process's settings for the workers of a run, if it has any.
+pub fn save(workspace: &Workspace<'_>, run: &Run, definition: &Definition) -> Result<(), Failure> {
+    // We start all agents of a headless run, whatever the definition says.
     if run.driver != Driver::Headless && !has_workers(definition) {
         return Ok(());
     }
@@ -35,13 +35,13 @@ pub fn keep(workspace: &Workspace<'_>, run: &Run, definition: &Definition) -> Re
         .filter_map(|name| Some((name, std::env::var(name).ok()?)))
         .collect();
     let text = serde_json::to_string(&kept)
-        .map_err(|cause| Failure::bug(format!("variables cannot be written ({cause})")))?;
+        .map_err(|cause| Failure::bug(format!("cannot encode the variables ({cause})")))?;
     let path = path(&workspace.state, &run.id);
     state::write_durably(&path, &text).map_err(Failure::file("write to", &path))
 }
 
-/// A fork's workers have the settings of its origin's.
-pub fn keep_alike(state: &State, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
+/// A fork's workers get the settings of its origin.
+pub fn copy(state: &State, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
     let Ok(text) = std::fs::read_to_string(path(state, origin)) else {
         return Ok(());
     };
@@ -49,7 +49,7 @@ pub fn keep_alike(state: &State, origin: &RunId, fork: &RunId) -> Result<(), Fai
     state::write_durably(&path, &text).map_err(Failure::file("write to", &path))
 }
 
-/// The settings of a run's workers; those of this process where nothing was kept.
+/// The settings of a run's workers; those of this process if nothing was saved.
 pub fn settings(state: &State, run: &RunId, now: &Variables) -> Variables {
     let text = std::fs::read_to_string(path(state, run)).ok();
     let kept: Option<BTreeMap<String, String>> =
@@ -75,7 +75,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     EVERYBODY.into_iter().chain(programs.copied())
 }
 
-/// It lies beside the run's search path, and goes with it.
+/// The file is next to the run's search path, and is removed with it.
 fn path(state: &State, run: &RunId) -> PathBuf {
     state
         .folder()
@@ -83,7 +83,7 @@ fn path(state: &State, run: &RunId) -> PathBuf {
         .join(format!("{run}.variables"))
 }
 
-/// Does anybody in this pipeline have a runner?
+/// Does any worker of this pipeline have a runner?
 fn has_workers(definition: &Definition) -> bool {
     definition.stages.iter().any(|stage| match &stage.work {
         Work::Agent(work) => work.settings.runner.is_some(),

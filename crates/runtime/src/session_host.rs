@@ -1,20 +1,20 @@
-//! The host of a session, as far as a run is marked because of it.
+//! Marks runs whose session may not have a real host.
 
 use engine::{Happening, Process, SessionEvent, Who};
 
-use crate::caller::host::doubt;
+use crate::caller::host::unverified_reason;
 use crate::commit;
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace};
 
-/// Marks the run where it is not known that a host saw what its session does.
-pub fn mark_doubt(
+/// Marks the run if it is not certain that a host saw what its session does.
+pub fn mark_unverified_host(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
     holder: Option<&Process>,
 ) -> Result<OpenRun, Failure> {
-    match doubt(&opened.run().host, holder) {
-        Some(what) => commit::alone(
+    match unverified_reason(&opened.run().host, holder) {
+        Some(what) => commit::try_once(
             workspace,
             opened,
             &Who::Engine,

@@ -16,7 +16,7 @@ pub fn of_session(context: &Context, session: &SessionId) -> Result<Option<RunId
     let Some(enrolled) = enrolled else {
         return Ok(None);
     };
-    let Some(mut workspace) = Workspace::if_there(context)? else {
+    let Some(mut workspace) = Workspace::if_exists(context)? else {
         return Ok(None);
     };
     let Some(stored) = workspace.store.run(&enrolled.run)? else {

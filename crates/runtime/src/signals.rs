@@ -1,4 +1,4 @@
-//! Ctrl-C: once stops cleanly, twice stops at once.
+//! Ctrl-C: the first one stops cleanly, the second one immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,19 +8,19 @@ use signal_hook::flag;
 
 use crate::failure::Failure;
 
-/// With this code a shell tells that Ctrl-C ended a command.
+/// The exit code for a command that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
-/// Is set when somebody wants us to stop. The second time ends the process at once: what it started is
-/// ended by the watchdog, and what was written is durable.
+/// A flag that the first signal sets. The second signal ends the process immediately: the watchdog
+/// kills its children, and everything written is durable.
 pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The order counts: the first signal finds the flag unset, and then sets it.
+        // The order matters: the first signal finds the flag unset, and then sets it.
         flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
             .map_err(|cause| {
-                Failure::outside(format!("cannot wait for signals ({cause})")).hint("do it again")
+                Failure::environment(format!("cannot wait for signals ({cause})")).hint("retry")
             })?;
     }
     Ok(stop)

@@ -1,4 +1,4 @@
-//! Starting a run, for a person's command and for a session alike.
+//! Starts a run, for a person's command and for a session.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
 use crate::context::Context;
-use crate::definition::{self, Trouble};
+use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
@@ -25,10 +25,10 @@ use crate::{
     clock, group_members, ids, params, path_collision, saved_env, transact, trust, view_files,
 };
 
-/// How often another id is tried, when the one that chance gave is taken.
+/// How often to try another random id if one is taken.
 const MOST_IDS: u32 = 8;
 
-/// What a run is to begin with.
+/// The request for a new run.
 pub struct StartRun {
     /// A built-in pipeline, one of the project's own, or a path.
     pub pipeline: String,
@@ -37,7 +37,7 @@ pub struct StartRun {
     pub steps: Vec<Step>,
     pub id: Option<RunId>,
     pub queued: bool,
-    /// How long others may keep us from beginning.
+    /// How long to wait for other starts.
     pub patience: Duration,
     pub by: Who,
     pub holder: Holder,
@@ -87,9 +87,9 @@ impl Holder {
     }
 }
 
-pub enum Begun {
+pub enum Started {
     Run(OpenRun),
-    /// The key had begun this one before.
+    /// The same key had started this one before.
     Earlier(OpenRun),
     Refused(Refusal),
 }
@@ -99,12 +99,12 @@ pub fn start(
     workspace: &mut Workspace<'_>,
     starting: StartRun,
     key: &Key,
-) -> Result<Begun, Trouble> {
+) -> Result<Started, DefinitionError> {
     let project = workspace.project()?;
-    let word = &meant(workspace.context, project, &starting.pipeline)?;
+    let word = &installed_path(workspace.context, project, &starting.pipeline)?;
     let sources = sources(workspace.context, project, word)?;
     let compiled = match starting.holder {
-        Holder::Headless => definition::compile_for(&sources, starting.drive.usual_runner())?,
+        Holder::Headless => definition::compile_for(&sources, starting.drive.default_runner())?,
         Holder::Hand | Holder::Session { .. } => definition::compile(&sources)?,
     };
     is_new(workspace, starting.id.as_ref())?;
@@ -117,7 +117,7 @@ pub fn start(
         Holder::Hand | Holder::Session { .. } => None,
     };
     let beginning = beginning(workspace, files.hash(), &compiled.pipeline, starting)?;
-    let beginner = Beginner {
+    let starter = RunStarter {
         key,
         files: &files,
         pipeline: &compiled.pipeline,
@@ -126,20 +126,24 @@ pub fn start(
         holder,
         settings,
     };
-    Ok(beginner.begin(workspace, beginning)?)
+    Ok(starter.begin(workspace, beginning)?)
 }
 
-/// What a run of this pipeline is started with, as `lint` and all others look at it: the file that is
-/// meant, with the members that the project's settings add.
-pub fn sources(context: &Context, project: &Project, word: &str) -> Result<Sources, Trouble> {
-    let word = meant(context, project, word)?;
+/// The sources of a pipeline, as every command uses them: the installed file, with the members that
+/// the project's settings add.
+pub fn sources(
+    context: &Context,
+    project: &Project,
+    word: &str,
+) -> Result<Sources, DefinitionError> {
+    let word = installed_path(context, project, word)?;
     let found = definition::find(&word, &context.folder, &project.root)?;
-    Ok(group_members::settled(found, &project.root)?)
+    Ok(group_members::with_members(found, &project.root)?)
 }
 
-/// The file that `init` made of the pipeline of this name, or the word itself. A person put the file
-/// there to be edited, so it goes before the program's own of the same name.
-pub fn meant(context: &Context, project: &Project, word: &str) -> Result<String, Failure> {
+/// The file that `init` wrote for the pipeline of this name, or the word itself. A person may edit
+/// that file, so it takes precedence over the built-in pipeline.
+pub fn installed_path(context: &Context, project: &Project, word: &str) -> Result<String, Failure> {
     // Without a home nothing is installed.
     let file = match context.state() {
         Ok(state) => installed(&state, project, word)?,
@@ -161,7 +165,7 @@ fn installed(state: &State, project: &Project, word: &str) -> Result<Option<Stri
         .map(|file| file.to_string_lossy().into_owned()))
 }
 
-/// That an id is taken is told before anything about the run that has it.
+/// A taken id is refused before anything else about its run is checked.
 fn is_new(workspace: &Workspace<'_>, id: Option<&RunId>) -> Result<(), Failure> {
     match id {
         Some(id) if workspace.store.run(id)?.is_some() => {
@@ -198,8 +202,8 @@ fn beginning(
     })
 }
 
-/// All that stays the same while a free id is looked for.
-struct Beginner<'a> {
+/// Everything that stays the same while ids are tried.
+struct RunStarter<'a> {
     key: &'a Key,
     files: &'a Files,
     pipeline: &'a Pipeline,
@@ -209,36 +213,36 @@ struct Beginner<'a> {
     settings: Option<DriveSettings>,
 }
 
-impl Beginner<'_> {
-    /// Invariant: from the look for other runs to the begin nobody else begins one.
+impl RunStarter<'_> {
+    /// Invariant: no other run starts between the collision check and the start.
     fn begin(
         &self,
         workspace: &mut Workspace<'_>,
         mut beginning: Beginning,
-    ) -> Result<Begun, Failure> {
-        let home = Home {
+    ) -> Result<Started, Failure> {
+        let home = RunPlace {
             project: workspace.project()?.key.clone(),
             worktree: workspace.worktree()?,
         };
         let pipeline = self.pipeline;
-        let _turn = workspace.state.wait_to_start(self.patience)?;
+        let _lock = workspace.state.lock_start(self.patience)?;
         for _ in 0..MOST_IDS {
             let decision = engine::begin(pipeline, &beginning);
             if let Reply::Refuse(refusal) = decision.reply {
                 let advice = params::advice(pipeline.definition(), &beginning);
-                return Ok(Begun::Refused(advised(refusal, advice)));
+                return Ok(Started::Refused(advised(refusal, advice)));
             }
             let run = begun(&decision.entries)?;
             if !beginning.queued {
                 path_collision::refuse(workspace, pipeline.definition(), &run, &home.worktree)?;
             }
-            beginning.before = workspace.lying_there(pipeline, &run, &home.worktree)?;
+            beginning.before = workspace.existing_artifacts(pipeline, &run, &home.worktree)?;
             let decision = engine::begin(pipeline, &beginning);
             self.enrol(workspace, &beginning.id)?;
             match self.store(workspace, &home, &decision) {
                 Ok(stored) => {
-                    let opened = settled(workspace, stored, Rc::new(pipeline.clone()))?;
-                    return self.marked(workspace, opened).map(Begun::Run);
+                    let opened = complete_start(workspace, stored, Rc::new(pipeline.clone()))?;
+                    return self.marked(workspace, opened).map(Started::Run);
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
                     beginning.id = ids::run_id()?;
@@ -246,14 +250,14 @@ impl Beginner<'_> {
                 Err(error) => return Err(self.give_up(workspace, error)),
             }
         }
-        Err(Failure::outside("no free id was found for the run").hint("give one with --id"))
+        Err(Failure::environment("found no free id for the run").hint("choose one with --id"))
     }
 
-    /// Invariant: the session's file is there before the run is, so no moment is unguarded. A file
-    /// that names a run which is not there binds nobody. So with the settings of a headless run.
+    /// Invariant: the session's file exists before the run, so that no moment is unguarded. A file
+    /// that names a missing run binds nobody. The same holds for the settings of a headless run.
     fn enrol(&self, workspace: &Workspace<'_>, run: &RunId) -> Result<(), Failure> {
         if let Some(settings) = &self.settings {
-            settings.keep(&workspace.state, run)?;
+            settings.save(&workspace.state, run)?;
         }
         let Holder::Session {
             session, process, ..
@@ -273,7 +277,7 @@ impl Beginner<'_> {
     fn marked(&self, workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
         match &self.holder {
             Holder::Session { process, .. } => {
-                session_host::mark_doubt(workspace, opened, process.as_ref())
+                session_host::mark_unverified_host(workspace, opened, process.as_ref())
             }
             Holder::Hand | Holder::Headless => Ok(opened),
         }
@@ -281,7 +285,7 @@ impl Beginner<'_> {
 
     fn give_up(&self, workspace: &Workspace<'_>, error: store::Error) -> Failure {
         if let Holder::Session { session, .. } = &self.holder {
-            // What is left behind names a run that is not there, and binds nobody.
+            // The remaining file names a run that does not exist, and binds nobody.
             let _ = enrolment::withdraw(&workspace.state, session);
         }
         error.into()
@@ -290,7 +294,7 @@ impl Beginner<'_> {
     fn store(
         &self,
         workspace: &mut Workspace<'_>,
-        home: &Home,
+        home: &RunPlace,
         decision: &Decision,
     ) -> Result<StoredRun, store::Error> {
         let new = NewRun {
@@ -307,7 +311,7 @@ impl Beginner<'_> {
     }
 }
 
-/// A refusal that ends with what to type.
+/// Adds what to type to a refusal.
 fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
     match advice {
         Some(advice) => Refusal {
@@ -318,20 +322,20 @@ fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
     }
 }
 
-/// Where a run belongs, as the store keeps it.
-struct Home {
+/// Where a run belongs, as the store records it.
+struct RunPlace {
     project: String,
     worktree: String,
 }
 
-/// The run as its first entries tell it.
+/// The run after its first entries.
 fn begun(entries: &[Entry]) -> Result<Run, Failure> {
     engine::replay(entries)
         .map_err(|damage| Failure::bug(format!("the run cannot start ({damage})")))
 }
 
-/// What goes with a run that has just been stored, or that was and then the power went.
-pub fn settled(
+/// Completes the start of a stored run. It also repairs a start that a power failure interrupted.
+pub fn complete_start(
     workspace: &mut Workspace<'_>,
     stored: StoredRun,
     pipeline: Rc<Pipeline>,
@@ -340,12 +344,12 @@ pub fn settled(
     if workspace.state.search_path(run).is_none()
         && let Some(search) = &workspace.context.environment.search_path
     {
-        saved_env::keep(workspace, &stored.run, pipeline.definition())?;
-        workspace.state.keep_search_path(run, search)?;
+        saved_env::save(workspace, &stored.run, pipeline.definition())?;
+        workspace.state.save_search_path(run, search)?;
     }
     let opened = transact::prepare(workspace, OpenRun { stored, pipeline })?;
     let opened = view_files::render(workspace, opened);
-    // A view that cannot be written now is told of by the next change, and the run has begun.
+    // The run has started. The next change reports a view that cannot be written.
     workspace.notices.clear();
     Ok(opened)
 }

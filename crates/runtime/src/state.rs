@@ -1,4 +1,4 @@
-//! The state folder: where the store lies, and the few things that lie beside it.
+//! The state folder: the store and the files next to it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,10 +14,10 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 
-/// The folder's name below the user's folder for state.
+/// The folder's name below the user's state folder.
 const NAME: &str = "gatewright";
 
-/// How many runs can be changed at once without waiting for each other.
+/// How many runs can be locked at once without sharing a lock.
 const MOST_TURNS: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +30,10 @@ impl State {
         Self { folder }
     }
 
-    /// The folder that the environment tells.
+    /// The folder that the environment names.
     pub fn find(environment: &Environment) -> Result<Self, Failure> {
         let home = environment.state_home().ok_or_else(|| {
-            Failure::outside("there is no place to keep runs")
+            Failure::environment("there is no state folder")
                 .hint("set HOME or XDG_STATE_HOME to an absolute path")
         })?;
         Ok(Self::new(home.join(NAME)))
@@ -43,71 +43,71 @@ impl State {
         &self.folder
     }
 
-    /// Where evidence remembers what it has read. A folder that cannot be made costs time only.
+    /// The cache folder of `evidence`. Without it everything is only slower.
     pub fn cache(&self) -> PathBuf {
         let folder = self.folder.join("cache");
         let _ = make_private(&folder);
         folder
     }
 
-    /// Waits for the turn to begin a run, so that two that collide are not begun at once.
+    /// Locks the start of runs, so that two colliding runs cannot start at once.
     ///
-    /// Invariant: the store has been opened for writing before, so the folder is there and ours.
-    pub fn wait_to_start(&self, patience: Duration) -> Result<FileLock, Failure> {
+    /// Invariant: the store was opened for writing before, so the folder exists.
+    pub fn lock_start(&self, patience: Duration) -> Result<FileLock, Failure> {
         FileLock::wait_for(&self.folder.join("starting.lock"), patience)
     }
 
-    /// Waits for the turn to look at a run and change it. Of many who come at once each then looks
-    /// once, and none starves. The store is what keeps two from changing a run at once: whoever
-    /// waits in vain, because somebody sleeps on its turn, goes on without one.
-    pub fn wait_to_change(&self, run: &RunId) -> Option<FileLock> {
-        FileLock::wait(&self.turn(run)).ok()
+    /// Locks a run for a look and a change, so that of many processes each looks once and none
+    /// starves. The store prevents conflicting changes: a process that waits in vain continues
+    /// without the lock.
+    pub fn lock_run(&self, run: &RunId) -> Option<FileLock> {
+        FileLock::wait(&self.lock_path(run)).ok()
     }
 
-    /// The same for whoever has less time.
-    pub fn wait_shortly_to_change(&self, run: &RunId, patience: Duration) -> Option<FileLock> {
-        FileLock::wait_for(&self.turn(run), patience).ok()
+    /// The same with a shorter timeout.
+    pub fn lock_run_within(&self, run: &RunId, patience: Duration) -> Option<FileLock> {
+        FileLock::wait_for(&self.lock_path(run), patience).ok()
     }
 
-    fn turn(&self, run: &RunId) -> PathBuf {
+    fn lock_path(&self, run: &RunId) -> PathBuf {
         let sum: usize = run.as_str().bytes().map(usize::from).sum();
         let name = format!("changing-{:x}.lock", sum % MOST_TURNS);
         self.folder.join(name)
     }
 
-    /// Where runs are copied to before a person resets them.
+    /// The folder for backups before a reset.
     pub fn backups(&self) -> Result<PathBuf, Failure> {
         let folder = self.folder.join("backups");
         make_private(&folder)?;
         Ok(folder)
     }
 
-    /// Where a captured content is copied to that is too long to be quoted.
+    /// The path for a copy of content that is too long to quote.
     pub fn copy_of(&self, run: &RunId, name: &str) -> PathBuf {
         self.folder.join("copies").join(format!("{run}.{name}"))
     }
 
-    /// Keeps the search path with which a person started a run. Its checks look for programs there,
-    /// not where whoever asks for a check wants them to be looked for.
-    pub fn keep_search_path(&self, run: &RunId, search: &OsStr) -> Result<(), Failure> {
+    /// Saves the search path of the person who started a run. Its checks find programs there, and
+    /// not where a later caller wants.
+    pub fn save_search_path(&self, run: &RunId, search: &OsStr) -> Result<(), Failure> {
         let path = self.folder.join("search").join(run.as_str());
         write_bytes(&path, search.as_bytes()).map_err(Failure::file("write to", &path))
     }
 
-    /// The search path of a run; `None` when nothing is known of it.
+    /// The search path of a run; `None` if it is unknown.
     pub fn search_path(&self, run: &RunId) -> Option<OsString> {
         let bytes = fs::read(self.folder.join("search").join(run.as_str())).ok()?;
         Some(OsString::from_vec(bytes))
     }
 
-    /// Where it is kept how the views of a run were left.
+    /// The folder of the view records.
     pub fn views(&self) -> PathBuf {
         let folder = self.folder.join("views");
         let _ = make_private(&folder);
         folder
     }
 
-    /// Forgets what was kept beside the journal for runs that are gone.
+    /// Removes the files of runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in ["search", "backups", "copies", "headless", "guards", "views"] {
             forget(&self.folder.join(kept), &is_there);
@@ -115,7 +115,8 @@ impl State {
     }
 }
 
-/// Removes the files and folders whose run is gone. Their names begin with its id, which holds no dot.
+/// Removes files and folders whose run is gone. Their names start with the run's id, which has no
+/// dot.
 fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
     let listed = fs::read_dir(folder).into_iter().flatten();
     for entry in listed.filter_map(Result::ok) {
@@ -132,7 +133,7 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
     }
 }
 
-/// Writes a file of the state folder, whole or not at all. It is durable when this returns.
+/// Writes a file of the state folder atomically. It is durable when this returns.
 pub fn write_durably(path: &Path, text: &str) -> io::Result<()> {
     write_bytes(path, text.as_bytes())
 }
@@ -147,7 +148,7 @@ fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|failed| failed.error)?;
-    // The name is durable only when the folder is.
+    // The name is durable only after a sync of the folder.
     fs::File::open(folder)?.sync_all()
 }
 
@@ -180,7 +181,7 @@ mod tests {
         let state = State::new(folder.path().to_owned());
         let run = RunId::parse("r-1").unwrap();
         assert_eq!(state.search_path(&run), None);
-        state.keep_search_path(&run, OsStr::new("/a:/b")).unwrap();
+        state.save_search_path(&run, OsStr::new("/a:/b")).unwrap();
         assert_eq!(state.search_path(&run), Some("/a:/b".into()));
         state.forget_runs(|run| run == "r-1");
         assert_eq!(state.search_path(&run), Some("/a:/b".into()));

@@ -1,86 +1,92 @@
-//! A subprocess that runs for a moment: it gets its input, and its output is kept.
+//! Runs a short subprocess with input, and captures its output.
 
 use std::fmt;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use evidence::watched_process::{Exit, Heard, Limits, Next, Stream, Waited, WatchedProcess};
+use evidence::watched_process::{
+    Exit, Next, OutputEvent, Stream, WaitResult, WatchLimits, WatchedProcess,
+};
 
-/// How long we wait between two looks at the process.
+/// The time between two polls of the process.
 const TICK: Duration = Duration::from_millis(3);
 
-/// How much is kept of an output. The rest is read and dropped, so that the process can go on writing.
+/// How much output is kept. The rest is read and dropped, so that the process does not block.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct FinishedProcess {
     exit: Exit,
     pub stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// It could not be started, or not be watched.
+pub enum SubprocessError {
+    /// It could not be started or watched.
     NotStarted(String),
     TooLong(Duration),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for SubprocessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotStarted(cause) => write!(f, "it cannot be started ({cause})"),
-            Self::TooLong(patience) => {
-                write!(f, "it did not end within {} seconds", patience.as_secs())
+            Self::NotStarted(cause) => write!(f, "it cannot start ({cause})"),
+            Self::TooLong(timeout) => {
+                write!(f, "it did not end within {} seconds", timeout.as_secs())
             }
         }
     }
 }
 
-/// Runs a command to its end. One that takes longer is killed, with all that it started.
-pub fn run(command: &mut Command, input: &[u8], patience: Duration) -> Result<Ended, Trouble> {
-    let cannot = |cause: std::io::Error| Trouble::NotStarted(cause.to_string());
+/// Runs a command to its end. After the timeout, kills it with all of its children.
+pub fn run(
+    command: &mut Command,
+    input: &[u8],
+    timeout: Duration,
+) -> Result<FinishedProcess, SubprocessError> {
+    let cannot = |cause: std::io::Error| SubprocessError::NotStarted(cause.to_string());
     let pipes = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut process = WatchedProcess::start(pipes).map_err(cannot)?;
-    let limits = Limits {
-        deadline: Instant::now() + patience,
+    let limits = WatchLimits {
+        deadline: Instant::now() + timeout,
         stop: None,
         tick: TICK,
     };
     process.write_input(input);
-    let mut kept = Kept::default();
-    let waited = process.wait(&limits, |heard| {
-        kept.add(heard);
+    let mut kept = CapturedOutput::default();
+    let waited = process.wait(&limits, |event| {
+        kept.add(event);
         ControlFlow::<(), _>::Continue(Next::Look)
     });
     match waited.map_err(cannot)? {
-        Waited::Ended => {}
-        Waited::TimedOut | Waited::Stopped | Waited::Broken(()) => {
-            return Err(Trouble::TooLong(patience));
+        WaitResult::Ended => {}
+        WaitResult::TimedOut | WaitResult::Stopped | WaitResult::Broken(()) => {
+            return Err(SubprocessError::TooLong(timeout));
         }
     }
     let (exit, mut output) = process.end().map_err(cannot)?;
-    let rest = |heard: Heard<'_>| {
-        kept.add(heard);
+    let rest = |event: OutputEvent<'_>| {
+        kept.add(event);
         ControlFlow::<()>::Continue(())
     };
     output.drain(rest).map_err(cannot)?;
-    let Kept { stdout, stderr } = kept;
-    Ok(Ended {
+    let CapturedOutput { stdout, stderr } = kept;
+    Ok(FinishedProcess {
         exit,
         stdout,
         stderr,
     })
 }
 
-impl Ended {
-    /// What it said, when it ended well; else how it ended, with its last words.
-    pub fn well(self) -> Result<String, String> {
+impl FinishedProcess {
+    /// Its stdout if it succeeded; otherwise how it ended, with the last line of its stderr.
+    pub fn success(self) -> Result<String, String> {
         let why = match self.exit {
             Exit::Code(0) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
             Exit::Code(code) => format!("it ended with {code}"),
@@ -95,19 +101,19 @@ impl Ended {
     }
 }
 
-/// The beginnings of both outputs.
+/// The first bytes of both outputs.
 #[derive(Default)]
-struct Kept {
+struct CapturedOutput {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
 }
 
-impl Kept {
-    fn add(&mut self, heard: Heard<'_>) {
-        let (kept, bytes) = match heard {
-            Heard::Bytes(Stream::Stdout, bytes) => (&mut self.stdout, bytes),
-            Heard::Bytes(Stream::Stderr, bytes) => (&mut self.stderr, bytes),
-            Heard::End(_) | Heard::Nothing => return,
+impl CapturedOutput {
+    fn add(&mut self, event: OutputEvent<'_>) {
+        let (kept, bytes) = match event {
+            OutputEvent::Bytes(Stream::Stdout, bytes) => (&mut self.stdout, bytes),
+            OutputEvent::Bytes(Stream::Stderr, bytes) => (&mut self.stderr, bytes),
+            OutputEvent::End(_) | OutputEvent::Nothing => return,
         };
         let wanted = bytes.len().min(MOST_BYTES - kept.len());
         kept.extend_from_slice(&bytes[..wanted]);
@@ -120,12 +126,12 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn shell(script: &str, patience: Duration) -> Result<Ended, Trouble> {
-        run(Command::new("sh").args(["-c", script]), b"in", patience)
+    fn shell(script: &str, timeout: Duration) -> Result<FinishedProcess, SubprocessError> {
+        run(Command::new("sh").args(["-c", script]), b"in", timeout)
     }
 
     fn well(script: &str) -> Result<String, String> {
-        shell(script, LONG).unwrap().well()
+        shell(script, LONG).unwrap().success()
     }
 
     #[test]
@@ -151,9 +157,9 @@ mod tests {
     fn whoever_takes_too_long_is_ended_with_its_children() {
         let short = Duration::from_millis(50);
         let trouble = shell("sleep 600 & sleep 600", short).unwrap_err();
-        assert_eq!(trouble, Trouble::TooLong(short));
+        assert_eq!(trouble, SubprocessError::TooLong(short));
         let missing = run(&mut Command::new("/no/such/program"), b"", short).unwrap_err();
-        assert!(missing.to_string().starts_with("it cannot be started ("));
+        assert!(missing.to_string().starts_with("it cannot start ("));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Steps that are given at the start: a task graph as JSON, or a list of titles, done one after the other.
+//! Steps given at the start: a task graph as JSON, or a list of titles to do one after the other.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -11,10 +11,10 @@ use crate::failure::Failure;
 
 const MOST_BYTES: u64 = 1024 * 1024;
 
-/// Who does a step that names nobody: the agent that every session of Claude Code has.
+/// The agent of a step that names none: every Claude Code session has it.
 const ANYBODY: &str = "general-purpose";
 
-/// Where the list stands in an object: in a plan that an agent left, it is called `phases`.
+/// The keys of the list in an object: plans of agents call it `phases`.
 const LISTS: [&str; 2] = ["steps", "phases"];
 
 /// The steps in a file.
@@ -22,10 +22,10 @@ pub fn read(path: &Path) -> Result<Vec<Step>, Failure> {
     let size = fs::metadata(path).map_err(Failure::file("look at", path))?;
     if !size.is_file() || size.len() > MOST_BYTES {
         let message = format!(
-            "{} is not a file of at most {MOST_BYTES} bytes",
+            "{} must be a file of at most {MOST_BYTES} bytes",
             path.display()
         );
-        return Err(Failure::no(message).hint("name a file with fewer steps"));
+        return Err(Failure::refused(message).hint("use a file with fewer steps"));
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(Failure::file("open", path))?;
@@ -37,7 +37,7 @@ pub fn read(path: &Path) -> Result<Vec<Step>, Failure> {
         .is_some_and(|extension| extension == "json");
     let shape = if json { Shape::Json } else { Shape::Any };
     let wrong = |reason: String| {
-        Failure::no(format!("{}: {reason}", path.display())).hint(
+        Failure::refused(format!("{}: {reason}", path.display())).hint(
             "write a title on each line, or JSON: [{\"id\", \"title\", \"agent\", \"needs\"}]",
         )
     };
@@ -48,14 +48,14 @@ pub fn read(path: &Path) -> Result<Vec<Step>, Failure> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Json,
-    /// JSON or lines: the first sign tells.
+    /// JSON or lines: the first character decides.
     Any,
 }
 
 fn parse(text: &str, shape: Shape) -> Result<Vec<Step>, String> {
     let is_json = shape == Shape::Json || text.trim_start().starts_with(['[', '{']);
     let items = if is_json {
-        listed(serde_json::from_str(text).map_err(|cause| format!("no JSON: {cause}"))?)?
+        listed(serde_json::from_str(text).map_err(|cause| format!("not valid JSON: {cause}"))?)?
     } else {
         titles(text).map(Value::from).collect()
     };
@@ -86,7 +86,7 @@ fn listed(value: Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Lines without the marks of a list; headings and empty lines are none.
+/// Lines without list markers; headings and empty lines are skipped.
 fn titles(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -100,7 +100,7 @@ fn titles(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Titles alone are done one after the other.
+/// Plain titles are done one after the other.
 fn in_a_row(items: &[Value]) -> Result<Vec<Value>, String> {
     let id = |number: usize| format!("phase_{number}");
     let step = |(number, item): (usize, &Value)| {
@@ -129,10 +129,10 @@ fn with_agent(item: Value) -> Value {
 mod tests {
     use super::*;
 
-    /// Each step as `id title agent needs`.
-    fn told(text: &str) -> Vec<String> {
+    /// Formats each step as `id title agent needs`.
+    fn described(text: &str) -> Vec<String> {
         let steps = parse(text, Shape::Any).unwrap();
-        let told = steps.iter().map(|step| {
+        let described = steps.iter().map(|step| {
             let needs: Vec<&str> = step.needs.iter().map(engine::StepId::as_str).collect();
             format!(
                 "{} {} {} {}",
@@ -142,7 +142,7 @@ mod tests {
                 needs.join(",")
             )
         });
-        told.collect()
+        described.collect()
     }
 
     #[test]
@@ -150,10 +150,10 @@ mod tests {
         let steps = r#"[{"id": "a", "title": "begin", "agent": "worker"},
             {"id": "b", "title": "end", "needs": ["a"]}]"#;
         let expected = ["a begin worker ", "b end general-purpose a"];
-        assert_eq!(told(&format!(" {steps}")), expected);
-        assert_eq!(told(&format!("{{\"steps\": {steps}}}")), expected);
+        assert_eq!(described(&format!(" {steps}")), expected);
+        assert_eq!(described(&format!("{{\"steps\": {steps}}}")), expected);
         assert_eq!(
-            told(&format!("{{\"task\": \"x\", \"phases\": {steps}}}")),
+            described(&format!("{{\"task\": \"x\", \"phases\": {steps}}}")),
             expected
         );
     }
@@ -171,7 +171,7 @@ mod tests {
             r#"["Create calculator module", "Write tests", "2 + 2 is 4"]"#,
             r#"{"phases": ["Create calculator module", "Write tests", "2 + 2 is 4"]}"#,
         ] {
-            assert_eq!(told(text), expected, "{text}");
+            assert_eq!(described(text), expected, "{text}");
         }
     }
 
@@ -184,8 +184,8 @@ mod tests {
             ("[]", Shape::Any, "there are no steps"),
             ("{}", Shape::Any, "there is no list of steps"),
             ("7", Shape::Json, "there is no list of steps"),
-            ("one\ntwo", Shape::Json, "no JSON: "),
-            ("[1", Shape::Any, "no JSON: "),
+            ("one\ntwo", Shape::Json, "not valid JSON: "),
+            ("[1", Shape::Any, "not valid JSON: "),
             ("[1]", Shape::Any, "step 1 of `steps` is a number"),
             (r#"[{"id": "a"}]"#, Shape::Any, "has no title"),
             (r#"[{"title": "a"}]"#, Shape::Any, "has no id"),
@@ -206,8 +206,8 @@ mod tests {
             ),
             (&format!("[{many}]"), Shape::Any, "over 1000 steps"),
         ] {
-            let told = parse(text, shape).unwrap_err();
-            assert!(told.contains(expected), "{expected}\n{told}");
+            let described = parse(text, shape).unwrap_err();
+            assert!(described.contains(expected), "{expected}\n{described}");
         }
     }
 }

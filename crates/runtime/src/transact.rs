@@ -1,4 +1,4 @@
-//! The way through: read the run, look at what the engine needs, decide and store in one transaction.
+//! Transactions: read the run, read the evidence that the engine needs, decide and store.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use evidence::Looked;
 use store::{Backend, Key, StoredEntry};
 
 use crate::commit::{self, Attempt, Proposal, Signed};
-pub use crate::commit::{Decided, Request, alone};
+pub use crate::commit::{Decided, Request, try_once};
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{clock, lost_work, view_files};
 
-/// How often we look again because somebody else was faster.
+/// How often to look again after another process was faster.
 const MOST_LOOKS: u32 = 500;
 
-/// How many plans are read in a row; each leads into a stage that begins with another plan.
+/// How many task graphs are read in a row; each leads to a stage that starts with another one.
 const MOST_PLANS: u32 = 16;
 
-/// How long a hook waits for its turn, whose host waits for it.
+/// How long a hook waits for the lock while its host waits.
 const SHORT_PATIENCE: Duration = Duration::from_secs(3);
 
-/// The run that a request is about.
+/// The run of a request.
 pub enum Target {
-    /// It is locked first and read under the lock, so of many commands that come at once none starves.
+    /// Locks the run and reads it under the lock, so that no command starves.
     Locked(RunId),
-    /// As its caller has just read it. What leaves no entry is decided on that without a lock; one is
-    /// taken after somebody else was faster.
+    /// The run as the caller has just read it. A decision without entries takes no lock; a lock is
+    /// taken after another process was faster.
     Seen(Box<OpenRun>),
 }
 
@@ -42,12 +42,12 @@ pub struct Options<'a> {
     pub key: Option<&'a Key>,
 }
 
-/// Makes the request for a run as it was looked at. It is made anew for every look, since what a word
-/// means may depend on where the run is.
+/// Makes the request for a run. It is called again for every look, because the meaning of a word
+/// may depend on the run's state.
 pub type MakeRequest<'a> =
     dyn FnMut(&Workspace<'_>, &OpenRun, Time) -> Result<Request, Failure> + 'a;
 
-/// Puts through what somebody typed, signed with who typed it.
+/// Submits what somebody typed, signed with the caller.
 pub fn command(
     workspace: &mut Workspace<'_>,
     run: &RunId,
@@ -61,7 +61,7 @@ pub fn command(
     transact(workspace, Target::Locked(run.clone()), options, make)
 }
 
-/// Tells the engine what happened, and stores what it decides.
+/// Submits an event to the engine, and stores its decision.
 pub fn transact(
     workspace: &mut Workspace<'_>,
     target: Target,
@@ -73,13 +73,13 @@ pub fn transact(
         Target::Locked(run) => match repeated(workspace, &run, options.key)? {
             Some(decided) => decided,
             None => {
-                let lock = workspace.state.wait_to_change(&run);
+                let lock = workspace.state.lock_run(&run);
                 let opened = workspace.read(&run)?;
                 look_and_store(workspace, opened, options, lock, make)?
             }
         },
     };
-    // What was noticed on the way goes along with what came of it.
+    // Entries of the preparation belong to the result.
     let notices = std::mem::take(&mut workspace.notices);
     Ok(Decided { notices, ..decided })
 }
@@ -106,7 +106,7 @@ fn look_and_store(
                 return Ok(Decided::refused(opened, refusal));
             }
             let taken_up = Happening::Engine(EngineEvent::TakenUp);
-            opened = alone(workspace, opened, by, taken_up)?;
+            opened = try_once(workspace, opened, by, taken_up)?;
             continue;
         }
         let proposal = Proposal::new(&opened, signed, &request);
@@ -118,22 +118,22 @@ fn look_and_store(
             Attempt::Done(decided) => return settle(workspace, *decided),
             Attempt::Repeated(entries) => {
                 let opened = workspace.read(&run)?;
-                return Ok(told_again(opened, entries));
+                return Ok(earlier_result(opened, entries));
             }
             Attempt::Moved => {
                 workspace.context.expect_delay();
                 let state = &workspace.state;
-                lock = lock.or_else(|| state.wait_shortly_to_change(&run, SHORT_PATIENCE));
+                lock = lock.or_else(|| state.lock_run_within(&run, SHORT_PATIENCE));
                 opened = workspace.read(&run)?;
             }
         }
     }
     let message = format!("run {run} changes faster than it can be read");
-    Err(Failure::outside(message).hint("retry"))
+    Err(Failure::environment(message).hint("retry"))
 }
 
-/// The decision that leaves no entry: it needs no transaction. What usually leaves one goes to the
-/// store at once, which also knows whether the same key was there before.
+/// A decision without entries needs no transaction. Events that usually leave entries go directly
+/// to the store, which also checks the key.
 fn unstored(
     opened: &OpenRun,
     proposal: &Proposal<'_>,
@@ -158,7 +158,7 @@ fn unrecorded(opened: OpenRun, decision: Decision) -> Decided {
     }
 }
 
-/// Leaves a line of ours in the history, which moves nothing; with a key, once.
+/// Adds a remark to the history, which changes nothing; with a key, once.
 pub fn remark(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
@@ -180,7 +180,7 @@ pub fn remark(
     )
 }
 
-/// Does this usually leave an entry?
+/// Does this event usually leave an entry?
 fn leaves_entries(what: &Happening) -> bool {
     moves(what)
         || matches!(
@@ -189,9 +189,9 @@ fn leaves_entries(what: &Happening) -> bool {
         )
 }
 
-/// What our own side does before anything else can happen: workers of ours whose process is gone have
-/// crashed, a removed view that stops the run counts, and the steps of a new task graph are read. The
-/// orchestrator settles the work of a headless run itself, because it may go on with it.
+/// What must happen before a request: settle workers whose process is gone, notice a removed view
+/// that stops the run, and read the steps of a new task graph. In a headless run the orchestrator
+/// settles lost work itself, because it may continue it.
 pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
     if opened.run().driver != Driver::Headless
         && lost_work::has_lost_work(workspace, &opened)
@@ -205,18 +205,18 @@ pub fn prepare(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<Ope
     read_plans(workspace, opened)
 }
 
-/// Reads the steps of a task graph that the run has come to.
+/// Reads the steps of a task graph that the run has reached.
 fn read_plans(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<OpenRun, Failure> {
     for _ in 0..MOST_PLANS {
         let Some(what) = engine::pending(&opened.pipeline, opened.run()) else {
             return Ok(opened);
         };
-        // A run whose project is gone can still be looked at and cancelled.
+        // A run whose project is gone can still be read and cancelled.
         if !opened.has_project() {
             return Ok(opened);
         }
         let before = opened.stored.version;
-        opened = alone(workspace, opened, &Who::Engine, what)?;
+        opened = try_once(workspace, opened, &Who::Engine, what)?;
         if opened.stored.version == before {
             return Ok(opened);
         }
@@ -224,8 +224,8 @@ fn read_plans(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<Open
     Ok(opened)
 }
 
-/// A move may lead into a stage whose steps are still to be read. Lost work was settled before the
-/// decision, and a removed view is found when the views are rendered.
+/// A move may lead to a stage whose steps must be read. Lost work was settled before the decision,
+/// and rendering finds removed views.
 fn settle(workspace: &mut Workspace<'_>, decided: Decided) -> Result<Decided, Failure> {
     let opened = read_plans(workspace, decided.opened)?;
     let opened = view_files::render(workspace, opened);
@@ -246,7 +246,7 @@ fn is_work(what: &Happening) -> bool {
     )
 }
 
-/// Could this move the run? Then its project must be there, since nothing else is evidence.
+/// Could this event move the run? Then its project must exist: it is the evidence.
 fn moves(what: &Happening) -> bool {
     is_work(what)
         || matches!(
@@ -257,7 +257,7 @@ fn moves(what: &Happening) -> bool {
         )
 }
 
-/// Why a queued run would refuse this even after it was taken up: then it is not taken up for it.
+/// Why a queued run would refuse this even after it is taken up: then it stays queued.
 fn refused_anyway(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -279,7 +279,7 @@ fn refused_anyway(
     }
 }
 
-/// The run as it will be when it is taken up; nothing is stored.
+/// The run as it would be after being taken up; nothing is stored.
 pub fn as_taken_up(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -302,11 +302,11 @@ pub fn as_taken_up(
     Ok(taken)
 }
 
-/// Whoever drives a queued run by hand takes it up.
+/// Takes up a queued run that somebody drives by hand.
 pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
     let by = workspace.context.who();
     if is_queued(&opened) {
-        alone(
+        try_once(
             workspace,
             opened,
             &by,
@@ -317,7 +317,7 @@ pub fn take_up(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun
     }
 }
 
-/// What came of the same key before, if it was there before.
+/// The earlier result of the same key, if there is one.
 pub fn repeated(
     workspace: &mut Workspace<'_>,
     run: &RunId,
@@ -329,11 +329,11 @@ pub fn repeated(
         return Ok(None);
     }
     let opened = workspace.read(run)?;
-    Ok(Some(told_again(opened, entries)))
+    Ok(Some(earlier_result(opened, entries)))
 }
 
-/// The reply of then, as far as the entries tell it.
-fn told_again(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
+/// The earlier reply, as far as the entries show it.
+fn earlier_result(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
     let entries: Vec<(u64, Entry)> = entries
         .into_iter()
         .map(|stored| (stored.number, stored.entry))
@@ -356,17 +356,18 @@ fn told_again(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
     }
 }
 
-/// Does this entry tell that the answer was no?
+/// Does this entry record a refusal?
 fn refused(entry: &Entry) -> Option<(Rule, String)> {
-    match &entry.fact {
-        Fact::Refused { reason, .. }
-        | Fact::Retried { reason, .. }
-        | Fact::Stuck { reason, .. }
-        | Fact::Ended {
-            result: WorkResult::Fault { reason, .. },
-            ..
-        } => Some((entry.rule, reason.clone())),
-        // What else there is tells of something that was done.
-        _ => None,
-    }
+    // All other facts record something that was done.
+    let (Fact::Refused { reason, .. }
+    | Fact::Retried { reason, .. }
+    | Fact::Stuck { reason, .. }
+    | Fact::Ended {
+        result: WorkResult::Fault { reason, .. },
+        ..
+    }) = &entry.fact
+    else {
+        return None;
+    };
+    Some((entry.rule, reason.clone()))
 }

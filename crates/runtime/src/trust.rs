@@ -1,13 +1,13 @@
-//! Trust: a definition from a file does nothing until a person has seen what it may run.
+//! Trust: a definition from a file does nothing until a person has trusted what it may run.
 //!
-//! What is trusted is a path with every byte: of the definition, of what it refers to, of the scripts
-//! that its commands name, and of the settings from which it takes values. The pipelines that come with
-//! the program are trusted as shipped, also as a copy of the same bytes.
+//! Trust covers a path and every byte: of the definition, of its references, of the scripts in its
+//! commands, and of the settings that it uses. Built-in pipelines are trusted, also as a copy of
+//! the same bytes.
 
 pub mod diff;
 pub mod record;
 pub mod scripts;
-pub mod shown;
+pub mod summary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,18 +20,18 @@ use crate::definition::{self, Place};
 use crate::failure::Failure;
 use crate::state::State;
 use crate::workspace::Workspace;
-use record::Record;
-use scripts::Piece;
+use record::TrustRecord;
+use scripts::PinnedFile;
 
 /// What a person trusts, or does not.
 pub struct Subject {
-    /// The file itself, whatever links lead to it.
+    /// The file itself, with all links resolved.
     pub path: PathBuf,
     pub files: Files,
     /// Scripts of the project that its commands name.
-    pub scripts: Vec<Piece>,
-    /// The settings file from which it takes values, where there is one.
-    pub settings: Option<Piece>,
+    pub scripts: Vec<PinnedFile>,
+    /// The settings file that it uses, if there is one.
+    pub settings: Option<PinnedFile>,
 }
 
 impl Subject {
@@ -51,24 +51,25 @@ impl Subject {
         })
     }
 
-    /// The identity of all that is trusted: the path, and every byte of every file.
+    /// The hash of everything that is trusted: the path, and every byte of every file.
     pub fn hash(&self) -> Hash {
         let path = self.path.as_os_str().as_encoded_bytes();
-        let mut told = format!("gatewright trust 1\n{}\n", path.len()).into_bytes();
-        told.extend_from_slice(path);
+        let mut hashed = format!("gatewright trust 1\n{}\n", path.len()).into_bytes();
+        hashed.extend_from_slice(path);
         let others = self.scripts.iter().chain(&self.settings);
         let others: Vec<String> = others.map(|piece| piece.line("\n")).collect();
-        told.extend_from_slice(format!("\n{}\n{}", self.files.hash(), others.concat()).as_bytes());
-        evidence::hash(&told)
+        hashed
+            .extend_from_slice(format!("\n{}\n{}", self.files.hash(), others.concat()).as_bytes());
+        evidence::hash(&hashed)
     }
 
-    /// The bytes to which a run is pinned.
+    /// The bytes that a run is pinned to.
     fn pinned(&self) -> Result<Files, Failure> {
         scripts::with_manifest(&self.files, &self.scripts)
     }
 }
 
-/// The bytes to which a new run is pinned, if a person trusts them. `word` is what was typed.
+/// The bytes that a new run is pinned to, if a person trusts them. `word` is what was typed.
 pub fn pinned(
     workspace: &Workspace<'_>,
     word: &str,
@@ -85,8 +86,8 @@ pub fn pinned(
     subject.pinned()
 }
 
-/// The file that a person answers for. A pipeline that comes with the program is not as shipped where the
-/// project's settings add to its groups: then it is those settings.
+/// The file that a person trusts. For a built-in pipeline whose groups the project's settings
+/// extend, it is the settings file.
 pub fn path(place: &Place, definition: &Definition, root: &Path) -> PathBuf {
     match place {
         Place::File { path, .. } => path.clone(),
@@ -94,7 +95,7 @@ pub fn path(place: &Place, definition: &Definition, root: &Path) -> PathBuf {
     }
 }
 
-/// Are these the bytes of a pipeline that comes with the program?
+/// Are these the bytes of a built-in pipeline?
 pub fn is_shipped(sources: &Sources) -> bool {
     let same = |shipped: Sources| {
         shipped.main.bytes == sources.main.bytes && shipped.files == sources.files
@@ -111,19 +112,17 @@ pub fn require(state: &State, word: &str, subject: &Subject) -> Result<(), Failu
     let message = match earlier.last() {
         Some(earlier) => {
             let changed = changed(earlier, subject).join(", ");
-            format!("{word} is not as it was when it was trusted: {changed}")
+            format!("{word} has changed since it was trusted: {changed}")
         }
         None => format!("{word} is not trusted yet: it may run commands as you"),
     };
-    Err(Failure::no(message).hint(format!(
-        "a person looks at it with `gatewright trust {word}`"
-    )))
+    Err(Failure::refused(message).hint(format!("a person must type `gatewright trust {word}`")))
 }
 
-/// What differs from what was trusted, each in a few words.
-pub fn changed(earlier: &Record, subject: &Subject) -> Vec<String> {
+/// What differs from the trusted state, in a few words each.
+pub fn changed(earlier: &TrustRecord, subject: &Subject) -> Vec<String> {
     let now = record::pieces(subject);
-    let is_same = |piece: &&Piece| now.iter().any(|now| now.path == piece.path);
+    let is_same = |piece: &&PinnedFile| now.iter().any(|now| now.path == piece.path);
     let gone = earlier.pieces.iter().filter(|piece| !is_same(piece));
     let gone = gone.map(|piece| format!("{} is gone", views::line(&piece.path)));
     let new_or_changed = now.iter().filter_map(|piece| {

@@ -1,4 +1,4 @@
-//! A watchdog: a process of ours that ends a worker when we are killed and cannot do it ourselves.
+//! A watchdog: a process that kills a worker if this process is killed.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -6,25 +6,25 @@ use std::process::{Child, Command, Stdio};
 
 use crate::current_exe;
 
-/// What the holder is told when the worker has ended and was reaped: its number may be another's.
-const LET_GO: &[u8] = b".";
+/// The byte for a worker that has ended and was reaped: its process id may be reused.
+const RELEASED: &[u8] = b".";
 
-/// The variable by which every process of a worker is known.
-pub const MARK: &str = "GATEWRIGHT_CALL";
+/// The variable that marks every process of a worker.
+pub const CALL_VARIABLE: &str = "GATEWRIGHT_CALL";
 
-/// The variable by which the processes of one start are known. Work that another one takes over keeps
-/// its call, and whoever has lost it must not end what the other one started.
-pub const START: &str = "GATEWRIGHT_START";
+/// The variable that marks the processes of one start. Work that another process takes over keeps
+/// its call, and the process that lost it must not kill the new processes.
+pub const START_VARIABLE: &str = "GATEWRIGHT_START";
 
-/// Somebody waits for our end, and ends what we started then.
+/// A child process that waits for our end, and then kills what we started.
 pub struct Watchdog {
-    holder: Child,
+    process: Child,
 }
 
 impl Watchdog {
-    /// On all that is marked with this start, and on this group.
-    pub fn on(start: &str, group: Option<u32>) -> io::Result<Self> {
-        let holder = Command::new(current_exe::program()?)
+    /// Watches everything with this start mark, and this process group.
+    pub fn start(start: &str, group: Option<u32>) -> io::Result<Self> {
+        let process = Command::new(current_exe::program()?)
             .arg("watchdog")
             .arg(start)
             .args(group.map(|group| group.to_string()))
@@ -33,50 +33,50 @@ impl Watchdog {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // What is sent to our group must not reach it.
+            // Signals to our process group must not reach it.
             .process_group(0)
             .spawn()?;
-        Ok(Self { holder })
+        Ok(Self { process })
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        let told = match self.holder.stdin.take() {
-            Some(mut line) => line.write_all(LET_GO),
+        let received = match self.process.stdin.take() {
+            Some(mut line) => line.write_all(RELEASED),
             None => Ok(()),
         };
-        if told.is_err() {
-            let _ = self.holder.kill();
+        if received.is_err() {
+            let _ = self.process.kill();
         }
-        let _ = self.holder.wait();
+        let _ = self.process.wait();
     }
 }
 
-/// The other end: waits until the line is cut, and ends the worker unless it was let go.
-pub fn hold(start: &str, group: Option<u32>, line: &mut dyn io::Read) {
-    let mut told = Vec::new();
-    let _ = line.take(LET_GO.len() as u64).read_to_end(&mut told);
-    if told != LET_GO {
+/// The watchdog's side: waits until the pipe closes, and kills the worker unless it was released.
+pub fn watch(start: &str, group: Option<u32>, line: &mut dyn io::Read) {
+    let mut received = Vec::new();
+    let _ = line.take(RELEASED.len() as u64).read_to_end(&mut received);
+    if received != RELEASED {
         group.into_iter().for_each(evidence::group::kill);
-        end_started(start);
+        kill_started(start);
     }
 }
 
-/// Ends every process of one start.
-pub fn end_started(start: &str) {
-    end_all(START, start);
+/// Kills every process of one start.
+pub fn kill_started(start: &str) {
+    kill_all(START_VARIABLE, start);
 }
 
-/// Ends every process of a worker, also one that left its group and lost its parents.
-pub fn end_marked(call: &str) {
-    end_all(MARK, call);
+/// Kills every process of a worker, also one that left its group and lost its parents.
+pub fn kill_call(call: &str) {
+    kill_all(CALL_VARIABLE, call);
 }
 
-fn end_all(name: &str, value: &str) {
-    // One may start another while we look, so we look until nobody is left, and not for ever.
+fn kill_all(name: &str, value: &str) {
+    // Processes may start others meanwhile, so it repeats until none is left, with a limit.
     for _ in 0..10 {
-        let alive = evidence::process::marked(name, value);
+        let alive = evidence::process::with_variable(name, value);
         if alive.is_empty() {
             return;
         }
@@ -96,8 +96,8 @@ mod tests {
     fn a_cut_line_ends_the_group_and_a_word_saves_it() {
         for (line, ended) in [(&b"."[..], false), (b"", true)] {
             let group = Group::start(Command::new("sleep").arg("60")).unwrap();
-            hold("step-none", Some(group.id()), &mut &*line);
-            // Whoever was killed has ended by now or soon; whoever was not has not.
+            watch("step-none", Some(group.id()), &mut &*line);
+            // A killed process ends now or soon; the other one does not.
             let status = if ended {
                 while !group.has_ended().unwrap() {
                     std::thread::yield_now();
@@ -113,16 +113,25 @@ mod tests {
     #[test]
     fn whoever_left_the_group_is_known_by_the_mark() {
         let mut daemon = Command::new("sleep");
-        daemon.arg("60").env(MARK, "step-left").process_group(0);
+        daemon
+            .arg("60")
+            .env(CALL_VARIABLE, "step-left")
+            .process_group(0);
         let mut daemon = daemon.spawn().unwrap();
         let mut other = Command::new("sleep");
-        let mut other = other.arg("60").env(MARK, "step-other").spawn().unwrap();
-        // Its variables are told as soon as its own program has begun.
+        let mut other = other
+            .arg("60")
+            .env(CALL_VARIABLE, "step-other")
+            .spawn()
+            .unwrap();
+        // The variables are visible as soon as the new program runs.
         let until = Instant::now() + Duration::from_secs(60);
-        while evidence::process::marked(MARK, "step-left").is_empty() && Instant::now() < until {
+        while evidence::process::with_variable(CALL_VARIABLE, "step-left").is_empty()
+            && Instant::now() < until
+        {
             std::thread::yield_now();
         }
-        end_marked("step-left");
+        kill_call("step-left");
         assert!(!daemon.wait().unwrap().success());
         assert_eq!(other.try_wait().unwrap(), None, "it is another's");
         other.kill().unwrap();

@@ -1,4 +1,4 @@
-//! The workspace: an open store with the project around it, and the way from a run to its pipeline.
+//! The workspace: an open store with its project, and the way from a run to its pipeline.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use std::rc::Rc;
 use engine::{
     ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Source, Standing, Time,
 };
-use evidence::{Given, Looked, Looking, Project};
+use evidence::{GivenArtifact, LookContext, Looked, Project};
 use store::{Access, Backend, Fence, Handle, Sqlite, StoredRun};
 
 use crate::context::Context;
-use crate::definition::{self, Trouble};
+use crate::definition::{self, DefinitionError};
 use crate::failure::Failure;
 use crate::state::State;
 
@@ -24,22 +24,22 @@ pub struct Workspace<'a> {
     project: OnceCell<Project>,
     /// The lease under which this workspace writes to its run.
     pub fence: Option<Fence>,
-    /// The folder of its own in which a worker did what is looked at.
+    /// The worktree of the worker whose work is read, if it has one of its own.
     pub step_folder: Option<String>,
-    /// What a person should hear of the run's views, each in a line.
+    /// Notices about the run's views for a person, one line each.
     pub notices: Vec<String>,
 }
 
-/// A run as it was looked at, with the pipeline to which it is pinned.
+/// A run as it was read, with the pipeline that it is pinned to.
 #[derive(Clone)]
 pub struct OpenRun {
     pub stored: StoredRun,
-    /// Shared, since a run is looked at more often than its pipeline changes, which is never.
+    /// Shared, because a run is read often and its pipeline never changes.
     pub pipeline: Rc<Pipeline>,
 }
 
 impl OpenRun {
-    /// Is the folder in which the run works still there?
+    /// Does the run's folder still exist?
     pub fn has_project(&self) -> bool {
         Path::new(&self.stored.worktree).is_dir()
     }
@@ -58,8 +58,8 @@ impl<'a> Workspace<'a> {
         Self::open(context, Access::Write)
     }
 
-    /// A workspace for reading; `None` when there is no store yet.
-    pub fn if_there(context: &'a Context) -> Result<Option<Self>, Failure> {
+    /// A workspace for reading; `None` if there is no store yet.
+    pub fn if_exists(context: &'a Context) -> Result<Option<Self>, Failure> {
         let state = context.state()?;
         match Sqlite::open(state.folder(), Access::Read) {
             Ok(store) => {
@@ -75,7 +75,9 @@ impl<'a> Workspace<'a> {
         let state = context.state()?;
         let store = match (access, context.group()) {
             (Access::Write, Some(group)) => Handle::Together(Box::new(group.clone())),
-            _ => Handle::Alone(Sqlite::open(state.folder(), access)?),
+            (Access::Read, _) | (Access::Write, None) => {
+                Handle::Alone(Sqlite::open(state.folder(), access)?)
+            }
         };
         Ok(Self::with(context, state, store, access))
     }
@@ -93,8 +95,8 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// Whoever drives the run under a lease may have slept while another one took it.
-    pub fn still_ours(&self, run: &RunId) -> Result<(), Failure> {
+    /// Fails if another process took the lease while this one was frozen.
+    pub fn check_lease(&self, run: &RunId) -> Result<(), Failure> {
         let Some(fence) = self.fence else {
             return Ok(());
         };
@@ -109,13 +111,13 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The process ends now, and with it all that is open: taking it apart first would cost time.
+    /// Skips cleanup: the process ends now, and closing the store first would cost time.
     pub fn leave(self) {
         self.store.leave();
     }
 
-    /// The project of the folder that the command was typed in. It is looked for when it is needed:
-    /// whoever names a run by its id does not need it.
+    /// The project of the current folder. It is searched when needed: a run named by its id does
+    /// not need it.
     pub fn project(&self) -> Result<&Project, Failure> {
         if let Some(project) = self.project.get() {
             return Ok(project);
@@ -124,12 +126,12 @@ impl<'a> Workspace<'a> {
         Ok(self.project.get_or_init(|| project))
     }
 
-    /// The worktree that the command was typed in, as the store keeps it, which is text.
+    /// The current worktree, as text for the store.
     pub fn worktree(&self) -> Result<String, Failure> {
         let root = &self.project()?.root;
         root.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("the folder {} has a name that is no text", root.display());
-            Failure::no(message).hint("rename it")
+            let message = format!("the path {} is not valid UTF-8", root.display());
+            Failure::refused(message).hint("rename it")
         })
     }
 
@@ -139,15 +141,15 @@ impl<'a> Workspace<'a> {
         Ok(OpenRun { stored, pipeline })
     }
 
-    /// The run as it is now, with its pipeline.
+    /// The current run with its pipeline.
     pub fn read(&mut self, run: &RunId) -> Result<OpenRun, Failure> {
         let stored = self.store.run(run)?;
         let unknown = || store::Error::UnknownRun { run: run.clone() };
         self.opened(stored.ok_or_else(unknown)?)
     }
 
-    /// The pipeline to which a run is pinned: from the cache, else from the stored bytes. The file
-    /// from which it once came is not read again.
+    /// The pipeline that a run is pinned to: from the cache, else from the stored bytes. Its
+    /// original file is not read again.
     pub fn pipeline(&mut self, hash: Hash) -> Result<Pipeline, Failure> {
         if let Some(compiled) = self.store.compiled(hash)? {
             return Ok(Pipeline::from_cache(compiled));
@@ -159,16 +161,16 @@ impl<'a> Workspace<'a> {
         let compiled =
             definition::compile_pinned(&definition::unpinned(&files)).map_err(|trouble| {
                 let first = match trouble {
-                    Trouble::Rejected { problems, .. } => {
+                    DefinitionError::Rejected { problems, .. } => {
                         problems.into_iter().next().map(|p| p.message)
                     }
-                    Trouble::Failed(failure) => Some(failure.to_string()),
+                    DefinitionError::Failed(failure) => Some(failure.to_string()),
                 };
-                Failure::no(format!(
-                    "the definition of this run is not accepted any more ({})",
+                Failure::refused(format!(
+                    "this version does not accept the definition of this run ({})",
                     first.unwrap_or_default()
                 ))
-                .hint("start a new run with a corrected one")
+                .hint("start a new run with a corrected definition")
             })?;
         if let Access::Write = self.access {
             self.store
@@ -177,12 +179,12 @@ impl<'a> Workspace<'a> {
         Ok(compiled.pipeline)
     }
 
-    /// Looks at what the engine needs to know, in the run's own worktree.
+    /// Reads the evidence that the engine needs, in the run's own worktree.
     pub fn look(
         &self,
         opened: &OpenRun,
         needs: &Needs,
-        given: &BTreeMap<ArtifactName, Given>,
+        given: &BTreeMap<ArtifactName, GivenArtifact>,
         reply: Option<&str>,
     ) -> Result<Looked, Failure> {
         if may_take_long(needs, opened) {
@@ -192,7 +194,7 @@ impl<'a> Workspace<'a> {
             Ok(Looked::default())
         } else {
             self.looking(opened, given, |looking| {
-                let looking = Looking {
+                let looking = LookContext {
                     reply,
                     given: given.clone(),
                     ..*looking
@@ -202,7 +204,7 @@ impl<'a> Workspace<'a> {
         }
     }
 
-    /// The project that a run belongs to, wherever the command was typed.
+    /// The project of a run, wherever the command was typed.
     pub fn project_of(&self, opened: &OpenRun) -> Result<Project, Failure> {
         self.project_at(&opened.run().id, &opened.stored.worktree)
     }
@@ -211,15 +213,15 @@ impl<'a> Workspace<'a> {
         if Path::new(worktree).is_dir() {
             find_project(Path::new(worktree), &self.store)
         } else {
-            Err(Failure::outside(format!(
-                "the project of {run} was {worktree}, which is gone"
+            Err(Failure::environment(format!(
+                "the project of {run}, {worktree}, does not exist any more"
             ))
-            .hint("put it back, or cancel the run"))
+            .hint("restore it, or cancel the run"))
         }
     }
 
-    /// What lies at the artifacts' paths before a run begins: an earlier run left it.
-    pub fn lying_there(
+    /// What is at the artifacts' paths before a run starts: an earlier run left it.
+    pub fn existing_artifacts(
         &self,
         pipeline: &Pipeline,
         run: &Run,
@@ -227,42 +229,38 @@ impl<'a> Workspace<'a> {
     ) -> Result<BTreeMap<ArtifactName, Hash>, Failure> {
         let needs = engine::needs_at_start(pipeline);
         let given = BTreeMap::new();
-        let looked = self.looking_at((pipeline, run, worktree), &given, |looking| {
-            evidence::look(&needs, looking)
-        })?;
+        let look = |context: &LookContext<'_>| evidence::look(&needs, context);
+        let looked = self.with_look_context(pipeline, run, worktree, &given, look)?;
         let seen = looked.evidence.artifacts.into_iter();
         Ok(seen
             .filter_map(|(name, seen)| Some((name, seen.content()?)))
             .collect())
     }
 
-    /// Hands on all that it takes to look, in the worktree that the run belongs to, wherever the
-    /// command was typed.
+    /// Calls `look` with the context of the run's worktree, wherever the command was typed.
     pub fn looking<T>(
         &self,
         opened: &OpenRun,
-        given: &BTreeMap<ArtifactName, Given>,
-        look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
+        given: &BTreeMap<ArtifactName, GivenArtifact>,
+        look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
         let worktree = self.step_folder.as_deref();
-        let subject = (
-            opened.pipeline.as_ref(),
-            opened.run(),
-            worktree.unwrap_or(&opened.stored.worktree),
-        );
-        self.looking_at(subject, given, look)
+        let worktree = worktree.unwrap_or(&opened.stored.worktree);
+        self.with_look_context(&opened.pipeline, opened.run(), worktree, given, look)
     }
 
-    fn looking_at<T>(
+    fn with_look_context<T>(
         &self,
-        (pipeline, run, worktree): (&Pipeline, &Run, &str),
-        given: &BTreeMap<ArtifactName, Given>,
-        look: impl FnOnce(&Looking<'_>) -> Result<T, evidence::Error>,
+        pipeline: &Pipeline,
+        run: &Run,
+        worktree: &str,
+        given: &BTreeMap<ArtifactName, GivenArtifact>,
+        look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
         let project = self.project_at(&run.id, worktree)?;
         let cache = self.state.cache();
         let contents = |hash: &Hash| self.store.content(*hash).ok().flatten();
-        let looking = Looking {
+        let looking = LookContext {
             pipeline,
             run,
             project: &project,
@@ -276,7 +274,7 @@ impl<'a> Workspace<'a> {
     }
 }
 
-/// Files are read and checked for this, perhaps many of them. What an agent said is there already.
+/// Files may have to be read and checked. An agent's reply is in memory already.
 fn may_take_long(needs: &Needs, opened: &OpenRun) -> bool {
     let artifacts = &opened.pipeline.definition().artifacts;
     let is_file = |need: &ArtifactNeed| {
@@ -287,13 +285,13 @@ fn may_take_long(needs: &Needs, opened: &OpenRun) -> bool {
     tree || !needs.inputs.is_empty() || needs.artifacts.iter().any(is_file)
 }
 
-/// Without git, a folder is part of the nearest folder above that has runs.
+/// Without git, a folder belongs to the nearest parent folder that has runs.
 fn find_project(folder: &Path, store: &Handle) -> Result<Project, Failure> {
     let is_known = |key: &str| store.runs(Some(key)).is_ok_and(|runs| !runs.is_empty());
     Ok(Project::find_among(folder, is_known)?)
 }
 
-/// The run as it stands at this time: one past its `ttl` asks, also when nothing has recorded that yet.
+/// The run at this time: after its `ttl` it asks, even if nothing has recorded that yet.
 pub fn as_of(pipeline: &Pipeline, run: &Run, now: Time) -> Run {
     let mut run = run.clone();
     if engine::is_stale(pipeline, &run, now) {

@@ -13,7 +13,7 @@ use super::wording::quote;
 pub enum Expectation {
     Stage(StageName),
     Status(&'static str),
-    /// The run waits, and the reason holds this text.
+    /// The run waits, and the reason contains this text.
     Waiting(String),
     Reply {
         reply: ReplyKind,
@@ -21,7 +21,7 @@ pub enum Expectation {
         text: Option<String>,
     },
     Rule(Rule),
-    /// All that may happen next, and nothing else.
+    /// Everything that may happen next, and nothing else.
     Next(Vec<String>),
     Counter(CounterName, u32),
     May {
@@ -153,7 +153,7 @@ pub enum AtWork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     All(usize),
-    /// Those that the step has added.
+    /// The entries that the step has added.
     Added(usize),
 }
 

@@ -1,4 +1,4 @@
-//! A file of scenarios, and the folder in which it lies.
+//! A scenario file and its folder.
 
 use std::rc::Rc;
 
@@ -7,16 +7,16 @@ use language::Sources;
 /// A file of scenarios.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// As people are shown it.
+    /// Its name in messages.
     pub name: String,
     pub text: Rc<str>,
 }
 
-/// The folder of a scenario file. Its reader says why a file cannot be read.
+/// The folder of a scenario file. The error says why a file cannot be read.
 pub trait Folder {
-    /// The definition at this path, with what it refers to.
+    /// The definition at this path, with its references.
     fn file(&self, path: &str) -> Result<Sources, String>;
 
-    /// This definition, with what it refers to.
+    /// This definition, with its references.
     fn text(&self, definition: &[u8]) -> Result<Sources, String>;
 }

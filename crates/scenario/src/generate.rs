@@ -1,4 +1,4 @@
-//! Scenarios that together cover every transition of a definition, found by walking the real engine.
+//! Generates scenarios that cover every transition of a definition, by a search on the real engine.
 
 mod beginning;
 mod normal;
@@ -16,7 +16,7 @@ pub use route::{Leg, Route, Routes};
 use search::Search;
 pub use transition::Transition;
 
-/// A scenario file that covers what can be covered.
+/// A scenario file that covers everything that can be covered.
 #[derive(Clone, Debug)]
 pub struct Generated {
     pub text: String,
@@ -25,8 +25,8 @@ pub struct Generated {
     pub uncovered: Vec<(Transition, String)>,
 }
 
-/// Writes scenarios for a pipeline; `reference` is what its block says, and `host` the agent program
-/// whose sessions are played.
+/// Writes scenarios for a pipeline; `reference` is the text of its block, and `host` the agent
+/// program of the sessions.
 pub fn generate(pipeline: &Pipeline, reference: &str, host: &HostName) -> Generated {
     let wanted = transition::all(pipeline.definition());
     let search = Search::run(pipeline, host, &wanted);

@@ -1,4 +1,4 @@
-//! From the words of a line in column one to the step that it tells.
+//! Parses a line that starts in column one into a step.
 
 mod worker;
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use engine::{AgentName, CheckpointName, Driver, SessionId, StepId};
 
-use super::known::{Known, name};
+use super::known_names::{KnownNames, name};
 use super::mistake::Mistake;
 use super::phrase::{Phrase, pair};
 use super::step::{
@@ -17,13 +17,13 @@ use super::words::{Form, Word};
 pub use worker::subject;
 use worker::{plain, worker};
 
-/// The session in which a guarded run is started.
+/// The session that starts a guarded run.
 pub const FIRST_SESSION: &str = "one";
 
 pub(super) type Read<T> = Result<T, Mistake>;
 
 /// How often a step happens, and the step.
-pub fn step(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<(u32, Step)> {
+pub fn step(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<(u32, Step)> {
     let repeated = phrase.peek_after(1).is_some_and(|word| word.is("times"));
     let is_number = phrase
         .peek()
@@ -40,7 +40,7 @@ pub fn step(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<(u32, Step)>
     Ok((times, step))
 }
 
-fn sentence(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<Step> {
+fn sentence(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<Step> {
     if phrase.accept("in session") {
         let session = name(phrase.word("a session")?, SessionId::parse)?;
         return Ok(Step::Act {
@@ -63,7 +63,7 @@ fn sentence(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<Step> {
     act(phrase, known).map(Step::usual)
 }
 
-fn given(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<Given> {
+fn given(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<Given> {
     #[derive(Clone, Copy)]
     enum What {
         Step,
@@ -92,7 +92,7 @@ fn given(phrase: &mut Phrase<'_>, known: &mut Known<'_>) -> Read<Given> {
     }
 }
 
-/// `ID by AGENT needs ID, ID`. What a plan names need not exist: plans can be wrong.
+/// `ID by AGENT needs ID, ID`. Names in a plan need not exist: plans can be wrong.
 fn planned(phrase: &mut Phrase<'_>) -> Read<engine::Step> {
     let id = name(phrase.word("the id of a step")?, StepId::parse)?;
     phrase.one_of("`by`", &[("by", ())])?;
@@ -112,7 +112,7 @@ fn planned(phrase: &mut Phrase<'_>) -> Read<engine::Step> {
     })
 }
 
-fn start(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Start> {
+fn start(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Start> {
     let mut start = Start {
         driver: Driver::Guarded,
         entry: Entrance::AtOnce,
@@ -140,7 +140,7 @@ fn start(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Start> {
     Ok(start)
 }
 
-fn act(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
+fn act(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Act> {
     let first = phrase.peek().filter(|word| word.form == Form::Bare);
     match first.map_or("", |word| word.text.as_str()) {
         "session" => session(phrase, known),
@@ -153,7 +153,7 @@ fn act(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
     }
 }
 
-/// What a host's hooks or our own orchestrator tell of.
+/// What a host's hooks or our orchestrator report.
 fn host(phrase: &mut Phrase<'_>) -> Read<HostAct> {
     let verb = phrase.word("a step")?;
     match verb.text.as_str() {
@@ -173,7 +173,7 @@ fn host(phrase: &mut Phrase<'_>) -> Read<HostAct> {
 }
 
 /// What a person does.
-fn person(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<PersonAct> {
+fn person(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<PersonAct> {
     let verb = phrase.word("a step")?;
     match verb.text.as_str() {
         "answer" => known
@@ -244,7 +244,7 @@ fn because(phrase: &mut Phrase<'_>) -> Read<String> {
 }
 
 /// `session two opens`, `session closes`, and the main session's own work.
-fn session(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
+fn session(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Act> {
     let is_host = |word: Option<&Word>| word.is_some_and(|w| w.is("opens") || w.is("closes"));
     let named = is_host(phrase.peek_after(2));
     if !named && !is_host(phrase.peek_after(1)) {
@@ -273,7 +273,7 @@ fn first_session() -> Read<SessionId> {
     name(&word, SessionId::parse)
 }
 
-fn check(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
+fn check(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Act> {
     phrase.accept("check");
     let stage = if phrase.accept("of") {
         Some(known.stage(phrase.word("a stage")?)?)
@@ -284,7 +284,7 @@ fn check(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
     Ok(Act::Check { stage, how })
 }
 
-fn report(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
+fn report(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Act> {
     phrase.accept("report");
     let subject = subject(phrase, known)?;
     Ok(Act::Report {

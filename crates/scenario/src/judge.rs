@@ -1,18 +1,18 @@
-//! Is what a scenario expects true? Compares an expectation with the run as it is.
+//! Compares an expectation with the run.
 
 use std::collections::BTreeSet;
 
 use engine::{ArtifactName, BindingState, Next, Reply, Run, SessionId, StageName, Status, StepId};
 
 use super::expectation::{AtWork, Count, Expectation, May, Presence, ReplyKind, StepState};
-use super::leaving::Unplayable;
-use super::player::{Heard, Player};
+use super::player::{Player, StepReply};
 use super::step::Subject;
+use super::work_result::Unplayable;
 
-/// What was found instead, in the words of scenarios; `None` where the expectation is met.
+/// What was found instead, in the words of scenarios; `None` if the expectation is met.
 pub fn unmet(
     player: &Player<'_>,
-    heard: Option<&Heard>,
+    heard: Option<&StepReply>,
     expected: &Expectation,
 ) -> Result<Option<String>, Unplayable> {
     match (expected, heard, &player.run) {
@@ -45,8 +45,8 @@ fn spoken(reply: &Reply) -> &str {
     }
 }
 
-/// `reply refuse GW-R11 "…"`, as one would write it.
-pub fn reply_words(reply: &Reply, heard: &Heard) -> String {
+/// `reply refuse GW-R11 "…"`, as in a scenario file.
+pub fn reply_words(reply: &Reply, heard: &StepReply) -> String {
     let kind = Expectation::Reply {
         reply: ReplyKind::of(reply),
         rule: Some(heard.rule),
@@ -79,7 +79,7 @@ fn may(
 
 fn state(
     player: &Player<'_>,
-    heard: Option<&Heard>,
+    heard: Option<&StepReply>,
     run: &Run,
     expected: &Expectation,
 ) -> Option<String> {
@@ -153,7 +153,7 @@ fn held(run: &Run, wanted: Option<&SessionId>) -> Option<String> {
     })
 }
 
-fn entries(now: usize, heard: Option<&Heard>, wanted: Count) -> Option<String> {
+fn entries(now: usize, heard: Option<&StepReply>, wanted: Count) -> Option<String> {
     let before = heard.map_or(now, |heard| heard.entries_before);
     let (found, wanted) = match wanted {
         Count::All(wanted) => (now, wanted),
@@ -181,7 +181,7 @@ fn next_things(player: &Player<'_>, run: &Run, wanted: &[String]) -> Option<Stri
     })
 }
 
-/// All that may happen next, each in one word.
+/// Everything that may happen next, one word each.
 fn next(player: &Player<'_>, run: &Run) -> BTreeSet<String> {
     let one = |word: &str| vec![String::from(word)];
     let things = engine::next(player.pipeline, run)
@@ -244,7 +244,7 @@ fn at_work(run: &Run, wanted: &AtWork) -> Option<String> {
     (!met).then(|| Expectation::AtWork(words).to_string())
 }
 
-/// Are all of these there, or all of them missing?
+/// Are all of these present, or all of them missing?
 fn all<T: std::fmt::Display>(
     presence: Presence,
     names: &[T],

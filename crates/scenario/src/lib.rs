@@ -1,16 +1,15 @@
-//! Scenarios: what must be true of a pipeline, played over the real engine with no model.
+//! Scenarios: expectations about a pipeline, played on the real engine without a model.
 //!
 //! Invariant: nothing here reads a file or prints; the command does.
 
-mod checking;
-mod demand;
+mod check_result;
 mod expectation;
+mod expectation_grammar;
 mod file;
 mod generate;
 mod grammar;
 mod judge;
-mod known;
-mod leaving;
+mod known_names;
 mod markdown;
 mod mistake;
 mod phrase;
@@ -26,7 +25,8 @@ mod tests;
 mod verdict;
 mod wording;
 mod words;
-mod working;
+mod work_result;
+mod workers;
 mod world;
 
 pub use file::{File, Folder};

@@ -1,4 +1,5 @@
-//! Markdown as far as a scenario file needs it: headings and fenced blocks, with their places.
+//! The part of Markdown that a scenario file needs: headings and fenced blocks, with their
+//! positions.
 
 use std::ops::Range;
 
@@ -6,31 +7,34 @@ use engine::nearest;
 
 use super::mistake::{Mistake, Rule};
 
-/// A fenced block that concerns us.
+/// A fenced block of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// The line that opens it.
     pub opening: Range<usize>,
     /// The bytes between the fences.
     pub content: Range<usize>,
-    /// How far the fence, and so each of its lines, is set in.
+    /// The indent of the fence, and so of each of its lines.
     pub indent: usize,
     /// The nearest heading above it.
     pub heading: Option<Range<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlockKind {
     Pipeline,
     Scenario,
 }
 
-const KINDS: [(&str, Kind); 2] = [("pipeline", Kind::Pipeline), ("scenario", Kind::Scenario)];
+const KINDS: [(&str, BlockKind); 2] = [
+    ("pipeline", BlockKind::Pipeline),
+    ("scenario", BlockKind::Scenario),
+];
 
 /// The blocks of a Markdown text, in its order.
 pub fn blocks(text: &str) -> Result<Vec<Block>, Vec<Mistake>> {
-    let mut reader = Reader::default();
+    let mut reader = BlockReader::default();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -41,17 +45,17 @@ pub fn blocks(text: &str) -> Result<Vec<Block>, Vec<Mistake>> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct BlockReader {
     heading: Option<Range<usize>>,
     open: Option<Open>,
     blocks: Vec<Block>,
     mistakes: Vec<Mistake>,
 }
 
-/// A fence that has not been closed yet; `kind` is absent where it is none of ours.
+/// A fence that is not closed yet; `kind` is `None` for other blocks.
 struct Open {
     fence: Fence,
-    kind: Option<Kind>,
+    kind: Option<BlockKind>,
     opening: Range<usize>,
     content: usize,
 }
@@ -63,7 +67,7 @@ struct Fence {
     indent: usize,
 }
 
-impl Reader {
+impl BlockReader {
     fn line(&mut self, line: &str, start: usize, end: usize) {
         match self.open.take() {
             Some(open) if closes(line, open.fence) => self.close(open, start),
@@ -88,7 +92,7 @@ impl Reader {
         }
     }
 
-    fn kind(&mut self, word: &str, opening: &Range<usize>) -> Option<Kind> {
+    fn kind(&mut self, word: &str, opening: &Range<usize>) -> Option<BlockKind> {
         let known = KINDS.iter().find(|(name, _)| *name == word);
         if known.is_none()
             && let Some(near) = nearest(word, KINDS.map(|(name, _)| name))
@@ -96,7 +100,7 @@ impl Reader {
             self.mistakes.push(Mistake {
                 rule: Rule::Structure,
                 span: opening.clone(),
-                message: format!("a block cannot be called `{word}`"),
+                message: format!("`{word}` is not a kind of block"),
                 hint: format!("did you mean `{near}`?"),
             });
         }
@@ -132,7 +136,7 @@ impl Reader {
                 rule: Rule::Structure,
                 span: opening,
                 message: String::from("this block is never closed"),
-                hint: format!("end it with a line that is {}", marks(fence)),
+                hint: format!("close it with a line {}", marks(fence)),
             });
         }
         if self.mistakes.is_empty() {
@@ -143,7 +147,7 @@ impl Reader {
     }
 }
 
-/// A line that opens a fence, with what is written behind the marks.
+/// A line that opens a fence, with the text after the marks.
 fn fence(line: &str) -> Option<(Fence, &str)> {
     let marks = line.trim_start_matches(' ');
     let indent = line.len() - marks.len();
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn an_open_block_and_a_misspelt_one_are_mistakes() {
         for (text, hint) in [
-            ("```scenario\na\n", "end it with a line that is ```"),
+            ("```scenario\na\n", "close it with a line ```"),
             ("```scenaro\na\n```\n", "did you mean `scenario`?"),
             ("```Pipeline\na\n```\n", "did you mean `pipeline`?"),
         ] {

@@ -8,7 +8,7 @@ use language::{Colour, Diagnostic};
 
 macro_rules! rules {
     ($($variant:ident, $code:literal, $text:literal;)*) => {
-        /// What a scenario file must keep to. The code never changes its meaning.
+        /// The rules of scenario files. A code never changes its meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Rule {
             $(#[doc = $text] $variant,)*
@@ -27,35 +27,35 @@ macro_rules! rules {
 rules! {
     Structure, "GW-S01", "a file has a pipeline, then scenarios, in closed blocks";
     NoPipeline, "GW-S02", "a pipeline block names a pipeline that can be read";
-    UnknownWord, "GW-S03", "a line begins with a word of the scenario language";
+    UnknownWord, "GW-S03", "a line starts with a word of the scenario language";
     UnknownName, "GW-S04", "a name without quotes is one that the pipeline knows";
     BadValue, "GW-S05", "a number is a number, a time is a time, a name is a name";
     Incomplete, "GW-S06", "a line says all that it has to say, and no more";
-    Misplaced, "GW-S07", "what must be true stands below the step that makes it true";
+    Misplaced, "GW-S07", "an expectation is below the step that makes it true";
     Unplayable, "GW-S10", "a step says what can happen where the run is";
     Unmet, "GW-S11", "what a scenario says is true, is true";
     Refused, "GW-S12", "a refusal is expected where it happens";
 }
 
-/// A mistake at a place of the file.
+/// A mistake at a position of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     pub rule: Rule,
-    /// Bytes of the file.
+    /// A range of bytes of the file.
     pub span: Range<usize>,
     pub message: String,
     /// What to write instead.
     pub hint: String,
 }
 
-/// A diagnostic with the text that it speaks of.
+/// A diagnostic with its text.
 #[derive(Clone, Debug)]
-pub struct Trouble {
+pub struct LocatedMistake {
     pub diagnostic: Diagnostic,
     pub text: Rc<str>,
 }
 
-impl Trouble {
+impl LocatedMistake {
     pub fn new(file: &str, text: &Rc<str>, mistake: Mistake) -> Self {
         let Mistake {
             rule,

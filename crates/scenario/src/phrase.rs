@@ -1,4 +1,4 @@
-//! A line on its way from words to meaning.
+//! Parses the words of a line.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::words::{Form, Word};
 pub struct Phrase<'a> {
     words: &'a [Word],
     at: usize,
-    /// The whole line, for what is missing at its end.
+    /// The whole line, for problems at its end.
     line: Range<usize>,
 }
 
@@ -28,14 +28,14 @@ impl<'a> Phrase<'a> {
         self.words.get(self.at + ahead)
     }
 
-    /// The next word; `wanted` says what should stand here, as in «a stage».
+    /// The next word; `wanted` describes what is expected here, as in `a stage`.
     pub fn word(&mut self, wanted: &str) -> Result<&'a Word, Mistake> {
         let word = self.peek().ok_or_else(|| self.missing(wanted))?;
         self.at += 1;
         Ok(word)
     }
 
-    /// Takes these words if they come next.
+    /// Takes these words if they are next.
     pub fn accept(&mut self, expected: &str) -> bool {
         let count = expected.split(' ').count();
         let comes = expected
@@ -46,7 +46,7 @@ impl<'a> Phrase<'a> {
         comes
     }
 
-    /// One of these words must come next.
+    /// One of these words must be next.
     pub fn one_of<T: Copy>(&mut self, wanted: &str, known: &[(&str, T)]) -> Result<T, Mistake> {
         let fits = known.iter().find(|(words, _)| self.accept(words));
         if let Some((_, meaning)) = fits {
@@ -80,7 +80,7 @@ impl<'a> Phrase<'a> {
         self.word(wanted).map(|word| word.text.clone())
     }
 
-    /// Everything must have been understood.
+    /// Fails if words are left.
     pub fn end(&self) -> Result<(), Mistake> {
         let Some(word) = self.peek() else {
             return Ok(());
@@ -93,7 +93,7 @@ impl<'a> Phrase<'a> {
             rule: Rule::Incomplete,
             span: word.span.start..last,
             message: format!("`{}` has no meaning here", word.text),
-            hint: String::from("take it away, or put a `#` before it"),
+            hint: String::from("remove it, or put a `#` before it"),
         })
     }
 
@@ -132,7 +132,7 @@ pub fn bad(word: &Word, message: String) -> Mistake {
     }
 }
 
-/// A word that is none of the known ones.
+/// A word that is not one of the known ones.
 pub fn unknown<'k>(
     rule: Rule,
     word: &Word,

@@ -1,4 +1,4 @@
-//! The pipeline that a block names or holds.
+//! The pipeline that a block names or contains.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -8,10 +8,14 @@ use language::{Sources, builtin};
 
 use super::file::{File, Folder};
 use super::markdown::Block;
-use super::mistake::{Mistake, Rule, Trouble};
+use super::mistake::{LocatedMistake, Mistake, Rule};
 
-/// What a pipeline block says: a word is a name or a path, more is a definition.
-pub fn pipeline(file: &File, block: &Block, folder: &dyn Folder) -> Result<Pipeline, Vec<Trouble>> {
+/// The pipeline of a block: one word is a name or a path, more is a definition.
+pub fn pipeline(
+    file: &File,
+    block: &Block,
+    folder: &dyn Folder,
+) -> Result<Pipeline, Vec<LocatedMistake>> {
     let written = &file.text[block.content.clone()];
     let word = written.trim();
     if word.is_empty() || word.contains(char::is_whitespace) {
@@ -27,7 +31,7 @@ pub fn pipeline(file: &File, block: &Block, folder: &dyn Folder) -> Result<Pipel
     compiled(&sources)
 }
 
-fn unreadable(file: &File, span: Range<usize>, reason: &str) -> Trouble {
+fn unreadable(file: &File, span: Range<usize>, reason: &str) -> LocatedMistake {
     let word = &file.text[span.clone()];
     let names = builtin::all().iter().map(|builtin| builtin.name);
     let listed: Vec<&str> = names.clone().collect();
@@ -38,9 +42,9 @@ fn unreadable(file: &File, span: Range<usize>, reason: &str) -> Trouble {
             listed.join(", ")
         ),
     };
-    let message = format!("there is no pipeline `{word}` ({reason})");
+    let message = format!("unknown pipeline `{word}` ({reason})");
     let rule = Rule::NoPipeline;
-    Trouble::new(
+    LocatedMistake::new(
         &file.name,
         &file.text,
         Mistake {
@@ -52,40 +56,44 @@ fn unreadable(file: &File, span: Range<usize>, reason: &str) -> Trouble {
     )
 }
 
-fn compiled(sources: &Sources) -> Result<Pipeline, Vec<Trouble>> {
+fn compiled(sources: &Sources) -> Result<Pipeline, Vec<LocatedMistake>> {
     let text: Rc<str> = String::from_utf8_lossy(&sources.main.bytes).into();
-    let trouble = |diagnostic| Trouble {
+    let mistake = |diagnostic| LocatedMistake {
         diagnostic,
         text: Rc::clone(&text),
     };
     match language::compile(sources) {
         Ok(compiled) => Ok(compiled.pipeline),
-        Err(found) => Err(found.into_iter().map(trouble).collect()),
+        Err(found) => Err(found.into_iter().map(mistake).collect()),
     }
 }
 
-/// A definition between the fences. What is wrong with it is shown in the scenario file.
-fn defined_here(file: &File, block: &Block, folder: &dyn Folder) -> Result<Pipeline, Vec<Trouble>> {
+/// A definition in a block. Its problems are shown in the scenario file.
+fn defined_here(
+    file: &File,
+    block: &Block,
+    folder: &dyn Folder,
+) -> Result<Pipeline, Vec<LocatedMistake>> {
     let definition = &file.text.as_bytes()[block.content.clone()];
     let sources = folder
         .text(definition)
         .map_err(|reason| vec![unreadable(file, block.opening.clone(), &reason)])?;
-    compiled(&sources).map_err(|troubles| {
-        let troubles = troubles.into_iter();
-        troubles
-            .map(|trouble| moved(file, block, trouble))
+    compiled(&sources).map_err(|mistakes| {
+        let mistakes = mistakes.into_iter();
+        mistakes
+            .map(|mistake| moved(file, block, mistake))
             .collect()
     })
 }
 
-fn moved(file: &File, block: &Block, trouble: Trouble) -> Trouble {
-    let mut diagnostic = trouble.diagnostic;
+fn moved(file: &File, block: &Block, mistake: LocatedMistake) -> LocatedMistake {
+    let mut diagnostic = mistake.diagnostic;
     diagnostic.file = file.name.clone();
     diagnostic.span = Some(match diagnostic.span {
         Some(span) => span.start + block.content.start..span.end + block.content.start,
         None => block.opening.clone(),
     });
-    Trouble {
+    LocatedMistake {
         diagnostic,
         text: Rc::clone(&file.text),
     }

@@ -1,4 +1,4 @@
-//! The player: plays steps over the real engine, with a made-up world in place of the disk.
+//! The player: plays steps on the real engine, with an invented world in place of the disk.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use engine::{
     SessionEvent, SessionId, StageName, StepsSource, ToolEvent, TreeAround, Usage, Who, Work,
 };
 
-use super::checking;
+use super::check_result;
 use super::grammar::FIRST_SESSION;
-use super::leaving::{Unplayable, unplayable};
 use super::step::{
     Act, Background, By, CheckHow, Entrance, Given, HostAct, PersonAct, Point, Start, Step,
     StepsGiven, Subject,
 };
+use super::work_result::{Unplayable, unplayable};
 use super::world::World;
 
-/// A run in a made-up world.
+/// A run in an invented world.
 #[derive(Clone)]
 pub struct Player<'a> {
     pub pipeline: &'a Pipeline,
-    /// The agent program whose session a guarded run has.
+    /// The agent program of a guarded run's session.
     host: &'a HostName,
     pub world: World,
     pub run: Option<Run>,
     pub entries: Vec<Entry>,
     pub(super) driver: Driver,
     checkpoints: BTreeMap<CheckpointName, (u64, Run)>,
-    /// The run as it last came into each stage.
+    /// The run at its last arrival in each stage.
     arrivals: BTreeMap<StageName, (u64, Run)>,
 }
 
-/// What was said to a step.
+/// The reply to a step.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct StepReply {
     pub reply: Reply,
     pub rule: Rule,
     /// How many entries there were before.
@@ -57,8 +57,8 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays a step. Gives what was said to it, where somebody was there to say something.
-    pub fn play(&mut self, step: &Step) -> Played<Option<Heard>> {
+    /// Plays a step. Returns its reply, if it gets one.
+    pub fn play(&mut self, step: &Step) -> Played<Option<StepReply>> {
         if !matches!(step, Step::Given(Given::Step(_))) {
             self.world.plan.close();
         }
@@ -87,14 +87,14 @@ impl<'a> Player<'a> {
         };
         self.plan()?;
         let Decision { reply, rule, .. } = decision;
-        Ok(Some(Heard {
+        Ok(Some(StepReply {
             reply,
             rule,
             entries_before: before,
         }))
     }
 
-    /// May this worker begin now? Asked of the real engine, on a copy.
+    /// May this worker start now? Asks the real engine, on a copy.
     pub fn may_begin(&self, subject: &Subject) -> Played<Reply> {
         self.clone()
             .begin(&By::Usual, subject)
@@ -142,7 +142,7 @@ impl<'a> Player<'a> {
         Ok(decision)
     }
 
-    /// What earlier runs have left, as a command sees it before it begins one.
+    /// What earlier runs have left, as a command sees it before a start.
     fn lying_there(&self) -> BTreeMap<ArtifactName, Hash> {
         let needs = engine::needs_at_start(self.pipeline).artifacts.into_iter();
         needs
@@ -150,7 +150,7 @@ impl<'a> Player<'a> {
             .collect()
     }
 
-    /// Steps are given at the start where the pipeline wants them there.
+    /// Steps are given at the start if the pipeline needs them there.
     fn given_at_start(&self, steps: StepsGiven) -> Vec<engine::Step> {
         let wanted = steps == StepsGiven::AtStart || self.pipeline.definition().stages.iter().any(
             |stage| matches!(&stage.work, Work::Steps(work) if work.source == StepsSource::Start),
@@ -181,11 +181,11 @@ impl<'a> Player<'a> {
             Act::Report { subject, how } => self.report(by, subject, how, Usage::default()),
             Act::Check { stage, how } => self.check(by, stage.as_ref(), *how),
             Act::Person(act) => {
-                let what = self.asked(act)?;
+                let what = self.person_event(act)?;
                 self.plainly(self.who(by, person()), what)
             }
             Act::Host(act) => {
-                let (usual, what) = self.told(act);
+                let (usual, what) = self.host_event(act);
                 self.plainly(self.who(by, usual), what)
             }
         }
@@ -200,11 +200,11 @@ impl<'a> Player<'a> {
             before,
             after: self.world.tree(),
         };
-        let what = checking::ran(self.pipeline, self.running()?, stage, how, around)?;
+        let what = check_result::checks_ran(self.pipeline, self.running()?, stage, how, around)?;
         self.happen(self.who(by, Who::Engine), what, Evidence::default())
     }
 
-    /// Nothing is done in the world; it is only looked at.
+    /// Reads the world without changing it.
     pub(super) fn plainly(&mut self, by: Who, what: Happening) -> Played<Decision> {
         let event = Event {
             at: self.world.now,
@@ -215,7 +215,7 @@ impl<'a> Player<'a> {
         self.happen(event.by, event.what, evidence)
     }
 
-    fn told(&self, act: &HostAct) -> (Who, Happening) {
+    fn host_event(&self, act: &HostAct) -> (Who, Happening) {
         match act {
             HostAct::Open(session) => {
                 let opened = Happening::Session(SessionEvent::Started {
@@ -255,7 +255,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn asked(&mut self, act: &PersonAct) -> Played<Happening> {
+    fn person_event(&mut self, act: &PersonAct) -> Played<Happening> {
         Ok(match act {
             PersonAct::Answer(choice) => {
                 Happening::Person(PersonEvent::Answered(Answer::Choice(choice.clone())))
@@ -295,7 +295,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// The run as it was at this point, and its entry.
+    /// The run at this point, and its entry.
     fn point(&self, point: &Point) -> Played<(u64, Run)> {
         let (found, hint) = match point {
             Point::Checkpoint(name) => (
@@ -309,11 +309,11 @@ impl<'a> Player<'a> {
         };
         match found {
             Some(found) => Ok(found.clone()),
-            None => unplayable(format!("there is no point `{point}`"), hint),
+            None => unplayable(format!("unknown point `{point}`"), hint),
         }
     }
 
-    /// What lies in the world before anything is done.
+    /// What exists in the world before anything happens.
     pub(super) fn look(&mut self, event: &Event) -> Played<Evidence> {
         let run = self.running()?;
         let needs = engine::needs(self.pipeline, run, event);
@@ -332,7 +332,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// The worker's questions: those given, else such as these answers fit.
+    /// The worker's questions: those given, otherwise questions that fit these answers.
     fn questions(&self, what: &Happening) -> Vec<Question> {
         if let Happening::Person(PersonEvent::Answered(Answer::Answers { given, .. })) = what
             && self.world.questions.is_empty()
@@ -349,7 +349,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Who tells of agents, stops and prompts in a run of this kind.
+    /// Who reports agents, stops and prompts in a run of this kind.
     pub(super) fn host(&self) -> Who {
         match (self.driver, SessionId::parse(FIRST_SESSION)) {
             (Driver::Guarded, Ok(session)) => Who::Session(session),
@@ -358,7 +358,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The steps of a new task graph are read by our own side, before anything else happens.
+    /// The steps of a new task graph are read before anything else happens.
     fn plan(&mut self) -> Played<()> {
         let pending = self
             .run
@@ -367,7 +367,7 @@ impl<'a> Player<'a> {
         let Some(what) = pending else { return Ok(()) };
         if self.world.plan.steps.is_empty() {
             let hint = String::from("write `given step s1 by AGENT` above this step");
-            return unplayable(String::from("a task graph begins, and has no steps"), hint);
+            return unplayable(String::from("a task graph starts without steps"), hint);
         }
         let event = Event {
             at: self.world.now,

@@ -1,17 +1,17 @@
-//! A scenario file: pipelines in one kind of block, scenarios in another, prose around them.
+//! Reads a scenario file: pipelines in one kind of block, scenarios in another, prose around them.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use engine::Pipeline;
 
-use super::demand::expectation;
 use super::expectation::Expectation;
+use super::expectation_grammar::expectation;
 use super::file::{File, Folder};
 use super::grammar::step;
-use super::known::Known;
-use super::markdown::{Block, Kind, blocks};
-use super::mistake::{Mistake, Rule, Trouble};
+use super::known_names::KnownNames;
+use super::markdown::{Block, BlockKind, blocks};
+use super::mistake::{LocatedMistake, Mistake, Rule};
 use super::phrase::Phrase;
 use super::pipeline::pipeline;
 use super::step::Step;
@@ -22,37 +22,37 @@ pub struct Scenario {
     pub name: String,
     pub file: File,
     pub pipeline: Rc<Pipeline>,
-    /// Where it stands in the file.
+    /// Its position in the file.
     pub opening: Range<usize>,
     pub lines: Vec<Line>,
 }
 
-/// One step with what must be true after it.
+/// One step with the expectations after it.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub span: Range<usize>,
     pub times: u32,
     pub step: Step,
-    pub expectations: Vec<Demand>,
+    pub expectations: Vec<ExpectedFact>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Demand {
+pub struct ExpectedFact {
     pub span: Range<usize>,
     pub what: Expectation,
 }
 
-/// More repetitions than this are a slip of the finger.
+/// More repetitions are a typing error.
 const MOST_TIMES: u32 = 1_000;
 
-/// Reads a file. Every mistake is reported, in the order of the file.
-pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<Trouble>> {
-    let mut reader = Reader {
+/// Reads a file. Reports every problem, in the order of the file.
+pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<LocatedMistake>> {
+    let mut reader = ScenarioReader {
         file,
         folder,
         pipeline: Current::None,
         scenarios: Vec::new(),
-        troubles: Vec::new(),
+        mistakes: Vec::new(),
     };
     match blocks(&file.text) {
         Ok(blocks) => blocks.into_iter().for_each(|block| reader.block(block)),
@@ -60,7 +60,7 @@ pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<Troub
             .into_iter()
             .for_each(|mistake| reader.report(mistake)),
     }
-    if reader.troubles.is_empty() && reader.scenarios.is_empty() {
+    if reader.mistakes.is_empty() && reader.scenarios.is_empty() {
         reader.report(Mistake {
             rule: Rule::Structure,
             span: 0..0,
@@ -68,22 +68,22 @@ pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<Troub
             hint: String::from("write one in a block that opens with ```scenario"),
         });
     }
-    if reader.troubles.is_empty() {
+    if reader.mistakes.is_empty() {
         Ok(reader.scenarios)
     } else {
-        Err(reader.troubles)
+        Err(reader.mistakes)
     }
 }
 
-struct Reader<'a> {
+struct ScenarioReader<'a> {
     file: &'a File,
     folder: &'a dyn Folder,
     pipeline: Current,
     scenarios: Vec<Scenario>,
-    troubles: Vec<Trouble>,
+    mistakes: Vec<LocatedMistake>,
 }
 
-/// The pipeline that the next scenario plays against.
+/// The pipeline of the next scenario.
 enum Current {
     None,
     /// It was reported; its scenarios cannot be read.
@@ -91,28 +91,31 @@ enum Current {
     Pipeline(Rc<Pipeline>),
 }
 
-impl Reader<'_> {
+impl ScenarioReader<'_> {
     fn report(&mut self, mistake: Mistake) {
-        self.troubles
-            .push(Trouble::new(&self.file.name, &self.file.text, mistake));
+        self.mistakes.push(LocatedMistake::new(
+            &self.file.name,
+            &self.file.text,
+            mistake,
+        ));
     }
 
     fn block(&mut self, block: Block) {
         match block.kind {
-            Kind::Pipeline => match pipeline(self.file, &block, self.folder) {
+            BlockKind::Pipeline => match pipeline(self.file, &block, self.folder) {
                 Ok(pipeline) => self.pipeline = Current::Pipeline(Rc::new(pipeline)),
-                Err(troubles) => {
+                Err(mistakes) => {
                     self.pipeline = Current::Unusable;
-                    self.troubles.extend(troubles);
+                    self.mistakes.extend(mistakes);
                 }
             },
-            Kind::Scenario => match &self.pipeline {
+            BlockKind::Scenario => match &self.pipeline {
                 Current::Pipeline(pipeline) => self.scenario(&block, Rc::clone(pipeline)),
                 Current::Unusable => {}
                 Current::None => self.report(Mistake {
                     rule: Rule::Structure,
                     span: block.opening,
-                    message: String::from("no pipeline stands above this scenario"),
+                    message: String::from("there is no pipeline above this scenario"),
                     hint: String::from("name one in a block that opens with ```pipeline"),
                 }),
             },
@@ -120,16 +123,16 @@ impl Reader<'_> {
     }
 
     fn scenario(&mut self, block: &Block, pipeline: Rc<Pipeline>) {
-        let mut known = Known::new(pipeline.definition());
+        let mut known = KnownNames::new(pipeline.definition());
         let mut lines: Vec<Line> = Vec::new();
-        let before = self.troubles.len();
+        let before = self.mistakes.len();
         for (span, indent) in source_lines(&self.file.text, block) {
             if let Err(mistake) = self.line(&mut lines, &mut known, span, indent) {
                 self.report(mistake);
             }
         }
-        // Where a line was not understood, nothing can be said about the order.
-        if before == self.troubles.len()
+        // If a line was not understood, the order cannot be checked.
+        if before == self.mistakes.len()
             && let Some(mistake) = misordered(block, &lines)
         {
             self.report(mistake);
@@ -148,7 +151,7 @@ impl Reader<'_> {
     fn line(
         &self,
         lines: &mut Vec<Line>,
-        known: &mut Known<'_>,
+        known: &mut KnownNames<'_>,
         span: Range<usize>,
         indent: Indent,
     ) -> Result<(), Mistake> {
@@ -218,7 +221,11 @@ fn source_lines(text: &str, block: &Block) -> Vec<(Range<usize>, Indent)> {
     lines
 }
 
-fn step_line(words: &[Word], span: Range<usize>, known: &mut Known<'_>) -> Result<Line, Mistake> {
+fn step_line(
+    words: &[Word],
+    span: Range<usize>,
+    known: &mut KnownNames<'_>,
+) -> Result<Line, Mistake> {
     let (times, step) = step(&mut Phrase::new(words, span.clone()), known)?;
     if !(1..=MOST_TIMES).contains(&times) {
         return Err(Mistake {
@@ -239,9 +246,9 @@ fn step_line(words: &[Word], span: Range<usize>, known: &mut Known<'_>) -> Resul
 fn demand(
     words: &[Word],
     span: Range<usize>,
-    known: &Known<'_>,
+    known: &KnownNames<'_>,
     above: Option<&Line>,
-) -> Result<Demand, Mistake> {
+) -> Result<ExpectedFact, Mistake> {
     let misplaced = |message: &str, hint: &str| Mistake {
         rule: Rule::Misplaced,
         span: span.clone(),
@@ -249,19 +256,19 @@ fn demand(
         hint: String::from(hint),
     };
     let Some(above) = above else {
-        let hint = "a step begins in column one; what must be true stands below it, set in";
-        return Err(misplaced("no step stands above this line", hint));
+        let hint = "write a step in column one, and its expectations indented below it";
+        return Err(misplaced("there is no step above this line", hint));
     };
     let what = expectation(&mut Phrase::new(words, span.clone()), known)?;
     let about_answer = matches!(what, Expectation::Reply { .. } | Expectation::Rule(_));
     if about_answer && !above.step.is_answered() {
-        let hint = "put it below a step that somebody answers";
-        return Err(misplaced("nothing has been answered yet", hint));
+        let hint = "put it below a step that gets a reply";
+        return Err(misplaced("there is no reply yet", hint));
     }
-    Ok(Demand { span, what })
+    Ok(ExpectedFact { span, what })
 }
 
-/// A run begins once, and before anything happens in it.
+/// A run starts once, and before anything else happens.
 fn misordered(block: &Block, lines: &[Line]) -> Option<Mistake> {
     let is_start = |line: &&Line| matches!(line.step, Step::Start(_));
     let mistake = |span: &Range<usize>, message: &str, hint: &str| Mistake {
@@ -271,7 +278,7 @@ fn misordered(block: &Block, lines: &[Line]) -> Option<Mistake> {
         hint: String::from(hint),
     };
     let Some(first) = lines.iter().find(|line| line.step.is_answered()) else {
-        let hint = "begin with `start`, then say what happens";
+        let hint = "start with `start`, then say what happens";
         return Some(mistake(
             &block.opening,
             "nothing happens in this scenario",

@@ -1,4 +1,4 @@
-//! What came of the scenarios, for people and for programs.
+//! The results of scenarios, for people and for programs.
 
 use std::fmt::Write as _;
 
@@ -9,24 +9,24 @@ use views::{Paint, Style};
 
 use super::file::File;
 use super::file::Folder;
-use super::mistake::Trouble;
+use super::mistake::LocatedMistake;
 use super::read::{Scenario, read};
 use super::verdict::{Failure, Verdict, play};
 
 /// How many of the last entries a failure shows.
 const MOST_HISTORY: usize = 12;
 
-/// How many mistakes are shown. Nobody reads more of them to the end.
+/// How many problems are shown. Nobody reads more.
 const MOST_MISTAKES: usize = 100;
 
-/// All that came of some files.
+/// The results of some files.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The agent program whose sessions are played.
+    /// The agent program of the sessions.
     host: HostName,
     pub played: Vec<(Scenario, Verdict)>,
-    /// What is wrong with files that could not be read.
-    pub mistakes: Vec<Trouble>,
+    /// Problems of files that could not be read.
+    pub mistakes: Vec<LocatedMistake>,
 }
 
 impl Report {
@@ -38,7 +38,7 @@ impl Report {
         }
     }
 
-    /// Reads a file and plays what is in it.
+    /// Reads a file and plays its scenarios.
     pub fn add(&mut self, file: &File, folder: &dyn Folder) {
         match read(file, folder) {
             Ok(scenarios) => self.played.extend(scenarios.into_iter().map(|scenario| {
@@ -64,7 +64,7 @@ impl Report {
         self.failed() == 0 && self.mistakes.is_empty()
     }
 
-    /// What is wrong with files that could not be read.
+    /// Problems of files that could not be read.
     pub fn mistakes(&self, paint: Paint) -> String {
         let mut text = String::new();
         for mistake in self.mistakes.iter().take(MOST_MISTAKES) {
@@ -72,12 +72,12 @@ impl Report {
         }
         let more = self.mistakes.len().saturating_sub(MOST_MISTAKES);
         if more > 0 {
-            let _ = writeln!(text, "… {more} more mistakes: mend these first");
+            let _ = writeln!(text, "… {more} more mistakes: fix these first");
         }
         text
     }
 
-    /// One line for each scenario, what went wrong below it, and the sum.
+    /// One line for each scenario, its failures below it, and the totals.
     pub fn text(&self, paint: Paint) -> String {
         let mut text = String::new();
         for (scenario, verdict) in &self.played {
@@ -119,7 +119,7 @@ impl Report {
             if let Verdict::Failed(failure) = verdict {
                 value["result"] = json!("failed");
                 value["step"] = json!(failure.step);
-                value["troubles"] = troubles(&failure.troubles);
+                value["troubles"] = mistakes(&failure.mistakes);
                 value["history"] = views::history(numbered(&failure.history)).json();
             }
             value
@@ -128,12 +128,12 @@ impl Report {
             "passed": self.passed(),
             "failed": self.failed(),
             "scenarios": scenarios.collect::<Vec<_>>(),
-            "mistakes": troubles(&self.mistakes),
+            "mistakes": mistakes(&self.mistakes),
         })
     }
 }
 
-/// The line on which a scenario begins, from 1.
+/// The first line of a scenario, from 1.
 fn line(scenario: &Scenario) -> usize {
     scenario.file.text[..scenario.opening.start]
         .matches('\n')
@@ -150,8 +150,8 @@ fn colour(paint: Paint) -> Colour {
 
 fn failed(failure: &Failure, paint: Paint) -> String {
     let mut text = String::new();
-    for trouble in &failure.troubles {
-        for line in trouble.render(colour(paint)).lines() {
+    for mistake in &failure.mistakes {
+        for line in mistake.render(colour(paint)).lines() {
             let _ = writeln!(text, "    {line}");
         }
     }
@@ -173,17 +173,17 @@ fn numbered(entries: &[Entry]) -> impl Iterator<Item = (u64, &Entry)> {
     (1..).zip(entries)
 }
 
-fn troubles(troubles: &[Trouble]) -> Value {
-    let one = |trouble: &Trouble| {
-        let (line, column) = trouble.line_column();
+fn mistakes(mistakes: &[LocatedMistake]) -> Value {
+    let one = |mistake: &LocatedMistake| {
+        let (line, column) = mistake.line_column();
         json!({
-            "code": trouble.diagnostic.code,
-            "file": trouble.diagnostic.file,
+            "code": mistake.diagnostic.code,
+            "file": mistake.diagnostic.file,
             "line": line,
             "column": column,
-            "message": trouble.diagnostic.message,
-            "hint": trouble.diagnostic.hint,
+            "message": mistake.diagnostic.message,
+            "hint": mistake.diagnostic.hint,
         })
     };
-    Value::Array(troubles.iter().map(one).collect())
+    Value::Array(mistakes.iter().map(one).collect())
 }

@@ -2,7 +2,7 @@
 
 use engine::{AgentName, Pipeline, Run, Turn, Work, WorkerSettings};
 
-/// Is the work that this agent would do now done by another program than the session's host?
+/// Does another program than the session's host do the work that this agent would do now?
 pub fn is_run_elsewhere(pipeline: &Pipeline, run: &Run, agent: &AgentName) -> bool {
     let settings = settings(pipeline, run, agent);
     let runner = settings.and_then(|settings| settings.runner.as_ref());

@@ -25,7 +25,7 @@ pub fn shipped(name: &str) -> Option<File> {
     })
 }
 
-/// The same for a copy of the pipeline that lies beside the scenarios in this file.
+/// The same for a copy of the pipeline in this file next to the scenarios.
 pub fn shipped_for(name: &str, file: &str) -> Option<String> {
     let shipped = shipped(name)?;
     let own = format!("```pipeline\n{name}\n```");
@@ -36,7 +36,7 @@ pub fn shipped_for(name: &str, file: &str) -> Option<String> {
     )
 }
 
-/// Nothing lies beside what is part of the program: it names built-in pipelines, or holds its own.
+/// Built-in scenarios have no folder: they name built-in pipelines, or contain their own.
 pub struct NoFolder;
 
 impl Folder for NoFolder {

@@ -11,7 +11,7 @@ use engine::{
 pub enum Step {
     Given(Given),
     Start(Start),
-    /// Somebody edits the tree meanwhile; nothing of ours sees it.
+    /// Somebody edits the tree meanwhile; no hook of ours sees it.
     TreeChanges,
     Wait(Seconds),
     Act {
@@ -20,7 +20,7 @@ pub enum Step {
     },
 }
 
-/// What lies ready before it is looked at.
+/// What exists before it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Given {
     Step(engine::Step),
@@ -28,7 +28,7 @@ pub enum Given {
         id: String,
         text: String,
     },
-    /// A file of an earlier run lies at the artifact's path.
+    /// A file of an earlier run exists at the artifact's path.
     Old(ArtifactName),
 }
 
@@ -40,12 +40,12 @@ pub struct Start {
     pub params: BTreeMap<ParamName, String>,
 }
 
-/// What becomes of the steps that a scenario gives.
+/// How the steps of a scenario are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepsGiven {
-    /// At the start where the pipeline cannot begin without them, else by whoever plans.
+    /// At the start if the pipeline needs them there, otherwise by the planning worker.
     Usual,
-    /// At the start, to a pipeline that could also plan them.
+    /// At the start, for a pipeline that could also plan them.
     AtStart,
 }
 
@@ -58,7 +58,7 @@ pub enum Entrance {
 /// Who does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Whoever does such a thing in a run of this kind.
+    /// The usual actor in a run of this kind.
     Usual,
     Session(SessionId),
 }
@@ -84,11 +84,11 @@ pub enum Act {
     Host(HostAct),
 }
 
-/// Where a run goes back to.
+/// The point that a run goes back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point {
     Checkpoint(CheckpointName),
-    /// Where it last came into this stage.
+    /// Its last arrival in this stage.
     Stage(StageName),
 }
 
@@ -117,7 +117,7 @@ pub enum PersonAct {
     },
 }
 
-/// What a host's hooks or our own orchestrator tell of.
+/// What a host's hooks or our orchestrator report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostAct {
     Open(SessionId),
@@ -128,7 +128,7 @@ pub enum HostAct {
     Prompt,
 }
 
-/// The worker that is spoken of.
+/// The worker of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     Agent(AgentName),
@@ -137,27 +137,27 @@ pub enum Subject {
     AgentWithStep(AgentName, StepId),
 }
 
-/// Does the work begin before it ends?
+/// Does the work start before it ends?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
     /// `ends`: only the end is seen.
     Not,
     /// `works`.
     First,
-    /// `crashes` and the like: unless it is at work already.
+    /// `crashes` and the like: starts it unless it is at work already.
     IfIdle,
 }
 
-/// How a piece of work ends.
+/// How work ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// With the only outcome that there is, or with `done`.
+    /// With the only outcome, or with `done`.
     Well,
     Outcome(Outcome),
     Fault(Fault),
-    /// Well, and what it leaves brings this command.
+    /// Successfully, and its artifact has this command.
     Adds(String),
-    /// Its verdict is this word, whatever the pipeline makes of it.
+    /// Its verdict is this word, even one that the pipeline does not know.
     Says(String),
     Leaves {
         state: Left,
@@ -211,7 +211,7 @@ impl Step {
         Self::Act { by: By::Usual, act }
     }
 
-    /// Does something happen that is answered?
+    /// Does the step get a reply?
     pub fn is_answered(&self) -> bool {
         match self {
             Self::Given(_) | Self::TreeChanges => false,

@@ -1,4 +1,4 @@
-//! A scenario is played to its end, or to the first step after which something is not true.
+//! Plays a scenario to its end, or to the first step with a wrong result.
 
 use std::ops::Range;
 
@@ -6,26 +6,26 @@ use engine::{Entry, HostName, Reply};
 
 use super::expectation::Expectation;
 use super::judge::{reply_words, unmet};
-use super::leaving::Unplayable;
-use super::mistake::{Mistake, Rule, Trouble};
-use super::player::{Heard, Player};
-use super::read::{Demand, Line, Scenario};
+use super::mistake::{LocatedMistake, Mistake, Rule};
+use super::player::{Player, StepReply};
+use super::read::{ExpectedFact, Line, Scenario};
 use super::step::{Act, Step};
+use super::work_result::Unplayable;
 
-/// How a scenario went.
+/// The result of a scenario.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     Passed,
     Failed(Box<Failure>),
 }
 
-/// Where a scenario went wrong, and what had happened until then.
+/// Where a scenario failed, and what had happened before.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The step after which something is not true.
+    /// The step with the wrong result.
     pub step: String,
-    /// What is wrong: more than one thing may be.
-    pub troubles: Vec<Trouble>,
+    /// What is wrong; there may be several problems.
+    pub mistakes: Vec<LocatedMistake>,
     pub history: Vec<Entry>,
 }
 
@@ -39,10 +39,10 @@ pub fn play(scenario: &Scenario, host: &HostName) -> Verdict {
         });
         if let Some(mistakes) = mistakes {
             let file = &scenario.file;
-            let trouble = |mistake| Trouble::new(&file.name, &file.text, mistake);
+            let mistake = |mistake| LocatedMistake::new(&file.name, &file.text, mistake);
             return Verdict::Failed(Box::new(Failure {
                 step: line.step.to_string(),
-                troubles: mistakes.into_iter().map(trouble).collect(),
+                mistakes: mistakes.into_iter().map(mistake).collect(),
                 history: player.entries,
             }));
         }
@@ -50,17 +50,17 @@ pub fn play(scenario: &Scenario, host: &HostName) -> Verdict {
     Verdict::Passed
 }
 
-/// What is wrong after this step. What must be true is looked at after its last repetition.
+/// The problems after this step. Expectations are checked after its last repetition.
 fn play_line(player: &mut Player<'_>, line: &Line, is_last: bool) -> Vec<Mistake> {
-    let heard = match player.play(&line.step) {
-        Ok(heard) => heard,
+    let reply = match player.play(&line.step) {
+        Ok(reply) => reply,
         Err(unplayable) => return vec![cannot(unplayable, &line.span)],
     };
-    if let Some(mistake) = heard.as_ref().and_then(|heard| unexpected(heard, line)) {
+    if let Some(mistake) = reply.as_ref().and_then(|reply| unexpected(reply, line)) {
         return vec![mistake];
     }
     let demands = line.expectations.iter().filter(|_| is_last);
-    let mistakes = demands.filter_map(|demand| match unmet(player, heard.as_ref(), &demand.what) {
+    let mistakes = demands.filter_map(|demand| match unmet(player, reply.as_ref(), &demand.what) {
         Ok(None) => None,
         Ok(Some(found)) => Some(Mistake {
             rule: Rule::Unmet,
@@ -83,16 +83,16 @@ fn cannot(unplayable: Unplayable, span: &Range<usize>) -> Mistake {
     }
 }
 
-/// A refusal that nobody expected. An end is judged by what comes of it, a stop may be held, and
-/// time that passes asks for nothing.
-fn unexpected(heard: &Heard, line: &Line) -> Option<Mistake> {
-    let is_expected = |demand: &Demand| {
+/// An unexpected refusal. An end is judged by its consequences, a stop may be held, and passing
+/// time requests nothing.
+fn unexpected(reply: &StepReply, line: &Line) -> Option<Mistake> {
+    let is_expected = |demand: &ExpectedFact| {
         matches!(
             demand.what,
             Expectation::Reply { .. } | Expectation::Rule(_)
         )
     };
-    let Reply::Refuse(refusal) = &heard.reply else {
+    let Reply::Refuse(refusal) = &reply.reply else {
         return None;
     };
     if line.expectations.iter().any(is_expected) || is_told(&line.step, refusal.rule) {
@@ -104,12 +104,12 @@ fn unexpected(heard: &Heard, line: &Line) -> Option<Mistake> {
         message: format!("this was refused: {}", refusal.reason),
         hint: format!(
             "if it should be, write below it: {}",
-            reply_words(&heard.reply, heard)
+            reply_words(&reply.reply, reply)
         ),
     })
 }
 
-/// Does the step itself tell that it goes wrong, so that no further word is needed?
+/// Does the step itself say that it fails?
 fn is_told(step: &Step, rule: engine::Rule) -> bool {
     use engine::Rule as R;
     let act = match step {

@@ -1,4 +1,4 @@
-//! How a step is written: what is read back is the same step.
+//! Writes a step as text that is read back as the same step.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::step::{
     Step, StepsGiven, Subject,
 };
 
-/// Words that mean something where an agent's name could stand.
+/// Words with a meaning where an agent's name could be.
 pub const KEYWORDS: [&str; 24] = [
     "given",
     "start",
@@ -37,7 +37,7 @@ pub const KEYWORDS: [&str; 24] = [
     "with",
 ];
 
-/// A text that a reader of scenarios takes as it is.
+/// A text that is read back unchanged.
 pub fn quote(text: &str) -> String {
     if text.contains('"') {
         format!("«{text}»")
@@ -46,7 +46,7 @@ pub fn quote(text: &str) -> String {
     }
 }
 
-/// A value behind an equals sign, quoted where it must be.
+/// A value after an equals sign, quoted if necessary.
 fn value(text: &str) -> String {
     let plain = |found: char| found.is_ascii_alphanumeric() || "-_./:{}".contains(found);
     if !text.is_empty() && text.chars().all(plain) {
@@ -212,7 +212,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// `session` is a keyword that is also a worker's name; other keywords are quoted.
+/// `session` is a keyword and also a worker's name; other keywords are quoted.
 fn name(agent: &AgentName) -> String {
     let name = agent.as_str();
     let reserved = name != engine::SESSION && KEYWORDS.contains(&name);

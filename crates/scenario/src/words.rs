@@ -6,7 +6,7 @@ use super::mistake::{Mistake, Rule};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Without quotes; of a pair, the part behind the equals sign.
+    /// Without quotes; of a pair, the part after the equals sign.
     pub text: String,
     pub form: Form,
     pub span: Range<usize>,
@@ -15,7 +15,7 @@ pub struct Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     Bare,
-    /// Taken as it is written: the pipeline need not know it.
+    /// Taken literally: the pipeline need not know it.
     Quoted,
     Pair {
         key: String,
@@ -28,7 +28,7 @@ impl Word {
     }
 }
 
-/// Splits a line that begins at this byte of the file. A comment ends it.
+/// Splits a line that starts at this byte of the file. A comment ends it.
 pub fn words(line: &str, start: usize) -> Result<Vec<Word>, Mistake> {
     let mut words = Vec::new();
     let mut at = 0;
@@ -45,7 +45,7 @@ pub fn words(line: &str, start: usize) -> Result<Vec<Word>, Mistake> {
     Ok(words)
 }
 
-/// The first word of this text, and how many bytes it takes.
+/// The first word of this text, and its length in bytes.
 fn word(text: &str, start: usize) -> Result<(Word, usize), Mistake> {
     if let Some((inner, length)) = quoted(text, start)? {
         let word = Word {
@@ -97,7 +97,7 @@ fn comma(rest: &str) -> usize {
     usize::from(rest.starts_with(','))
 }
 
-/// The text between quotes, and how many bytes it takes with them. `«…»` may hold `"`.
+/// The quoted text, and its length in bytes with the quotes. `«…»` may contain `"`.
 fn quoted(text: &str, start: usize) -> Result<Option<(String, usize)>, Mistake> {
     let pairs = [('"', '"'), ('«', '»')];
     let Some((open, close)) = pairs.into_iter().find(|(open, _)| text.starts_with(*open)) else {

@@ -1,4 +1,4 @@
-//! The made-up world around a run: the time, the tree, and the files that lie in it.
+//! The invented world around a run: the time, the tree, and its files.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ enum State {
     Invalid,
 }
 
-/// Steps that lie ready to be planned. Lines that follow each other are one plan.
+/// Steps for the next plan. Consecutive lines are one plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub steps: Vec<Step>,
@@ -44,13 +44,13 @@ impl Plan {
         self.steps.push(step);
     }
 
-    /// Something else happened: a further step belongs to another plan.
+    /// Something else happened: the next step belongs to another plan.
     pub fn close(&mut self) {
         self.is_closed = !self.steps.is_empty();
     }
 }
 
-/// Some day at noon. No scenario depends on which.
+/// Some day at noon. No scenario depends on it.
 const NOON: Time = Time(1_800_014_400_000);
 
 impl Default for World {
@@ -79,7 +79,7 @@ impl World {
         self.tree += 1;
     }
 
-    /// A content that was never there before.
+    /// A new content.
     pub fn new_content(&mut self) -> Hash {
         self.contents += 1;
         hash(b'c', self.contents)
@@ -98,7 +98,7 @@ impl World {
         self.files.insert(place(need), Lying { content, state });
     }
 
-    /// Makes sure that something lies there.
+    /// Makes sure that the file exists.
     pub fn litter(&mut self, need: &ArtifactNeed) {
         if !self.files.contains_key(&place(need)) {
             self.write(need, None);
@@ -109,7 +109,7 @@ impl World {
         self.files.contains_key(&place(need))
     }
 
-    /// What whoever looks sees there now.
+    /// What a look finds there now.
     pub fn look(&self, need: &ArtifactNeed) -> Seen {
         match self.files.get(&place(need)) {
             None => Seen::Absent,
@@ -124,7 +124,7 @@ impl World {
                 content,
                 state: State::Invalid,
             }) => {
-                let reason = String::from("it is not as the definition wants it");
+                let reason = String::from("it does not match the definition");
                 Seen::Invalid {
                     content: *content,
                     reason,
@@ -138,7 +138,7 @@ fn place(need: &ArtifactNeed) -> Place {
     (need.artifact.clone(), need.step.clone())
 }
 
-/// A made-up hash; hashes of different kinds never meet, and short forms differ early.
+/// An invented hash; hashes of different kinds never collide, and short forms differ early.
 fn hash(kind: u8, number: u64) -> Hash {
     let mut bytes = [0; 32];
     bytes[0] = kind;

@@ -4,12 +4,12 @@
 
 use std::path::Path;
 
-use store::conformance::story::{Story, decision, note};
+use store::conformance::test_run::{TestRun, decision, note};
 use store::{Access, Backend, Commit, Key, Sqlite};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let story = Story::new("r-1")?;
+    let test_run = TestRun::new("r-1")?;
     match words
         .iter()
         .map(String::as_str)
@@ -20,34 +20,34 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let key = Key::parse("begin")?;
             let new = store::NewRun {
                 key: Some(&key),
-                ..story.new_run()
+                ..test_run.new_run()
             };
-            open(folder)?.begin(&new, &story.beginning())?;
+            open(folder)?.begin(&new, &test_run.beginning())?;
         }
         [folder, "look"] => {
             let store = Sqlite::open(Path::new(folder), Access::Read)?;
-            let run = store.run(&story.id)?.ok_or("no run")?;
+            let run = store.run(&test_run.id)?.ok_or("no run")?;
             store.compiled(run.run.definition)?.ok_or("no definition")?;
         }
         [folder, "note", key] => {
             let mut store = open(folder)?;
             let key = Key::parse(key)?;
-            let seen = store.run(&story.id)?.ok_or("no run")?.version;
+            let seen = store.run(&test_run.id)?.ok_or("no run")?.version;
             let commit = Commit {
                 key: Some(&key),
-                ..story.commit(seen)
+                ..test_run.commit(seen)
             };
-            story.add_in_the_end(&mut store, commit, &note(key.as_str()))?;
+            test_run.add_in_the_end(&mut store, commit, &note(key.as_str()))?;
         }
         [folder, "grow", count] => {
             let mut store = open(folder)?;
             let facts = vec![note("one more"); count.parse()?];
-            let seen = store.run(&story.id)?.ok_or("no run")?.version;
-            store.transact(&story.commit(seen), &mut |_| decision(&facts))?;
+            let seen = store.run(&test_run.id)?.ok_or("no run")?.version;
+            store.transact(&test_run.commit(seen), &mut |_| decision(&facts))?;
         }
         [folder, "verify"] => {
             let store = Sqlite::open(Path::new(folder), Access::Read)?;
-            let verification = store.verify(&story.id)?;
+            let verification = store.verify(&test_run.id)?;
             let said = store.check_pages()?;
             if !verification.intact || !said.is_empty() {
                 return Err(format!("{verification:?} {said:?}").into());

@@ -1,4 +1,4 @@
-//! The storage contract: what every store of runs promises.
+//! The storage contract: what every store of runs guarantees.
 
 use std::collections::BTreeMap;
 
@@ -13,47 +13,47 @@ use crate::request::{Collect, Commit, NewRun};
 use crate::stored::{Collected, RunSummary, StoredRun, Transacted};
 use crate::verification::Verification;
 
-/// How many entries are read at a time when a whole journal is walked.
+/// The page size for reading a whole journal.
 pub(crate) const PAGE: u64 = 1_000;
 
 /// A store of runs.
 ///
-/// Reads see a snapshot and wait for nobody. A write that was acknowledged is durable.
+/// Reads see a snapshot and never wait. An acknowledged write is durable.
 pub trait Backend: Send {
     /// All runs, or those of one project, the latest started first. Decodes nothing.
     fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error>;
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error>;
     /// At most `limit` entries from number `from` on.
     fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error>;
-    /// The entries of the decision that was stored under this key.
+    /// The entries of the decision with this key.
     fn keyed(&self, run: &RunId, key: &Key) -> Result<Vec<StoredEntry>, Error>;
     /// The trusted bytes of a definition.
     fn definition(&self, hash: Hash) -> Result<Option<Files>, Error>;
-    /// The compiled form, if it is there in the format of this build. Otherwise compile the
+    /// The compiled form, if it exists in the format of this build. Otherwise compile the
     /// `definition` again and `put_compiled`.
     fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error>;
     fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error>;
     fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error>;
-    /// Recomputes everything that can be recomputed of one run, and says what does not agree.
+    /// Recomputes everything about one run, and reports differences.
     fn verify(&self, run: &RunId) -> Result<Verification, Error>;
 
-    /// Stores a new run. A key that began a run of this project before returns that run.
+    /// Stores a new run. If the key started a run of this project before, returns that run.
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error>;
-    /// The only way to advance a run: looks whether it is still as it was seen, has the decision
-    /// made, and stores it together with the new state, or nothing at all.
+    /// The only way to advance a run: checks that it is unchanged since it was read, calls
+    /// `decide`, and stores the decision with the new state, or nothing at all.
     fn transact(
         &mut self,
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error>;
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error>;
-    /// Stores content ahead of the entry that will name it.
+    /// Stores content before the entry that will refer to it.
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error>;
     fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error>;
-    /// Deletes finished runs that are old enough, and what no run holds any more.
+    /// Deletes finished runs that are old enough, and contents that no run holds.
     fn gc(&mut self, collect: &Collect) -> Result<Collected, Error>;
 
-    /// Where each checkpoint of the run is; a name that was used twice means the later place.
+    /// The entry of each checkpoint; of equal names the later one counts.
     fn checkpoints(&self, run: &RunId) -> Result<BTreeMap<CheckpointName, u64>, Error> {
         let mut found = BTreeMap::new();
         self.walk(run, u64::MAX, &mut |stored| {
@@ -65,8 +65,8 @@ pub trait Backend: Send {
         Ok(found)
     }
 
-    /// Where the run last came into each stage: the last entry of the decision that brought it there.
-    /// Every one is a point to which the run can go back, without anybody having marked it.
+    /// The last arrival of the run in each stage: the last entry of the decision that moved it
+    /// there. A run can go back to each of them without a checkpoint.
     fn arrivals(&self, run: &RunId) -> Result<BTreeMap<StageName, u64>, Error> {
         let mut found = BTreeMap::new();
         let mut latest: Option<(StageName, u64)> = None;
@@ -84,7 +84,7 @@ pub trait Backend: Send {
         Ok(found)
     }
 
-    /// The run as it was after that entry.
+    /// The run after that entry.
     fn folded_at(&self, run: &RunId, number: u64) -> Result<Run, Error> {
         let mut state = None;
         let last = self.walk(run, number, &mut |stored| {
@@ -104,7 +104,8 @@ pub trait Backend: Send {
         }
     }
 
-    /// Shows the entries up to number `to`, a page at a time, and returns the last one's number.
+    /// Passes the entries up to number `to` to the visitor, page by page, and returns the last
+    /// number.
     fn walk(
         &self,
         run: &RunId,

@@ -1,4 +1,4 @@
-//! The hash chain: each entry's hash covers the one before it, so that no entry changes alone.
+//! The hash chain: each entry's hash covers the one before it, so that no entry can change alone.
 
 use engine::{Hash, RunId};
 use sha2::{Digest as _, Sha256};
@@ -20,7 +20,8 @@ pub(crate) struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Every part is of fixed size or behind its length, so that no two entries share a preimage.
+    /// Every part has a fixed size or a length prefix, so that no two entries have the same
+    /// preimage.
     pub fn hash(&self, bytes: &[u8]) -> Hash {
         let key = self.key.map_or("", Key::as_str);
         Digest::new()
@@ -34,19 +35,19 @@ impl Link<'_> {
     }
 }
 
-/// What the first entry of a run follows.
+/// The predecessor of a run's first entry.
 pub(crate) fn root(run: &RunId) -> Hash {
     content_hash(run.as_str().as_bytes())
 }
 
-/// Where a chain ends: how many entries it has, and the last one's hash.
+/// The end of a chain: the number of entries and the last hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tip {
     pub version: u64,
     pub head: Hash,
 }
 
-/// A SHA-256 under way.
+/// A SHA-256 in progress.
 pub(crate) struct Digest(Sha256);
 
 impl Digest {

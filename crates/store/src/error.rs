@@ -1,4 +1,4 @@
-//! What the store could not do, one variant for each thing that a caller can treat differently.
+//! Errors of the store: one variant for each case that callers treat differently.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use engine::{Damage, Hash, RunId, Time};
 use crate::fence::Fence;
 use crate::record::Unreadable;
 
-/// What the system or SQLite said.
+/// The error of the system or of SQLite.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Reads that still work go on working; nothing is written any more.
+    /// Reads continue where possible; nothing is written any more.
     #[error(
         "the store in {} is damaged ({what}) and read-only now: run `gatewright verify` to see how \
          far, then `gatewright verify --repair`",
@@ -33,24 +33,24 @@ pub enum Error {
     #[error("there is no store in {} yet: start a run first", folder.display())]
     Absent { folder: PathBuf },
 
-    #[error("no room is left on the disk for {}: free some and do it again", path.display())]
+    #[error("the disk is full at {}: free space and retry", path.display())]
     Full { path: PathBuf, source: Cause },
-    #[error("cannot write to {}: make the folder writable for you and do it again", path.display())]
+    #[error("cannot write to {}: make the folder writable for you and retry", path.display())]
     NotWritable { path: PathBuf, source: Cause },
-    #[error("{} has vanished or was replaced while in use: do it again", path.display())]
+    #[error("{} has vanished or was replaced while in use: retry", path.display())]
     Vanished { path: PathBuf },
-    #[error("{} is a symbolic link, and the store follows none: put a real one there", path.display())]
+    #[error("{} is a symbolic link, which the store does not follow: replace it by a real one", path.display())]
     Symlink { path: PathBuf },
     #[error("{} is not {wanted}: move it away", path.display())]
     WrongType { path: PathBuf, wanted: &'static str },
     #[error("{} belongs to another user: use a state folder of your own", path.display())]
     Foreign { path: PathBuf },
     #[error(
-        "{} can be changed by other users: look through it, then run `chmod go-rwx` on it",
+        "{} can be changed by other users: check its content, then run `chmod go-rwx` on it",
         path.display()
     )]
     OpenToOthers { path: PathBuf },
-    #[error("the store in {} stayed busy for too long: do it again", folder.display())]
+    #[error("the store in {} stayed busy for too long: retry", folder.display())]
     Busy { folder: PathBuf },
     #[error("cannot {doing} {}", path.display())]
     Io {
@@ -67,23 +67,23 @@ pub enum Error {
     #[error("the store was opened for reading: open it for writing")]
     OpenedForReading,
 
-    #[error("there is no run {run}: see `gatewright list`")]
+    #[error("unknown run {run}: see `gatewright list`")]
     UnknownRun { run: RunId },
-    #[error("there is a run {run} already: choose another id")]
+    #[error("run {run} exists already: choose another id")]
     RunExists { run: RunId },
     #[error("run {run} has no entry {number}: see `gatewright history {run}`")]
     UnknownEntry { run: RunId, number: u64 },
     #[error("there is no definition {hash} in the store: start the run again")]
     UnknownDefinition { hash: Hash },
-    #[error("a definition names {main} as its main file and does not hold it: add the file")]
+    #[error("a definition does not contain its main file {main}: add the file")]
     NoMainFile { main: String },
-    #[error("the bytes are not those of {named}, but of {found}: read them again")]
+    #[error("the bytes have the hash {found} and not {named}: read them again")]
     WrongHash { named: Hash, found: Hash },
     #[error("the decision does not fit run {run} and was not stored: please report this")]
     Unfit { run: RunId, source: Damage },
-    #[error("a run cannot begin with this decision, and nothing was stored: please report this")]
+    #[error("a run cannot start with this decision, and nothing was stored: please report this")]
     NotABeginning { source: Damage },
-    #[error("a line of an export cannot be written")]
+    #[error("cannot write a line of an export")]
     Export { source: io::Error },
 
     #[error("run {run} is driven by {holder}: wait until it has ended, or stop it")]
@@ -104,17 +104,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// Is the store itself damaged, so that writing has to stop?
+    /// Is the store itself damaged, so that writing must stop?
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged { .. })
     }
 }
 
-/// What a read met that cannot have been written so. The backend adds where it keeps its bytes.
+/// Stored data that we cannot have written. The backend adds the path.
 #[derive(Debug)]
-pub(crate) struct Broken(pub String);
+pub(crate) struct Corruption(pub String);
 
-impl From<Unreadable> for Broken {
+impl From<Unreadable> for Corruption {
     fn from(fault: Unreadable) -> Self {
         Self(fault.to_string())
     }

@@ -1,4 +1,4 @@
-//! Export: everything of a run as JSON lines, each with its kind, in an order that reads on.
+//! Export: a complete run as JSON lines, each with its kind.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,10 +13,10 @@ use crate::line::StoredEntry;
 use crate::record;
 use crate::stored::StoredRun;
 
-/// The format of the lines; it grows when a line changes its meaning.
+/// The format of the lines; it increases when a line changes its meaning.
 const FORMAT: u32 = 1;
 
-/// Writes everything of a run as JSON lines: the run, its definition, its journal, its contents.
+/// Writes a complete run as JSON lines: the run, its definition, its journal, its contents.
 pub fn export<B: Backend + ?Sized>(
     backend: &B,
     run: &RunId,
@@ -76,7 +76,7 @@ fn file(files: &Files, path: &str, bytes: &[u8]) -> Value {
     json!({ "kind": "file", "path": path, "main": path == files.main(), form: body })
 }
 
-/// The entry's own JSON stands in the line byte for byte, so that its hash can be recomputed.
+/// The entry's JSON is copied byte for byte, so that its hash can be recomputed.
 fn entry(stored: &StoredEntry) -> String {
     let key = stored
         .key

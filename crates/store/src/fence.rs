@@ -1,5 +1,5 @@
-//! Fences: the numbers that tell an old writer of a run from the present one.
+//! Fences: numbers that distinguish an old writer of a run from the current one.
 
-/// The number of a lease. It only grows; a writer with an old one is refused.
+/// The number of a lease. It only grows; writers with an old number are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fence(pub u64);

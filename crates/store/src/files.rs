@@ -1,4 +1,4 @@
-//! The files of a definition: the trusted bytes to which a run is pinned.
+//! The files of a definition: the trusted bytes that a run is pinned to.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use engine::Hash;
 use crate::chain::Digest;
 use crate::error::Error;
 
-/// A definition's source: its main file, and the prompts, scripts and schemas beside it.
+/// A definition's source: its main file, and its prompts, scripts and schemas.
 ///
-/// Holding one means that the main file is among them.
+/// Invariant: it contains the main file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     main: String,

@@ -1,22 +1,22 @@
-//! Group commit: many threads hand in work, and one of them at a time does all that has come together.
+//! Group commit: many threads submit jobs, and one thread at a time does all waiting jobs.
 //!
-//! There is no thread of its own. Whoever comes while nobody leads is the leader, and does what waits;
-//! who comes meanwhile waits in line, and the first of the line leads next. Nobody waits for more
-//! company than has come by itself.
+//! There is no extra thread. A thread that finds no leader becomes the leader and does the waiting
+//! jobs; others wait in the queue, and the first one leads next. The leader never waits for more
+//! jobs.
 
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The line of those who wait, each with a job of this kind and for an answer of that kind.
+/// The queue of jobs of type `J`, each with a receiver for its answer of type `A`.
 pub(crate) struct GroupCommit<J, A> {
     queue: Mutex<Queue<J, A>>,
-    /// How many jobs are done together at most.
+    /// The most jobs in one group.
     most: usize,
 }
 
-/// Invariant: who leads stands first, until its work is taken out of the line.
+/// Invariant: the leader is first, until its jobs are taken out of the queue.
 struct Queue<J, A> {
     waiting: VecDeque<Waiter<J, A>>,
     is_led: bool,
@@ -29,7 +29,7 @@ struct Waiter<J, A> {
 
 enum Work<J> {
     Shared(J),
-    /// Its owner does it, and nobody else at the same time.
+    /// Its owner does it, alone.
     Alone,
 }
 
@@ -47,9 +47,8 @@ impl<J, A> GroupCommit<J, A> {
         Self { queue, most }
     }
 
-    /// Has the job done together with those that wait, by us or by whoever leads, and returns its
-    /// answer. `go` gives one answer for each job, in their order. Nothing is returned if it panicked
-    /// in another thread.
+    /// Does the job in a group, in this thread or the leader's, and returns its answer. `go`
+    /// returns one answer for each job, in order. `None` if another thread panicked with it.
     pub fn join(&self, job: J, go: impl FnOnce(Vec<J>) -> Vec<A>) -> Option<A> {
         let (sender, receiver) = channel();
         let mut go = Some(go);
@@ -68,11 +67,11 @@ impl<J, A> GroupCommit<J, A> {
         }
     }
 
-    /// Does something when our turn has come, while nobody else does anything.
+    /// Runs `work` when its turn comes, alone.
     pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let (sender, receiver) = channel();
         if !self.enqueue(Work::Alone, sender) {
-            // The sender stays in the line until we lead, so there is nothing else to hear.
+            // The sender stays in the queue until we lead, so nothing else can arrive.
             let _ = receiver.recv();
         }
         let _end = PassLead(self);
@@ -80,7 +79,7 @@ impl<J, A> GroupCommit<J, A> {
         work()
     }
 
-    /// Is there nobody who leads, so that we do?
+    /// Becomes the leader if there is none.
     fn enqueue(&self, work: Work<J>, sender: Sender<Signal<A>>) -> bool {
         let mut queue = self.queue();
         queue.waiting.push_back(Waiter { work, sender });
@@ -95,7 +94,7 @@ impl<J, A> GroupCommit<J, A> {
         }
     }
 
-    /// The jobs at the head of the line, up to one that is done alone.
+    /// The jobs at the front of the queue, up to one that runs alone.
     fn take(&self) -> Vec<(J, Sender<Signal<A>>)> {
         let mut queue = self.queue();
         let mut taken = Vec::new();
@@ -113,13 +112,13 @@ impl<J, A> GroupCommit<J, A> {
         taken
     }
 
-    /// A panic in a job leaves the line as it was: it is not held while work is done.
+    /// A panic in a job leaves the queue intact: the lock is not held during work.
     fn queue(&self) -> MutexGuard<'_, Queue<J, A>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Hands the lead to the first in line, also when the work panicked.
+/// Passes the lead to the first in the queue, also after a panic.
 struct PassLead<'a, J, A>(&'a GroupCommit<J, A>);
 
 impl<J, A> Drop for PassLead<'_, J, A> {
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     impl<J, A> GroupCommit<J, A> {
-        /// Waits until so many stand in the line.
+        /// Waits until this many are in the queue.
         pub(crate) fn wait_for(&self, waiting: usize) {
             while self.queue().waiting.len() < waiting {
                 thread::yield_now();
@@ -154,7 +153,7 @@ mod tests {
         jobs.into_iter().map(|job| 2 * job).collect()
     }
 
-    /// Has these jobs wait while a first one is done, and returns which were done together, sorted.
+    /// Queues these jobs while a first one runs, and returns which ran together, sorted.
     fn done_together(most: usize, jobs: usize, alone: Option<usize>) -> Vec<Vec<usize>> {
         let group = GroupCommit::new(most);
         let batches = Mutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! A handle on a store: of one command alone, or of the threads of a process together.
+//! A handle on a store: of a single command, or shared by the threads of a process.
 
 use std::time::Duration;
 
@@ -9,22 +9,23 @@ use crate::{
     RunSummary, Sqlite, StoredEntry, StoredRun, Transacted, Verification,
 };
 
-/// Both keep the same promises, so nobody who writes has to know which one it is.
+/// Both give the same guarantees, so writers need not know which one they have.
 pub enum Handle {
     Alone(Sqlite),
     Together(Box<Group>),
 }
 
 impl Handle {
-    /// One more of the same, for another thread.
-    pub fn another(&self) -> Result<Self, Error> {
+    /// Another handle on the same store, for another thread.
+    pub fn for_thread(&self) -> Result<Self, Error> {
         match self {
             Self::Alone(sqlite) => Sqlite::open(sqlite.place(), Access::Write).map(Self::Alone),
             Self::Together(group) => Ok(Self::Together(group.clone())),
         }
     }
 
-    /// How long a write waits for its turn. Threads that write together wait as long as all do.
+    /// How long a write waits for the lock. Threads that share transactions have one common
+    /// timeout.
     pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
         match self {
             Self::Alone(sqlite) => sqlite.set_writer_timeout(writer_timeout),
@@ -32,7 +33,7 @@ impl Handle {
         }
     }
 
-    /// The process ends now, and with it all that is open.
+    /// Skips cleanup, because the process ends now.
     pub fn leave(self) {
         match self {
             Self::Alone(sqlite) => sqlite.leave(),
@@ -40,7 +41,7 @@ impl Handle {
         }
     }
 
-    /// Looks at the database itself.
+    /// Reads the database directly.
     pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
         match self {
             Self::Alone(sqlite) => look(sqlite),

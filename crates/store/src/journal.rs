@@ -1,4 +1,5 @@
-//! The journal: how a decision becomes lines of the chain and a new state, the same in every backend.
+//! The journal: turns a decision into lines of the chain and a new state, the same in every
+//! backend.
 
 use engine::{Damage, Decision, Entry, Hash, Run, RunId};
 
@@ -16,7 +17,7 @@ pub(crate) struct Addition {
     pub run: Run,
     pub lines: Vec<Line>,
     pub tip: Tip,
-    /// Every hash that the new entries name: the run holds the contents among them.
+    /// Every hash in the new entries: the run holds the contents among them.
     pub named: Vec<Hash>,
 }
 
@@ -48,8 +49,8 @@ pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, E
     ))
 }
 
-/// What the decision adds after `tip`. Its entries are redacted in place: what is said about them
-/// afterwards is what was stored.
+/// What the decision adds after `tip`. Redacts the entries in place, so that callers see what was
+/// stored.
 pub(crate) fn append(
     run: Run,
     tip: Tip,
@@ -68,7 +69,7 @@ pub(crate) fn append(
     Ok(addition(run, tip, key, redacted))
 }
 
-/// Content goes by its hash; whoever names it wrongly is told at once.
+/// Content is stored by its hash; a wrong hash is refused.
 pub(crate) fn check_contents(contents: &[Content<'_>]) -> Result<(), Error> {
     for Content { hash, bytes } in contents {
         let found = content_hash(bytes);
@@ -91,7 +92,7 @@ fn fold(run: Option<Run>, entries: &[Entry]) -> Result<Run, Damage> {
     })
 }
 
-/// Entries without secrets, and every hash that they name.
+/// Redacted entries, and every hash in them.
 struct Redacted<'a> {
     entries: &'a [Entry],
     named: Vec<Hash>,
@@ -111,7 +112,7 @@ fn addition(run: Run, tip: Tip, key: Option<&Key>, redacted: Redacted<'_>) -> Ad
     }
 }
 
-/// The key stands on the first line of its decision.
+/// The first line of a decision has the key.
 fn lines(run: &RunId, tip: Tip, key: Option<&Key>, entries: &[Entry]) -> Vec<Line> {
     let decision = tip.version + 1;
     let mut previous = tip.head;

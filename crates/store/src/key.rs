@@ -5,9 +5,9 @@ use std::fmt;
 /// The longest key that is accepted, in bytes.
 const LONGEST: usize = 128;
 
-/// Names an attempt to write, so that sending it again is told from doing it twice.
+/// Identifies a write, so that a retry is not done twice.
 ///
-/// Holding one means that it has passed `parse`: 1 to 128 printable ASCII characters.
+/// Invariant: it has passed `parse`: 1 to 128 printable ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(String);
 

@@ -1,4 +1,4 @@
-//! Leases: at most one orchestrator drives a run, and each time of driving has its own number.
+//! Leases: at most one orchestrator drives a run, and each lease has its own number.
 
 use engine::{RunId, Time};
 
@@ -12,16 +12,16 @@ pub struct Lease {
     pub until: Time,
 }
 
-/// What is asked about a run's lease. Time comes from outside: the store has no clock.
+/// A request about a run's lease. The caller gives the time: the store has no clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim<'a> {
-    /// Take it, if nobody else holds it at `now`. The same holder gets a new number.
+    /// Takes it, if nobody else holds it at `now`. The same holder gets a new number.
     Acquire {
         holder: &'a str,
         now: Time,
         until: Time,
     },
-    /// Hold it longer. That it has run out does no harm as long as nobody else took it.
+    /// Extends it. An expired lease can be extended as long as nobody else took it.
     Renew {
         fence: Fence,
         until: Time,
@@ -31,7 +31,7 @@ pub enum Claim<'a> {
     },
 }
 
-/// What is stored of a run's lease: the last number outlives the lease.
+/// The stored state of a run's lease: the last number outlives the lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeaseState {
     pub last_fence: u64,
@@ -48,7 +48,7 @@ impl LeaseState {
         })
     }
 
-    /// The lease that the claim is about and the state after it, or why it is refused.
+    /// The lease and the state after the claim, or why it is refused.
     pub fn claimed(&self, run: &RunId, claim: &Claim<'_>) -> Result<(Lease, Self), Error> {
         let lease = match *claim {
             Claim::Acquire { holder, now, until } => {
@@ -89,7 +89,7 @@ impl LeaseState {
         }
     }
 
-    /// The present lease, if that is its number.
+    /// The current lease, if it has this number.
     pub fn current(&self, run: &RunId, fence: Fence) -> Result<Lease, Error> {
         let last = Fence(self.last_fence);
         let lease = self.lease().filter(|lease| lease.fence == fence);

@@ -1,7 +1,8 @@
-//! Runs kept durably: a journal with a hash chain, its present state, contents by hash, and leases.
+//! Durable storage of runs: a journal with a hash chain, the current state, contents by hash, and
+//! leases.
 //!
-//! Acknowledged means durable. A damaged store turns read-only and says what to run; it is never
-//! made anew over what was there.
+//! Acknowledged means durable. A damaged store becomes read-only and says what to run; it is never
+//! recreated over existing data.
 //!
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!

@@ -1,9 +1,9 @@
-//! A line: one journal entry as it is stored, with its place in the chain.
+//! A line: one stored journal entry, with its position in the chain.
 
 use engine::{Entry, Hash, RunId};
 
 use crate::chain::Link;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::key::Key;
 use crate::record::{self, Unreadable};
 
@@ -19,7 +19,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The hash that the line must have, if this is its number.
+    /// The hash that the line must have with this number.
     pub fn hash_as(&self, run: &RunId, number: u64, decision: u64) -> Hash {
         let (previous, key) = (self.previous, self.key.as_ref());
         Link {
@@ -40,16 +40,16 @@ impl Line {
         record::entry_from_json(&self.text)
     }
 
-    /// The entry, once its bytes are seen to be those that were hashed.
-    pub fn into_stored(self, run: &RunId) -> Result<StoredEntry, Broken> {
+    /// The entry, after its hash is verified.
+    pub fn into_stored(self, run: &RunId) -> Result<StoredEntry, Corruption> {
         if !self.is_intact(run) {
-            return Err(Broken(format!(
+            return Err(Corruption(format!(
                 "entry {} of run {run} was altered",
                 self.number
             )));
         }
         let entry = self.entry().map_err(|fault| {
-            Broken(format!(
+            Corruption(format!(
                 "entry {} of run {run} cannot be read: {fault}",
                 self.number
             ))
@@ -73,14 +73,14 @@ impl Line {
     }
 }
 
-/// An entry with its place in the journal and in the chain.
+/// An entry with its position in the journal and in the chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEntry {
-    /// From 1, without a gap.
+    /// From 1, without gaps.
     pub number: u64,
     /// The number of the first entry of the same decision.
     pub decision: u64,
-    /// Stands on the first entry of its decision.
+    /// On the first entry of its decision.
     pub key: Option<Key>,
     pub entry: Entry,
     pub hash: Hash,

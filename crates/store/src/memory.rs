@@ -1,11 +1,11 @@
-//! A store in memory. For tests: nothing in it outlives the process.
+//! A store in memory, for tests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Decision, Definition, Hash, Run, RunId, Status, Time};
 
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::journal::{self, Addition, check_contents};
 use crate::lease::LeaseState;
 use crate::line::Line;
@@ -35,7 +35,7 @@ struct HeldRun {
     begun_by: Option<Key>,
     lines: Vec<Line>,
     lease: LeaseState,
-    /// Every hash that its entries name.
+    /// Every hash in its entries.
     named: Vec<Hash>,
 }
 
@@ -44,7 +44,7 @@ impl Memory {
         Self::default()
     }
 
-    /// A panic in a `decide` leaves the state as it was: nothing is changed before it returns.
+    /// A panic in `decide` leaves the state intact: nothing changes before it returns.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -231,7 +231,7 @@ impl HeldRun {
 
     fn read<'a>(&self, lines: impl Iterator<Item = &'a Line>) -> Result<Vec<StoredEntry>, Error> {
         let run = &self.stored.run.id;
-        let damaged = |Broken(what)| Error::Damaged {
+        let damaged = |Corruption(what)| Error::Damaged {
             folder: "memory".into(),
             what,
         };
@@ -266,7 +266,7 @@ impl HeldRun {
     }
 }
 
-/// What a run holds on to: what its entries name and what came with them.
+/// The contents that a run holds: those in its entries and those that came with them.
 fn held(mut named: Vec<Hash>, contents: &[Content<'_>]) -> Vec<Hash> {
     named.extend(contents.iter().map(|content| content.hash));
     named
@@ -337,7 +337,7 @@ impl Backend for Memory {
         let state = self.state();
         let kept = state.kept(run)?;
         let content = |hash| state.contents.get(&hash).map(|(_, bytes)| bytes.clone());
-        // It vouches for itself: nobody can reach it but through us.
+        // It needs no anchor: nobody else can change it.
         let tip = kept.stored.tip();
         let mut verifier = Verifier::new(run, Anchor::At(tip));
         kept.lines

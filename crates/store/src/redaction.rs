@@ -1,4 +1,4 @@
-//! Redaction: secrets leave an entry before it is hashed, folded or stored.
+//! Redaction: removes secrets from an entry before it is hashed, folded or stored.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use engine::{Entry, Hash};
 
 use crate::record;
 
-/// Redacts every free text of the entries, and tells every hash that they name. What is folded from
-/// them is redacted as well.
+/// Redacts every free text of the entries, and returns every hash in them. The folded state is
+/// therefore redacted, too.
 pub(crate) fn redact(entries: &mut [Entry], secrets: &[String]) -> Vec<Hash> {
     let mut named = Vec::new();
     for entry in entries {

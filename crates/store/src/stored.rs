@@ -1,4 +1,4 @@
-//! What a store answers with: a run as it is kept, its line in a list, and how a write ended.
+//! Answers of a store: a stored run, its summary, and the result of a write.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::chain::Tip;
 use crate::line::StoredEntry;
 use crate::record::RunOrigin;
 
-/// A run with where it belongs and where its journal ends.
+/// A run with its project and the end of its journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     pub run: Run,
@@ -44,7 +44,7 @@ impl StoredRun {
     }
 }
 
-/// What a list shows of a run.
+/// The summary of a run in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     pub id: RunId,
@@ -66,15 +66,15 @@ pub struct RunSummary {
 /// How a write ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transacted {
-    /// Stored, as the decision's entries now read. `numbers` is empty if there was nothing to store.
+    /// Stored, with the entries as stored. `numbers` is empty if there was nothing to store.
     Done {
         decision: Decision,
         stored: Box<StoredRun>,
         numbers: Range<u64>,
     },
-    /// The key was there already; these are the entries of then.
+    /// The key was used before; these are its entries.
     Repeated { entries: Vec<StoredEntry> },
-    /// Somebody else was first: look again.
+    /// Another process was faster: look again.
     Moved { version: u64 },
 }
 

@@ -1,7 +1,7 @@
-//! Verification: what can be recomputed of a run is recomputed, and what does not agree is located.
+//! Verification: recomputes a run, and locates differences.
 //!
-//! The chain is tamper-evident, no more: whoever rewrites journal, state and head file together
-//! leaves no trace here.
+//! The chain is tamper-evident, no more: somebody who rewrites journal, state and head file
+//! together leaves no trace here.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use engine::Run;
 
 use crate::chain::Tip;
 
-/// What was found about one run.
+/// The result for one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {
     /// How many entries the journal has.
@@ -17,7 +17,7 @@ pub struct Verification {
     pub intact: bool,
     /// In the order of the journal.
     pub faults: Vec<Fault>,
-    /// The head file vouches for the entries up to this number; 0 if it vouches for none.
+    /// The head file covers the entries up to this number; 0 if it covers none.
     pub anchored: u64,
 }
 
@@ -36,9 +36,9 @@ pub enum FaultKind {
     Reordered,
     /// The journal is shorter than it once was.
     Truncated,
-    /// The journal does not end, or did not go, where a head says.
+    /// The journal does not end, or did not pass, where a head says.
     HeadMismatch,
-    /// The stored state is not what the journal tells.
+    /// The stored state differs from the journal.
     StateMismatch,
 }
 
@@ -55,19 +55,19 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// What the head file says.
+/// The content of the head file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// It was never written, or not to the end.
+    /// It was never written, or not completely.
     Absent,
     Unreadable,
     At(Tip),
 }
 
-/// What is stored about a run beside its journal.
+/// What is stored about a run besides its journal.
 pub(crate) struct Snapshot {
     pub tip: Tip,
-    /// The state, or why it cannot be read; `None` when another version of the program wrote it.
+    /// The state, or why it cannot be read; `None` if another version of the program wrote it.
     pub state: Option<Result<Run, String>>,
 }
 

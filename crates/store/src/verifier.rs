@@ -1,4 +1,4 @@
-//! The verifier: walks a journal from its first line to its last and tells what does not agree.
+//! The verifier: walks a journal from its first line to its last and reports differences.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::{chain, content_hash, record};
 /// The most faults that are listed; a rewritten journal would list every entry.
 const MOST: usize = 1_000;
 
-/// How far from its place a moved entry is looked for.
+/// How far from its position a moved entry is searched.
 const NEAR: u64 = 64;
 
-/// Entries that stand in a row, all at the same distance from where they were written.
+/// Consecutive entries with the same distance from their original position.
 struct Shifted {
     first: u64,
     last: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Verifier<'a> {
     last: Tip,
     anchored: u64,
     shifted: Vec<Shifted>,
-    /// The fold so far, while the journal is sound.
+    /// The state so far, while the journal is intact.
     state: Option<Run>,
     sound: bool,
     seen: BTreeSet<Hash>,
@@ -64,12 +64,12 @@ impl<'a> Verifier<'a> {
         verifier
     }
 
-    /// A line that is there but cannot be read as one.
+    /// A line that exists but is unreadable.
     pub fn unreadable(&mut self, number: u64, why: &str) {
         self.broken(number, FaultKind::Altered, why);
         if number > self.last.version {
             self.gap(number);
-            // Nothing is known of its hash; the next line is taken to follow it.
+            // Its hash is unknown; the next line is assumed to follow it.
             self.last = Tip {
                 version: number,
                 head: Hash([0; 32]),
@@ -80,11 +80,7 @@ impl<'a> Verifier<'a> {
     /// Lines come in ascending order of their numbers, unless the database itself is out of order.
     pub fn line(&mut self, line: &Line, content: &dyn Fn(Hash) -> Option<Vec<u8>>) {
         if line.number <= self.last.version {
-            return self.broken(
-                line.number,
-                FaultKind::Reordered,
-                "it stands after a later one",
-            );
+            return self.broken(line.number, FaultKind::Reordered, "it is after a later one");
         }
         let follows = self.gap(line.number);
         if !line.is_intact(self.run) {
@@ -100,8 +96,8 @@ impl<'a> Verifier<'a> {
         };
     }
 
-    /// Compares what lies beside the journal. `differing` names the columns that do not agree with
-    /// the state that the journal tells.
+    /// Compares what is stored next to the journal. `differing` names the columns that differ from
+    /// the journal's state.
     pub fn finish(
         mut self,
         snapshot: &Snapshot,
@@ -136,10 +132,10 @@ impl<'a> Verifier<'a> {
         false
     }
 
-    /// The line is as it was written, but after another line than the one before it.
+    /// The line is intact, but was written after another line than the one before it.
     fn unlinked(&mut self, line: &Line) {
         let before = line.number - 1;
-        // What is wrong with the line before may have been said already.
+        // The fault of the line before may be reported already.
         let known = self.faults.iter().any(|fault| fault.number == before)
             || self
                 .shifted
@@ -150,7 +146,7 @@ impl<'a> Verifier<'a> {
             (0, false) => self.broken(
                 1,
                 FaultKind::Removed,
-                "the journal begins with a later entry",
+                "the journal starts with a later entry",
             ),
             (_, false) => {
                 let detail = format!("entry {} was written after another one", line.number);
@@ -159,7 +155,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The line is not what its hash covers at this place: it was written elsewhere, or altered.
+    /// The hash of the line does not fit its position: it was written elsewhere, or altered.
     fn misplaced(&mut self, line: &Line) {
         match self.original(line) {
             Some(original) => self.moved(line.number, original),
@@ -171,7 +167,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The number under which a line that does not fit its place was written.
+    /// The original number of a line that does not fit its position.
     fn original(&self, line: &Line) -> Option<u64> {
         let usual = self
             .shifted
@@ -179,7 +175,7 @@ impl<'a> Verifier<'a> {
             .map(|shifted| line.number.wrapping_add_signed(shifted.by));
         let near = line.number.saturating_sub(NEAR)..=line.number + NEAR;
         usual.into_iter().chain(near).find(|original| {
-            // Whoever moved it may have moved the number of its decision along.
+            // The number of its decision may have been moved with it.
             let moved = line
                 .decision
                 .wrapping_add(*original)
@@ -205,7 +201,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Where a moved entry stands, another is gone or stands elsewhere.
+    /// A moved entry takes the position of another, which is gone or elsewhere.
     fn tell_shifted(&mut self) {
         let shifted = std::mem::take(&mut self.shifted);
         let stands = |number: u64| {
@@ -216,17 +212,13 @@ impl<'a> Verifier<'a> {
         };
         for Shifted { first, by, .. } in &shifted {
             let original = first.wrapping_add_signed(*by);
-            // A later entry in its place means that it is gone; an earlier one was put there.
+            // A later entry in its position means that it is gone; an earlier one was inserted.
             let kind = if original < *first || stands(*first) {
                 FaultKind::Reordered
             } else {
                 FaultKind::Removed
             };
-            self.fault(
-                *first,
-                kind,
-                &format!("entry {original} stands in its place"),
-            );
+            self.fault(*first, kind, &format!("entry {original} is in its place"));
         }
     }
 
@@ -242,7 +234,7 @@ impl<'a> Verifier<'a> {
         if let Fact::Captured { content: hash, .. } = &entry.fact
             && content(*hash).is_none()
         {
-            let detail = format!("the content {hash} that it captured is gone");
+            let detail = format!("its captured content {hash} is gone");
             self.fault(line.number, FaultKind::Removed, &detail);
         }
         if !self.sound {
@@ -264,7 +256,7 @@ impl<'a> Verifier<'a> {
             let altered = self.seen.insert(*hash)
                 && content(*hash).is_some_and(|bytes| content_hash(&bytes) != *hash);
             if altered {
-                let detail = format!("the content {hash} that it names was altered");
+                let detail = format!("its content {hash} was altered");
                 self.fault(number, FaultKind::Altered, &detail);
             }
         }
@@ -324,7 +316,7 @@ impl<'a> Verifier<'a> {
                 self.fault(
                     number,
                     FaultKind::StateMismatch,
-                    "the journal tells another state",
+                    "the journal has another state",
                 );
             }
             Some(Err(why)) => {
@@ -334,12 +326,12 @@ impl<'a> Verifier<'a> {
             Some(Ok(_)) | None => {}
         }
         for column in differing(&folded) {
-            let detail = format!("the list shows another {column} than the journal tells");
+            let detail = format!("the list shows another {column} than the journal has");
             self.fault(number, FaultKind::StateMismatch, &detail);
         }
     }
 
-    /// A fault after which the fold means nothing.
+    /// A fault after which the state means nothing.
     fn broken(&mut self, number: u64, kind: FaultKind, detail: &str) {
         self.sound = false;
         self.fault(number, kind, detail);

@@ -15,6 +15,7 @@ pub mod detour;
 mod executable;
 pub mod gemini;
 pub mod model;
+mod open_run;
 pub mod pipelines;
 mod processes;
 mod project;
@@ -24,6 +25,7 @@ pub mod terminal;
 
 pub use agents::{Agents, tells_version};
 pub use executable::make_executable;
+pub use open_run::open_run;
 pub use project::Project;
 pub use ran::Ran;
 
@@ -31,5 +33,5 @@ pub use ran::Ran;
 /// a test that passes never waits this long.
 pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// How long it waits between two looks at what cannot tell by itself that it has changed.
-pub(crate) const GLANCE: std::time::Duration = std::time::Duration::from_millis(20);
+/// The interval between two polls.
+pub(crate) const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);

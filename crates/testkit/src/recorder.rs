@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::{GLANCE, PATIENCE, Project};
+use crate::{PATIENCE, POLL_INTERVAL, Project};
 
 /// The events that are noted. `MessageDisplay` is not: it comes for every flush of text.
 const EVENTS: [&str; 25] = [
@@ -146,7 +146,7 @@ impl Recorder {
                 "no such {event} has come, but:\n{}",
                 names()
             );
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::processes::{self, MARK};
-use crate::{GLANCE, PATIENCE};
+use crate::{PATIENCE, POLL_INTERVAL};
 use tmux::Tmux;
 
 /// How wide and high the screen is.
@@ -178,7 +178,7 @@ impl Terminal {
             }
             let in_time = Instant::now() < deadline;
             assert!(in_time, "the program goes on:\n{}", self.screen());
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Commands that came from an agent and were approved by a person.
+//! Commands from an agent that a person has approved.
 //!
-//! A person approves many things in a hurry, so what tests nothing, or does more than test, is
-//! refused all the same. This stops carelessness. It is no wall against a program that means harm.
+//! People approve many things in a hurry, so commands that test nothing, or do more than test, are
+//! refused nevertheless. This prevents mistakes. It does not stop a malicious program.
 
 use engine::{FieldOf, StageName};
 use serde_json::Value;
 
 use crate::content::captured_bytes;
 use crate::error::Error;
-use crate::looking::Looking;
+use crate::look_context::LookContext;
 use crate::{document, questions, text};
 
 const MOST_COMMANDS: usize = 50;
 
-/// The commands in these fields, each once, if a person has approved all of them.
+/// The commands in these fields, without duplicates, if a person has approved all of them.
 pub fn commands(
     stage: &StageName,
     fields: &[FieldOf],
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
 ) -> Result<Vec<Vec<String>>, Error> {
     let mut commands: Vec<Vec<String>> = Vec::new();
     for field in fields {
@@ -33,7 +33,7 @@ pub fn commands(
 fn commands_of(
     stage: &StageName,
     field: &FieldOf,
-    looking: &Looking<'_>,
+    looking: &LookContext<'_>,
 ) -> Result<Vec<Vec<String>>, Error> {
     let (artifact, run) = (&field.artifact, looking.run);
     let declared = looking.pipeline.definition().artifacts.get(artifact);
@@ -50,7 +50,7 @@ fn commands_of(
         Some(captured) => captured,
         // Work that a person skipped adds nothing.
         None if may_add => return Ok(Vec::new()),
-        None => return Err(refused("nobody has left yet")),
+        None => return Err(refused("does not exist yet")),
     };
     match run.approved.get(artifact) {
         Some(approved) if *approved == captured.content => {}
@@ -80,8 +80,8 @@ fn commands_of(
     }
 }
 
-/// The commands in a field of what a worker has just left. None at all are fine here: what must be
-/// there, a schema says.
+/// The commands in a field of a new artifact. An empty list is allowed here: a schema can require
+/// more.
 pub fn commands_in(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
     let commands = listed(value, field)?;
     commands.iter().try_for_each(|words| acceptable(words))?;
@@ -107,7 +107,7 @@ fn words_of_each(items: &[Value], field: &str) -> Result<Vec<Vec<String>>, Strin
     }
 }
 
-/// A command is a text to be split, or the words themselves.
+/// A command is a text to be split, or a list of words.
 fn words_of(item: &Value) -> Result<Vec<String>, String> {
     let wrong = || String::from("a command is neither a text nor a list of words; write a text");
     let words = match item {
@@ -127,8 +127,8 @@ fn words_of(item: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// Splits a line at its spaces. Quotes and backslashes keep words together; what only a shell would
-/// understand is refused, so that nobody believes it was done.
+/// Splits a line at its spaces. Quotes and backslashes keep words together; shell syntax is
+/// refused, because it would have no effect.
 fn split(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -173,7 +173,7 @@ fn shell_only(line: &str, found: char) -> String {
     )
 }
 
-/// Why a program is not run for an agent.
+/// Why a program does not run for an agent.
 #[derive(Clone, Copy)]
 enum Objection {
     TestsNothing,
@@ -241,7 +241,7 @@ const SHELLS: [&str; 11] = [
     "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "pwsh",
 ];
 
-/// Interpreters, by how their names begin, and the words after which they run what stands in the line.
+/// Interpreters by the prefix of their names, with the options that run code from the command line.
 const INLINE: [(&str, &[&str]); 9] = [
     ("python", &["-c"]),
     ("pypy", &["-c"]),
@@ -254,7 +254,7 @@ const INLINE: [(&str, &[&str]); 9] = [
     ("lua", &["-e"]),
 ];
 
-/// May this command, which came from an agent, be run? The error says why not and what to write.
+/// May this command from an agent run? The error says why not and what to write.
 pub fn acceptable(words: &[String]) -> Result<(), String> {
     let shown = text::line(&words.join(" "), 200);
     let Some((program, arguments)) = words.split_first() else {
@@ -269,7 +269,7 @@ pub fn acceptable(words: &[String]) -> Result<(), String> {
     }
     if program.contains('=') {
         return Err(format!(
-            "`{shown}` sets a variable, which needs a shell; leave it out"
+            "`{shown}` sets a variable, which needs a shell; remove it"
         ));
     }
     let name = program
@@ -294,17 +294,17 @@ pub fn acceptable(words: &[String]) -> Result<(), String> {
     }
 }
 
-/// Words of git that throw work away, or hand it to others.
+/// Subcommands of git that discard work or publish it.
 fn changes_work(arguments: &[String]) -> bool {
     const WORDS: [&str; 10] = [
         "clean", "reset", "checkout", "restore", "switch", "stash", "push", "commit", "rebase",
         "rm",
     ];
-    // Git's own options come first, some of them with a word of their own.
+    // Git's own options come first, some of them with a value.
     arguments.iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
-/// Code in the command line is a program that nobody can find again; a file of the project can be.
+/// Code in the command line cannot be reviewed later; a file of the project can.
 fn inline(name: &str, arguments: &[String], shown: &str) -> Result<(), String> {
     let first = arguments.first();
     if SHELLS.contains(&name) && first.is_none_or(|word| word.starts_with(['-', '+'])) {
@@ -312,7 +312,7 @@ fn inline(name: &str, arguments: &[String], shown: &str) -> Result<(), String> {
             "`{shown}` is a shell line; write a script and name it"
         ));
     }
-    // What follows the first plain word, or a module's name, is not the interpreter's any more.
+    // After the first plain word, or a module's name, come the script's own arguments.
     let is_own = |word: &&String| word.starts_with('-') && *word != "-m";
     let own: Vec<&String> = arguments.iter().take_while(is_own).chain(first).collect();
     let flags = INLINE
@@ -328,7 +328,7 @@ fn inline(name: &str, arguments: &[String], shown: &str) -> Result<(), String> {
     }
 }
 
-/// `-c`, `-c'code'` and `-Bc` are all the same to an interpreter; `--config` and `-Itest` are not.
+/// An interpreter reads `-c`, `-c'code'` and `-Bc` alike; `--config` and `-Itest` are different.
 fn begins_code(word: &str, flag: &str) -> bool {
     match (flag.strip_prefix("--"), flag.strip_prefix('-')) {
         (Some(_), _) => word == flag || word.starts_with(&format!("{flag}=")),

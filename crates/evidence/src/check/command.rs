@@ -1,4 +1,4 @@
-//! One command, from words with placeholders to a program that exists.
+//! Prepares one command: from words with placeholders to a program that exists.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use engine::{Hash, Meaning};
 use super::environment::SearchPath;
 use crate::path::InsidePath;
 use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
-use crate::{Looking, beneath, hash};
+use crate::{LookContext, beneath, hash};
 
 /// A command that is ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub struct Prepared {
     pub program: PathBuf,
 }
 
-/// Fills in parameters. Each word stays one word, whatever its value holds.
-pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, String> {
+/// Fills in parameters. Each word stays one word, whatever its value contains.
+pub fn fill(words: &[String], looking: &LookContext<'_>) -> Result<Vec<String>, String> {
     let definition = looking.pipeline.definition();
     let filling = PlaceholderValues {
         definition,
@@ -37,7 +37,7 @@ pub fn fill(words: &[String], looking: &Looking<'_>) -> Result<Vec<String>, Stri
         .collect()
 }
 
-/// A path that a person gave stays inside the project also where an agent has put a link.
+/// A path that a person gave must stay inside the project, even if an agent has put a link there.
 fn leads_nowhere_else(
     word: &str,
     filling: &PlaceholderValues<'_>,
@@ -54,7 +54,7 @@ fn leads_nowhere_else(
         let value = filling.value(&Placeholder::Param(name))?;
         let real = std::fs::canonicalize(root.join(value));
         let root = std::fs::canonicalize(root);
-        // What is not there leads nowhere; the command will say so.
+        // A missing path leads nowhere; the command will report it.
         if let (Ok(real), Ok(root)) = (real, root)
             && !real.starts_with(&root)
         {
@@ -82,7 +82,7 @@ fn fill_word(word: &str, filling: &PlaceholderValues<'_>) -> Result<String, Stri
     }
 }
 
-/// Finds the program: with a slash in the project, without one in the folders to search.
+/// Finds the program: with a slash in the project, without one in the search path.
 pub fn prepare(
     argv: Vec<String>,
     root: &Path,
@@ -104,7 +104,7 @@ pub fn prepare(
     Ok(Prepared { argv, program })
 }
 
-/// A definition may name a program by its full path. Any other path is one of the project.
+/// A definition may give the full path of a program. Any other path is relative to the project.
 fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
     let program = if word.starts_with('/') {
         PathBuf::from(word)
@@ -113,9 +113,9 @@ fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
     };
     match (program.is_file(), is_program(&program)) {
         (_, true) => Ok(program),
-        (true, false) => Err(format!("`{word}` may not be executed; make it executable")),
+        (true, false) => Err(format!("`{word}` is not executable; make it executable")),
         (false, false) => Err(format!(
-            "`{word}` is not there; create it, or correct the command"
+            "`{word}` does not exist; create it, or correct the command"
         )),
     }
 }
@@ -151,7 +151,7 @@ fn is_program(path: &Path) -> bool {
     metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// A script that was trusted by its content is run with that content or not at all.
+/// A script that was trusted by content runs with that content or not at all.
 fn is_as_trusted(word: &str, root: &Path, scripts: &BTreeMap<String, Hash>) -> Result<(), String> {
     let Ok(path) = InsidePath::parse(word) else {
         return Ok(());
@@ -171,7 +171,7 @@ fn is_as_trusted(word: &str, root: &Path, scripts: &BTreeMap<String, Hash>) -> R
         Ok(())
     } else {
         Err(format!(
-            "`{word}` is not as it was trusted; restore it, or trust it again"
+            "`{word}` has changed since it was trusted; restore it, or trust it again"
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! What a command may know of our surroundings: a short list of variables, and where programs lie.
+//! The environment of a command: a short list of variables, and the search path.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ const PASSED: [&str; 5] = ["HOME", "LANG", "LOGNAME", "TMPDIR", "USER"];
 /// A variable with one of these in its name holds a secret.
 const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"];
 
-/// Variables that put other code into a program, or that are ours to set.
+/// Variables that inject code into a program, or that we set ourselves.
 const FORBIDDEN: [&str; 7] = [
     "LD_",
     "DYLD_",
@@ -24,7 +24,7 @@ const FORBIDDEN: [&str; 7] = [
     "GATEWRIGHT",
 ];
 
-/// The whole environment of a command.
+/// The complete environment of a command.
 pub fn variables(
     surroundings: &CheckEnvironment,
     search: &SearchPath,
@@ -70,15 +70,15 @@ fn may_pass(name: &str) -> bool {
     is_name && !is_secret && !is_forbidden
 }
 
-/// Where programs are looked for.
+/// Where programs are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath {
     pub folders: Vec<PathBuf>,
-    /// Given folders that are not searched, and why. Those that are not there are not among them.
+    /// Given folders that are not searched, and why. Missing folders are not listed.
     pub dropped: Vec<(PathBuf, &'static str)>,
 }
 
-/// The folders to search for programs: the given ones that are safe, then the system's.
+/// The folders to search for programs: the safe ones of those given, then the system's.
 pub fn search(given: &[PathBuf], root: &Path) -> SearchPath {
     let mut search = SearchPath::default();
     let mut add = |folder: PathBuf| {
@@ -100,8 +100,7 @@ pub fn search(given: &[PathBuf], root: &Path) -> SearchPath {
     SearchPath { dropped, ..search }
 }
 
-/// Why a folder is not searched: one in the project is the agent's, and one that anybody can write
-/// to is anybody's.
+/// Why a folder is not searched: an agent can write in the project, and anybody in a public folder.
 fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
     let has_colon = folder.as_os_str().as_encoded_bytes().contains(&b':');
     match () {
@@ -113,8 +112,8 @@ fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
     }
 }
 
-/// Can somebody else put something in its place, or into it? In a folder like `/tmp` everybody may
-/// make their own things, and not touch those of others.
+/// Can somebody else replace it, or write into it? In a folder like `/tmp` everybody can create
+/// files, but not change those of others.
 fn is_writable_by_others(real: &Path) -> bool {
     const OTHERS_WRITE: u32 = 0o002;
     const STICKY: u32 = 0o1000;

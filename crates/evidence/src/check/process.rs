@@ -1,4 +1,4 @@
-//! One check as a process: its last output kept, its processes counted, its end told.
+//! Runs one check process: keeps the tail of its output and counts its processes.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,22 +13,22 @@ use engine::CheckEnd;
 
 use super::command::Prepared;
 use super::tail::Tail;
-use crate::watched_process::{self, Exit, Heard, Next, Waited, WatchedProcess};
+use crate::watched_process::{self, Exit, Next, OutputEvent, WaitResult, WatchedProcess};
 use crate::{Error, group, text};
 
-/// How long we wait between two looks at the process.
+/// The time between two polls of the process.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How long we wait between two counts of its processes.
+/// The time between two counts of its processes.
 const COUNT: Duration = Duration::from_millis(250);
 
-/// A check with more processes than this at once would take the machine down.
+/// A check with more processes at once would overload the machine.
 pub const MOST_PROCESSES: usize = 1_000;
 
 #[derive(Clone, Copy)]
-pub struct Limits<'a> {
+pub struct CheckLimits<'a> {
     pub deadline: Instant,
-    /// How many processes may be at work at once.
+    /// How many processes may run at once.
     pub processes: usize,
     pub fails_on: &'a [String],
     pub stop: Option<&'a AtomicBool>,
@@ -40,12 +40,12 @@ pub struct Finished {
     pub tail: Tail,
 }
 
-/// Runs a command to its end, or to ours.
+/// Runs a command until it ends or until we end it.
 pub fn run(
     command: &Prepared,
     root: &Path,
     variables: &BTreeMap<OsString, OsString>,
-    limits: &Limits<'_>,
+    limits: &CheckLimits<'_>,
 ) -> Result<Finished, Error> {
     let watching = |cause| Error::Watching {
         command: text::line(&command.argv.join(" "), 200),
@@ -66,16 +66,16 @@ pub fn run(
     };
     let waited = wait(&mut process, &mut tail, limits).map_err(watching)?;
     let (exit, mut output) = process.end().map_err(watching)?;
-    let rest = |heard: Heard<'_>| {
+    let rest = |heard: OutputEvent<'_>| {
         keep(&mut tail, heard);
         ControlFlow::<()>::Continue(())
     };
     output.drain(rest).map_err(watching)?;
     let ended = match waited {
-        Waited::Ended => end_of(exit),
-        Waited::TimedOut => CheckEnd::TimedOut,
-        Waited::Stopped => return Err(Error::Interrupted),
-        Waited::Broken(TooManyProcesses) => {
+        WaitResult::Ended => end_of(exit),
+        WaitResult::TimedOut => CheckEnd::TimedOut,
+        WaitResult::Stopped => return Err(Error::Interrupted),
+        WaitResult::Broken(TooManyProcesses) => {
             let said = format!(
                 "\nended: more than {} processes at once\n",
                 limits.processes
@@ -93,7 +93,7 @@ pub fn run(
 
 struct TooManyProcesses;
 
-/// A program that cannot be started gives its reason.
+/// The inner error says why the program could not start.
 fn spawn(
     prepared: &Prepared,
     root: &Path,
@@ -120,11 +120,11 @@ fn spawn(
 fn wait(
     process: &mut WatchedProcess,
     tail: &mut Tail,
-    limits: &Limits<'_>,
-) -> io::Result<Waited<TooManyProcesses>> {
+    limits: &CheckLimits<'_>,
+) -> io::Result<WaitResult<TooManyProcesses>> {
     let leader = process.id();
     let mut next_count = Instant::now() + COUNT;
-    let watched = watched_process::Limits {
+    let watched = watched_process::WatchLimits {
         deadline: limits.deadline,
         stop: limits.stop,
         tick: TICK,
@@ -141,10 +141,10 @@ fn wait(
     })
 }
 
-fn keep(tail: &mut Tail, heard: Heard<'_>) {
+fn keep(tail: &mut Tail, heard: OutputEvent<'_>) {
     match heard {
-        Heard::Bytes(_, bytes) => tail.push(bytes),
-        Heard::End(_) | Heard::Nothing => {}
+        OutputEvent::Bytes(_, bytes) => tail.push(bytes),
+        OutputEvent::End(_) | OutputEvent::Nothing => {}
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
             argv: ["sh", "-c", script].map(String::from).to_vec(),
             program: "/bin/sh".into(),
         };
-        let limits = Limits {
+        let limits = CheckLimits {
             deadline: Instant::now() + Duration::from_secs(60),
             processes,
             fails_on: &[],

@@ -1,14 +1,14 @@
-//! The end of a command's output, and whether a text of some was anywhere in it.
+//! The tail of a command's output, and whether one of some texts was in it.
 
 use crate::text;
 
 /// How much of the output is kept for people.
-pub const KEPT: usize = 8 * 1024;
+pub const TAIL_BYTES: usize = 8 * 1024;
 
-/// Kept beyond that until redaction, so that no secret loses the part by which it is known.
+/// Kept beyond that until redaction, so that no secret is cut and missed.
 const MARGIN: usize = 8 * 1024;
 
-/// Takes output in pieces and remembers its end. What it holds does not grow with the output.
+/// Takes output in pieces and keeps its tail, in bounded memory.
 pub struct Tail {
     end: Vec<u8>,
     is_cut: bool,
@@ -17,7 +17,7 @@ pub struct Tail {
 
 struct TextSearch {
     wanted: Vec<u8>,
-    /// The last bytes seen, in which a match may have begun.
+    /// The last bytes, in which a match may have started.
     begun: Vec<u8>,
     found: bool,
 }
@@ -42,8 +42,8 @@ impl Tail {
             search.push(piece);
         }
         self.end.extend_from_slice(piece);
-        if self.end.len() > 4 * (KEPT + MARGIN) {
-            self.end.drain(..self.end.len() - KEPT - MARGIN);
+        if self.end.len() > 4 * (TAIL_BYTES + MARGIN) {
+            self.end.drain(..self.end.len() - TAIL_BYTES - MARGIN);
             self.is_cut = true;
         }
     }
@@ -52,13 +52,13 @@ impl Tail {
         self.searches.iter().any(|search| search.found)
     }
 
-    /// The end of the output: printable, redacted, and from the start of a line where it was cut.
+    /// The tail of the output: printable, redacted, and from the start of a line.
     pub fn text(&self, secrets: &[String]) -> String {
-        let from = self.end.len().saturating_sub(KEPT + MARGIN);
+        let from = self.end.len().saturating_sub(TAIL_BYTES + MARGIN);
         let clean = text::safe(&String::from_utf8_lossy(&self.end[from..]));
         let clean = engine::redact(&clean, secrets);
-        let is_cut = self.is_cut || from > 0 || clean.len() > KEPT;
-        let from = clean.ceil_char_boundary(clean.len().saturating_sub(KEPT));
+        let is_cut = self.is_cut || from > 0 || clean.len() > TAIL_BYTES;
+        let from = clean.ceil_char_boundary(clean.len().saturating_sub(TAIL_BYTES));
         let end = &clean[from..];
         match (is_cut, end.split_once('\n')) {
             (true, Some((_, lines))) => String::from(lines),
@@ -120,7 +120,7 @@ mod tests {
         }
         tail.push(b"the end\n");
         let text = tail.text(&[]);
-        assert!(text.len() <= KEPT, "{}", text.len());
+        assert!(text.len() <= TAIL_BYTES, "{}", text.len());
         assert!(text.starts_with("a line of the middle\n") && text.ends_with("\nthe end\n"));
         assert!(tail.end.capacity() < 1024 * 1024);
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn one_endless_line_is_cut_too() {
         let text = tail(&["é".repeat(50_000).as_bytes()], None).text(&[]);
-        assert!(!text.is_empty() && text.len() <= KEPT && text.chars().all(|c| c == 'é'));
+        assert!(!text.is_empty() && text.len() <= TAIL_BYTES && text.chars().all(|c| c == 'é'));
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_secret_across_the_cut_is_not_kept() {
         let secret = "s3cret-value-of-mine";
-        let output = format!("{}{}", secret, "x".repeat(KEPT - 5));
+        let output = format!("{}{}", secret, "x".repeat(TAIL_BYTES - 5));
         let text = tail(&[output.as_bytes()], None).text(&[String::from(secret)]);
         assert!(!text.contains("mine"), "{}", &text[..40]);
     }

@@ -1,7 +1,7 @@
-//! The stat cache: the hash of a file that has not been touched since it was read.
+//! The stat cache: the hashes of files that have not changed since they were read.
 //!
-//! A cache is never needed: one that is damaged or cannot be written costs time and nothing else.
-//! The change time is part of the key because no program can set it back.
+//! The cache is optional: a damaged or unwritable one only costs time. The change time is part of
+//! the key because no program can set it back.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use super::escape;
 
 const HEADER: &str = "gatewright stat cache 1";
 
-/// A file touched less long before we looked may be touched again without its times showing it.
+/// A file that changed less long before the look may change again with the same times.
 const RACY_NANOSECONDS: i128 = 2_000_000_000;
 
-/// What a file's status says about its content.
+/// The part of a file's status that changes with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatKey {
     size: i128,
@@ -46,7 +46,7 @@ impl StatKey {
     }
 }
 
-/// The hashes known from before, and those of now that may be trusted next time.
+/// The known hashes, and the current ones that can be trusted next time.
 pub struct Cache {
     path: Option<PathBuf>,
     now: i128,
@@ -93,13 +93,13 @@ impl Cache {
 
     pub fn save(&self) {
         if let Some(path) = self.path.as_ref().filter(|_| self.next != self.known) {
-            // A cache that cannot be written is a slower next time, and no more.
+            // An unwritable cache only makes the next time slower.
             let _ = write(path, &self.next);
         }
     }
 }
 
-/// Written beside and renamed: a reader sees the old one or the new one.
+/// Written to a temporary file and renamed: a reader sees the old one or the new one.
 fn write(path: &Path, files: &BTreeMap<String, (StatKey, Hash)>) -> std::io::Result<()> {
     let mut text = format!("{HEADER}\n");
     for (path, (stat_key, hash)) in files {

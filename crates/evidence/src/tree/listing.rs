@@ -1,4 +1,4 @@
-//! Which files a tree has: git's answer, nested repositories included, or a walk of the folder.
+//! Lists the files of a tree: from git, with nested repositories, or from a walk of the folder.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 
 use super::escape;
-use super::manifest::{Kind, Line};
+use super::manifest::{EntryKind, ManifestLine};
 use crate::beneath::{self, Folder, Refused};
 use crate::git::{Git, path_of};
 use crate::repository::{self, GitEntry, Repository};
 use crate::{Error, Project, hash};
 
-/// More files than this are not a project but a disk.
+/// More files than this are a disk and not a project.
 const MOST_FILES: usize = 200_000;
 
-/// How deep repositories may lie in each other.
+/// How deep repositories may be nested.
 const DEEPEST_REPOSITORY: usize = 8;
 
-/// The paths to read, sorted, and the lines that are known without reading a file.
+/// The paths to read, sorted, and the lines that need no file.
 #[derive(Default)]
 pub struct Listing {
     pub files: Vec<Vec<u8>>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<ManifestLine>,
 }
 
 pub fn list(project: &Project) -> Result<Listing, Error> {
@@ -38,7 +38,7 @@ pub fn list(project: &Project) -> Result<Listing, Error> {
     Ok(listing)
 }
 
-/// The file of this path, or all files of the folder. What lies behind a link is not of this tree.
+/// The file of this path, or all files of the folder. Nothing behind a link belongs to this tree.
 pub fn below(root: &Path, path: &str) -> Result<Vec<Vec<u8>>, Error> {
     let full = root.join(path);
     match full.symlink_metadata() {
@@ -49,7 +49,7 @@ pub fn below(root: &Path, path: &str) -> Result<Vec<Vec<u8>>, Error> {
     }
 }
 
-/// Does the path lie where it says, with no link on the way to it?
+/// Is there no link on the way to this path?
 fn is_plain(root: &Path, path: &str) -> bool {
     let above = Path::new(path).parent().unwrap_or(Path::new(""));
     let real = |path: &Path| path.canonicalize().ok();
@@ -77,7 +77,7 @@ fn list_repository(root: &Path, repository: &Repository) -> Result<Listing, Erro
     Ok(lister.listing)
 }
 
-/// A worktree, its repository, and where it lies in the project.
+/// A worktree, its repository, and its path in the project.
 struct Place {
     root: PathBuf,
     repository: Repository,
@@ -91,7 +91,7 @@ struct Lister {
 }
 
 impl Lister {
-    /// Adds the files of one repository, and of those inside it.
+    /// Adds the files of one repository, and of nested ones.
     fn list(&mut self, place: &Place) -> Result<(), Error> {
         if place.depth > DEEPEST_REPOSITORY {
             return Err(Error::TooDeep {
@@ -119,8 +119,8 @@ impl Lister {
         Ok(())
     }
 
-    /// Adds a folder that git lists as one thing: a submodule, or, with a slash at its end, a
-    /// repository that nobody added.
+    /// Adds a folder that git lists as one entry: a submodule, or, with a slash at its end, an
+    /// untracked repository.
     fn inside(&mut self, outer: &Place, path: &[u8]) -> Result<(), Error> {
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let (root, prefix) = (outer.root.join(path_of(name)), join(&outer.prefix, name));
@@ -128,7 +128,7 @@ impl Lister {
             self.listing.files.extend(walk(&root, &prefix, MOST_FILES)?);
             return Ok(());
         };
-        // Another worktree of the same repository is another tree, and somebody else may work in it.
+        // Another worktree of the same repository is another tree, in which somebody else may work.
         let is_sibling = repository.common_dir == outer.repository.common_dir;
         if repository.linked_back && is_sibling {
             return Ok(());
@@ -147,7 +147,7 @@ impl Lister {
     }
 }
 
-/// Git leaves out `.git`, but not a repository that lies in its worktree under another name.
+/// Git skips `.git`, but not a repository in its worktree under another name.
 fn git_s_own(place: &Place) -> impl Fn(&[u8]) -> bool {
     let inside = place.repository.common_dir.strip_prefix(&place.root).ok();
     let folder = inside.map(|inside| [inside.as_os_str().as_bytes(), b"/"].concat());
@@ -158,13 +158,14 @@ fn git_s_own(place: &Place) -> impl Fn(&[u8]) -> bool {
     }
 }
 
-/// The line for the commit that a submodule is at, if it has one.
-fn commit(git: &Git, place: &Place) -> Result<Option<Line>, Error> {
+/// The line for the current commit of a submodule, if it has one.
+fn commit(git: &Git, place: &Place) -> Result<Option<ManifestLine>, Error> {
     let commit = git.head(&place.root, &place.repository.git_dir)?;
-    Ok(commit.map(|commit| Line::new(Kind::Commit, hash(commit.as_bytes()), &place.prefix)))
+    Ok(commit
+        .map(|commit| ManifestLine::new(EntryKind::Commit, hash(commit.as_bytes()), &place.prefix)))
 }
 
-/// Is there a folder at this path, with no link on the way?
+/// Is there a folder at this path, without a link on the way?
 fn is_folder(root: &Folder, path: &[u8]) -> bool {
     let seems = root
         .stat(path)
@@ -173,21 +174,21 @@ fn is_folder(root: &Folder, path: &[u8]) -> bool {
 }
 
 /// The rules in a repository's own `info/exclude`, if it has any.
-fn own_rules(place: &Place) -> Result<Option<Line>, Error> {
+fn own_rules(place: &Place) -> Result<Option<ManifestLine>, Error> {
     let exclude = place.repository.common_dir.join("info/exclude");
     rules(&exclude, &join(&place.prefix, b".git/info/exclude"))
 }
 
-/// The rules of the person, if there are any.
-fn personal_rules(git: &Git, place: &Place) -> Result<Option<Line>, Error> {
+/// The person's own rules, if there are any.
+fn personal_rules(git: &Git, place: &Place) -> Result<Option<ManifestLine>, Error> {
     match git.excludes_file(&place.root, &place.repository.git_dir)? {
         Some(path) => rules(&path, b".git/core.excludesFile"),
         None => Ok(None),
     }
 }
 
-/// A line for the rules in a file. A file with nothing but comments is like none.
-fn rules(path: &Path, name: &[u8]) -> Result<Option<Line>, Error> {
+/// A line for the rules in a file. A file with only comments counts as none.
+fn rules(path: &Path, name: &[u8]) -> Result<Option<ManifestLine>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -198,13 +199,13 @@ fn rules(path: &Path, name: &[u8]) -> Result<Option<Line>, Error> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let is_rule = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
     let rules: Vec<&[u8]> = lines.filter(is_rule).collect();
-    let line = Line::new(Kind::Rules, hash(&rules.join(&b'\n')), name);
+    let line = ManifestLine::new(EntryKind::Rules, hash(&rules.join(&b'\n')), name);
     Ok((!rules.is_empty()).then_some(line))
 }
 
-/// Every file below a folder, but nothing of git's.
+/// Every file below a folder, except git's own.
 ///
-/// Folders that are still to come are remembered by path: held open, they would run us out of files.
+/// Pending folders are stored by path: open handles would run out.
 fn walk(root: &Path, prefix: &[u8], most: usize) -> Result<Vec<Vec<u8>>, Error> {
     let unreadable = |cause| Error::Unreadable {
         path: root.display().to_string(),
@@ -212,12 +213,12 @@ fn walk(root: &Path, prefix: &[u8], most: usize) -> Result<Vec<Vec<u8>>, Error> 
     };
     let top = Folder::open(root).map_err(unreadable)?;
     let mut files = Vec::new();
-    let mut coming = vec![Vec::new()];
-    while let Some(path) = coming.pop() {
-        if let Err(refused) = walk_one(&top, &path, &mut files, &mut coming) {
+    let mut pending = vec![Vec::new()];
+    while let Some(path) = pending.pop() {
+        if let Err(refused) = walk_one(&top, &path, &mut files, &mut pending) {
             gone(refused, &join(prefix, &path))?;
         }
-        if files.len() + coming.len() > most {
+        if files.len() + pending.len() > most {
             return Err(Error::TooManyFiles {
                 root: root.to_path_buf(),
                 limit: most,
@@ -231,7 +232,7 @@ fn walk_one(
     top: &Folder,
     path: &[u8],
     files: &mut Vec<Vec<u8>>,
-    coming: &mut Vec<Vec<u8>>,
+    pending: &mut Vec<Vec<u8>>,
 ) -> Result<(), Refused> {
     let folder = top.descend_path(path)?;
     let names = folder.names().map_err(Refused::Io)?;
@@ -241,7 +242,7 @@ fn walk_one(
     {
         match folder.stat(name) {
             Ok(stat) if beneath::kind(&stat) == FileType::Directory => {
-                coming.push(join(path, name))
+                pending.push(join(path, name))
             }
             Ok(_) => files.push(join(path, name)),
             Err(Refused::Io(cause)) => return Err(Refused::Io(cause)),
@@ -251,7 +252,7 @@ fn walk_one(
     Ok(())
 }
 
-/// What vanished while we walked is not there; what cannot be read is an error.
+/// A file that vanished during the walk does not exist; an unreadable one is an error.
 fn gone(refused: Refused, path: &[u8]) -> Result<(), Error> {
     match refused {
         Refused::Io(cause) => Err(Error::Unreadable {

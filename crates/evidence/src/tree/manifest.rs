@@ -8,23 +8,23 @@ use crate::escape::{escape, push_hexadecimal};
 
 const HEADER: &str = "gatewright tree 1";
 
-/// What a line speaks of.
+/// What a line describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EntryKind {
     File,
-    /// A file that may be executed.
+    /// An executable file.
     Program,
-    /// A symbolic link; its hash is that of the path it holds.
+    /// A symbolic link; its hash is that of its target.
     Link,
-    /// A nested repository that the outer one tracks; its hash is that of the commit's name.
+    /// A tracked nested repository; its hash is that of the commit's name.
     Commit,
-    /// Ignore rules that lie outside the tree.
+    /// Ignore rules outside of the tree.
     Rules,
-    /// Neither file nor link: a pipe, say.
+    /// Neither a file nor a link, such as a pipe.
     Other,
 }
 
-impl Kind {
+impl EntryKind {
     fn word(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -38,14 +38,14 @@ impl Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Line {
+pub struct ManifestLine {
     path: String,
-    kind: Kind,
+    kind: EntryKind,
     hash: Hash,
 }
 
-impl Line {
-    pub fn new(kind: Kind, hash: Hash, path: &[u8]) -> Self {
+impl ManifestLine {
+    pub fn new(kind: EntryKind, hash: Hash, path: &[u8]) -> Self {
         Self {
             path: escape(path),
             kind,
@@ -54,11 +54,11 @@ impl Line {
     }
 }
 
-pub fn write(mut lines: Vec<Line>) -> Vec<u8> {
+pub fn write(mut lines: Vec<ManifestLine>) -> Vec<u8> {
     lines.sort();
     lines.dedup();
     let mut manifest = format!("{HEADER}\n");
-    for Line { path, kind, hash } in lines {
+    for ManifestLine { path, kind, hash } in lines {
         manifest.push_str(kind.word());
         manifest.push(' ');
         push_hexadecimal(&mut manifest, &hash.0);
@@ -69,7 +69,7 @@ pub fn write(mut lines: Vec<Line>) -> Vec<u8> {
     manifest.into_bytes()
 }
 
-/// The paths in which two manifests differ, sorted; `None` if one of them is no manifest.
+/// The paths that differ between two manifests, sorted; `None` if one of them is not a manifest.
 pub fn changed(old: &[u8], new: &[u8]) -> Option<Vec<String>> {
     let (old, new) = (read(old)?, read(new)?);
     let differs = |path: &&&str| old.get(**path) != new.get(**path);
@@ -84,7 +84,7 @@ pub fn changed(old: &[u8], new: &[u8]) -> Option<Vec<String>> {
     Some(paths.into_iter().map(String::from).collect())
 }
 
-/// For each path, its kinds and hashes as they stand there.
+/// For each path, its kinds and hashes in the manifest.
 fn read(manifest: &[u8]) -> Option<BTreeMap<&str, Vec<&str>>> {
     let mut lines = std::str::from_utf8(manifest).ok()?.lines();
     if lines.next() != Some(HEADER) {

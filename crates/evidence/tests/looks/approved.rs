@@ -74,7 +74,7 @@ fn an_agent_s_words_are_not_filled_in() {
 #[test]
 fn nothing_is_run_that_was_not_approved_as_it_is() {
     let mut world = world();
-    assert!(outcome(&world).contains("which nobody has left yet"));
+    assert!(outcome(&world).contains("which does not exist yet"));
     let first = world.capture("plan", &plan(r#"["uname -s"]"#));
     assert!(outcome(&world).contains("which nobody has approved yet"));
     world.approve("plan", first);
@@ -220,7 +220,7 @@ fn ordinary_test_commands_are_not_refused() {
         let world = approved(&format!("[\"{line}\", \"no-such-program-at-all\"]"));
         let outcome = outcome(&world);
         assert!(
-            outcome.contains(" was not found") || outcome.contains(" is not there"),
+            outcome.contains(" was not found") || outcome.contains(" does not exist"),
             "{line}: {outcome}"
         );
     }

@@ -1,7 +1,7 @@
 //! Artifacts: each refusal with what the worker is told, and each right thing that passes.
 
 use engine::{Format, Seen, Source};
-use evidence::{Error, Given};
+use evidence::{Error, GivenArtifact};
 
 use crate::world::{World, artifact_name, outcome_field};
 
@@ -35,7 +35,7 @@ fn check_each(mut world: World, cases: &[(&str, &str)]) {
         check(&world, expected);
         world.given.insert(
             artifact_name("left"),
-            Given::Bytes(content.as_bytes().to_vec()),
+            GivenArtifact::Bytes(content.as_bytes().to_vec()),
         );
         check(&world, expected);
         world.given.clear();
@@ -85,7 +85,7 @@ fn a_bundle_has_front_matter_with_its_fields() {
             ),
             (
                 "# Text\n",
-                "invalid: has no front matter; begin it with a line `---`",
+                "invalid: has no front matter; start it with a line `---`",
             ),
             ("status: PASS\n---\n", "invalid: has no front matter"),
             (
@@ -203,7 +203,7 @@ fn json_is_an_object_with_its_fields() {
             ),
             (
                 r#"{"summary": "x", "status": "rejected", "status": "approved"}"#,
-                "invalid: the key `status` stands twice",
+                "invalid: the key `status` appears twice",
             ),
             (r#"["approved"]"#, "invalid: it is a list; write an object"),
             (r#""approved""#, "invalid: it is a text; write an object"),
@@ -256,7 +256,7 @@ fn json_is_held_against_its_schema() {
                 "{}",
                 "invalid: at the top: \"score\" is a required property",
             ),
-            ("[]", "invalid: not as its schema wants it"),
+            ("[]", "invalid: does not match its schema"),
             (&hostile_name, "invalid: at `/name`"),
         ],
     );
@@ -403,7 +403,7 @@ fn a_person_s_file_may_lie_anywhere_but_is_a_file() {
     let given = world.outside().join("given.md");
     world
         .given
-        .insert(artifact_name("left"), Given::File(given.clone()));
+        .insert(artifact_name("left"), GivenArtifact::File(given.clone()));
     let error = world.see("left").unwrap_err();
     assert!(error.to_string().contains("given.md"), "{error}");
     std::fs::write(
@@ -414,7 +414,7 @@ fn a_person_s_file_may_lie_anywhere_but_is_a_file() {
     check(&world, "valid: PASS");
     world
         .given
-        .insert(artifact_name("left"), Given::File(world.outside()));
+        .insert(artifact_name("left"), GivenArtifact::File(world.outside()));
     check(&world, "invalid: is not a file");
 }
 

@@ -107,7 +107,7 @@ fn questions_are_texts_or_objects() {
         ),
         (
             r#"{"signal": {"questions": [{"id": "q2", "question": "?"}, "Why?"]}}"#,
-            Err("`q2` of `signal.questions` stands twice"),
+            Err("`q2` of `signal.questions` appears twice"),
         ),
         ("{", Err("not valid JSON")),
     ]);

@@ -98,7 +98,7 @@ fn a_reason_is_short_and_printable_whatever_was_written() {
         panic!("it was valid")
     };
     assert!(
-        reason.contains("stands twice") || reason.contains("not valid JSON"),
+        reason.contains("appears twice") || reason.contains("not valid JSON"),
         "{reason}"
     );
     assert!(

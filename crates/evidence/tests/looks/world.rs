@@ -13,7 +13,7 @@ use engine::{
 };
 use evidence::check::{CheckEnvironment, Ran};
 use evidence::tree::Tree;
-use evidence::{Error, Given, Looked, Looking, Project};
+use evidence::{Error, GivenArtifact, LookContext, Looked, Project};
 use tempfile::TempDir;
 
 pub const STAGE: &str = "checking";
@@ -24,7 +24,7 @@ pub struct World {
     pub run: Run,
     pub contents: BTreeMap<Hash, Vec<u8>>,
     pub secrets: Vec<String>,
-    pub given: BTreeMap<ArtifactName, Given>,
+    pub given: BTreeMap<ArtifactName, GivenArtifact>,
     pub reply: Option<String>,
     pub caches: bool,
 }
@@ -250,11 +250,11 @@ impl World {
         })
     }
 
-    pub fn looking<T>(&self, from: &Path, then: impl FnOnce(&Looking<'_>) -> T) -> T {
+    pub fn looking<T>(&self, from: &Path, then: impl FnOnce(&LookContext<'_>) -> T) -> T {
         let pipeline = Pipeline::from_cache(self.definition.clone());
         let project = Project::find(from).unwrap();
         let cache = self.outside().join("cache");
-        then(&Looking {
+        then(&LookContext {
             pipeline: &pipeline,
             run: &self.run,
             project: &project,

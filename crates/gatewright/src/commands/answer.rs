@@ -7,7 +7,7 @@ use runtime::answers::{answered, chosen, questions};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::idempotency::{self, Command};
+use runtime::idempotency::{self, KeyedCommand};
 use runtime::person_only;
 use runtime::transact::{self};
 use runtime::workspace::{OpenRun, Workspace};
@@ -89,10 +89,10 @@ impl Answer {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, run)?;
         let given = self.answers.iter();
-        let command = Command::new("answer")
+        let command = KeyedCommand::new("answer")
             .with_all("choice", choice.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
-        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
+        let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
             Some(choice) => chosen(opened, choice, at),
             None => answered(workspace, opened, &self.answers),
@@ -114,7 +114,7 @@ impl Answer {
         let twice = self.answers.iter().find(|(id, _)| !seen.insert(id));
         match twice {
             Some((id, _)) => {
-                Err(Failure::usage(format!("--answer {id} is there twice")).hint("write it once"))
+                Err(Failure::usage(format!("--answer {id} is given twice")).hint("write it once"))
             }
             None => Ok(()),
         }
@@ -135,7 +135,7 @@ fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
 fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_reading(context)?;
     let stored = find_run::find(&workspace, run)?;
-    person_only::persons(context, "answer", Held::Nobody)?;
+    person_only::require_person(context, "answer", Held::Nobody)?;
     let opened = workspace.opened(stored)?;
     let questions = questions(&workspace, &opened)?.unwrap_or_default();
     let json = || {

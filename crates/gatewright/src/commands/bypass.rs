@@ -5,7 +5,7 @@ use runtime::clock;
 use runtime::context::Context;
 use runtime::duration;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
+use runtime::idempotency::KeyedCommand;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::reset::given_reason;
@@ -66,7 +66,7 @@ impl Bypass {
         let run = self.of.run.as_deref();
         let reason = self.reason.as_deref().unwrap_or_default();
         given_reason("bypass", reason)?;
-        let command = Command::new("bypass")
+        let command = KeyedCommand::new("bypass")
             .with("for", time.0)
             .with("reason", reason);
         let lost = |_: &Workspace<'_>, _: &OpenRun| {
@@ -85,7 +85,7 @@ impl Bypass {
 
     fn end(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
-        let command = Command::new("bypass").with("end", true);
+        let command = KeyedCommand::new("bypass").with("end", true);
         act(context, output, run, &self.writing, &command, |_, _| {
             let reason = self
                 .reason

@@ -3,8 +3,8 @@
 use engine::{Happening, PersonEvent};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
-use runtime::no_way_back;
+use runtime::idempotency::KeyedCommand;
+use runtime::irreversible;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::reset::given_reason;
@@ -29,8 +29,8 @@ impl Cancel {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
-        let command = Command::new("cancel").with("reason", &self.reason);
-        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(no_way_back::by_cancel(opened));
+        let command = KeyedCommand::new("cancel").with("reason", &self.reason);
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(irreversible::cancel_warning(opened));
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let reason = self.reason.clone();
             Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())

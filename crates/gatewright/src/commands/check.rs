@@ -4,8 +4,8 @@ use engine::Commands;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::idempotency::{self, Command};
-use runtime::run_check::{Watch, check};
+use runtime::idempotency::{self, KeyedCommand};
+use runtime::run_check::{CheckWatch, check};
 use runtime::workspace::{OpenRun, Workspace};
 use views::Style;
 
@@ -31,16 +31,16 @@ impl Check {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
-        let command = Command::new("check");
-        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
+        let command = KeyedCommand::new("check");
+        let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         let opened = workspace.opened(stored)?;
         if output.is_talking_to_a_person()
             && let Some(line) = running(&opened)
         {
             output.say_in(Style::Dim, &line);
         }
-        let watch = Watch::by_us(&opened)?;
-        let decided = check(&mut workspace, opened, (&key, &watch))?;
+        let watch = CheckWatch::by_us(&opened)?;
+        let decided = check(&mut workspace, opened, &key, &watch)?;
         report::tell(&decided, output)
     }
 }

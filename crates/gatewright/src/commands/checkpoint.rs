@@ -3,7 +3,7 @@
 use engine::{CheckpointName, Happening, PersonEvent};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
+use runtime::idempotency::KeyedCommand;
 
 use crate::arguments::Writing;
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ fn parse_name(text: &str) -> Result<CheckpointName, String> {
 
 impl Checkpoint {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let command = Command::new("checkpoint").with("name", &self.name);
+        let command = KeyedCommand::new("checkpoint").with("name", &self.name);
         let run = Some(self.run.as_str());
         act(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::Person(PersonEvent::CheckpointAsked {

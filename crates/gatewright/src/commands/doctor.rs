@@ -25,7 +25,7 @@ pub struct Doctor {
 
 impl Doctor {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "doctor", Held::Nobody)?;
+        person_only::require_person(context, "doctor", Held::Nobody)?;
         let trial = if self.live {
             Trial::WithHost
         } else {

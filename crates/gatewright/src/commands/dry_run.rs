@@ -9,7 +9,7 @@ use evidence::Project;
 use hosts::Program;
 use language::Sources;
 use runtime::context::Context;
-use runtime::definition::{self, Place, Trouble};
+use runtime::definition::{self, DefinitionError, Place};
 use runtime::failure::Failure;
 use runtime::runners::{self, Member};
 use runtime::workspace::Workspace;
@@ -51,24 +51,24 @@ impl DryRun {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match self.planned(context, output) {
             Ok(exit) => Ok(exit),
-            Err(Trouble::Failed(failure)) => Err(failure),
-            Err(Trouble::Rejected { text, problems }) => {
+            Err(DefinitionError::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Rejected { text, problems }) => {
                 output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                 Ok(Exit::No)
             }
         }
     }
 
-    fn planned(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+    fn planned(&self, context: &Context, output: &mut Output) -> Result<Exit, DefinitionError> {
         let drive = self.driving.request();
-        let mut workspace = Workspace::if_there(context)?;
+        let mut workspace = Workspace::if_exists(context)?;
         let project = match &workspace {
             Some(workspace) => workspace.project()?.clone(),
             None => Project::find(&context.folder).map_err(Failure::from)?,
         };
-        let word = &start_run::meant(context, &project, &self.pipeline)?;
+        let word = &start_run::installed_path(context, &project, &self.pipeline)?;
         let sources = start_run::sources(context, &project, word)?;
-        let compiled = definition::compile_for(&sources, drive.usual_runner())?;
+        let compiled = definition::compile_for(&sources, drive.default_runner())?;
         let (pipeline, mut missing) = (&compiled.pipeline, Vec::new());
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
@@ -85,7 +85,7 @@ impl DryRun {
         if let Trust::Untrusted(why) = &trust {
             missing.push(why.raw().to_owned());
         }
-        let members = runners::members(pipeline.definition(), drive.usual_runner());
+        let members = runners::members(pipeline.definition(), drive.default_runner());
         let wanted = programs::ProgramQuery {
             pipeline,
             run: run.as_ref(),

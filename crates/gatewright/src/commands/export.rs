@@ -53,7 +53,7 @@ fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
 
 impl Export {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "export", Held::Nobody)?;
+        person_only::require_person(context, "export", Held::Nobody)?;
         if self.format == Some(ExportFormat::Md) && output.format() == Format::Json {
             return Err(
                 Failure::usage("--format md and --json cannot be combined").hint("remove --json")

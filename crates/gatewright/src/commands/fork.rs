@@ -3,7 +3,7 @@
 use engine::{Reply, RunId};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::{self, Command};
+use runtime::idempotency::{self, KeyedCommand};
 use runtime::person_only;
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, find_run, ids, saved_env, view_files};
@@ -38,14 +38,14 @@ impl Fork {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
-        person_only::persons(context, "fork", engine::held(&stored.run))?;
+        person_only::require_person(context, "fork", engine::held(&stored.run))?;
         let opened = workspace.opened(stored)?;
-        let command = Command::new("fork")
+        let command = KeyedCommand::new("fork")
             .with("run", &opened.run().id)
             .with("at", &self.at)
             .with_all("id", self.id.iter().map(ToString::to_string));
         let (key, earlier) =
-            idempotency::of_beginning(&workspace, self.writing.key.as_ref(), &command)?;
+            idempotency::start_key(&workspace, self.writing.key.as_ref(), &command)?;
         if let Some(earlier) = earlier {
             output.say("a command with this key ran before: nothing was changed");
             // A power cut may have happened right after the run was stored.
@@ -70,7 +70,7 @@ impl Fork {
         let by = workspace.context.who();
         let decision = engine::fork(pipeline, &state, entry, &id, clock::now(), &by);
         if let Reply::Refuse(refusal) = &decision.reply {
-            return Err(Failure::no(views::refusal(refusal)));
+            return Err(Failure::refused(views::refusal(refusal)));
         }
         let hash = state.definition;
         let files = workspace
@@ -96,9 +96,9 @@ impl Fork {
 
 /// The checks of a fork use the search path of its origin.
 fn search_alike(workspace: &Workspace<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
-    saved_env::keep_alike(&workspace.state, origin, fork)?;
+    saved_env::copy(&workspace.state, origin, fork)?;
     match workspace.state.search_path(origin) {
-        Some(search) => workspace.state.keep_search_path(fork, &search),
+        Some(search) => workspace.state.save_search_path(fork, &search),
         None => Ok(()),
     }
 }

@@ -30,7 +30,7 @@ impl Gc {
         let age = self.older_than.0.saturating_mul(1_000);
         let before = Time(clock::now().0.saturating_sub(age));
         let (going, held) = going(context, before)?;
-        person_only::persons(context, "gc", held)?;
+        person_only::require_person(context, "gc", held)?;
         if self.dry_run {
             show(output, &going)
         } else {
@@ -42,7 +42,7 @@ impl Gc {
 
 /// The runs to delete, and whether a session holds one of them.
 fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Failure> {
-    let Some(workspace) = Workspace::if_there(context)? else {
+    let Some(workspace) = Workspace::if_exists(context)? else {
         return Ok((Vec::new(), Held::Nobody));
     };
     let mut going = workspace.store.runs(None)?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use engine::{Pipeline, Run};
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use runtime::{find_run, start_run};
@@ -52,8 +52,8 @@ impl Graph {
         let (pipeline, run) = match (&self.pipeline, &self.run) {
             (Some(word), _) => match find(context, word) {
                 Ok(pipeline) => (Rc::new(pipeline), None),
-                Err(Trouble::Failed(failure)) => return Err(failure),
-                Err(Trouble::Rejected { text, problems }) => {
+                Err(DefinitionError::Failed(failure)) => return Err(failure),
+                Err(DefinitionError::Rejected { text, problems }) => {
                     output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                     return Ok(Exit::No);
                 }
@@ -88,7 +88,7 @@ impl Graph {
     }
 }
 
-fn find(context: &Context, word: &str) -> Result<Pipeline, Trouble> {
+fn find(context: &Context, word: &str) -> Result<Pipeline, DefinitionError> {
     let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
     let sources = start_run::sources(context, &project, word)?;
     Ok(definition::compile(&sources)?.pipeline)

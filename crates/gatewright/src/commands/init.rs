@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use engine::{Held, Who};
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
 use runtime::person_only;
@@ -56,8 +56,8 @@ impl Init {
         };
         match done {
             Ok(exit) => Ok(exit),
-            Err(Trouble::Failed(failure)) => Err(failure),
-            Err(Trouble::Rejected { text, problems }) => {
+            Err(DefinitionError::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Rejected { text, problems }) => {
                 output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                 Ok(Exit::No)
             }
@@ -76,7 +76,7 @@ impl Init {
         }
     }
 
-    fn install(&self, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+    fn install(&self, context: &Context, output: &mut Output) -> Result<Exit, DefinitionError> {
         let mut request = self.request();
         refuse_agents(context, &request)?;
         self.choose(context, output, &mut request)?;
@@ -91,7 +91,7 @@ impl Init {
         // Another process may have changed the files while the person read the plan.
         let now = install::prepare(context, &request)?;
         if !now.is_same(&shown) && !now.is_done() && !self.yes {
-            let failure = Failure::no("the files changed while you were reading");
+            let failure = Failure::refused("the files changed while you were reading");
             return Err(failure.hint("retry: `gatewright init`").into());
         }
         now.perform()?;
@@ -127,7 +127,7 @@ impl Init {
         match (self.yes, context.who()) {
             (true, _) => Ok(()),
             (false, Who::Person(_)) => asked(output),
-            (false, _) => Err(Failure::no(
+            (false, _) => Err(Failure::refused(
                 "nothing was written, because there is no terminal to confirm at",
             )
             .hint("type `gatewright init --yes`")),
@@ -139,7 +139,7 @@ impl Init {
         context: &Context,
         output: &mut Output,
         folder: &std::path::Path,
-    ) -> Result<Exit, Trouble> {
+    ) -> Result<Exit, DefinitionError> {
         let state = context.state()?;
         let project = install::project(context, &state)?;
         let word = self.pipeline.as_deref().unwrap_or(pipeline::DEFAULT);
@@ -163,9 +163,9 @@ fn refuse_agents(context: &Context, request: &InstallRequest) -> Result<(), Fail
     if is_installed(context, &state, request)? {
         let held = match request.target {
             HooksTarget::User => Held::Nobody,
-            HooksTarget::Local | HooksTarget::Shared => person_only::held_here(context)?,
+            HooksTarget::Local | HooksTarget::Shared => person_only::session_holds_a_run(context)?,
         };
-        person_only::persons(context, "init", held)
+        person_only::require_person(context, "init", held)
     } else {
         Ok(())
     }
@@ -192,7 +192,7 @@ fn asked(output: &mut Output) -> Result<(), Failure> {
     output.mutter("Do this? [y/N] ");
     match typed().as_str() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::no("nothing was written")),
+        _ => Err(Failure::refused("nothing was written")),
     }
 }
 

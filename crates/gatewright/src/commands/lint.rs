@@ -3,7 +3,7 @@
 use engine::Severity;
 use language::Diagnostic;
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::start_run;
@@ -75,7 +75,7 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
     let project = evidence::Project::find(&context.folder)?;
     let sources = match file {
         "-" => definition::read_input(std::io::stdin().lock(), &context.folder)
-            .and_then(|read| Ok(group_members::settled(read, &project.root)?)),
+            .and_then(|read| Ok(group_members::with_members(read, &project.root)?)),
         word => start_run::sources(context, &project, word),
     };
     let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
@@ -89,12 +89,12 @@ fn lint(file: &str, context: &Context) -> Result<Linted, Failure> {
                 problems: compiled.warnings,
             })
         }
-        Err(Trouble::Rejected { text, problems }) => Ok(Linted {
+        Err(DefinitionError::Rejected { text, problems }) => Ok(Linted {
             file,
             text,
             problems,
         }),
-        Err(Trouble::Failed(failure)) => Err(failure),
+        Err(DefinitionError::Failed(failure)) => Err(failure),
     }
 }
 

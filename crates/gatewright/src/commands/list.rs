@@ -29,7 +29,7 @@ impl List {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut unreadable = Vec::new();
         let mut hidden = 0;
-        let rows = match Workspace::if_there(context)? {
+        let rows = match Workspace::if_exists(context)? {
             Some(mut workspace) => {
                 let summaries = self.summaries(&workspace)?;
                 let shown = |run: &&RunSummary| self.all || find_run::is_active(run);

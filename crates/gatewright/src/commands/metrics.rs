@@ -42,7 +42,7 @@ impl Metrics {
         let now = clock::now();
         let since = self.since.map(|since| earlier(now, since));
         let (mut figures, mut unreadable) = (Figures::default(), Vec::new());
-        if let Some(mut workspace) = Workspace::if_there(context)? {
+        if let Some(mut workspace) = Workspace::if_exists(context)? {
             let mut pipelines = BTreeMap::new();
             for summary in self.summaries(&workspace, since)? {
                 match of_run(&mut workspace, &mut pipelines, &summary, now) {

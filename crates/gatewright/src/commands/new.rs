@@ -6,7 +6,7 @@ use engine::PipelineName;
 use hosts::Program;
 use language::{Sources, builtin, template};
 use runtime::context::Context;
-use runtime::definition::{self, ENDINGS, Place, Trouble};
+use runtime::definition::{self, DefinitionError, ENDINGS, Place};
 use runtime::failure::Failure;
 use runtime::project_files::PROJECT_FOLDER;
 use runtime::start_run;
@@ -53,20 +53,25 @@ impl New {
         };
         match self.begin(name, context, output) {
             Ok(exit) => Ok(exit),
-            Err(Trouble::Failed(failure)) => Err(failure),
-            Err(Trouble::Rejected { text, problems }) => {
+            Err(DefinitionError::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Rejected { text, problems }) => {
                 output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                 Ok(Exit::No)
             }
         }
     }
 
-    fn begin(&self, word: &str, context: &Context, output: &mut Output) -> Result<Exit, Trouble> {
+    fn begin(
+        &self,
+        word: &str,
+        context: &Context,
+        output: &mut Output,
+    ) -> Result<Exit, DefinitionError> {
         let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
         let name = free_name(word, &project.root)?;
         let made = match &self.from {
             Some(from) => {
-                let meant = start_run::meant(context, &project, from)?;
+                let meant = start_run::installed_path(context, &project, from)?;
                 copied(&meant, &name, context, &project.root)?
             }
             None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
@@ -88,7 +93,7 @@ fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
         Failure::usage(format!("'{word}' is not a valid pipeline name ({problem})"))
     })?;
     if builtin::find(word).is_some() {
-        let failure = Failure::no(format!("{name} is a built-in pipeline"));
+        let failure = Failure::refused(format!("{name} is a built-in pipeline"));
         return Err(failure.hint(format!("type `gatewright new my-{name} --from {name}`")));
     }
     let paths = ENDINGS.map(|ending| format!("{PROJECT_FOLDER}/{name}.{ending}"));
@@ -97,14 +102,14 @@ fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
         .find(|path| root.join(path).symlink_metadata().is_ok())
     {
         Some(taken) => {
-            let failure = Failure::no(format!("{taken} already exists"));
+            let failure = Failure::refused(format!("{taken} already exists"));
             Err(failure.hint("choose another name, or edit that file"))
         }
         None => Ok(name),
     }
 }
 
-fn from_template(word: &str, name: &PipelineName) -> Result<Made, Trouble> {
+fn from_template(word: &str, name: &PipelineName) -> Result<Made, DefinitionError> {
     let Some(template) = template::find(word) else {
         let failure = Failure::not_found(format!("there is no template '{word}'"));
         let names = || template::all().iter().map(|template| template.name);
@@ -126,11 +131,11 @@ fn copied(
     name: &PipelineName,
     context: &Context,
     root: &Path,
-) -> Result<Made, Trouble> {
+) -> Result<Made, DefinitionError> {
     let place = definition::place(word, &context.folder, root)?;
     let original = definition::find(word, &context.folder, root)?;
     let sources = language::renamed(&original, name).ok_or_else(|| {
-        Failure::no(format!(
+        Failure::refused(format!(
             "{word} is not a pipeline definition, or has no name"
         ))
         .hint(format!("`gatewright lint {word}` shows what is wrong"))
@@ -149,7 +154,7 @@ fn copied(
 }
 
 /// A definition that compiles, with scenarios for each of its transitions.
-fn with_generated(sources: Sources) -> Result<Made, Trouble> {
+fn with_generated(sources: Sources) -> Result<Made, DefinitionError> {
     let pipeline = definition::compile(&sources)?.pipeline;
     let host = Program::DEFAULT.host_name();
     let scenarios = scenario::generate(&pipeline, &sources.main.name, &host).text;
@@ -186,7 +191,8 @@ fn missing<'a>(
             None => missing.push(file),
             Some(present) if present == file.1 => {}
             Some(_) => {
-                let failure = Failure::no(format!("{} already exists with other content", file.0));
+                let failure =
+                    Failure::refused(format!("{} already exists with other content", file.0));
                 return Err(
                     failure.hint("nothing was written; rename the file, or choose another name")
                 );

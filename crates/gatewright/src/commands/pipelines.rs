@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use language::Sources;
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::start_run;
 use serde_json::json;
@@ -31,7 +31,7 @@ impl Pipelines {
         let project = evidence::Project::find(&context.folder)?;
         match &self.name {
             Some(name) => {
-                let meant = start_run::meant(context, &project, name)?;
+                let meant = start_run::installed_path(context, &project, name)?;
                 self.show(&meant, context, &project.root, output)?;
             }
             None => list(&project.root, output)?,
@@ -58,8 +58,10 @@ impl Pipelines {
 
 fn sources(name: &str, context: &Context, root: &Path) -> Result<Sources, Failure> {
     definition::find(name, &context.folder, root).map_err(|trouble| match trouble {
-        Trouble::Failed(failure) => failure,
-        Trouble::Rejected { .. } => Failure::no(format!("{name} is too large for a definition")),
+        DefinitionError::Failed(failure) => failure,
+        DefinitionError::Rejected { .. } => {
+            Failure::refused(format!("{name} is too large for a definition"))
+        }
     })
 }
 
@@ -78,7 +80,7 @@ fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> R
     all.insert(0, (&main, &sources.main.bytes));
     let taken = all.iter().map(|(path, _)| folder.join(path));
     if let Some(taken) = taken.into_iter().find(|path| path.exists()) {
-        let failure = Failure::no(format!("{} already exists", taken.display()));
+        let failure = Failure::refused(format!("{} already exists", taken.display()));
         return Err(failure.hint("choose another folder"));
     }
     for (path, bytes) in &all {

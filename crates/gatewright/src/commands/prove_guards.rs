@@ -2,7 +2,7 @@
 
 use engine::Held;
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::person_only;
 
@@ -27,7 +27,7 @@ pub struct ProveGuards {
 
 impl ProveGuards {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "prove-guards", Held::Nobody)?;
+        person_only::require_person(context, "prove-guards", Held::Nobody)?;
         let words = self.words(context)?;
         let mut proofs = Vec::new();
         for word in &words {
@@ -36,8 +36,8 @@ impl ProveGuards {
                     self.tell(&proof, output)?;
                     proofs.push(proof);
                 }
-                Err(Trouble::Failed(failure)) => return Err(failure),
-                Err(Trouble::Rejected { text, problems }) => {
+                Err(DefinitionError::Failed(failure)) => return Err(failure),
+                Err(DefinitionError::Rejected { text, problems }) => {
                     output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                     return Ok(Exit::No);
                 }

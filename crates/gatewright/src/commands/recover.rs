@@ -2,7 +2,7 @@
 
 use engine::{Driver, Held, Status};
 use runner::lease;
-use runner::recovery::{self, Left};
+use runner::recovery::{self, InterruptedWork};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
@@ -28,12 +28,12 @@ pub struct Recover {
 struct UnfinishedRun {
     opened: OpenRun,
     driver: Option<String>,
-    left: Vec<Left>,
+    left: Vec<InterruptedWork>,
 }
 
 impl Recover {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "recover", Held::Nobody)?;
+        person_only::require_person(context, "recover", Held::Nobody)?;
         let mut workspace = Workspace::for_reading(context)?;
         let runs = match &self.of.run {
             Some(word) => vec![find_run::find(&workspace, Some(word))?.run.id],
@@ -49,7 +49,7 @@ impl Recover {
                 continue;
             }
             let driver = lease::driver(workspace.store.lease(&run)?.as_ref());
-            let left = recovery::left(&workspace, &opened);
+            let left = recovery::interrupted(&workspace, &opened);
             found.push(UnfinishedRun {
                 opened,
                 driver,
@@ -88,9 +88,9 @@ impl UnfinishedRun {
         }
         let mut lines = vec![format!("{head}: no process drives it")];
         lines.extend(self.left.iter().map(|left| {
-            let Left {
+            let InterruptedWork {
                 dispatch,
-                how,
+                action,
                 alive,
                 ..
             } = left;
@@ -105,7 +105,7 @@ impl UnfinishedRun {
                 "  '{}' ({}): {}{alive}",
                 dispatch.agent,
                 dispatch.id,
-                how.told()
+                action.description()
             )
         }));
         lines.push(match status {
@@ -125,7 +125,7 @@ impl UnfinishedRun {
             json!({
                 "dispatch": left.dispatch.id.to_string(),
                 "agent": left.dispatch.agent.as_str(),
-                "then": left.how.told(),
+                "then": left.action.description(),
                 "alive": left.alive,
             })
         });

@@ -7,11 +7,11 @@ use engine::{
     AgentName, ArtifactName, Fact, Fault, Happening, Outcome, Reply, Rule, StepId, Usage, Work,
     WorkEvent,
 };
-use evidence::Given;
+use evidence::GivenArtifact;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::idempotency::{self, Command};
+use runtime::idempotency::{self, KeyedCommand};
 use runtime::transact::{self, Decided, Request};
 use runtime::workspace::{OpenRun, Workspace};
 
@@ -67,7 +67,7 @@ impl Report {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
-        let key = idempotency::of_run(
+        let key = idempotency::run_key(
             &workspace,
             &stored,
             self.writing.key.as_ref(),
@@ -92,10 +92,10 @@ impl Report {
         report::tell(&decided, output)
     }
 
-    fn command(&self) -> Command<'static> {
+    fn command(&self) -> KeyedCommand<'static> {
         let files = self.artifacts.iter();
         let files = files.map(|(name, file)| format!("{name}={}", file.display()));
-        Command::new("report")
+        KeyedCommand::new("report")
             .with_all("agent", self.agent.iter().map(ToString::to_string))
             .with_all("step", self.step.iter().map(ToString::to_string))
             .with_all("outcome", self.outcome.iter().map(ToString::to_string))
@@ -129,7 +129,7 @@ impl Report {
         match files.find(|(_, file)| !context.folder.join(file).exists()) {
             Some((name, file)) => {
                 let message = format!("there is no file {}", file.display());
-                Err(Failure::outside(message)
+                Err(Failure::environment(message)
                     .hint(format!("fix the path in --artifact {name}=FILE")))
             }
             None => Ok(()),
@@ -180,10 +180,10 @@ impl Report {
         }
     }
 
-    fn given(&self, context: &Context) -> BTreeMap<ArtifactName, Given> {
+    fn given(&self, context: &Context) -> BTreeMap<ArtifactName, GivenArtifact> {
         let files = self.artifacts.iter();
-        let given =
-            files.map(|(name, path)| (name.clone(), Given::File(context.folder.join(path))));
+        let given = files
+            .map(|(name, path)| (name.clone(), GivenArtifact::File(context.folder.join(path))));
         given.collect()
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use engine::{CheckpointName, Happening, PersonEvent, Run};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::{self, Command};
+use runtime::idempotency::{self, KeyedCommand};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{backup, find_run, transact};
 use store::{Key, StoredRun};
@@ -33,8 +33,8 @@ impl Reset {
         given_reason("reset", &self.reason)?;
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
-        let command = Command::new("reset").with("reason", &self.reason);
-        let key = idempotency::of_run(&workspace, &stored, self.writing.key.as_ref(), &command)?;
+        let command = KeyedCommand::new("reset").with("reason", &self.reason);
+        let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
             return report::tell(&decided, output);
         }
@@ -52,7 +52,7 @@ impl Reset {
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
         let (name, stored) = mark(&mut workspace, stored, &key)?;
         let run = stored.run.id.clone();
-        let backup = backup::keep(&workspace, &run, &name)?;
+        let backup = backup::write(&workspace, &run, &name)?;
         let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
         let exit = report::tell(&decided, output)?;
         if exit == Exit::Success {
@@ -79,7 +79,7 @@ fn lost(run: &Run) -> String {
 /// A person who overrides the course of a run must give a reason, for the history.
 pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
     if reason.trim().is_empty() {
-        Err(Failure::no(format!("a {what} needs a reason")).hint("add --reason TEXT"))
+        Err(Failure::refused(format!("a {what} needs a reason")).hint("add --reason TEXT"))
     } else {
         Ok(())
     }

@@ -3,7 +3,7 @@
 use engine::{CheckpointName, Happening, PersonEvent, RunId, StageName};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
+use runtime::idempotency::KeyedCommand;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend;
 
@@ -33,7 +33,7 @@ pub struct Restore {
 
 impl Restore {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let command = Command::new("restore")
+        let command = KeyedCommand::new("restore")
             .with("point", &self.point)
             .with("reason", &self.reason);
         let lost = |workspace: &Workspace<'_>, opened: &OpenRun| {

@@ -27,7 +27,7 @@ pub struct Resume {
 
 impl Resume {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "resume", Held::Nobody)?;
+        person_only::require_person(context, "resume", Held::Nobody)?;
         let workspace = Workspace::for_reading(context)?;
         let run = find_run::find(&workspace, self.of.run.as_deref())?.run.id;
         drop(workspace);

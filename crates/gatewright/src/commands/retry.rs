@@ -3,7 +3,7 @@
 use engine::{Happening, PersonEvent};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
+use runtime::idempotency::KeyedCommand;
 
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ pub struct Retry {
 impl Retry {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
-        let command = Command::new("retry");
+        let command = KeyedCommand::new("retry");
         act(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::Person(PersonEvent::RetryAsked).into())
         })

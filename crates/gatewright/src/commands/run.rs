@@ -2,10 +2,10 @@
 
 use engine::{Held, RunId};
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::person_only;
-use runtime::start_run::{Begun, Holder};
+use runtime::start_run::{Holder, Started};
 use runtime::workspace::Workspace;
 use views::Style;
 
@@ -33,7 +33,7 @@ pub struct Run {
 
 impl Run {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "run", Held::Nobody)?;
+        person_only::require_person(context, "run", Held::Nobody)?;
         if self.tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
             return Err(Failure::usage("several tasks start several runs")
                 .hint("use --id and --key with a single task"));
@@ -68,20 +68,22 @@ impl Run {
         task: &str,
     ) -> Result<Option<RunId>, Failure> {
         match self.begun(context, task) {
-            Ok(Begun::Run(opened) | Begun::Earlier(opened)) => Ok(Some(opened.run().id.clone())),
-            Ok(Begun::Refused(refusal)) => {
+            Ok(Started::Run(opened) | Started::Earlier(opened)) => {
+                Ok(Some(opened.run().id.clone()))
+            }
+            Ok(Started::Refused(refusal)) => {
                 output.say_in(Style::Bad, &views::refusal(&refusal));
                 Ok(None)
             }
-            Err(Trouble::Failed(failure)) => Err(failure),
-            Err(Trouble::Rejected { text, problems }) => {
+            Err(DefinitionError::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Rejected { text, problems }) => {
                 output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                 Ok(None)
             }
         }
     }
 
-    fn begun(&self, context: &Context, task: &str) -> Result<Begun, Trouble> {
+    fn begun(&self, context: &Context, task: &str) -> Result<Started, DefinitionError> {
         let mut workspace = Workspace::for_writing(context)?;
         self.new.start(
             &mut workspace,

@@ -3,8 +3,8 @@
 use engine::{Happening, Outcome, PersonEvent};
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::idempotency::Command;
-use runtime::no_way_back;
+use runtime::idempotency::KeyedCommand;
+use runtime::irreversible;
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::arguments::{OfRun, Writing};
@@ -34,10 +34,10 @@ pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
 impl Skip {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
-        let command = Command::new("skip")
+        let command = KeyedCommand::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(no_way_back::by_skip(opened));
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(irreversible::skip_warning(opened));
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::Person(PersonEvent::SkipAsked { outcome, reason }).into())

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use engine::{ParamName, RunId, Step};
 use evidence::{Project, process};
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
-use runtime::file_lock::PATIENCE;
-use runtime::idempotency::{self, Command};
-use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::file_lock::LOCK_TIMEOUT;
+use runtime::idempotency::{self, KeyedCommand};
+use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{params, session_run, task_graph_file};
 use views::Style;
@@ -81,24 +81,24 @@ pub fn parse_id(text: &str) -> Result<RunId, String> {
 impl Start {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match self.started(context) {
-            Ok(Begun::Run(opened)) => tell_begun(&opened, output),
-            Ok(Begun::Earlier(opened)) => {
+            Ok(Started::Run(opened)) => tell_begun(&opened, output),
+            Ok(Started::Earlier(opened)) => {
                 output.say("a command with this key ran before: nothing was changed");
                 tell_begun(&opened, output)
             }
-            Ok(Begun::Refused(refusal)) => {
+            Ok(Started::Refused(refusal)) => {
                 output.say_in(Style::Bad, &views::refusal(&refusal));
                 Ok(Exit::No)
             }
-            Err(Trouble::Failed(failure)) => Err(failure),
-            Err(Trouble::Rejected { text, problems }) => {
+            Err(DefinitionError::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Rejected { text, problems }) => {
                 output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                 Ok(Exit::No)
             }
         }
     }
 
-    fn started(&self, context: &Context) -> Result<Begun, Trouble> {
+    fn started(&self, context: &Context) -> Result<Started, DefinitionError> {
         let holder = match (self.by_hand, self.queue) {
             (true, _) => Holder::Hand,
             (false, true) => Holder::Headless,
@@ -122,15 +122,16 @@ impl Start {
 
     /// The session that typed the command. Errors in the pipeline come first, before anything is
     /// created.
-    fn session(&self, context: &Context) -> Result<Holder, Trouble> {
+    fn session(&self, context: &Context) -> Result<Holder, DefinitionError> {
         let project = Project::find(&context.folder).map_err(Failure::from)?;
         definition::compile(&start_run::sources(context, &project, &self.new.pipeline)?)?;
         let environment = &context.environment;
         let (Some(session), Some(program)) =
             (environment.session.clone(), environment.session_program())
         else {
-            let failure =
-                Failure::no("a guarded run needs a session of Claude Code, and this is not one");
+            let failure = Failure::refused(
+                "a guarded run needs a session of Claude Code, and this is not one",
+            );
             return Err(failure
                 .hint("start it inside Claude Code, or add --by-hand")
                 .into());
@@ -138,7 +139,7 @@ impl Start {
         if let Some(run) = session_run::of_session(context, &session)? {
             let message =
                 format!("this session already holds {run}, and a session holds one run at a time");
-            return Err(Failure::no(message)
+            return Err(Failure::refused(message)
                 .hint(format!("`gatewright next {run}` shows what comes next"))
                 .into());
         }
@@ -158,16 +159,16 @@ impl NewRunArguments {
         workspace: &mut Workspace<'_>,
         task: &str,
         mode: StartMode,
-    ) -> Result<Begun, Trouble> {
+    ) -> Result<Started, DefinitionError> {
         let task = task::read(task)?;
-        let (key, earlier) = idempotency::of_beginning(
+        let (key, earlier) = idempotency::start_key(
             workspace,
             self.writing.key.as_ref(),
             &self.command(&task, mode.queued),
         )?;
         if let Some(earlier) = earlier {
             let OpenRun { stored, pipeline } = workspace.opened(earlier)?;
-            return Ok(Begun::Earlier(start_run::settled(
+            return Ok(Started::Earlier(start_run::complete_start(
                 workspace, stored, pipeline,
             )?));
         }
@@ -178,7 +179,7 @@ impl NewRunArguments {
             steps: self.steps(workspace.context)?,
             id: self.id.clone(),
             queued: mode.queued,
-            patience: PATIENCE,
+            patience: LOCK_TIMEOUT,
             by: workspace.context.who(),
             holder: mode.holder,
             drive: self.driving.request(),
@@ -186,10 +187,10 @@ impl NewRunArguments {
         start_run::start(workspace, starting, &key)
     }
 
-    fn command(&self, task: &str, queued: bool) -> Command<'static> {
+    fn command(&self, task: &str, queued: bool) -> KeyedCommand<'static> {
         let params = self.params.iter();
         let steps = self.steps.iter();
-        Command::new("start")
+        KeyedCommand::new("start")
             .with("pipeline", &self.pipeline)
             .with("task", task)
             .with_all(

@@ -46,7 +46,7 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
     let state = context.state()?;
     let enrolled = enrolment::of_session(&state, &session)
         .map_err(Failure::file("read from", state.folder()))?;
-    let (Some(enrolled), Some(mut workspace)) = (enrolled, Workspace::if_there(context)?) else {
+    let (Some(enrolled), Some(mut workspace)) = (enrolled, Workspace::if_exists(context)?) else {
         return Ok(None);
     };
     match workspace.read(&enrolled.run) {

@@ -8,7 +8,7 @@ use engine::PipelineName;
 use hosts::Program;
 use language::{MOST_BYTES, Sources};
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::{project_files, start_run};
 use scenario::{File, Folder, Generated, NoFolder, Report};
@@ -135,7 +135,7 @@ fn read(path: &Path, name: &str) -> Result<File, Failure> {
     }
     if metadata.len() > MOST_BYTES as u64 {
         let size = metadata.len();
-        let failure = Failure::no(format!(
+        let failure = Failure::refused(format!(
             "{name} has {size} bytes, and the limit is {MOST_BYTES}"
         ));
         return Err(failure.hint("split it into several files"));
@@ -144,7 +144,7 @@ fn read(path: &Path, name: &str) -> Result<File, Failure> {
     let text = String::from_utf8(bytes).map_err(|problem| {
         let byte = problem.utf8_error().valid_up_to();
         let message = format!("{name} is not UTF-8 text from byte {byte} on");
-        Failure::no(message).hint("save it as UTF-8")
+        Failure::refused(message).hint("save it as UTF-8")
     })?;
     Ok(File {
         name: name.to_owned(),
@@ -172,10 +172,10 @@ impl Folder for OnDisk {
 }
 
 /// Why a definition could not be read, in a few words.
-fn reason(trouble: Trouble) -> String {
+fn reason(trouble: DefinitionError) -> String {
     match trouble {
-        Trouble::Failed(failure) => failure.message,
-        Trouble::Rejected { problems, .. } => problems
+        DefinitionError::Failed(failure) => failure.message,
+        DefinitionError::Rejected { problems, .. } => problems
             .into_iter()
             .next()
             .map(|problem| problem.message)
@@ -190,8 +190,8 @@ fn generate(word: &str, context: &Context, output: &mut Output) -> Result<Exit, 
     let compiled = sources.and_then(|sources| Ok((definition::compile(&sources)?, sources)));
     let (compiled, sources) = match compiled {
         Ok(compiled) => compiled,
-        Err(Trouble::Failed(failure)) => return Err(failure),
-        Err(Trouble::Rejected { text, problems }) => {
+        Err(DefinitionError::Failed(failure)) => return Err(failure),
+        Err(DefinitionError::Rejected { text, problems }) => {
             output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
             return Ok(Exit::No);
         }

@@ -5,13 +5,13 @@ use std::path::Path;
 use engine::{Definition, Hash, Held, Who};
 use runtime::clock;
 use runtime::context::Context;
-use runtime::definition::{self, Place, Trouble};
+use runtime::definition::{self, DefinitionError, Place};
 use runtime::enrolment;
 use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::person_only;
-use runtime::trust::record::{self, Record};
-use runtime::trust::shown::Shown;
+use runtime::trust::record::{self, TrustRecord};
+use runtime::trust::summary::TrustSummary;
 use runtime::trust::{self, Subject};
 use runtime::workspace::Workspace;
 use serde_json::{Value, json};
@@ -53,12 +53,12 @@ fn parse_hash(text: &str) -> Result<Hash, String> {
 struct Candidate {
     subject: Subject,
     definition: Definition,
-    earlier: Option<Record>,
+    earlier: Option<TrustRecord>,
 }
 
 impl Candidate {
-    fn shown(&self) -> Shown<'_> {
-        Shown {
+    fn shown(&self) -> TrustSummary<'_> {
+        TrustSummary {
             subject: &self.subject,
             definition: &self.definition,
             earlier: self.earlier.as_ref(),
@@ -78,9 +78,9 @@ impl Trust {
         let held = if self.show || self.list {
             Held::Nobody
         } else {
-            person_only::held_here(context)?
+            person_only::session_holds_a_run(context)?
         };
-        person_only::persons(context, "trust", held)?;
+        person_only::require_person(context, "trust", held)?;
         match (&self.revoke, self.list) {
             (Some(word), _) => revoke(context, output, word),
             (None, true) => list(context, output),
@@ -102,8 +102,8 @@ impl Trust {
         for word in words {
             match candidate(context, &word) {
                 Ok(candidate) => found.push((word, candidate)),
-                Err(Trouble::Failed(failure)) => return Err(failure),
-                Err(Trouble::Rejected { text, problems }) => {
+                Err(DefinitionError::Failed(failure)) => return Err(failure),
+                Err(DefinitionError::Rejected { text, problems }) => {
                     output.mutter(&definition::rendered(&problems, &text, output.talk_paint()));
                     return Ok(Exit::No);
                 }
@@ -164,7 +164,7 @@ impl Trust {
     fn agreed(&self, context: &Context, word: &str, candidate: &Candidate) -> Result<(), Failure> {
         let hash = candidate.subject.hash();
         if self.hash.is_some_and(|typed| typed != hash) {
-            let failure = Failure::no(format!("{word} has another hash"));
+            let failure = Failure::refused(format!("{word} has another hash"));
             return Err(failure.hint("read the changes with --show before you trust it"));
         }
         match (context.who(), self.hash) {
@@ -174,7 +174,7 @@ impl Trust {
                 deed: &format!("trust {word}"),
             }),
             (_, Some(_)) => Ok(()),
-            (_, None) => Err(Failure::no(
+            (_, None) => Err(Failure::refused(
                 "only a person at a terminal can trust a pipeline, and this is not a terminal",
             )
             .hint("type the command at a terminal, or use --hash")),
@@ -192,7 +192,7 @@ fn place(word: &str, context: &Context, root: &Path) -> Result<Place, Failure> {
 }
 
 /// Reads a definition; `None` for a built-in one or a copy of one.
-fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble> {
+fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, DefinitionError> {
     let root = evidence::Project::find(&context.folder)
         .map_err(Failure::from)?
         .root;
@@ -201,7 +201,7 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Trouble
         Place::File { path, shown } => definition::read(path, shown)?,
         Place::Builtin(builtin) => builtin.sources(),
     };
-    let sources = group_members::settled(sources, &root)?;
+    let sources = group_members::with_members(sources, &root)?;
     if trust::is_shipped(&sources) {
         return Ok(None);
     }
@@ -275,7 +275,7 @@ fn revoke(context: &Context, output: &mut Output, word: &str) -> Result<Exit, Fa
     let path = match place(word, context, &root) {
         Ok(Place::File { path, .. }) => path.canonicalize().unwrap_or(path),
         Ok(Place::Builtin(_)) => {
-            let failure = Failure::no(format!("{word} is built in and always trusted"));
+            let failure = Failure::refused(format!("{word} is built in and always trusted"));
             return Err(failure.hint("type a pipeline of the project, or a path"));
         }
         Err(failure) => return Err(failure),

@@ -32,9 +32,12 @@ impl Uninit {
         let (target, held) = if self.user {
             (HooksTarget::User, Held::Nobody)
         } else {
-            (HooksTarget::Local, person_only::held_here(context)?)
+            (
+                HooksTarget::Local,
+                person_only::session_holds_a_run(context)?,
+            )
         };
-        person_only::persons(context, "uninit", held)?;
+        person_only::require_person(context, "uninit", held)?;
         let state = context.state()?;
         let shown = install::prepare_removal(context, target)?;
         if shown.is_done() {
@@ -45,7 +48,7 @@ impl Uninit {
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         let now = install::prepare_removal(context, target)?;
         if now.plan.changes != shown.plan.changes && !self.yes {
-            let failure = Failure::no("the files changed while you were reading");
+            let failure = Failure::refused("the files changed while you were reading");
             return Err(failure.hint("retry: `gatewright uninit`"));
         }
         now.perform()?;
@@ -76,7 +79,7 @@ impl Uninit {
                 word: "uninit",
                 deed: "remove it",
             }),
-            (false, _) => Err(Failure::no(
+            (false, _) => Err(Failure::refused(
                 "nothing was written, because there is no terminal to confirm at",
             )
             .hint("type `gatewright uninit --yes`")),

@@ -28,11 +28,11 @@ pub struct Verify {
 
 impl Verify {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "verify", Held::Nobody)?;
+        person_only::require_person(context, "verify", Held::Nobody)?;
         if self.repair {
             return repair::repair(context, output);
         }
-        let findings = match Workspace::if_there(context)? {
+        let findings = match Workspace::if_exists(context)? {
             Some(workspace) => verify(&workspace, &self.runs)?,
             None if self.runs.is_empty() => Findings::default(),
             None => return Err(Failure::not_found("there are no runs yet").hint("start one")),

@@ -17,7 +17,7 @@ pub struct Watchdog {
 
 impl Watchdog {
     pub fn run(&self) -> Exit {
-        watchdog::hold(&self.start, self.group, &mut std::io::stdin());
+        watchdog::watch(&self.start, self.group, &mut std::io::stdin());
         Exit::Success
     }
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use engine::{Driver, Held, RunId, Status};
 use runner::backoff::Backoff;
 use runner::drive_options::DriveOptions;
-use runner::drive_options::{LeftOff, Patience};
+use runner::drive_options::{DriveEnd, WhenWaiting};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
 use runner::lease;
-use runtime::context::{Context, Whereabouts};
+use runtime::context::{Context, SharedContext};
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::signals;
@@ -50,14 +50,14 @@ pub struct Worker {
 /// What the threads report about their runs.
 enum WorkerMessage {
     Line(String),
-    Left(RunId, Result<LeftOff, Failure>),
+    Left(RunId, Result<DriveEnd, Failure>),
 }
 
 impl Worker {
     pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::persons(context, "worker", Held::Nobody)?;
+        person_only::require_person(context, "worker", Held::Nobody)?;
         let options = DriveOptions {
-            patience: Patience::Leave,
+            when_waiting: WhenWaiting::Exit,
             limits: self.at_once.limits(),
             stop: signals::watch()?,
         };
@@ -128,8 +128,8 @@ impl<'s> DrivenRuns<'s> {
         };
         self.group = Some(group.clone());
         let (sender, options) = (self.sender.clone(), self.options.clone());
-        let (id, whereabouts) = (run.clone(), self.context.whereabouts().with(group));
-        thread::spawn(move || drive(&whereabouts, &id, &options, &sender));
+        let (id, context) = (run.clone(), self.context.shared().with_group(group));
+        thread::spawn(move || drive(&context, &id, &options, &sender));
         self.decided.insert(run);
         Ok(())
     }
@@ -143,8 +143,8 @@ impl<'s> DrivenRuns<'s> {
                 WorkerMessage::Left(run, left) => {
                     self.decided.remove(&run);
                     match &left {
-                        Ok(_) => self.backoff.passed(&run, Instant::now()),
-                        Err(_) => self.backoff.note(run.clone(), Instant::now()),
+                        Ok(_) => self.backoff.succeeded(&run, Instant::now()),
+                        Err(_) => self.backoff.failed(run.clone(), Instant::now()),
                     }
                     tell(output, &run, left);
                 }
@@ -158,7 +158,7 @@ impl<'s> DrivenRuns<'s> {
 }
 
 fn drive(
-    whereabouts: &Whereabouts,
+    context: &SharedContext,
     run: &RunId,
     options: &DriveOptions,
     sender: &Sender<WorkerMessage>,
@@ -166,24 +166,24 @@ fn drive(
     let left = |left| WorkerMessage::Left(run.clone(), left);
     let fallen = Failure::bug("the thread of this run panicked");
     let last = DropSender::new(sender.clone(), left(Err(fallen)));
-    let context = whereabouts.context();
+    let context = context.to_context();
     let mut tell = |line: String| drop(sender.send(WorkerMessage::Line(line)));
     let mut watcher = Relay::new(run, &context.environment, &mut tell);
     let decided = Workspace::for_writing(&context)
         .and_then(|mut workspace| drive_run::drive(&mut workspace, run, options, &mut watcher));
-    last.say(left(decided));
+    last.send(left(decided));
 }
 
-fn tell(output: &mut Output, run: &RunId, left: Result<LeftOff, Failure>) {
+fn tell(output: &mut Output, run: &RunId, left: Result<DriveEnd, Failure>) {
     match left {
-        Ok(LeftOff::Over(status)) => output.say(&format!("{run} {}", status.word())),
-        Ok(LeftOff::Waiting(why)) => {
+        Ok(DriveEnd::Over(status)) => output.say(&format!("{run} {}", status.word())),
+        Ok(DriveEnd::Waiting(why)) => {
             output.say_in(
                 Style::Strong,
                 &format!("{run} waits for a person: {}", views::line(&why)),
             );
         }
-        Ok(LeftOff::Stopped) => output.say(&format!("{run} stopped")),
+        Ok(DriveEnd::Stopped) => output.say(&format!("{run} stopped")),
         Err(failure) => output.say_in(Style::Bad, &format!("{run}: {failure}")),
     }
 }
@@ -194,13 +194,13 @@ fn due(
     decided: &BTreeSet<RunId>,
     backoff: &Backoff,
 ) -> Result<Vec<RunId>, Failure> {
-    let Some(workspace) = Workspace::if_there(context)? else {
+    let Some(workspace) = Workspace::if_exists(context)? else {
         return Ok(Vec::new());
     };
     let now = Instant::now();
     let wanted = |run: &RunSummary| {
         let wanted = matches!(run.status, Status::Queued | Status::Running);
-        wanted && run.driver == Driver::Headless && !backoff.rests(&run.id, now)
+        wanted && run.driver == Driver::Headless && !backoff.is_waiting(&run.id, now)
     };
     let mut runs: Vec<RunSummary> = workspace.store.runs(None)?;
     runs.retain(wanted);

@@ -8,13 +8,13 @@ use engine::{
 };
 use runtime::answers::{answered, questions};
 use runtime::context::Context;
-use runtime::definition::Trouble;
+use runtime::definition::DefinitionError;
 use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
-use runtime::file_lock::PATIENCE;
+use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::ids;
-use runtime::run_check::{Watch, check};
-use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::run_check::{CheckWatch, check};
+use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::transact::{self, Decided, Request};
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend, StoredRun};
@@ -37,7 +37,7 @@ impl<'a> DemoRun<'a> {
             .is_ok_and(|folder| folder == *root)
         {
             return Err(
-                Failure::outside("the temporary folder is inside a git repository")
+                Failure::environment("the temporary folder is inside a git repository")
                     .hint("set TMPDIR to a folder outside it"),
             );
         }
@@ -48,21 +48,22 @@ impl<'a> DemoRun<'a> {
             steps: Vec::new(),
             id: None,
             queued: false,
-            patience: PATIENCE,
+            patience: LOCK_TIMEOUT,
             by: context.who(),
             holder: Holder::Hand,
             drive: DriveRequest::default(),
         };
         match start_run::start(&mut workspace, start, &ids::key()?) {
-            Ok(Begun::Run(opened)) => Ok(Self {
+            Ok(Started::Run(opened)) => Ok(Self {
                 workspace,
                 context,
                 run: opened.run().id.clone(),
             }),
-            Ok(Begun::Earlier(_) | Begun::Refused(_)) | Err(Trouble::Rejected { .. }) => {
+            Ok(Started::Earlier(_) | Started::Refused(_))
+            | Err(DefinitionError::Rejected { .. }) => {
                 Err(Failure::bug("the demo's own pipeline does not start"))
             }
-            Err(Trouble::Failed(failure)) => Err(failure),
+            Err(DefinitionError::Failed(failure)) => Err(failure),
         }
     }
 
@@ -148,8 +149,8 @@ impl<'a> DemoRun<'a> {
     /// Gatewright runs the commands of the present check. Tells the last of them and what it said.
     pub fn checks(&mut self) -> Result<String, Failure> {
         let (key, opened) = (ids::key()?, self.opened()?);
-        let watch = Watch::by_us(&opened)?;
-        let decided = check(&mut self.workspace, opened, (&key, &watch))?;
+        let watch = CheckWatch::by_us(&opened)?;
+        let decided = check(&mut self.workspace, opened, &key, &watch)?;
         let decided = accepted(&decided)?;
         let results = decided.entries.iter().find_map(|(_, entry)| {
             let Fact::Checked { results, .. } = &entry.fact else {
@@ -162,7 +163,7 @@ impl<'a> DemoRun<'a> {
             CheckEnd::Exit(code) => format!("exit {code}"),
             CheckEnd::Signal(signal) => format!("signal {signal}"),
             CheckEnd::TimedOut => "timed out".to_owned(),
-            CheckEnd::CouldNotStart(reason) => return Err(Failure::outside(reason.clone())),
+            CheckEnd::CouldNotStart(reason) => return Err(Failure::environment(reason.clone())),
         };
         let said = views::line(&result.tail);
         let said = if said.is_empty() {

@@ -10,13 +10,13 @@ use evidence::{Project, process};
 use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, Verdict, What};
 use runtime::caller::host;
 use runtime::context::Context;
-use runtime::definition::Trouble;
+use runtime::definition::DefinitionError;
 use runtime::drive_settings::DriveRequest;
 use runtime::enrolment::{self, Enrolled, Installed, InstalledPipeline};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::session_host;
-use runtime::start_run::{self, Begun, Holder, StartRun};
+use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
@@ -171,7 +171,7 @@ impl Arriving<'_> {
         if always(&self.installed).is_some() {
             return Ok(Vacant::None);
         }
-        let Some(workspace) = Workspace::if_there(context)? else {
+        let Some(workspace) = Workspace::if_exists(context)? else {
             return Ok(Vacant::None);
         };
         let worktree = workspace.worktree()?;
@@ -282,19 +282,19 @@ impl Arriving<'_> {
         };
         let key = ids::key()?;
         let opened = match start_run::start(&mut workspace, starting, &key) {
-            Ok(Begun::Run(opened) | Begun::Earlier(opened)) => opened,
-            Ok(Begun::Refused(refusal)) => {
-                return Err(Failure::no(views::refusal(&refusal)));
+            Ok(Started::Run(opened) | Started::Earlier(opened)) => opened,
+            Ok(Started::Refused(refusal)) => {
+                return Err(Failure::refused(views::refusal(&refusal)));
             }
-            Err(Trouble::Failed(failure)) => return Err(failure),
-            Err(Trouble::Rejected { problems, .. }) => {
+            Err(DefinitionError::Failed(failure)) => return Err(failure),
+            Err(DefinitionError::Rejected { problems, .. }) => {
                 let first = problems.into_iter().next().map(|problem| problem.message);
                 let message = format!(
                     "pipeline {} is not accepted ({})",
                     pipeline.name,
                     first.unwrap_or_default()
                 );
-                return Err(Failure::no(message).hint("`gatewright lint` shows all problems"));
+                return Err(Failure::refused(message).hint("`gatewright lint` shows all problems"));
             }
         };
         let mut guarded = Guarded {
@@ -393,7 +393,8 @@ pub fn bind(
     }
     if is_bound_anew(&decided) {
         let opened = guarded.opened.clone();
-        guarded.opened = session_host::mark_doubt(guarded.workspace, opened, process.as_ref())?;
+        guarded.opened =
+            session_host::mark_unverified_host(guarded.workspace, opened, process.as_ref())?;
     }
     Ok(decided)
 }

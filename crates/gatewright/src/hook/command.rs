@@ -8,7 +8,7 @@ use hosts::Answer;
 use runtime::answers::chosen;
 use runtime::backup;
 use runtime::context::Context;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
 use store::{Backend as _, Key};
@@ -67,7 +67,7 @@ fn act_on(
     ) {
         Meant::Choice(word) => chosen(opened, &word, at),
         Meant::Happening(what) => Ok(Request::from(what)),
-        Meant::Nothing(why) => Err(Failure::no(why)),
+        Meant::Nothing(why) => Err(Failure::refused(why)),
     });
     // A person typed it, and a person sees what came of it.
     Ok(match answered {
@@ -120,7 +120,7 @@ fn mark_before(
         key: None,
     };
     guarded.submit_with(options, &mut |_, _, _| Ok(Request::from(mark.clone())))?;
-    backup::keep(guarded.workspace, &run, &name)?;
+    backup::write(guarded.workspace, &run, &name)?;
     Ok(Some(name))
 }
 
@@ -165,9 +165,11 @@ pub fn params(
     let sources = definition::find(pipeline, &context.folder, &context.folder);
     let compiled = sources.and_then(|sources| definition::compile(&sources));
     let compiled = compiled.map_err(|trouble| match trouble {
-        Trouble::Failed(failure) => failure,
-        Trouble::Rejected { .. } => Failure::no(format!("pipeline {pipeline} is not accepted"))
-            .hint("`gatewright lint` shows why"),
+        DefinitionError::Failed(failure) => failure,
+        DefinitionError::Rejected { .. } => {
+            Failure::refused(format!("pipeline {pipeline} is not accepted"))
+                .hint("`gatewright lint` shows why")
+        }
     })?;
     let definition = compiled.pipeline.definition();
     let mut params: Vec<(ParamName, String)> = Vec::new();
@@ -198,7 +200,7 @@ pub fn params(
         params.push(((*only).clone(), word.to_owned()));
     }
     if rest.is_empty() {
-        return Err(Failure::no(
+        return Err(Failure::refused(
             "the task is empty; say behind the command what is to be done",
         ));
     }

@@ -37,7 +37,7 @@ pub struct HeadlessAgent {
 pub fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
     let call = environment.call.clone().filter(claim::is_ours)?;
     let state = State::find(environment).ok()?;
-    let is_there = claim::beside(&state, &call, "json").exists();
+    let is_there = claim::file_beside(&state, &call, "json").exists();
     is_there.then_some(HeadlessAgent { host, call, state })
 }
 
@@ -61,7 +61,7 @@ impl HeadlessAgent {
         };
         known.learn(|facts| facts.event = Some(event));
         let context = Context::at(environment, guarded::folder(input, &payload));
-        let context = context.hurried(watched(known));
+        let context = context.with_delay_hook(watched(known));
         if input.is_long() {
             context.expect_delay();
         }
@@ -94,7 +94,7 @@ impl HeadlessAgent {
 
     /// Leaves the proof that the hooks of this agent run. The runner that started it looks for that.
     fn arrive(&self) {
-        let path = claim::beside(&self.state, &self.call, "arrived");
+        let path = claim::file_beside(&self.state, &self.call, "arrived");
         let file = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -106,7 +106,7 @@ impl HeadlessAgent {
 
     fn record(&self) -> Result<Record, Failure> {
         Record::read(&self.state, &self.call).ok_or_else(|| {
-            let path = claim::beside(&self.state, &self.call, "json");
+            let path = claim::file_beside(&self.state, &self.call, "json");
             Failure::store(format!("cannot read {}", path.display()))
         })
     }

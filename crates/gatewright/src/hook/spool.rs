@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use engine::{Happening, SessionEvent, SessionId};
 use hosts::{Event, What};
-use runtime::enrolment::{self, Record};
+use runtime::enrolment::{self, RecordState};
 use runtime::failure::Failure;
 use runtime::state::{self, State};
 use runtime::{clock, ids};
@@ -25,7 +25,7 @@ fn folder(state: &State) -> PathBuf {
 pub fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
     if write(state, event, session, what).is_none() {
         // A file system that takes not even this takes no run either.
-        let _ = enrolment::mark(state, session, Record::Gap);
+        let _ = enrolment::set_record_state(state, session, RecordState::Gap);
     }
 }
 
@@ -90,11 +90,11 @@ pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
 fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     let (state, session) = (guarded.workspace.state.clone(), guarded.session.clone());
     let failed = || Failure::file("look at", state.folder());
-    if enrolment::record(&state, &session).map_err(failed())? == Record::Whole {
+    if enrolment::record_state(&state, &session).map_err(failed())? == RecordState::Whole {
         return Ok(());
     }
     submit(guarded, "an event that could not even be kept".to_owned())?;
-    enrolment::mark(&state, &session, Record::Whole).map_err(failed())
+    enrolment::set_record_state(&state, &session, RecordState::Whole).map_err(failed())
 }
 
 fn submit(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {

@@ -136,7 +136,7 @@ fn push(plan: &mut Plan, path: &str, marks: MarkStyle, before: Option<Vec<u8>>, 
 /// Who took one of our marks away must say what is to become of the rest.
 pub fn unclear(path: &str, unpaired: &UnpairedMark) -> Failure {
     let mark = &unpaired.mark;
-    Failure::no(format!(
+    Failure::refused(format!(
         "in {path} the end mark of Gatewright's part is missing: {mark}"
     ))
     .hint("nothing was written; remove that line and Gatewright's lines below it")

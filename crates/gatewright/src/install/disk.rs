@@ -56,7 +56,7 @@ impl BaseFolder {
         let metadata = file.metadata().map_err(self.failed("look at", path))?;
         if !metadata.is_file() || metadata.len() > MOST_BYTES {
             let shown = self.shown(path);
-            let failure = Failure::no(format!("{shown} is not a readable file"));
+            let failure = Failure::refused(format!("{shown} is not a readable file"));
             return Err(failure.hint("move it away"));
         }
         let mut bytes = Vec::new();
@@ -190,12 +190,12 @@ impl BaseFolder {
             "cannot reach {}: {part} is a symbolic link or not a folder",
             self.shown(path)
         );
-        Failure::no(message).hint("replace it with a real folder")
+        Failure::refused(message).hint("replace it with a real folder")
     }
 
     fn link(&self, path: &str) -> Failure {
         let message = format!("{} is a symbolic link or not a file", self.shown(path));
-        Failure::no(message).hint("replace it with a real file")
+        Failure::refused(message).hint("replace it with a real file")
     }
 
     fn shown(&self, path: &str) -> String {

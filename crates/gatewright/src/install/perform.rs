@@ -126,7 +126,7 @@ pub fn write(plan: &Plan, change: &Change) -> Result<(), Failure> {
 }
 
 fn moved(path: &str) -> Failure {
-    Failure::no(format!("{path} changed in the meantime")).hint("retry")
+    Failure::refused(format!("{path} changed in the meantime")).hint("retry")
 }
 
 /// Creates the state folder if necessary, so that a lock can be taken in it.

@@ -7,7 +7,7 @@ use evidence::Project;
 use language::Sources;
 use language::builtin::Builtin;
 use runtime::context::Context;
-use runtime::definition::{self, Place, Trouble};
+use runtime::definition::{self, DefinitionError, Place};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
 use runtime::group_members;
@@ -43,7 +43,7 @@ pub fn choose(
     project: &Project,
     record: &InstallRecord,
     word: &str,
-) -> Result<PipelineToInstall, Trouble> {
+) -> Result<PipelineToInstall, DefinitionError> {
     match definition::place(word, &context.folder, &project.root)? {
         Place::Builtin(builtin) => builtin_in(context, project, record, builtin),
         Place::File { path, shown } => own(context, project, &path, &shown),
@@ -55,7 +55,7 @@ fn builtin_in(
     project: &Project,
     record: &InstallRecord,
     builtin: &Builtin,
-) -> Result<PipelineToInstall, Trouble> {
+) -> Result<PipelineToInstall, DefinitionError> {
     let file = format!("{OWN_FOLDER}/{}.toml", builtin.name);
     let base = BaseFolder::new(project.root.clone());
     if let Some(present) = base.read(&file)?
@@ -95,7 +95,7 @@ fn refuse_others(
         if other.is_some_and(|present| !record.has_unchanged(path, &present)) {
             let message =
                 format!("{path} already exists with other content, and the pipeline needs it");
-            return Err(Failure::no(message).hint("rename it and retry"));
+            return Err(Failure::refused(message).hint("rename it and retry"));
         }
     }
     Ok(())
@@ -107,8 +107,8 @@ fn own(
     project: &Project,
     path: &Path,
     shown: &str,
-) -> Result<PipelineToInstall, Trouble> {
-    let sources = group_members::settled(definition::read(path, shown)?, &project.root)?;
+) -> Result<PipelineToInstall, DefinitionError> {
+    let sources = group_members::with_members(definition::read(path, shown)?, &project.root)?;
     let definition = definition::compile(&sources)?.pipeline.definition().clone();
     let file = inside(path, &project.root)?;
     if !trust::is_shipped(&sources) {
@@ -131,7 +131,7 @@ fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
         .map_err(Failure::file("look at", path))?;
     let inside = real.strip_prefix(root).ok().and_then(Path::to_str);
     inside.map(str::to_owned).ok_or_else(|| {
-        Failure::no(format!("{} is not in this project", path.display()))
+        Failure::refused(format!("{} is not in this project", path.display()))
             .hint(format!("copy it into {OWN_FOLDER}/"))
     })
 }

@@ -55,7 +55,7 @@ fn refuse_others(folder: &Path) -> Result<(), Failure> {
             "{} is not empty and not a plugin of Gatewright",
             folder.display()
         );
-        Err(Failure::no(message).hint("choose a new folder"))
+        Err(Failure::refused(message).hint("choose a new folder"))
     }
 }
 

@@ -19,7 +19,7 @@ impl OurProgram {
     pub fn of_process(environment: &Environment) -> Result<Self, Failure> {
         let real = std::env::current_exe().and_then(std::fs::canonicalize);
         let real = real.map_err(|cause| {
-            Failure::outside(format!("cannot find the path of this program ({cause})"))
+            Failure::environment(format!("cannot find the path of this program ({cause})"))
                 .hint("start it again by its path")
         })?;
         let found = on_path(environment, &real).unwrap_or_else(|| real.clone());
@@ -30,7 +30,7 @@ impl OurProgram {
             }),
             None => {
                 let message = format!("the path of this program is not UTF-8: {}", real.display());
-                Err(Failure::outside(message).hint("move it"))
+                Err(Failure::environment(message).hint("move it"))
             }
         }
     }

@@ -160,7 +160,7 @@ pub fn all(state: &State) -> Vec<InstallRecord> {
 
 fn damaged(folder: &Path) -> Failure {
     let path: PathBuf = folder.join(RECORD);
-    Failure::outside(format!("{} is damaged", path.display()))
+    Failure::environment(format!("{} is damaged", path.display()))
         .hint("remove it; `uninit` can then remove the hooks, but not restore the files")
 }
 

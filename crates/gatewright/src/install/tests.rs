@@ -46,8 +46,8 @@ fn request() -> InstallRequest {
 fn prepared(context: &Context) -> PreparedInstall {
     match prepare(context, &request()) {
         Ok(prepared) => prepared,
-        Err(Trouble::Failed(failure)) => panic!("{failure}"),
-        Err(Trouble::Rejected { problems, .. }) => panic!("{problems:?}"),
+        Err(DefinitionError::Failed(failure)) => panic!("{failure}"),
+        Err(DefinitionError::Rejected { problems, .. }) => panic!("{problems:?}"),
     }
 }
 

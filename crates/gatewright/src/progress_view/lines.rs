@@ -3,7 +3,7 @@
 //! The names of the fields are documented in `docs/headless.md` and never change their meaning.
 
 use engine::Usage;
-use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::progress::{Progress, ProgressContext, Watcher, Worker};
 use runner::prompt::Prompt;
 use serde_json::{Value, json};
 use views::time;
@@ -29,7 +29,7 @@ impl<'a> Lines<'a> {
 }
 
 impl Watcher for Lines<'_> {
-    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+    fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         if self.is_broken {
             return;
         }
@@ -45,7 +45,7 @@ impl Watcher for Lines<'_> {
         }
     }
 
-    fn tick(&mut self, _: &Glance<'_>) {}
+    fn tick(&mut self, _: &ProgressContext<'_>) {}
 
     fn remark(&mut self, text: &str) {
         self.output.say(text);
@@ -57,7 +57,7 @@ impl Watcher for Lines<'_> {
 }
 
 /// What every line says.
-fn head(at: &Glance<'_>) -> Value {
+fn head(at: &ProgressContext<'_>) -> Value {
     let run = at.opened.run();
     let status = engine::status(&at.opened.pipeline, run);
     json!({
@@ -84,12 +84,12 @@ fn word(what: &Progress) -> &'static str {
         Progress::Answered { .. } => "answered",
         Progress::Pausing { .. } => "pausing",
         Progress::Remark { .. } => "remark",
-        Progress::Left { .. } => "left",
+        Progress::DriveEnded { .. } => "left",
     }
 }
 
 /// What it says beside that. A field of this name takes the place of the one that every line has.
-fn facts(at: &Glance<'_>, what: &Progress) -> Value {
+fn facts(at: &ProgressContext<'_>, what: &Progress) -> Value {
     match what {
         Progress::Driving { again } => {
             let pipeline = at.opened.pipeline.definition().name.as_str();
@@ -125,7 +125,7 @@ fn facts(at: &Glance<'_>, what: &Progress) -> Value {
             json!({ "until": time::rfc3339(*until), "reason": why })
         }
         Progress::Remark { text } => json!({ "text": text }),
-        Progress::Left { status, reason } => {
+        Progress::DriveEnded { status, reason } => {
             let decided = at.elapsed.as_secs();
             json!({ "status": status, "reason": reason, "driven_seconds": decided })
         }

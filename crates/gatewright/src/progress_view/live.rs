@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use engine::{Seconds, StageName};
-use runner::progress::{AtWork, Glance, Progress, Watcher};
+use runner::progress::{AtWork, Progress, ProgressContext, Watcher};
 use runner::prompt::Prompt;
 use views::Untrusted;
 use views::progress::{self, LiveState, TerminalSize};
@@ -50,7 +50,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    fn note(&mut self, at: &Glance<'_>, what: &Progress) {
+    fn note(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         let here = &at.opened.run().position.stage;
         if !self.visited.contains(here) {
             self.visited.push(here.clone());
@@ -71,11 +71,11 @@ impl<'a> Live<'a> {
             | Progress::Asked { .. }
             | Progress::Answered { .. }
             | Progress::Remark { .. }
-            | Progress::Left { .. } => self.pause = None,
+            | Progress::DriveEnded { .. } => self.pause = None,
         }
     }
 
-    fn picture(&self, at: &Glance<'_>, room: TerminalSize) -> (Vec<String>, Vec<usize>) {
+    fn picture(&self, at: &ProgressContext<'_>, room: TerminalSize) -> (Vec<String>, Vec<usize>) {
         let live = LiveState {
             visited: self.visited.clone(),
             at_work: at.at_work.iter().map(|it| self.shown(it)).collect(),
@@ -105,7 +105,7 @@ impl<'a> Live<'a> {
     }
 
     /// Draws the picture in the place of the last one, below these lines, which stay.
-    fn draw(&mut self, at: &Glance<'_>, above: &[String]) {
+    fn draw(&mut self, at: &ProgressContext<'_>, above: &[String]) {
         let room = self.output.talk_room();
         let (picture, widths) = self.picture(at, room);
         let back = back(&self.drawn, room);
@@ -117,7 +117,7 @@ impl<'a> Live<'a> {
 }
 
 impl Watcher for Live<'_> {
-    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+    fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         self.note(at, what);
         let stays = !matches!(
             what,
@@ -134,13 +134,13 @@ impl Watcher for Live<'_> {
             }
             None => self.tick(at),
         }
-        if matches!(what, Progress::Left { .. }) {
+        if matches!(what, Progress::DriveEnded { .. }) {
             // The last picture stays as it is.
             self.drawn = Vec::new();
         }
     }
 
-    fn tick(&mut self, at: &Glance<'_>) {
+    fn tick(&mut self, at: &ProgressContext<'_>) {
         if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
             self.draw(at, &[]);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId};
-use runner::progress::{Glance, Progress, Watcher, Worker};
+use runner::progress::{Progress, ProgressContext, Watcher, Worker};
 use runner::prompt::Prompt;
 use views::progress::short;
 use views::{Style, time};
@@ -29,7 +29,7 @@ impl Teller {
     }
 
     /// The line, and what its colour would say; none for what only a picture shows.
-    pub fn line(&mut self, at: &Glance<'_>, what: &Progress) -> Option<(Style, String)> {
+    pub fn line(&mut self, at: &ProgressContext<'_>, what: &Progress) -> Option<(Style, String)> {
         if let Progress::WorkerBegan { worker } = what {
             self.names.insert(worker.dispatch, worker.agent.clone());
         }
@@ -42,7 +42,7 @@ impl Teller {
         engine::redact(text, &self.secrets).into_owned()
     }
 
-    fn sentence(&self, at: &Glance<'_>, what: &Progress) -> Option<(Style, String)> {
+    fn sentence(&self, at: &ProgressContext<'_>, what: &Progress) -> Option<(Style, String)> {
         let told = match what {
             Progress::Driving { again } => (Style::Strong, beginning(at, *again)),
             Progress::Moved { from, to } => (Style::Strong, format!("{from} → {to}")),
@@ -81,7 +81,7 @@ impl Teller {
                 (Style::Wait, format!("nothing is done for {wait}: {why}"))
             }
             Progress::Remark { text } => (Style::Wait, text.clone()),
-            Progress::Left { status, reason } => left(status, reason),
+            Progress::DriveEnded { status, reason } => left(status, reason),
         };
         Some(told)
     }
@@ -94,7 +94,7 @@ impl Teller {
     }
 }
 
-fn beginning(at: &Glance<'_>, again: bool) -> String {
+fn beginning(at: &ProgressContext<'_>, again: bool) -> String {
     let run = at.opened.run();
     let pipeline = &at.opened.pipeline.definition().name;
     if again {
@@ -167,14 +167,14 @@ impl<'a> Plain<'a> {
 }
 
 impl Watcher for Plain<'_> {
-    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+    fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         if let Some((style, text)) = self.teller.line(at, what) {
             let line = format!("{} {text}", time::rfc3339(at.now));
             self.output.say_in(style, &line);
         }
     }
 
-    fn tick(&mut self, _: &Glance<'_>) {}
+    fn tick(&mut self, _: &ProgressContext<'_>) {}
 
     fn remark(&mut self, text: &str) {
         self.output.say(text);

@@ -1,7 +1,7 @@
 //! One line per event of one of several runs, sent to the thread that prints for all of them.
 
 use engine::RunId;
-use runner::progress::{Glance, Progress, Watcher};
+use runner::progress::{Progress, ProgressContext, Watcher};
 use runner::prompt::Prompt;
 use runtime::environment::Environment;
 
@@ -24,13 +24,13 @@ impl<'a> Relay<'a> {
 }
 
 impl Watcher for Relay<'_> {
-    fn tell(&mut self, at: &Glance<'_>, what: &Progress) {
+    fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         if let Some((_, text)) = self.teller.line(at, what) {
             (self.hand_on)(format!("{}: {text}", self.run));
         }
     }
 
-    fn tick(&mut self, _: &Glance<'_>) {}
+    fn tick(&mut self, _: &ProgressContext<'_>) {}
 
     fn remark(&mut self, text: &str) {
         (self.hand_on)(format!("{}: {text}", self.run));

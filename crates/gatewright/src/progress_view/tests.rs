@@ -1,19 +1,13 @@
 //! What each watcher makes of the same story.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use engine::{
-    AgentName, Beginning, DispatchId, Driver, Entry, Fact, Hash, Pipeline, PipelineName, RunId,
-    Time, Usage, Who,
-};
-use hosts::Program;
+use engine::{AgentName, DispatchId, Entry, Fact, Time, Usage, Who};
 use language::{SourceFile, Sources};
-use runner::progress::{AtWork, Glance, Progress, Worker, visited};
+use runner::progress::{AtWork, Progress, ProgressContext, Worker, visited};
 use runtime::workspace::OpenRun;
 use serde_json::{Value, json};
-use store::StoredRun;
 
 use super::*;
 use crate::output::CapturedOutput;
@@ -53,37 +47,8 @@ fn opened() -> OpenRun {
         bytes: PIPELINE.into(),
     };
     let files = BTreeMap::new();
-    let pipeline: Pipeline = language::compile(&Sources { main, files })
-        .unwrap()
-        .pipeline;
-    let beginning = Beginning {
-        at: NOW,
-        by: Who::Engine,
-        id: RunId::parse("r-1").unwrap(),
-        definition: Hash([0; 32]),
-        task: "Write a note\nand test it".to_owned(),
-        params: BTreeMap::new(),
-        driver: Driver::Headless,
-        host: Program::DEFAULT.host_name(),
-        session: None,
-        process: None,
-        steps: Vec::new(),
-        before: BTreeMap::new(),
-        queued: false,
-    };
-    let decision = engine::begin(&pipeline, &beginning);
-    let stored = StoredRun {
-        run: engine::replay(&decision.entries).unwrap(),
-        version: 1,
-        head: Hash([0; 32]),
-        project: "p".to_owned(),
-        worktree: "/p".to_owned(),
-        pipeline: PipelineName::parse("note").unwrap(),
-    };
-    OpenRun {
-        stored,
-        pipeline: Rc::new(pipeline),
-    }
+    let compiled = language::compile(&Sources { main, files }).unwrap();
+    testkit::open_run(compiled.pipeline, "Write a note\nand test it", NOW)
 }
 
 fn stage(name: &str) -> StageName {
@@ -153,7 +118,7 @@ fn story() -> Vec<Progress> {
         Progress::Remark {
             text: "nobody was told".to_owned(),
         },
-        Progress::Left {
+        Progress::DriveEnded {
             status: "waiting".to_owned(),
             reason: "Go on?".to_owned(),
         },
@@ -177,7 +142,7 @@ fn play(
         action: Some("Edit note.md with secret-key-1234".to_owned()),
         usage: Usage::default(),
     }];
-    let glance = Glance {
+    let progress_context = ProgressContext {
         opened: &opened,
         at_work: &at_work,
         elapsed: Duration::from_secs(61),
@@ -185,8 +150,8 @@ fn play(
     };
     let mut watcher = make(&mut output);
     for what in story() {
-        watcher.tell(&glance, &what);
-        watcher.tick(&glance);
+        watcher.tell(&progress_context, &what);
+        watcher.tick(&progress_context);
     }
     drop(watcher);
     (data, talk)
@@ -364,18 +329,18 @@ fn shown(text: &str) -> Vec<String> {
 fn whoever_talks_aside_leaves_the_picture_alone() {
     let (mut output, _, talk) = Output::kept(Format::Text);
     let opened = opened();
-    let glance = Glance {
+    let progress_context = ProgressContext {
         opened: &opened,
         at_work: &[],
         elapsed: Duration::ZERO,
         now: NOW,
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());
-    live.tell(&glance, &Progress::Driving { again: true });
+    live.tell(&progress_context, &Progress::Driving { again: true });
     live.leave_drawing();
     std::io::Write::write_all(&mut talk.clone(), b"Type yes: \n").unwrap();
     live.tell(
-        &glance,
+        &progress_context,
         &Progress::Remark {
             text: "on".to_owned(),
         },

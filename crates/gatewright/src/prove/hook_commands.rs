@@ -46,7 +46,7 @@ impl HookCommands {
                 "{} disables all hooks: no guard works",
                 place.path.display()
             );
-            return Err(Failure::no(message).hint("remove `disableAllHooks` from it"));
+            return Err(Failure::refused(message).hint("remove `disableAllHooks` from it"));
         }
         let ours: Vec<(&HostSettingsFile, Vec<Hook>)> = places
             .iter()

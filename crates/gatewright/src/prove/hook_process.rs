@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use evidence::watched_process::{Exit, Heard, Limits, Next, Stream, Waited, WatchedProcess};
+use evidence::watched_process::{
+    Exit, Next, OutputEvent, Stream, WaitResult, WatchLimits, WatchedProcess,
+};
 use hosts::settings::HookCommand;
 
 /// How long a host waits for an answer.
@@ -108,7 +110,7 @@ fn not_started(cause: &io::Error) -> HookOutput {
 
 /// Waits as a host does: for the end of the output, and then for the end of the process.
 fn watch(mut process: WatchedProcess, input: &[u8]) -> HookOutput {
-    let limits = Limits {
+    let limits = WatchLimits {
         deadline: Instant::now() + PATIENCE,
         stop: None,
         tick: TICK,
@@ -118,14 +120,14 @@ fn watch(mut process: WatchedProcess, input: &[u8]) -> HookOutput {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let waited = process.wait(&limits, |heard| {
         match heard {
-            Heard::Bytes(Stream::Stdout, bytes) => stdout.extend_from_slice(bytes),
-            Heard::Bytes(Stream::Stderr, bytes) => stderr.extend_from_slice(bytes),
-            Heard::End(_) | Heard::Nothing => {}
+            OutputEvent::Bytes(Stream::Stdout, bytes) => stdout.extend_from_slice(bytes),
+            OutputEvent::Bytes(Stream::Stderr, bytes) => stderr.extend_from_slice(bytes),
+            OutputEvent::End(_) | OutputEvent::Nothing => {}
         }
         ControlFlow::<(), _>::Continue(Next::ReadToEnd)
     });
     let ended = match waited {
-        Ok(Waited::Ended) => code_of(process),
+        Ok(WaitResult::Ended) => code_of(process),
         // A child of the hook keeps an output open, so a host gets no output.
         Ok(_) if process.has_ended().unwrap_or(false) => {
             stdout.clear();

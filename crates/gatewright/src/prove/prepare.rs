@@ -7,7 +7,7 @@ use evidence::Project;
 use language::Sources;
 use runtime::clock;
 use runtime::context::Context;
-use runtime::definition::{self, Place, Trouble};
+use runtime::definition::{self, DefinitionError, Place};
 use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::failure::Failure;
 use runtime::state::State;
@@ -33,7 +33,11 @@ enum PipelineOrigin {
 }
 
 /// Reads a pipeline. An untrusted one is an error.
-pub fn choose(context: &Context, project: &Project, word: &str) -> Result<ChosenPipeline, Trouble> {
+pub fn choose(
+    context: &Context,
+    project: &Project,
+    word: &str,
+) -> Result<ChosenPipeline, DefinitionError> {
     let place = definition::place(word, &context.folder, &project.root)?;
     let sources = definition::find(word, &context.folder, &project.root)?;
     let pipeline = definition::compile(&sources)?.pipeline;
@@ -41,7 +45,9 @@ pub fn choose(context: &Context, project: &Project, word: &str) -> Result<Chosen
     if definition.mode == Mode::Advisory {
         let message =
             format!("{word} is advisory: it refuses nothing, so there is no guard to test");
-        return Err(Failure::no(message).hint("set mode = \"enforced\"").into());
+        return Err(Failure::refused(message)
+            .hint("set mode = \"enforced\"")
+            .into());
     }
     let whose = match place {
         Place::Builtin(_) => PipelineOrigin::Builtin,

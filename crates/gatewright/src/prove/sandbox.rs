@@ -29,7 +29,7 @@ impl Sandbox {
             .prefix("gatewright-proof-")
             .tempdir();
         let root = root.map_err(|cause| {
-            Failure::outside(format!("cannot make a temporary folder ({cause})"))
+            Failure::environment(format!("cannot make a temporary folder ({cause})"))
                 .hint("set TMPDIR to a writable folder")
         })?;
         let folder = Self { root, kept: 0 };
@@ -46,7 +46,7 @@ impl Sandbox {
             Ok(folder)
         } else {
             Err(
-                Failure::outside("the temporary folder is inside a git repository")
+                Failure::environment("the temporary folder is inside a git repository")
                     .hint("set TMPDIR to a folder outside it"),
             )
         }

@@ -88,7 +88,7 @@ impl Simulation {
             prompt: 0,
         };
         Self {
-            context: context.elsewhere(folder.project(), state),
+            context: context.relocated(folder.project(), state),
             variables: variables(context, &folder),
             sandbox: folder,
             hook_commands,

@@ -104,7 +104,7 @@ impl Simulation {
         let tests = [self.test_line()].into_iter().chain(self.added.clone());
         let tests: Vec<String> = tests.collect();
         let (definition, name) = (self.pipeline.definition(), &need.artifact);
-        let made = evidence::wanted_fields(need, definition, run).and_then(|fields| {
+        let made = evidence::required_fields(need, definition, run).and_then(|fields| {
             let contents = ArtifactContents {
                 plan: &self.plan,
                 tests: &tests,

@@ -140,8 +140,7 @@ fn a_stale_run_is_shown_and_asks() {
     let project = project();
     project.write("stale.toml", format!("ttl = \"1s\"\n{SMALL}"));
     start(&project, "stale.toml").succeeds();
-    thread::sleep(Duration::from_millis(2_100));
-    assert!(run(&project, "list").stdout.contains("STALE"));
+    wait_for(|| run(&project, "list").stdout.contains("STALE").then_some(()));
     assert!(run(&project, "status").stdout.contains("STALE"));
     assert_eq!(fact(&project, "list")["runs"][0]["stale"], true);
     let next = run(&project, "next").succeeds().stdout;

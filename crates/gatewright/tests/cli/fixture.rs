@@ -1,6 +1,7 @@
 //! What the tests share: a project with a small pipeline, and short ways to say what happens in it.
 
 use std::ffi::OsStr;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use testkit::{Project, Ran};
@@ -116,6 +117,15 @@ pub fn facts<A: AsRef<OsStr>>(project: &Project, arguments: impl IntoIterator<It
 #[track_caller]
 pub fn fact(project: &Project, line: &str) -> Value {
     facts(project, line.split_whitespace())
+}
+
+/// Waits until the clock has moved on since the run ended, so that `gc --older-than 0s` takes it.
+#[track_caller]
+pub fn until_old_enough(project: &Project) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fact(project, "gc --older-than 0s --dry-run")["runs"] != 1 {
+        assert!(Instant::now() < deadline, "no run is old enough");
+    }
 }
 
 /// Where the run is.

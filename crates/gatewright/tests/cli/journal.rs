@@ -8,7 +8,7 @@ use testkit::Project;
 
 use crate::fixture::{
     RUN, entries, fact, facts, run, says_one_line, stage, started, status, to_the_end,
-    to_the_question,
+    to_the_question, until_old_enough,
 };
 
 #[test]
@@ -176,7 +176,7 @@ fn only_what_ended_long_ago_is_collected() {
     assert_eq!(status(&project), "running");
     run(&project, "cancel --reason x").succeeds();
     assert_eq!(fact(&project, "gc")["runs"], 0);
-    std::thread::sleep(std::time::Duration::from_millis(5));
+    until_old_enough(&project);
     assert_eq!(
         fact(&project, "gc --older-than 0s --dry-run")["ids"][0],
         RUN

@@ -117,14 +117,14 @@ fn a_file_that_gives_no_phases_is_told_in_one_line_and_no_run_begins() {
         ),
         (
             br#"[{"id": "../../etc/x", "title": "A"}]"#,
-            "id",
+            "has a bad id",
         ),
         (
             br#"[{"id": "a", "title": "A", "agent": "no name"}]"#,
-            "agent",
+            "has a bad agent",
         ),
         (b"\xff\xfe", "UTF-8"),
-        (b"", "steps"),
+        (b"", "there are no steps"),
         (b"{", "JSON"),
         (many.join("\n").as_bytes(), "1000"),
     ] {

@@ -10,7 +10,7 @@ use testkit::Ran;
 
 use crate::fixture::{
     PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
-    to_the_end, to_the_question,
+    to_the_end, to_the_question, until_old_enough,
 };
 
 /// Waits until this many files are there.
@@ -124,7 +124,7 @@ fn backups_go_with_their_runs() {
     run(&project, "gc --older-than 0s").succeeds();
     assert_eq!(backups(), 1);
     run(&project, "cancel --reason x").succeeds();
-    std::thread::sleep(Duration::from_millis(5));
+    until_old_enough(&project);
     let collected = run(&project, "gc --older-than 0s").succeeds();
     assert!(collected.stdout.contains("1 run"), "{collected}");
     assert_eq!(backups(), 0);

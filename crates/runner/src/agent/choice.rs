@@ -1,4 +1,4 @@
-//! Which worker: the one whose turn it is and whom its host cannot start.
+//! Chooses the next worker: one that is due and that its host cannot start.
 
 use engine::{
     AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, Next, NextDuty,
@@ -12,7 +12,7 @@ use runtime::failure::Failure;
 /// A script of the definition.
 const COMMAND: &str = "command";
 
-/// A worker that we start.
+/// A worker that this process starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub stage: StageName,
@@ -23,13 +23,13 @@ pub struct Choice {
     pub leaves: Vec<ArtifactName>,
 }
 
-/// Who starts it.
+/// What starts the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runner {
     Program(Program),
     /// A script of the definition.
     Command,
-    /// The program that stands in for every agent of a rehearsal.
+    /// The program that replaces every agent in a rehearsal.
     StandIn,
 }
 
@@ -42,7 +42,7 @@ impl Runner {
         }
     }
 
-    /// The runner of this name; `None` where there is none that we could start.
+    /// The runner of this name; `None` if this process cannot start it.
     pub fn parse(word: &str) -> Option<Self> {
         let programs = Program::ALL.into_iter().map(Self::Program);
         let mut all = programs.chain([Self::Command]);
@@ -50,19 +50,19 @@ impl Runner {
     }
 }
 
-/// Who starts agents that no session starts.
+/// Decides which agents this process starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starter {
-    /// A session starts those of its host; we start the others.
+    /// The session starts the agents of its host; this process starts the others.
     Session,
-    /// We start all, and those without a runner so.
+    /// This process starts all agents; `usual` starts those without a named runner.
     Headless { usual: Runner },
-    /// We start the same program for all.
+    /// This process starts the same program for every agent.
     Rehearsal,
 }
 
 impl Starter {
-    /// The starter of a headless run that is driven so.
+    /// The starter of a headless run with these settings.
     pub fn of(settings: &DriveSettings) -> Result<Self, Failure> {
         if settings.stand_in.is_some() {
             return Ok(Self::Rehearsal);
@@ -70,13 +70,13 @@ impl Starter {
         match Runner::parse(&settings.runner) {
             Some(usual) => Ok(Self::Headless { usual }),
             None => Err(Failure::settings(format!(
-                "there is no runner '{}'",
+                "unknown runner '{}'",
                 settings.runner
             ))),
         }
     }
 
-    /// Who starts this one; nothing where its session does.
+    /// The runner of this agent; `None` if its session starts it.
     fn runner(self, agent: &AgentName, named: Option<&str>) -> Result<Option<Runner>, Failure> {
         match (self, named) {
             (Self::Rehearsal, _) => Ok(Some(Runner::StandIn)),
@@ -91,14 +91,14 @@ impl Starter {
 }
 
 impl Choice {
-    /// Is the same started for both? Two steps of one graph differ in nothing else.
+    /// Would both be started the same way? Two steps of one graph differ only in their step.
     pub fn has_same_order(&self, other: &Self) -> bool {
         let this = (&self.stage, &self.settings, &self.leaves);
         this == (&other.stage, &other.settings, &other.leaves)
     }
 }
 
-/// The worker whose turn it is, or why there is none that is started here.
+/// The due worker, or why this process starts none.
 pub fn choose(
     pipeline: &Pipeline,
     run: &Run,
@@ -133,7 +133,7 @@ fn refuse(pipeline: &Pipeline, run: &Run, rule: Rule, reason: String) -> Refusal
     Refusal { rule, reason, next }
 }
 
-/// Somebody who may work, whoever starts them.
+/// A worker that may start, no matter what starts it.
 struct Candidate<'a> {
     agent: AgentName,
     step: Option<StepId>,
@@ -142,7 +142,7 @@ struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Nothing where the host starts it.
+    /// `None` if the host starts it.
     fn choice(self, stage: &Stage, starter: Starter) -> Result<Option<Choice>, Failure> {
         let named = self.settings.runner.as_ref().map(RunnerName::as_str);
         let runner = starter.runner(&self.agent, named)?;
@@ -157,7 +157,7 @@ impl Candidate<'_> {
     }
 }
 
-/// All who may begin now, in the order of the definition.
+/// All workers that may start now, in the order of the definition.
 pub fn all_due(pipeline: &Pipeline, run: &Run, starter: Starter) -> Result<Vec<Choice>, Failure> {
     let Some(stage) = pipeline.stage(&run.position.stage) else {
         return Ok(Vec::new());
@@ -167,7 +167,7 @@ pub fn all_due(pipeline: &Pipeline, run: &Run, starter: Starter) -> Result<Vec<C
     choices.filter_map(Result::transpose).collect()
 }
 
-/// The one who does this work, which has begun.
+/// The worker of an admitted dispatch.
 pub fn of_dispatch(
     pipeline: &Pipeline,
     dispatch: &Dispatch,
@@ -204,7 +204,7 @@ pub fn of_dispatch(
     candidate.choice(stage, starter)
 }
 
-/// Agents of an open stage have none.
+/// Agents of an open stage have no settings.
 static NO_SETTINGS: WorkerSettings = WorkerSettings {
     runner: None,
     model: None,
@@ -215,12 +215,15 @@ static NO_SETTINGS: WorkerSettings = WorkerSettings {
 fn unknown_runner(agent: &AgentName, runner: &str) -> Failure {
     let known: Vec<&str> = Program::ALL.iter().map(|program| program.word()).collect();
     Failure::settings(format!(
-        "the runner '{runner}' of '{agent}' cannot be started"
+        "gatewright cannot start the runner '{runner}' of '{agent}'"
     ))
-    .hint(format!("there are {} and {COMMAND}", known.join(", ")))
+    .hint(format!(
+        "the runners are {} and {COMMAND}",
+        known.join(", ")
+    ))
 }
 
-/// Those whose turn it is.
+/// The workers that are due.
 fn due<'a>(pipeline: &Pipeline, run: &Run, stage: &'a Stage) -> Vec<Candidate<'a>> {
     let next = engine::next(pipeline, run).into_iter();
     let candidates = next.filter_map(|next| match next {
@@ -250,13 +253,22 @@ fn due<'a>(pipeline: &Pipeline, run: &Run, stage: &'a Stage) -> Vec<Candidate<'a
             step: None,
             leaves: Vec::new(),
         }),
-        _ => None,
+        Next::AnyOf { .. }
+        | Next::Under { .. }
+        | Next::Check { .. }
+        | Next::Plan { .. }
+        | Next::Answer { .. }
+        | Next::Answers { .. }
+        | Next::Finish
+        | Next::Decide { .. }
+        | Next::TakeUp
+        | Next::Nothing => None,
     });
     candidates.collect()
 }
 
-/// In an open stage nobody says who works: the first one that leads on does. Where nobody leads on,
-/// somebody who can do anything works, and a person says when it is done.
+/// An open stage does not say who works: the first agent whose end moves the run on does. If there
+/// is none, a general agent works, and a person says when the stage is done.
 fn of_open_stage(stage: &Stage, allowed: &[AgentPattern]) -> Option<AgentName> {
     let name = |pattern: &AgentPattern| AgentName::parse(pattern.as_str()).ok();
     let leading = stage.after().iter().find_map(|after| name(&after.agent));
@@ -272,7 +284,7 @@ fn of_open_stage(stage: &Stage, allowed: &[AgentPattern]) -> Option<AgentName> {
 /// The agent that every session has.
 const ANYTHING: &str = "general-purpose";
 
-/// The step of this name, whether its turn has come or not: the engine says why it has not.
+/// The step of this name, due or not: the engine explains why it is not due.
 fn named<'a>(run: &Run, stage: &'a Stage, wanted: &StepId) -> Vec<Candidate<'a>> {
     let (Work::Steps(work), Some(graph)) = (&stage.work, run.graphs.get(&stage.name)) else {
         return Vec::new();
@@ -297,7 +309,8 @@ fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings>
             Some(&member.settings)
         }
         (Work::Review(work), NextDuty::Fix { .. }) => Some(&work.owner_settings),
-        _ => None,
+        (Work::Review(_), NextDuty::Work | NextDuty::Step { .. })
+        | (Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_), _) => None,
     }
 }
 
@@ -327,18 +340,20 @@ fn why_nobody(
         };
     }
     let next = engine::next(pipeline, run);
-    let host = next.iter().find_map(|next| match next {
-        Next::Agent { agent, .. } => Some((Rule::AgentOutOfTurn, of_the_host(run, agent))),
-        _ => None,
+    let host = next.iter().find_map(|next| {
+        let Next::Agent { agent, .. } = next else {
+            return None;
+        };
+        Some((Rule::AgentOutOfTurn, of_the_host(run, agent)))
     });
-    let busy = next.iter().find_map(|next| match next {
-        Next::Under { agent, .. } => {
-            let reason = format!("'{agent}' is already at work in {}", stage.name);
-            Some((Rule::AgentBusy, reason))
-        }
-        _ => None,
+    let busy = next.iter().find_map(|next| {
+        let Next::Under { agent, .. } = next else {
+            return None;
+        };
+        let reason = format!("'{agent}' is already at work in {}", stage.name);
+        Some((Rule::AgentBusy, reason))
     });
-    let nobody = || format!("{} has no worker that is started here", stage.name);
+    let nobody = || format!("gatewright starts no worker in {}", stage.name);
     host.or(busy)
         .unwrap_or_else(|| (Rule::AgentOutOfTurn, nobody()))
 }
@@ -346,7 +361,7 @@ fn why_nobody(
 fn of_the_host(run: &Run, agent: &AgentName) -> String {
     match run.driver {
         Driver::ByHand => format!(
-            "'{agent}' is not started here: have it work, then tell with `gatewright report`"
+            "gatewright does not start '{agent}': let it work, then report with `gatewright report`"
         ),
         Driver::Guarded | Driver::Headless => {
             format!("'{agent}' is an agent of the session: call it with the Agent tool")

@@ -1,4 +1,4 @@
-//! Conversations: which one goes on, and what it had used before.
+//! Conversations: which one to resume, and what it had used before.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
-/// The worker as the run knows it: an id alone could be one of another program.
+/// The worker id that the run stores. It has the program's name, because programs choose their ids
+/// independently.
 pub fn worker(program: Program, id: &str) -> Option<WorkerId> {
     WorkerId::parse(&format!("{}:{id}", program.word())).ok()
 }
@@ -18,8 +19,8 @@ fn id_of(program: Program, worker: &WorkerId) -> Option<&str> {
     (runner == program.word()).then_some(id)
 }
 
-/// The exact conversation that goes on: the agent's latest one with this program. An attempt that
-/// follows a failed one begins anew, since the conversation may be what failed.
+/// The conversation to resume: the agent's latest one with this program. An attempt after a failed
+/// one starts a new conversation, because the old one may be what failed.
 pub fn earlier(opened: &OpenRun, dispatch: &Dispatch, program: Program) -> Option<String> {
     if dispatch.conversation == Conversation::Fresh || dispatch.attempt > 1 {
         return None;
@@ -34,7 +35,7 @@ pub fn earlier(opened: &OpenRun, dispatch: &Dispatch, program: Program) -> Optio
     latest.map(|(id, _)| id.to_owned())
 }
 
-/// What was counted for this conversation before, where its program counts them again.
+/// What this conversation had used before, for a program that counts the whole conversation again.
 pub fn used_before(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -50,20 +51,22 @@ pub fn used_before(
     workspace
         .store
         .walk(&opened.run().id, u64::MAX, &mut |stored| {
-            match &stored.entry.fact {
-                Fact::Began {
-                    dispatch,
-                    worker: who,
-                } if Some(who) == worker.as_ref() => {
-                    theirs.insert(*dispatch);
-                }
-                Fact::Ended {
-                    dispatch, usage, ..
-                } if theirs.contains(dispatch) => {
-                    used.tokens = used.tokens.saturating_add(usage.tokens);
-                    used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
-                }
-                _ => {}
+            let fact = &stored.entry.fact;
+            if let Fact::Began {
+                dispatch,
+                worker: who,
+            } = fact
+                && Some(who) == worker.as_ref()
+            {
+                theirs.insert(*dispatch);
+            }
+            if let Fact::Ended {
+                dispatch, usage, ..
+            } = fact
+                && theirs.contains(dispatch)
+            {
+                used.tokens = used.tokens.saturating_add(usage.tokens);
+                used.cost_cents = used.cost_cents.saturating_add(usage.cost_cents);
             }
             Ok(())
         })?;

@@ -1,4 +1,4 @@
-//! Our hooks in the program of a worker: made ready before it starts, for its process alone.
+//! Installs our hooks for one worker process before it starts.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -17,14 +17,14 @@ use runtime::workspace::Workspace;
 use runtime::{current_exe, state};
 
 /// Where a worker works.
-pub struct Place<'a> {
+pub struct WorkLocation<'a> {
     pub project: &'a Project,
     pub folder: &'a Path,
 }
 
-impl Place<'_> {
-    /// All that a program may call the place of its work: a worktree is also known by the top of the
-    /// repository that it belongs to.
+impl WorkLocation<'_> {
+    /// All paths that a program may use for this location. A worktree is also known by the top
+    /// folder of its repository.
     fn folders(&self) -> Vec<PathBuf> {
         let repository = self.project.repository.as_ref();
         let top = repository.and_then(|it| it.common_dir.parent());
@@ -36,19 +36,23 @@ impl Place<'_> {
     }
 }
 
-/// Writes what the hooks need, and hands back what is added to the start.
+/// Writes the files that the hooks need, and returns the additions to the command line and
+/// environment.
 pub fn prepare(
     workspace: &Workspace<'_>,
     run: &RunId,
     program: Program,
-    (variables, place): (&Variables, &Place<'_>),
+    variables: &Variables,
+    location: &WorkLocation<'_>,
 ) -> Result<GuardSetup, Failure> {
-    let ours = current_exe::program()
-        .map_err(|cause| Failure::outside(format!("our own program cannot be found ({cause})")))?;
-    let ours = ours.to_str().ok_or_else(|| {
-        Failure::outside("the path of our own program is no text").hint("install it elsewhere")
+    let ours = current_exe::program().map_err(|cause| {
+        Failure::environment(format!("cannot find the gatewright program ({cause})"))
     })?;
-    // It lives as long as its run: a program may keep its conversations there.
+    let ours = ours.to_str().ok_or_else(|| {
+        Failure::environment("the path of the gatewright program is not valid UTF-8")
+            .hint("install it elsewhere")
+    })?;
+    // The folder lives as long as its run: a program may keep its conversations there.
     let folder = workspace.state.folder().join("guards").join(run.as_str());
     let folder = folder.join(program.word());
     let own = program
@@ -56,11 +60,11 @@ pub fn prepare(
         .and_then(|place| own(&place, variables));
     let settings = own.as_ref().and_then(|(_, settings)| settings.as_deref());
     let theirs = program.personal_settings().and_then(|own| {
-        let file = place.folder.join(own.below_home).join(own.file);
+        let file = location.folder.join(own.below_home).join(own.file);
         Some((file.clone(), fs::read_to_string(file).ok()?))
     });
     let workplace = Workplace {
-        folders: &place.folders(),
+        folders: &location.folders(),
         settings: theirs
             .as_ref()
             .map(|(file, text)| SettingsText { file, text }),
@@ -111,11 +115,11 @@ fn write(folder: &Path, guard_setup: &GuardSetup) -> Result<(), Failure> {
     for (path, text) in &guard_setup.files {
         state::write_durably(path, text).map_err(Failure::file("write to", path))?;
     }
-    let there = guard_setup
+    let existing = guard_setup
         .links
         .iter()
         .filter(|(_, target)| target.exists());
-    for (path, target) in there {
+    for (path, target) in existing {
         match symlink(target, path) {
             Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
                 return Err(Failure::file("write to", path)(cause));

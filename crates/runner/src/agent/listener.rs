@@ -1,6 +1,6 @@
-//! Whoever listens to a worker: reads its output, and tells the run who it is as soon as it says so.
+//! Reads the output of a worker, and records its conversation id as soon as it prints one.
 
-use engine::{CallId, Dispatch, DispatchId, Happening, Usage, Who, WorkEvent};
+use engine::{CallId, DispatchId, Happening, Usage, Who, WorkEvent};
 use evidence::check::Tail;
 use hosts::agent_process::AgentOutput;
 use runtime::claim;
@@ -11,132 +11,110 @@ use store::Backend as _;
 
 use super::choice::Runner;
 use super::conversation;
-use super::process::{Ended, Go, Reader};
+use super::process::{Continue, OutputReader, ProcessEnd};
 use super::record::Record;
 
-/// What a script may print: more than any artifact may have, and less than would harm us.
+/// The most that a script may print: more than any artifact may have, and small enough for memory.
 const MOST_PRINTED: usize = 16 * 1024 * 1024;
 
-pub struct Listener<'l, 'd> {
-    workspace: &'l mut Workspace<'d>,
-    opened: &'l OpenRun,
-    dispatch: DispatchId,
-    call: CallId,
-    runner: Runner,
+pub struct OutputListener<'l, 'd> {
+    pub workspace: &'l mut Workspace<'d>,
+    pub opened: &'l OpenRun,
+    pub dispatch: DispatchId,
+    pub call: CallId,
+    pub runner: Runner,
     /// The id that its conversation must have.
-    expected: Option<String>,
-    record: &'l mut Record,
-    tell: &'l mut dyn FnMut(Told),
-    is_known: bool,
-    unguarded: bool,
-    agent_output: AgentOutput,
+    pub expected: Option<String>,
+    pub record: &'l mut Record,
+    pub updates: &'l mut dyn FnMut(WorkerUpdate),
+    pub is_known: bool,
+    pub unguarded: bool,
+    pub agent_output: AgentOutput,
 }
 
-/// What is heard of a worker while it works.
+/// What a worker reports while it works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// The last thing that it did, in its program's words.
+pub enum WorkerUpdate {
+    /// Its last action, in its program's words.
     Acted(String),
     Used(Usage),
-    /// It wanted to end, and was sent back.
+    /// It tried to finish and the engine sent it back, with the reason.
     SentBack(String),
-    /// Why what was done does not count.
+    /// Why the result does not count.
     Void(String),
 }
 
-/// All that was heard of one process.
-pub struct Heard {
-    /// `None`: it could not be started.
-    pub ended: Option<Ended>,
+/// Everything known about one process after its end.
+pub struct ProcessReport {
+    /// `None` if it could not start.
+    pub ended: Option<ProcessEnd>,
     pub expected: Option<String>,
     pub agent_output: AgentOutput,
-    /// What it said last on its standard error output, or why it could not be started.
-    pub last_words: String,
-    /// It used a tool before any of its hooks had called us.
+    /// The last line on its stderr, or why it could not start.
+    pub last_error_line: String,
+    /// It used a tool before any of its hooks called us.
     pub unguarded: bool,
 }
 
-impl Heard {
-    /// Were we stopped, and it with us?
+impl ProcessReport {
+    /// Did this process get a stop signal and end the worker?
     pub fn was_stopped(&self) -> bool {
-        self.ended == Some(Ended::Stopped)
+        self.ended == Some(ProcessEnd::Stopped)
     }
 }
 
-impl<'l, 'd> Listener<'l, 'd> {
-    pub fn new(
-        workspace: &'l mut Workspace<'d>,
-        opened: &'l OpenRun,
-        (dispatch, call): (&Dispatch, &CallId),
-        (runner, expected): (Runner, Option<String>),
-        (record, tell): (&'l mut Record, &'l mut dyn FnMut(Told)),
-    ) -> Self {
-        Self {
-            workspace,
-            opened,
-            dispatch: dispatch.id,
-            call: call.clone(),
-            runner,
-            expected,
-            record,
-            tell,
-            is_known: false,
-            unguarded: false,
-            agent_output: AgentOutput::default(),
-        }
-    }
-
-    pub fn heard(self, ran: Result<(Ended, Tail), String>) -> Heard {
+impl OutputListener<'_, '_> {
+    pub fn finish(self, ran: Result<(ProcessEnd, Tail), String>) -> ProcessReport {
         let secrets = &self.workspace.context.environment.secrets;
-        let (ended, last_words) = match ran {
+        let (ended, last_error_line) = match ran {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
             Err(reason) => (None, reason),
         };
         let mut agent_output = self.agent_output;
-        if let (Runner::Program(program), Some(Ended::Exit(code))) = (self.runner, ended) {
-            program.exited(code, &last_words, &mut agent_output);
+        if let (Runner::Program(program), Some(ProcessEnd::Exit(code))) = (self.runner, ended) {
+            program.exited(code, &last_error_line, &mut agent_output);
         }
-        Heard {
+        ProcessReport {
             ended,
             expected: self.expected,
             agent_output,
-            last_words,
+            last_error_line,
             unguarded: self.unguarded,
         }
     }
 
-    fn tell_news(&mut self, (used, doing): (Usage, Option<String>)) {
+    fn send_changes(&mut self, used: Usage, doing: Option<String>) {
         if self.agent_output.usage != used {
-            (self.tell)(Told::Used(self.agent_output.usage));
+            (self.updates)(WorkerUpdate::Used(self.agent_output.usage));
         }
         if self.agent_output.activity != doing
             && let Some(doing) = &self.agent_output.activity
         {
-            (self.tell)(Told::Acted(doing.clone()));
+            (self.updates)(WorkerUpdate::Acted(doing.clone()));
         }
     }
 
-    /// Has a hook of this work called us? Without one nobody judges its tools.
-    fn has_arrived(&self) -> bool {
-        claim::beside(&self.workspace.state, &self.call, "arrived").exists()
+    /// Has a hook of this work called us? Without hooks nothing judges its tools.
+    fn has_hook_arrived(&self) -> bool {
+        claim::file_beside(&self.workspace.state, &self.call, "arrived").exists()
     }
 
-    /// The exact id is recorded, so that exactly this conversation can go on later.
-    fn began(&mut self) -> Result<Go, Failure> {
+    /// Records the exact id, so that this conversation can be resumed later.
+    fn began(&mut self) -> Result<Continue, Failure> {
         let (Runner::Program(program), Some(id)) =
             (self.runner, &self.agent_output.conversation_id)
         else {
-            return Ok(Go::On);
+            return Ok(Continue::Yes);
         };
         if self
             .expected
             .as_ref()
             .is_some_and(|expected| expected != id)
         {
-            return Ok(Go::No);
+            return Ok(Continue::No);
         }
         let Some(worker) = conversation::worker(program, id).filter(|_| !self.is_known) else {
-            return Ok(Go::On);
+            return Ok(Continue::Yes);
         };
         self.is_known = true;
         self.record.conversation = Some(id.clone());
@@ -159,12 +137,12 @@ impl<'l, 'd> Listener<'l, 'd> {
             },
             &mut make,
         )?;
-        Ok(Go::On)
+        Ok(Continue::Yes)
     }
 
-    /// Has nobody else taken the run over?
+    /// Fails if another process has taken the run over.
     pub fn is_still_ours(&self) -> Result<(), Failure> {
-        self.workspace.still_ours(&self.record.run)
+        self.workspace.check_lease(&self.record.run)
     }
 
     fn keep(&self) -> Result<(), Failure> {
@@ -172,7 +150,7 @@ impl<'l, 'd> Listener<'l, 'd> {
         self.record.write(&self.workspace.state, &self.call)
     }
 
-    /// A script's last message is all that it prints.
+    /// A script's reply is everything that it prints.
     fn printed(&mut self, line: &[u8]) {
         let printed = self.agent_output.reply.get_or_insert_default();
         if printed.len() + line.len() <= MOST_PRINTED {
@@ -182,32 +160,32 @@ impl<'l, 'd> Listener<'l, 'd> {
     }
 }
 
-impl Reader for Listener<'_, '_> {
+impl OutputReader for OutputListener<'_, '_> {
     fn started(&mut self, id: u32) -> Result<(), Failure> {
         self.record.process = evidence::process::find(id);
         self.keep()
     }
 
-    fn line(&mut self, line: &[u8]) -> Result<Go, Failure> {
+    fn line(&mut self, line: &[u8]) -> Result<Continue, Failure> {
         match self.runner {
             Runner::Command | Runner::StandIn => {
                 self.printed(line);
-                Ok(Go::On)
+                Ok(Continue::Yes)
             }
             Runner::Program(program) => {
-                let before = (self.agent_output.usage, self.agent_output.activity.clone());
+                let (used, doing) = (self.agent_output.usage, self.agent_output.activity.clone());
                 program.read_line(line, &mut self.agent_output);
-                self.tell_news(before);
-                if self.agent_output.used_a_tool && !self.has_arrived() {
+                self.send_changes(used, doing);
+                if self.agent_output.used_a_tool && !self.has_hook_arrived() {
                     self.unguarded = true;
-                    return Ok(Go::No);
+                    return Ok(Continue::No);
                 }
                 self.began()
             }
         }
     }
 
-    fn is_wanted(&mut self) -> Result<bool, Failure> {
+    fn is_still_needed(&mut self) -> Result<bool, Failure> {
         let Some(stored) = self.workspace.store.run(&self.opened.run().id)? else {
             return Ok(false);
         };

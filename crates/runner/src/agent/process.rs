@@ -1,4 +1,4 @@
-//! One agent at work as a process: its output read line by line, its silence limited.
+//! Runs one agent process: reads its output line by line and limits its silence.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,181 +10,186 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use evidence::check::Tail;
-use evidence::watched_process::{self, Exit, Heard, Next, Output, Stream, Waited, WatchedProcess};
+use evidence::watched_process::{
+    self, Exit, Next, Output, OutputEvent, Stream, WaitResult, WatchedProcess,
+};
 use runtime::failure::Failure;
 use runtime::watchdog::{self, Watchdog};
 
-/// How long we wait between two looks at the process.
+/// The time between two polls of the process.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How often we ask whether the work is still wanted.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How often we ask whether the run still needs this work.
+const NEEDED_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A longer line tells nothing: programs put whole outputs of their tools into one.
+/// Longer lines are skipped: programs put whole outputs of their tools into one line.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-pub struct Job<'a> {
+pub struct ProcessSpec<'a> {
     pub program: &'a Path,
     pub arguments: &'a [String],
     pub variables: &'a BTreeMap<OsString, OsString>,
     pub folder: &'a Path,
     pub input: File,
-    /// By which all of its processes are known.
+    /// The value that marks all of its processes.
     pub start: &'a str,
 }
 
-pub struct Limits<'a> {
+pub struct ProcessLimits<'a> {
     pub deadline: Instant,
     pub silence: Option<Duration>,
     pub stop: &'a AtomicBool,
 }
 
-/// Who is told what comes out.
-pub trait Reader {
-    /// It runs, and leads the group of this number.
+/// Receives the output.
+pub trait OutputReader {
+    /// The process runs, and leads the process group of this id.
     fn started(&mut self, id: u32) -> Result<(), Failure>;
-    /// One line, without its end.
-    fn line(&mut self, line: &[u8]) -> Result<Go, Failure>;
-    /// Does the run still want this work?
-    fn is_wanted(&mut self) -> Result<bool, Failure>;
+    /// One line, without its line break.
+    fn line(&mut self, line: &[u8]) -> Result<Continue, Failure>;
+    /// Does the run still need this work?
+    fn is_still_needed(&mut self) -> Result<bool, Failure>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    On,
-    /// It has told enough to be ended.
+pub enum Continue {
+    Yes,
+    /// The reader has seen enough: end the process.
     No,
 }
 
-/// How it ended.
+/// How the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     Exit(i32),
     Signal(i32),
     TimedOut,
     Silent,
-    /// By a signal to us.
+    /// A signal to this process ended it.
     Stopped,
-    /// The run does not want it any more.
-    Unwanted,
-    /// By its reader.
-    Cut,
+    /// The run does not need it any more.
+    NoLongerNeeded,
+    /// The reader ended it.
+    EndedByReader,
 }
 
-/// Runs an agent to its end, or to ours. A program that cannot be started gives its reason.
+/// Runs an agent until it ends or until we end it. The inner error says why the program could not
+/// start.
 pub fn run(
-    job: Job<'_>,
-    limits: &Limits<'_>,
-    reader: &mut dyn Reader,
-) -> Result<Result<(Ended, Tail), String>, Failure> {
-    let (shown, started) = (job.program.display().to_string(), job.start);
-    let watching = |cause| Failure::outside(format!("cannot watch {shown} ({cause})"));
-    let mut process = match start(job) {
+    spec: ProcessSpec<'_>,
+    limits: &ProcessLimits<'_>,
+    reader: &mut dyn OutputReader,
+) -> Result<Result<(ProcessEnd, Tail), String>, Failure> {
+    let (shown, started) = (spec.program.display().to_string(), spec.start);
+    let watching = |cause| Failure::environment(format!("cannot watch {shown} ({cause})"));
+    let mut process = match start(spec) {
         Ok(process) => process,
         Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
     };
-    let watchdog = Watchdog::on(started, Some(process.id())).map_err(watching)?;
+    let watchdog = Watchdog::start(started, Some(process.id())).map_err(watching)?;
     reader.started(process.id())?;
     let mut streams = Streams::new(reader);
     let waited = wait(&mut process, &mut streams, limits).map_err(watching)?;
     let ours = match waited {
-        Waited::Ended => None,
-        Waited::TimedOut => Some(Ended::TimedOut),
-        Waited::Stopped => Some(Ended::Stopped),
-        Waited::Broken(reason) => Some(reason?),
+        WaitResult::Ended => None,
+        WaitResult::TimedOut => Some(ProcessEnd::TimedOut),
+        WaitResult::Stopped => Some(ProcessEnd::Stopped),
+        WaitResult::Broken(reason) => Some(reason?),
     };
     let (exit, output) = process.end().map_err(watching)?;
-    // A process that left the group would change the files that are looked at next.
-    watchdog::end_started(started);
+    // A process that left the group would change files while the evidence is read.
+    watchdog::kill_started(started);
     drop(watchdog);
     let cut = drain(output, &mut streams, ours.is_none()).map_err(watching)?;
     let cut = cut.transpose()?;
     Ok(Ok((
-        ours.or(cut).unwrap_or_else(|| end_of(exit)),
+        ours.or(cut).unwrap_or_else(|| process_end(exit)),
         streams.stderr,
     )))
 }
 
-fn start(job: Job<'_>) -> std::io::Result<WatchedProcess> {
+fn start(spec: ProcessSpec<'_>) -> std::io::Result<WatchedProcess> {
     WatchedProcess::start(
-        Command::new(job.program)
-            .args(job.arguments)
-            .current_dir(job.folder)
+        Command::new(spec.program)
+            .args(spec.arguments)
+            .current_dir(spec.folder)
             .env_clear()
-            .envs(job.variables)
-            .stdin(job.input)
+            .envs(spec.variables)
+            .stdin(spec.input)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped()),
     )
 }
 
-/// Why we do not wait for its end: a reason of ours, or a failure.
-type Break = Result<Ended, Failure>;
+/// Why we stop waiting: we end the process, or something failed.
+type Break = Result<ProcessEnd, Failure>;
 
 fn wait(
     process: &mut WatchedProcess,
     streams: &mut Streams<'_>,
-    limits: &Limits<'_>,
-) -> std::io::Result<Waited<Break>> {
-    let watched = watched_process::Limits {
+    limits: &ProcessLimits<'_>,
+) -> std::io::Result<WaitResult<Break>> {
+    let watched = watched_process::WatchLimits {
         deadline: limits.deadline,
         stop: Some(limits.stop),
         tick: TICK,
     };
     let (mut heard_at, mut asked) = (Instant::now(), Instant::now());
-    process.wait(&watched, |heard| {
+    process.wait(&watched, |event| {
         let before = streams.lines;
-        streams.take(heard)?;
+        streams.take(event)?;
         let now = Instant::now();
         let has_spoken = streams.lines > before;
         if has_spoken {
             heard_at = now;
         }
         if is_silent(limits, now, heard_at) {
-            return ControlFlow::Break(Ok(Ended::Silent));
+            return ControlFlow::Break(Ok(ProcessEnd::Silent));
         }
-        if now.duration_since(asked) >= GLANCE {
+        if now.duration_since(asked) >= NEEDED_POLL_INTERVAL {
             asked = now;
-            match streams.reader.is_wanted() {
+            match streams.reader.is_still_needed() {
                 Ok(true) => {}
-                Ok(false) => return ControlFlow::Break(Ok(Ended::Unwanted)),
+                Ok(false) => return ControlFlow::Break(Ok(ProcessEnd::NoLongerNeeded)),
                 Err(failure) => return ControlFlow::Break(Err(failure)),
             }
         }
-        // All lines that come at once are read, even when the process has ended meanwhile.
+        // Reads all lines of one burst, even if the process has ended meanwhile.
         ControlFlow::Continue(if has_spoken { Next::Read } else { Next::Look })
     })
 }
 
-fn is_silent(limits: &Limits<'_>, now: Instant, heard_at: Instant) -> bool {
+fn is_silent(limits: &ProcessLimits<'_>, now: Instant, heard_at: Instant) -> bool {
     let silence = limits.silence;
     silence.is_some_and(|silence| now.duration_since(heard_at) > silence)
 }
 
-/// Reads what is left. After an end of ours its lines do not count any more.
+/// Reads the rest of the output. Lines after an end by us do not count.
 fn drain(
     mut output: Output,
     streams: &mut Streams<'_>,
     lines_count: bool,
 ) -> std::io::Result<Option<Break>> {
-    output.drain(|heard| match heard {
-        Heard::Bytes(Stream::Stdout, _) | Heard::End(Stream::Stdout) if !lines_count => {
+    output.drain(|event| match event {
+        OutputEvent::Bytes(Stream::Stdout, _) | OutputEvent::End(Stream::Stdout)
+            if !lines_count =>
+        {
             ControlFlow::Continue(())
         }
-        Heard::Bytes(..) | Heard::End(_) | Heard::Nothing => streams.take(heard),
+        OutputEvent::Bytes(..) | OutputEvent::End(_) | OutputEvent::Nothing => streams.take(event),
     })
 }
 
-fn end_of(exit: Exit) -> Ended {
+fn process_end(exit: Exit) -> ProcessEnd {
     match exit {
-        Exit::Code(code) => Ended::Exit(code),
-        Exit::Signal(signal) => Ended::Signal(signal),
+        Exit::Code(code) => ProcessEnd::Exit(code),
+        Exit::Signal(signal) => ProcessEnd::Signal(signal),
     }
 }
 
-/// Both outputs of an agent: lines for the reader, and the end of what went to stderr.
+/// Both outputs of an agent: lines for the reader, and the tail of stderr.
 struct Streams<'a> {
-    reader: &'a mut dyn Reader,
+    reader: &'a mut dyn OutputReader,
     splitter: LineSplitter,
     /// How many lines the reader got.
     lines: usize,
@@ -192,7 +197,7 @@ struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    fn new(reader: &'a mut dyn Reader) -> Self {
+    fn new(reader: &'a mut dyn OutputReader) -> Self {
         Self {
             reader,
             splitter: LineSplitter::default(),
@@ -201,21 +206,21 @@ impl<'a> Streams<'a> {
         }
     }
 
-    fn take(&mut self, heard: Heard<'_>) -> ControlFlow<Break> {
-        let lines = match heard {
-            Heard::Bytes(Stream::Stdout, bytes) => self.splitter.push(bytes),
-            Heard::End(Stream::Stdout) => self.splitter.finish().into_iter().collect(),
-            Heard::Bytes(Stream::Stderr, bytes) => {
+    fn take(&mut self, event: OutputEvent<'_>) -> ControlFlow<Break> {
+        let lines = match event {
+            OutputEvent::Bytes(Stream::Stdout, bytes) => self.splitter.push(bytes),
+            OutputEvent::End(Stream::Stdout) => self.splitter.finish().into_iter().collect(),
+            OutputEvent::Bytes(Stream::Stderr, bytes) => {
                 self.stderr.push(bytes);
                 Vec::new()
             }
-            Heard::End(Stream::Stderr) | Heard::Nothing => Vec::new(),
+            OutputEvent::End(Stream::Stderr) | OutputEvent::Nothing => Vec::new(),
         };
         for line in lines {
             self.lines += 1;
             match self.reader.line(&line) {
-                Ok(Go::On) => {}
-                Ok(Go::No) => return ControlFlow::Break(Ok(Ended::Cut)),
+                Ok(Continue::Yes) => {}
+                Ok(Continue::No) => return ControlFlow::Break(Ok(ProcessEnd::EndedByReader)),
                 Err(failure) => return ControlFlow::Break(Err(failure)),
             }
         }
@@ -223,7 +228,7 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Puts pieces of output together to lines. A line that is too long is left out.
+/// Splits output into lines. Lines that are too long are skipped.
 #[derive(Default)]
 struct LineSplitter {
     line: Vec<u8>,
@@ -231,7 +236,7 @@ struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// The lines that this piece ends.
+    /// The lines that this piece completes.
     fn push(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut parts = piece.split(|byte| *byte == b'\n');
         let last = parts.next_back().unwrap_or_default();
@@ -244,7 +249,7 @@ impl LineSplitter {
         lines
     }
 
-    /// The last line, where the output ended without the end of a line.
+    /// The last line, if the output ends without a line break.
     fn finish(&mut self) -> Option<Vec<u8>> {
         self.take().filter(|line| !line.is_empty())
     }
@@ -286,7 +291,7 @@ mod tests {
         let later = now + Duration::from_secs(10);
         let stop = AtomicBool::new(false);
         let check = |silence, expected| {
-            let limits = Limits {
+            let limits = ProcessLimits {
                 deadline: later,
                 silence,
                 stop: &stop,

@@ -1,5 +1,5 @@
-//! What is known of a worker that we started, beside the journal: enough to settle its work when we
-//! are gone. It lies beside the claim and goes with it.
+//! The record of a worker that we started, stored next to its claim. The next orchestrator needs it
+//! to settle the work if this process dies.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,21 +15,21 @@ pub struct Record {
     pub run: RunId,
     pub dispatch: DispatchId,
     pub agent: AgentName,
-    /// The runner's word.
+    /// The runner's name.
     pub runner: String,
-    /// The leader of its group, once it was started.
+    /// The leader of its process group, after the start.
     pub process: Option<Process>,
-    /// The exact id of its conversation, once it has told it.
+    /// The exact id of its conversation, after it printed one.
     pub conversation: Option<String>,
-    /// The folder of its own in which it works, where it has one.
+    /// The worktree in which it works, if it has one of its own.
     pub step_folder: Option<String>,
-    /// How often this work was begun anew because we were gone.
+    /// How often this work was restarted after an orchestrator died.
     pub restarts: u32,
     /// How its process ended, until the engine has judged it.
     pub ended: Option<Ended>,
 }
 
-/// All that the judgement of its end takes.
+/// Everything that the judgement needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub ending: Ending,
@@ -38,7 +38,7 @@ pub struct Ended {
 }
 
 impl Record {
-    /// Of work that has been admitted, and has not begun.
+    /// The record of admitted work that has not started.
     pub fn new(run: &RunId, dispatch: &Dispatch, runner: &str) -> Self {
         Self {
             run: run.clone(),
@@ -53,14 +53,14 @@ impl Record {
         }
     }
 
-    /// Invariant: durable when this returns, since what follows rests on it.
+    /// Invariant: the file is durable when this returns.
     pub fn write(&self, state: &State, call: &CallId) -> Result<(), Failure> {
         let path = path(state, call);
         state::write_durably(&path, &self.json().to_string())
             .map_err(Failure::file("write to", &path))
     }
 
-    /// What was written; nothing where there is none, or one that cannot be read.
+    /// The stored record; `None` if there is none or it is unreadable.
     pub fn read(state: &State, call: &CallId) -> Option<Self> {
         let text = fs::read_to_string(path(state, call)).ok()?;
         Self::parse(&serde_json::from_str(&text).ok()?)
@@ -157,7 +157,7 @@ fn parse_dispatch(text: &str) -> Option<DispatchId> {
 }
 
 fn path(state: &State, call: &CallId) -> PathBuf {
-    claim::beside(state, call, "json")
+    claim::file_beside(state, call, "json")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! An order: all that a worker is started with, made ready before its work is admitted.
+//! Everything that a worker is started with, prepared before its work is admitted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,13 +21,14 @@ use store::{Backend as _, Files};
 use super::choice::{Choice, Runner};
 use super::guard;
 
-/// How long a worker may take where its stage does not say.
+/// The time limit of a stage without `timeout`.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);
 
-/// A longer limit is none, and too long a one cannot be added to a clock.
+/// A longer limit has no use and would overflow the clock.
 const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
 
-/// The way to the network is that of whoever asks: it leads to the same service.
+/// Proxy settings come from the current environment, not from the start of the run: they lead to
+/// the same service.
 pub const NETWORK: [&str; 8] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -44,19 +45,19 @@ pub struct SpawnSpec {
     pub program: PathBuf,
     pub variables: BTreeMap<OsString, OsString>,
     pub folder: PathBuf,
-    /// The definition's own words for the worker.
+    /// The definition's own text for the worker.
     pub prompt: Option<String>,
     pub model: Option<String>,
-    /// What the worker leaves are files.
+    /// The worker leaves files.
     pub leaves_files: bool,
     pub time: Duration,
-    /// How long it may say nothing.
+    /// How long it may print nothing.
     pub silence: Option<Duration>,
     /// What makes the hooks of its program call us.
     pub guard_setup: GuardSetup,
-    /// Tools that the stage forbids.
+    /// Tools that the stage denies.
     pub denied: Vec<String>,
-    /// What its program makes it know besides.
+    /// Advice of its program on how to write files.
     pub advice: Option<&'static str>,
 }
 
@@ -70,12 +71,12 @@ impl SpawnSpec {
     }
 }
 
-/// What differs from the project's own way.
+/// Deviations from a normal start.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Special<'a> {
-    /// The program that stands in for every agent.
+pub struct SpawnOverrides<'a> {
+    /// The program that replaces every agent.
     pub stand_in: Option<&'a Path>,
-    /// The folder of its own in which the worker works.
+    /// The worktree in which the worker works, if it has one of its own.
     pub step_folder: Option<&'a Path>,
 }
 
@@ -83,9 +84,10 @@ pub fn prepare(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     choice: &Choice,
-    (claim, special): (&Claim, Special<'_>),
+    claim: &Claim,
+    overrides: SpawnOverrides<'_>,
 ) -> Result<SpawnSpec, Failure> {
-    can_be_held_to(opened, choice)?;
+    check_denied_tools(opened, choice)?;
     let project = workspace.project_of(opened)?;
     let search = workspace
         .state
@@ -93,30 +95,30 @@ pub fn prepare(
         .unwrap_or_default();
     let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
     let search = check::search(&search, &project.root);
-    let folder = special.step_folder.unwrap_or(&project.root).to_owned();
-    let (program, prompt) = match choice.runner {
+    let folder = overrides.step_folder.unwrap_or(&project.root).to_owned();
+    let program = match choice.runner {
         Runner::Program(program) => {
-            let found = check::find(program.word(), &search);
-            (
-                found.map_err(Failure::outside)?,
-                words(workspace, opened, choice)?,
-            )
+            check::find(program.word(), &search).map_err(Failure::environment)?
         }
         Runner::Command => {
             let file = trusted_file(workspace, opened, choice)?;
-            (script(choice, file, &claim.script())?, None)
+            script(choice, file, &claim.script())?
         }
-        Runner::StandIn => (stand_in(special)?, words(workspace, opened, choice)?),
+        Runner::StandIn => stand_in(overrides)?,
+    };
+    let prompt = match choice.runner {
+        Runner::Program(_) | Runner::StandIn => prompt_text(workspace, opened, choice)?,
+        Runner::Command => None,
     };
     let (time, silence) = limits(opened, choice);
     let mut variables = variables(workspace, opened, choice, &search)?;
     let guard_setup = match choice.runner {
         Runner::Program(program) => {
-            let place = guard::Place {
+            let location = guard::WorkLocation {
                 project: &project,
                 folder: &folder,
             };
-            guard::prepare(workspace, &opened.run().id, program, (&variables, &place))?
+            guard::prepare(workspace, &opened.run().id, program, &variables, &location)?
         }
         Runner::Command | Runner::StandIn => GuardSetup::default(),
     };
@@ -138,7 +140,7 @@ pub fn prepare(
     })
 }
 
-/// A program may keep shells out of its own folder, and ask us about the files that are written there.
+/// Some programs keep shells out of their own folder; the advice says how to write artifacts there.
 fn advice(opened: &OpenRun, choice: &Choice) -> Option<&'static str> {
     let artifacts = &opened.pipeline.definition().artifacts;
     let Runner::Program(program) = choice.runner else {
@@ -157,41 +159,40 @@ fn denied(opened: &OpenRun, choice: &Choice) -> Vec<String> {
     denied.map(|tool| tool.as_str().to_owned()).collect()
 }
 
-/// A promise that we cannot keep is not made: the tools of a script do not ask us. A rehearsal is
-/// none of the promised work.
-fn can_be_held_to(opened: &OpenRun, choice: &Choice) -> Result<(), Failure> {
+/// Refuses a promise that we cannot keep: the tools of a script do not ask us. A rehearsal promises
+/// nothing.
+fn check_denied_tools(opened: &OpenRun, choice: &Choice) -> Result<(), Failure> {
     let denies = !denied(opened, choice).is_empty();
     if denies && choice.runner == Runner::Command {
         Err(Failure::settings(format!(
-            "{} forbids tools, and {} cannot be held to that",
+            "{} denies tools, and gatewright cannot enforce that for the runner {}",
             choice.stage,
             choice.runner.word()
         ))
-        .hint("take `tools.deny` from the stage, or let an agent of the session do it"))
+        .hint("remove `tools.deny` from the stage, or use an agent of the session"))
     } else {
         Ok(())
     }
 }
 
-fn stand_in(special: Special<'_>) -> Result<PathBuf, Failure> {
-    let program = special.stand_in.ok_or_else(|| {
-        Failure::store("the run has lost the program that stands in for its agents")
-            .hint("start a new run")
+fn stand_in(overrides: SpawnOverrides<'_>) -> Result<PathBuf, Failure> {
+    let program = overrides.stand_in.ok_or_else(|| {
+        Failure::store("the stand-in program of this run is not stored").hint("start a new run")
     })?;
     if is_executable(program) {
         Ok(program.to_owned())
     } else {
-        Err(Failure::outside(format!(
-            "{}, which stands in for the agents, is gone or cannot be executed",
+        Err(Failure::environment(format!(
+            "the stand-in program {} is missing or not executable",
             program.display()
         ))
-        .hint("put it back, and go on with `gatewright resume`"))
+        .hint("restore it, then type `gatewright resume`"))
     }
 }
 
-/// What the definition itself tells an agent: the file that `prompt` names, else the text of the agent
-/// that the definition gives to sessions.
-fn words(
+/// The definition's text for an agent: the file that `prompt` names, otherwise the agent file that
+/// the definition gives to sessions.
+fn prompt_text(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     choice: &Choice,
@@ -207,7 +208,7 @@ fn words(
     Ok(bytes.map(|bytes| without_front_matter(&String::from_utf8_lossy(bytes))))
 }
 
-/// The settings at the head of an agent's file are for its host.
+/// The front matter of an agent's file is for its host.
 fn without_front_matter(text: &str) -> String {
     let body = text
         .strip_prefix("---\n")
@@ -216,7 +217,7 @@ fn without_front_matter(text: &str) -> String {
     body.trim().to_owned()
 }
 
-/// The file that `prompt` names, with the bytes to which the run is pinned.
+/// The file that `prompt` names, with the bytes that the run is pinned to.
 fn trusted_file(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -229,11 +230,12 @@ fn trusted_file(
     let bytes = files.as_ref().and_then(|files| pinned(files, name));
     match bytes.map(<[u8]>::to_vec).map(String::from_utf8) {
         Some(Ok(text)) => Ok(Some(text)),
-        Some(Err(_)) => Err(Failure::settings(format!("{name} is not text"))
-            .hint("write it as UTF-8 and start a new run")),
-        None => {
-            Err(Failure::store(format!("the run has lost its file {name}")).hint("start a new run"))
-        }
+        Some(Err(_)) => Err(Failure::settings(format!("{name} is not valid UTF-8"))
+            .hint("save it as UTF-8 and start a new run")),
+        None => Err(
+            Failure::store(format!("the file {name} of this run is not stored"))
+                .hint("start a new run"),
+        ),
     }
 }
 
@@ -241,20 +243,20 @@ fn pinned<'a>(files: &'a Files, name: &str) -> Option<&'a [u8]> {
     files.get(name)
 }
 
-/// Writes the script where nobody else can change it before it runs.
+/// Writes the script to a place where nobody else can change it before it runs.
 fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf, Failure> {
     let agent = &choice.agent;
     let Some(text) = text else {
         return Err(
             Failure::settings(format!("'{agent}' has the runner `command` and no script"))
-                .hint("name it with `prompt`"),
+                .hint("set `prompt` to its path"),
         );
     };
     if !text.starts_with("#!") {
-        return Err(Failure::settings(format!(
-            "the script of '{agent}' does not say what runs it"
-        ))
-        .hint("begin it with `#!/bin/sh`, or with another program"));
+        return Err(
+            Failure::settings(format!("the script of '{agent}' has no `#!` line"))
+                .hint("start it with `#!/bin/sh` or another interpreter"),
+        );
     }
     let file = OpenOptions::new()
         .write(true)
@@ -266,8 +268,8 @@ fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf,
     Ok(path.to_owned())
 }
 
-/// A short list, as for checks; the program's own settings from the start of the run; and what it
-/// logs in with.
+/// The same short list as for checks, the program's own settings from the start of the run, and its
+/// login variables.
 fn variables(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
@@ -292,27 +294,29 @@ fn variables(
     variables.remove(OsString::from("HOME").as_os_str());
     variables.extend(kept);
     variables.extend(state_home(workspace));
-    variables.extend(own(opened, choice));
+    variables.extend(worker_variables(opened, choice));
     Ok(variables)
 }
 
-/// Its hooks look for their work where ours lies, whatever home it has.
+/// The hooks must find our state folder, whatever `HOME` they have.
 fn state_home(workspace: &Workspace<'_>) -> Option<(OsString, OsString)> {
     let home = workspace.state.folder().parent()?;
     Some(("XDG_STATE_HOME".into(), home.into()))
 }
 
-/// What a worker is told of its work. The first one marks all that it starts as an agent's.
-fn own(opened: &OpenRun, choice: &Choice) -> Vec<(OsString, OsString)> {
-    let told = [
+/// Describes the work to the worker. The first variable marks everything that it starts as started
+/// by an agent.
+fn worker_variables(opened: &OpenRun, choice: &Choice) -> Vec<(OsString, OsString)> {
+    let described = [
         ("AI_AGENT", Some("gatewright".to_owned())),
         ("GATEWRIGHT_RUN", Some(opened.run().id.to_string())),
         ("GATEWRIGHT_STAGE", Some(choice.stage.to_string())),
         ("GATEWRIGHT_AGENT", Some(choice.agent.to_string())),
         ("GATEWRIGHT_MODEL", choice.settings.model.clone()),
     ];
-    let told = told.into_iter();
-    told.filter_map(|(name, value)| Some((name.into(), value?.into())))
+    let described = described.into_iter();
+    described
+        .filter_map(|(name, value)| Some((name.into(), value?.into())))
         .collect()
 }
 

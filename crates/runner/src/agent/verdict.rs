@@ -1,53 +1,54 @@
-//! What the end of a process says of the work: an exit code alone says nothing.
+//! Judges the end of a process. An exit code alone proves nothing.
 
 use engine::{Ending, Fault};
 use hosts::agent_process::ReportedEnd;
 use runtime::failure::Failure;
 
 use super::choice::Runner;
-use super::listener::Heard;
-use super::process::Ended;
+use super::listener::ProcessReport;
+use super::process::ProcessEnd;
 
-/// How the work ended. A program of agents can be sent back into its conversation; a script cannot.
-pub fn ending(runner: Runner, heard: &Heard) -> Ending {
-    match fault(runner, heard) {
+/// How the work ended. An agent can be sent back into its conversation; a script cannot.
+pub fn ending(runner: Runner, report: &ProcessReport) -> Ending {
+    match fault(runner, report) {
         Some((fault, reason)) => Ending::Fault { fault, reason },
         None => match runner {
             Runner::Program(_) => Ending::Stopping {
-                worked: heard.agent_output.used_a_tool,
+                worked: report.agent_output.used_a_tool,
             },
-            // To run it was the work.
+            // The run of the script was the work.
             Runner::Command | Runner::StandIn => Ending::Finished { worked: true },
         },
     }
 }
 
-/// What no worker can mend and no further try would: a person must log in first.
-pub fn outside(runner: Runner, heard: &Heard) -> Option<Failure> {
-    match (&heard.agent_output.end, heard.ended) {
-        (Some(ReportedEnd::NotLoggedIn(reason)), Some(Ended::Exit(_))) => {
-            let who = runner.word();
-            let message = format!("{who} is not logged in: {reason}");
-            Some(Failure::outside(message).hint(format!("log in to {who}, then do it again")))
-        }
-        _ => None,
-    }
+/// A failure that no worker can fix and no retry would: a person must log in first.
+pub fn outside(runner: Runner, report: &ProcessReport) -> Option<Failure> {
+    let (Some(ReportedEnd::NotLoggedIn(reason)), Some(ProcessEnd::Exit(_))) =
+        (&report.agent_output.end, report.ended)
+    else {
+        return None;
+    };
+    let who = runner.word();
+    let message = format!("{who} is not logged in: {reason}");
+    Some(Failure::environment(message).hint(format!("log in to {who}, then retry")))
 }
 
-/// Was it asked for a conversation that it does not have? Then it ends before it begins.
-pub fn is_gone(heard: &Heard) -> bool {
-    let failed = matches!(heard.ended, Some(Ended::Exit(code)) if code != 0);
+/// Did the program not find the conversation that it had to resume? Then it ends before it starts
+/// to work.
+pub fn is_gone(report: &ProcessReport) -> bool {
+    let failed = matches!(report.ended, Some(ProcessEnd::Exit(code)) if code != 0);
     let by_service = matches!(
-        heard.agent_output.end,
+        report.agent_output.end,
         Some(ReportedEnd::NotLoggedIn(_) | ReportedEnd::Limited(_))
     );
     failed
         && !by_service
-        && heard.agent_output.conversation_id.is_none()
-        && !heard.agent_output.used_a_tool
+        && report.agent_output.conversation_id.is_none()
+        && !report.agent_output.used_a_tool
 }
 
-fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
+fn fault(runner: Runner, report: &ProcessReport) -> Option<(Fault, String)> {
     let who = match runner {
         Runner::Program(program) => program.word(),
         Runner::Command => "the script",
@@ -55,54 +56,68 @@ fn fault(runner: Runner, heard: &Heard) -> Option<(Fault, String)> {
     };
     let crashed = |reason: String| Some((Fault::Crashed, reason));
     let timeout = |reason: &str| Some((Fault::Timeout, format!("{who} {reason}")));
-    match heard.ended {
-        None => crashed(heard.last_words.clone()),
-        Some(Ended::TimedOut) => timeout("took longer than its time limit"),
-        Some(Ended::Silent) => timeout("said nothing for longer than its heartbeat"),
-        Some(Ended::Stopped) => crashed(format!("{who} was stopped by a signal to gatewright")),
-        Some(Ended::Unwanted) => crashed(format!("{who} was not wanted any more")),
-        Some(Ended::Cut) if heard.unguarded => crashed(format!(
-            "{who} used a tool, and its hooks never came: it is not guarded"
+    match report.ended {
+        None => crashed(report.last_error_line.clone()),
+        Some(ProcessEnd::TimedOut) => timeout("took longer than its time limit"),
+        Some(ProcessEnd::Silent) => timeout("printed nothing for longer than its heartbeat"),
+        Some(ProcessEnd::Stopped) => {
+            crashed(format!("{who} was stopped by a signal to gatewright"))
+        }
+        Some(ProcessEnd::NoLongerNeeded) => crashed(format!("the run did not need {who} any more")),
+        Some(ProcessEnd::EndedByReader) if report.unguarded => crashed(format!(
+            "{who} used a tool before any of its hooks called gatewright: it is not guarded"
         )),
-        Some(Ended::Cut) => crashed(other_conversation(who, heard)),
-        Some(Ended::Signal(signal)) => crashed(failed(who, &format!("by signal {signal}"), heard)),
-        Some(Ended::Exit(code)) => match (runner, &heard.agent_output.end, code) {
+        Some(ProcessEnd::EndedByReader) => crashed(other_conversation(who, report)),
+        Some(ProcessEnd::Signal(signal)) => {
+            crashed(failed(who, &format!("by signal {signal}"), report))
+        }
+        Some(ProcessEnd::Exit(code)) => match (runner, &report.agent_output.end, code) {
             (Runner::Command | Runner::StandIn, _, 0) => None,
             (Runner::Program(_), Some(ReportedEnd::Done), 0)
-                if heard.agent_output.conversation_id.is_some() =>
+                if report.agent_output.conversation_id.is_some() =>
             {
                 None
             }
             (Runner::Program(_), Some(ReportedEnd::Limited(reason)), _) => {
-                Some((Fault::Limited, format!("{who} is told to wait: {reason}")))
+                Some((Fault::Limited, format!("{who} must wait: {reason}")))
             }
-            _ => crashed(failed(who, &format!("with exit code {code}"), heard)),
+            (Runner::Command | Runner::StandIn, _, _)
+            | (
+                Runner::Program(_),
+                Some(ReportedEnd::Done | ReportedEnd::Failed(_) | ReportedEnd::NotLoggedIn(_))
+                | None,
+                _,
+            ) => crashed(failed(who, &format!("with exit code {code}"), report)),
         },
     }
 }
 
-/// `resume` may take somebody else's conversation or begin a new one, and say that all is well.
-fn other_conversation(who: &str, heard: &Heard) -> String {
-    let asked = heard.expected.as_deref().unwrap_or("none");
-    let began = heard
+/// `resume` of a program may take another conversation or start a new one, and still report
+/// success.
+fn other_conversation(who: &str, report: &ProcessReport) -> String {
+    let asked = report.expected.as_deref().unwrap_or("none");
+    let began = report
         .agent_output
         .conversation_id
         .as_deref()
         .unwrap_or("none");
-    format!("{who} was asked for conversation {asked} and began {began}")
+    format!("{who} was asked for conversation {asked} and started {began}")
 }
 
-fn failed(who: &str, how: &str, heard: &Heard) -> String {
-    let ended = heard
+fn failed(who: &str, how: &str, report: &ProcessReport) -> String {
+    let ended = report
         .agent_output
         .end
         .as_ref()
         .and_then(ReportedEnd::reason);
-    let said = ended.or(heard.agent_output.last_error.as_deref());
-    let said = said.unwrap_or(&heard.last_words);
-    let unsaid = match (&heard.agent_output.end, &heard.agent_output.conversation_id) {
-        (None, Some(_)) => " before it said that it was done",
-        _ => "",
+    let said = ended.or(report.agent_output.last_error.as_deref());
+    let said = said.unwrap_or(&report.last_error_line);
+    let unsaid = match (
+        &report.agent_output.end,
+        &report.agent_output.conversation_id,
+    ) {
+        (None, Some(_)) => " before it reported that it was done",
+        (Some(_), _) | (None, None) => "",
     };
     if said.is_empty() {
         format!("{who} ended {how}{unsaid}")
@@ -120,28 +135,28 @@ mod tests {
 
     const CODEX: Runner = Runner::Program(Program::Codex);
 
-    fn heard(ended: Option<Ended>, end: Option<ReportedEnd>) -> Heard {
+    fn report(ended: Option<ProcessEnd>, end: Option<ReportedEnd>) -> ProcessReport {
         let mut agent_output = AgentOutput::default();
         agent_output.conversation_id = Some("b".to_owned());
         agent_output.used_a_tool = true;
         agent_output.end = end;
-        Heard {
+        ProcessReport {
             ended,
             expected: Some("a".to_owned()),
             agent_output,
-            last_words: "oh".to_owned(),
+            last_error_line: "oh".to_owned(),
             unguarded: false,
         }
     }
 
     #[track_caller]
-    fn check(runner: Runner, heard: &Heard, expected: &str) {
-        let told = match ending(runner, heard) {
+    fn check(runner: Runner, report: &ProcessReport, expected: &str) {
+        let described = match ending(runner, report) {
             Ending::Fault { fault, reason } => format!("{}: {reason}", fault.word()),
             Ending::Stopping { worked } => format!("stopping, worked {worked}"),
             Ending::Finished { worked } => format!("finished, worked {worked}"),
         };
-        assert_eq!(told, expected);
+        assert_eq!(described, expected);
     }
 
     #[test]
@@ -150,33 +165,33 @@ mod tests {
             Some(ReportedEnd::Done),
             Some(ReportedEnd::Failed("no model".to_owned())),
         );
-        let exit = |code| Some(Ended::Exit(code));
+        let exit = |code| Some(ProcessEnd::Exit(code));
         check(
             CODEX,
-            &heard(exit(0), done.clone()),
+            &report(exit(0), done.clone()),
             "stopping, worked true",
         );
         check(
             CODEX,
-            &heard(exit(0), None),
-            "crashed: codex ended with exit code 0 before it said that it was done: oh",
+            &report(exit(0), None),
+            "crashed: codex ended with exit code 0 before it reported that it was done: oh",
         );
         check(
             CODEX,
-            &heard(exit(3), done.clone()),
+            &report(exit(3), done.clone()),
             "crashed: codex ended with exit code 3: oh",
         );
         check(
             CODEX,
-            &heard(exit(0), failed.clone()),
+            &report(exit(0), failed.clone()),
             "crashed: codex ended with exit code 0: no model",
         );
         check(
             CODEX,
-            &heard(Some(Ended::Signal(9)), done.clone()),
+            &report(Some(ProcessEnd::Signal(9)), done.clone()),
             "crashed: codex ended by signal 9: oh",
         );
-        let mut nameless = heard(exit(0), done.clone());
+        let mut nameless = report(exit(0), done.clone());
         nameless.agent_output.conversation_id = None;
         check(
             CODEX,
@@ -185,11 +200,11 @@ mod tests {
         );
         check(
             Runner::Command,
-            &heard(exit(0), None),
+            &report(exit(0), None),
             "finished, worked true",
         );
-        let mut silent = heard(exit(1), None);
-        silent.last_words.clear();
+        let mut silent = report(exit(1), None);
+        silent.last_error_line.clear();
         silent.agent_output.conversation_id = None;
         check(
             Runner::Command,
@@ -203,23 +218,23 @@ mod tests {
         for (ended, expected) in [
             (None, "crashed: oh"),
             (
-                Some(Ended::TimedOut),
+                Some(ProcessEnd::TimedOut),
                 "timeout: codex took longer than its time limit",
             ),
             (
-                Some(Ended::Silent),
-                "timeout: codex said nothing for longer than its heartbeat",
+                Some(ProcessEnd::Silent),
+                "timeout: codex printed nothing for longer than its heartbeat",
             ),
             (
-                Some(Ended::Stopped),
+                Some(ProcessEnd::Stopped),
                 "crashed: codex was stopped by a signal to gatewright",
             ),
             (
-                Some(Ended::Cut),
-                "crashed: codex was asked for conversation a and began b",
+                Some(ProcessEnd::EndedByReader),
+                "crashed: codex was asked for conversation a and started b",
             ),
         ] {
-            check(CODEX, &heard(ended, Some(ReportedEnd::Done)), expected);
+            check(CODEX, &report(ended, Some(ReportedEnd::Done)), expected);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The version of an agent program: asked before it works, for what we know of it holds for versions.
+//! Checks the version of an agent program before it works: what we know about a program holds for
+//! tested versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,41 +15,42 @@ use views::progress::short;
 use super::choice::Runner;
 use super::spawn_spec::SpawnSpec;
 
-/// How long a program may think about its version.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long `--version` may take.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 const COLUMNS: usize = 60;
 
 /// A program that may be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fit {
-    /// What it says of itself.
+pub struct UsableProgram {
+    /// Its own description.
     pub said: String,
-    /// What a person should know of this version.
+    /// What a person should know about this version.
     pub caution: Option<String>,
 }
 
-/// Why a program may not be started, and what to do about it.
+/// Why a program may not be started, and how to fix that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfit {
+pub struct UnusableProgram {
     pub reason: String,
     pub remedy: String,
 }
 
-/// May this program be started? Asked where no project can have a say in the answer.
-pub fn judge(
+/// May this program be started? It is asked outside of any project, so that no project can change
+/// the answer.
+pub fn check(
     program: Program,
     path: &Path,
     variables: &BTreeMap<OsString, OsString>,
-) -> Result<Fit, Unfit> {
+) -> Result<UsableProgram, UnusableProgram> {
     let mut command = Command::new(path);
     command.arg("--version").current_dir("/");
     command.env_clear().envs(variables);
     let (word, path) = (program.word(), path.display());
-    let (said, version) = read(&mut command).map_err(|reason| Unfit {
-        reason: format!("{path} does not tell its version: {reason}"),
+    let (said, version) = read(&mut command).map_err(|reason| UnusableProgram {
+        reason: format!("cannot read the version of {path}: {reason}"),
         remedy: format!(
-            "try `{path} --version`; {}, if it is broken",
+            "type `{path} --version`; {}, if it is broken",
             program.installed_by()
         ),
     })?;
@@ -56,23 +58,24 @@ pub fn judge(
     let caution = match program.support(version) {
         VersionSupport::Tested => None,
         VersionSupport::Untested => Some(format!(
-            "{word} {version} was not tried with this gatewright, which was tested with {tested}"
+            "{word} {version} is not tested with this gatewright, which was tested with {tested}"
         )),
         VersionSupport::TooOld => {
             let oldest = program.oldest();
-            return Err(Unfit {
-                reason: format!("{path} is {word} {version}, and {oldest} or later is needed"),
+            return Err(UnusableProgram {
+                reason: format!("{path} is {word} {version}; gatewright needs {oldest} or later"),
                 remedy: format!("update it: {}", program.installed_by()),
             });
         }
     };
-    Ok(Fit { said, caution })
+    Ok(UsableProgram { said, caution })
 }
 
-/// The first line that a program prints when it is asked for its version, and the version.
+/// The first line that `--version` prints, and the version in it.
 pub fn read(command: &mut Command) -> Result<(String, Version), String> {
-    let ended = subprocess::run(command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
-    let said = ended.well()?;
+    let ended =
+        subprocess::run(command, b"", VERSION_TIMEOUT).map_err(|trouble| trouble.to_string())?;
+    let said = ended.success()?;
     let line = said.lines().find(|line| !line.trim().is_empty());
     let line = line.ok_or("it prints nothing")?;
     let said = short(line, COLUMNS);
@@ -82,22 +85,23 @@ pub fn read(command: &mut Command) -> Result<(String, Version), String> {
     }
 }
 
-/// The programs that were found fit, so that each is asked once.
+/// The programs that passed, so that each is asked once.
 #[derive(Debug, Default)]
-pub struct Asked(BTreeSet<PathBuf>);
+pub struct VersionChecks(BTreeSet<PathBuf>);
 
-impl Asked {
-    /// Refuses an order whose program is not fit. What a person should know is handed back once.
-    pub fn look_at(&mut self, order: &SpawnSpec) -> Result<Option<String>, Failure> {
-        let Runner::Program(program) = order.runner else {
+impl VersionChecks {
+    /// Refuses a program that is not usable. Returns a caution the first time.
+    pub fn check_once(&mut self, spec: &SpawnSpec) -> Result<Option<String>, Failure> {
+        let Runner::Program(program) = spec.runner else {
             return Ok(None);
         };
-        if self.0.contains(&order.program) {
+        if self.0.contains(&spec.program) {
             return Ok(None);
         }
-        let fit = judge(program, &order.program, &order.variables);
-        let fit = fit.map_err(|unfit| Failure::outside(unfit.reason).hint(unfit.remedy))?;
-        self.0.insert(order.program.clone());
-        Ok(fit.caution)
+        let usable = check(program, &spec.program, &spec.variables);
+        let usable = usable
+            .map_err(|unusable| Failure::environment(unusable.reason).hint(unusable.remedy))?;
+        self.0.insert(spec.program.clone());
+        Ok(usable.caution)
     }
 }

@@ -1,4 +1,4 @@
-//! One piece of work of ours, from its first word to its end: begun, listened to, sent back, judged.
+//! One dispatch from start to end: start the process, listen, send back, judge.
 
 use std::io::{Seek as _, Write as _};
 use std::sync::Arc;
@@ -10,84 +10,84 @@ use engine::{
     WorkResult,
 };
 use hosts::UsageScope;
-use hosts::agent_process::{Conversation, StartOptions};
+use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
 use runtime::briefing;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::watchdog::{MARK, START};
+use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, ids};
 
 use super::choice::Runner;
 use super::conversation;
-use super::listener::{Heard, Listener, Told};
-use super::process::{self, Job, Limits};
+use super::listener::{OutputListener, ProcessReport, WorkerUpdate};
+use super::process::{self, ProcessLimits, ProcessSpec};
 use super::record::{self, Record};
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
 
-/// One piece of work, and all that it is done with.
+/// One dispatch, with everything that is needed to do it.
 pub struct Work<'w, 'd> {
     pub workspace: &'w mut Workspace<'d>,
-    pub order: &'w SpawnSpec,
+    pub spec: &'w SpawnSpec,
     pub claim: &'w Claim,
     pub dispatch: Dispatch,
-    pub setting: Setting<'w>,
+    pub setup: WorkSetup<'w>,
     pub record: Record,
 }
 
-/// What surrounds the work.
-pub struct Setting<'w> {
-    /// Somebody wants us to stop.
+/// How the work is embedded in its caller.
+pub struct WorkSetup<'w> {
+    /// Set when this process must stop.
     pub stop: Arc<AtomicBool>,
-    /// What becomes of the work then.
-    pub stopped: Stopped,
-    pub tell: &'w mut dyn FnMut(Told),
-    /// How what was done in a folder of its own comes to the run's worktree.
+    /// What happens to the work then.
+    pub on_stop: OnStop,
+    pub updates: &'w mut dyn FnMut(WorkerUpdate),
+    /// Brings changes from the worker's own worktree to the run's worktree.
     pub delivery: Option<&'w mut dyn Delivery>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
-    /// It has crashed.
-    Counts,
-    /// It stays open, and whoever comes next goes on with it.
-    StaysOpen,
+pub enum OnStop {
+    /// The work counts as crashed.
+    Crash,
+    /// The work stays open; the next orchestrator continues it.
+    LeaveOpen,
 }
 
 pub trait Delivery {
-    /// Invariant: doing it twice does it once.
+    /// Invariant: idempotent.
     fn deliver(&mut self) -> Result<Delivered, Failure>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delivered {
     Done,
-    /// These files were changed by others, too.
+    /// Others changed these files, too.
     Conflict(Vec<String>),
-    /// Somebody wants us to stop, and it was not done.
+    /// This process was asked to stop before the delivery.
     Stopped,
 }
 
-/// From where the work goes on.
+/// Where to continue the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
-    TheBeginning,
-    /// Its process is gone and its conversation is there.
+pub enum StartFrom {
+    Beginning,
+    /// The process is gone; its conversation still exists.
     Conversation(String),
-    /// Its process has ended, and nobody has judged that yet.
-    ItsEnd(record::Ended),
+    /// The process has ended and is not judged yet.
+    ProcessEnd(record::Ended),
 }
 
-/// What came of it.
+/// The result.
 pub enum Finish {
     Judged(Box<Decided>),
-    /// We were stopped: the work is still open.
+    /// This process was stopped: the work is still open.
     Open,
 }
 
-/// Which conversation a process is in.
+/// The conversation that a process works in.
 enum Turn {
     New {
         id: String,
@@ -95,24 +95,24 @@ enum Turn {
     GoesOn {
         id: String,
     },
-    /// One goes on in whose middle we were gone.
+    /// Resumes a conversation that was interrupted when an orchestrator died.
     Interrupted {
         id: String,
     },
 }
 
-/// What was used, counted over all processes of this work.
+/// Usage over all processes of this work.
 struct Meter {
     used: Usage,
-    /// What its conversation had used before, where that is counted again.
+    /// What its conversation had used before, if the program counts that again.
     before: Usage,
 }
 
 impl Work<'_, '_> {
-    /// Has the worker work until the engine takes its end. Whoever has not left what it must is
+    /// Runs the worker until the engine accepts its end. A worker whose artifacts are missing is
     /// sent back into the same conversation, as often as the engine says.
-    pub fn run(mut self, opened: OpenRun, from: From) -> Result<Finish, Failure> {
-        let deadline = Instant::now() + self.order.time;
+    pub fn run(mut self, opened: OpenRun, from: StartFrom) -> Result<Finish, Failure> {
+        let deadline = Instant::now() + self.spec.time;
         self.workspace
             .step_folder
             .clone_from(&self.record.step_folder);
@@ -120,13 +120,13 @@ impl Work<'_, '_> {
         let mut prompt = self.prompt(&opened, &from)?;
         let mut opened = opened;
         let mut ended = match from {
-            From::ItsEnd(ended) => Some(ended),
-            From::TheBeginning | From::Conversation(_) => None,
+            StartFrom::ProcessEnd(ended) => Some(ended),
+            StartFrom::Beginning | StartFrom::Conversation(_) => None,
         };
         loop {
             let ended = match ended.take() {
                 Some(ended) => ended,
-                None => match self.work(&opened, (&turn, &prompt), deadline, &mut meter)? {
+                None => match self.work(&opened, &turn, &prompt, deadline, &mut meter)? {
                     Some(ended) => ended,
                     None => return Ok(Finish::Open),
                 },
@@ -136,44 +136,48 @@ impl Work<'_, '_> {
             };
             match (&decided.reply, self.record.conversation.clone()) {
                 (Reply::Hold(refusal), Some(id)) => {
-                    (self.setting.tell)(Told::SentBack(refusal.reason.clone()));
+                    (self.setup.updates)(WorkerUpdate::SentBack(refusal.reason.clone()));
                     prompt = sent_back(&refusal.reason);
                     turn = Turn::GoesOn { id };
                     opened = decided.opened;
                 }
-                _ => return Ok(Finish::Judged(Box::new(decided))),
+                (Reply::Hold(_), None)
+                | (Reply::Allow | Reply::Refuse(_) | Reply::Inject(_) | Reply::Done, _) => {
+                    return Ok(Finish::Judged(Box::new(decided)));
+                }
             }
         }
     }
 
-    /// Runs one process to its end; nothing if we were stopped and the work stays open.
+    /// Runs one process to its end; `None` if we were stopped and the work stays open.
     fn work(
         &mut self,
         opened: &OpenRun,
-        (turn, prompt): (&Turn, &str),
+        turn: &Turn,
+        prompt: &str,
         deadline: Instant,
         meter: &mut Meter,
     ) -> Result<Option<record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
-        let mut heard = self.listen(opened, (turn, prompt), deadline)?;
-        if matches!(turn, Turn::Interrupted { .. }) && verdict::is_gone(&heard) {
+        let mut report = self.listen(opened, turn, prompt, deadline)?;
+        if matches!(turn, Turn::Interrupted { .. }) && verdict::is_gone(&report) {
             let anew = self.begin_anew(meter)?;
-            heard = self.listen(opened, (&anew, prompt), deadline)?;
+            report = self.listen(opened, &anew, prompt, deadline)?;
         }
-        self.count(meter, &heard);
-        if heard.was_stopped() && self.setting.stopped == Stopped::StaysOpen {
+        self.count(meter, &report);
+        if report.was_stopped() && self.setup.on_stop == OnStop::LeaveOpen {
             return Ok(None);
         }
-        if self.setting.stopped == Stopped::StaysOpen
-            && let Some(failure) = verdict::outside(self.order.runner, &heard)
+        if self.setup.on_stop == OnStop::LeaveOpen
+            && let Some(failure) = verdict::outside(self.spec.runner, &report)
         {
             return Err(failure);
         }
         let secrets = &self.workspace.context.environment.secrets;
-        let reply = heard.agent_output.reply.as_deref();
+        let reply = report.agent_output.reply.as_deref();
         let ended = record::Ended {
-            ending: verdict::ending(self.order.runner, &heard),
+            ending: verdict::ending(self.spec.runner, &report),
             usage: meter.used,
             reply: reply.map(|reply| engine::redact(reply, secrets).into_owned()),
         };
@@ -182,8 +186,8 @@ impl Work<'_, '_> {
         Ok(Some(ended))
     }
 
-    /// No program keeps a conversation before something was said in it. Whoever was ended so early
-    /// begins anew, in the same attempt.
+    /// Programs store a conversation only after its first message. A worker that ended earlier
+    /// starts a new one, in the same attempt.
     fn begin_anew(&mut self, meter: &mut Meter) -> Result<Turn, Failure> {
         self.record.conversation = None;
         self.record.restarts += 1;
@@ -193,12 +197,12 @@ impl Work<'_, '_> {
     }
 
     fn keep(&self) -> Result<(), Failure> {
-        self.workspace.still_ours(&self.record.run)?;
+        self.workspace.check_lease(&self.record.run)?;
         self.record.write(&self.workspace.state, self.claim.call())
     }
 
-    /// Tells the engine of the end; nothing if we were stopped before what was done was delivered.
-    /// What the worker did in a folder of its own is looked at there, and delivered before it counts.
+    /// Reports the end to the engine; `None` if we were stopped before the delivery. Work from a
+    /// worktree of its own is checked there, and delivered before it counts.
     fn judge(&mut self, opened: OpenRun, ended: record::Ended) -> Result<Option<Decided>, Failure> {
         let record::Ended {
             mut ending,
@@ -206,27 +210,28 @@ impl Work<'_, '_> {
             reply,
         } = ended;
         let opened = self.workspace.read(&opened.run().id)?;
-        if self.would_count(&opened, (&ending, usage), reply.as_deref())?
-            && let Some(delivery) = &mut self.setting.delivery
+        if self.would_count(&opened, &ending, usage, reply.as_deref())?
+            && let Some(delivery) = &mut self.setup.delivery
         {
-            self.workspace.still_ours(&self.record.run)?;
+            self.workspace.check_lease(&self.record.run)?;
             match delivery.deliver()? {
                 Delivered::Done => {}
                 Delivered::Conflict(paths) => ending = conflict(&paths),
                 Delivered::Stopped => return Ok(None),
             }
         }
-        self.tell_end(opened, ending, (usage, reply)).map(Some)
+        self.tell_end(opened, ending, usage, reply).map(Some)
     }
 
-    /// Would the engine take this end as it is?
+    /// Would the engine accept this end as it is?
     fn would_count(
         &self,
         opened: &OpenRun,
-        (ending, usage): (&Ending, Usage),
+        ending: &Ending,
+        usage: Usage,
         reply: Option<&str>,
     ) -> Result<bool, Failure> {
-        if self.setting.delivery.is_none() {
+        if self.setup.delivery.is_none() {
             return Ok(false);
         }
         let event = Event {
@@ -258,17 +263,17 @@ impl Work<'_, '_> {
         })
     }
 
-    fn first_turn(&mut self, opened: &OpenRun, from: &From) -> Result<(Turn, Meter), Failure> {
+    fn first_turn(&mut self, opened: &OpenRun, from: &StartFrom) -> Result<(Turn, Meter), Failure> {
         let mut meter = Meter {
             used: Usage::default(),
             before: Usage::default(),
         };
-        let Runner::Program(program) = self.order.runner else {
+        let Runner::Program(program) = self.spec.runner else {
             return Ok((Turn::New { id: String::new() }, meter));
         };
         let earlier = match from {
-            From::Conversation(id) => Some(id.clone()),
-            From::TheBeginning | From::ItsEnd(_) => {
+            StartFrom::Conversation(id) => Some(id.clone()),
+            StartFrom::Beginning | StartFrom::ProcessEnd(_) => {
                 conversation::earlier(opened, &self.dispatch, program)
             }
         };
@@ -276,8 +281,8 @@ impl Work<'_, '_> {
             Some(id) => {
                 meter.before = conversation::used_before(self.workspace, opened, program, &id)?;
                 match from {
-                    From::Conversation(_) => Turn::Interrupted { id },
-                    From::TheBeginning | From::ItsEnd(_) => Turn::GoesOn { id },
+                    StartFrom::Conversation(_) => Turn::Interrupted { id },
+                    StartFrom::Beginning | StartFrom::ProcessEnd(_) => Turn::GoesOn { id },
                 }
             }
             None => Turn::New { id: ids::uuid()? },
@@ -285,16 +290,16 @@ impl Work<'_, '_> {
         Ok((turn, meter))
     }
 
-    /// What is to be done, then the definition's own words.
-    fn prompt(&self, opened: &OpenRun, from: &From) -> Result<String, Failure> {
+    /// The briefing, then the definition's own text.
+    fn prompt(&self, opened: &OpenRun, from: &StartFrom) -> Result<String, Failure> {
         let briefing = briefing::text(self.workspace, opened, &self.dispatch)?;
         let briefing = match from {
-            From::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
-            From::TheBeginning | From::ItsEnd(_) => briefing,
+            StartFrom::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
+            StartFrom::Beginning | StartFrom::ProcessEnd(_) => briefing,
         };
-        let advice = self.order.advice.map(|advice| format!("\n\n{advice}"));
+        let advice = self.spec.advice.map(|advice| format!("\n\n{advice}"));
         let briefing = format!("{briefing}{}", advice.unwrap_or_default());
-        Ok(match &self.order.prompt {
+        Ok(match &self.spec.prompt {
             Some(own) => format!("{briefing}\n\n{own}"),
             None => format!("{briefing}\n"),
         })
@@ -303,46 +308,53 @@ impl Work<'_, '_> {
     fn listen(
         &mut self,
         opened: &OpenRun,
-        (turn, prompt): (&Turn, &str),
+        turn: &Turn,
+        prompt: &str,
         deadline: Instant,
-    ) -> Result<Heard, Failure> {
+    ) -> Result<ProcessReport, Failure> {
         let (arguments, expected) = self.command_line(turn);
-        let mut variables = self.order.variables.clone();
+        let mut variables = self.spec.variables.clone();
         let started = ids::key()?;
-        variables.insert(MARK.into(), self.claim.call().as_str().into());
-        variables.insert(START.into(), started.as_str().into());
+        variables.insert(CALL_VARIABLE.into(), self.claim.call().as_str().into());
+        variables.insert(START_VARIABLE.into(), started.as_str().into());
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }
-        let job = Job {
-            program: &self.order.program,
+        let process_spec = ProcessSpec {
+            program: &self.spec.program,
             arguments: &arguments,
             variables: &variables,
-            folder: &self.order.folder,
+            folder: &self.spec.folder,
             input: self.input(prompt)?,
             start: started.as_str(),
         };
-        let limits = Limits {
+        let limits = ProcessLimits {
             deadline,
-            silence: self.order.silence,
-            stop: &self.setting.stop,
+            silence: self.spec.silence,
+            stop: &self.setup.stop,
         };
-        let mut listener = Listener::new(
-            self.workspace,
+        let mut listener = OutputListener {
+            workspace: self.workspace,
             opened,
-            (&self.dispatch, self.claim.call()),
-            (self.order.runner, expected),
-            (&mut self.record, self.setting.tell),
-        );
-        // Keeping the record took its time, in which we may have been asleep.
+            dispatch: self.dispatch.id,
+            call: self.claim.call().clone(),
+            runner: self.spec.runner,
+            expected,
+            record: &mut self.record,
+            updates: self.setup.updates,
+            is_known: false,
+            unguarded: false,
+            agent_output: AgentOutput::default(),
+        };
+        // Writing the record takes time, in which another process may have taken the run.
         listener.is_still_ours()?;
-        let ran = process::run(job, &limits, &mut listener)?;
-        Ok(listener.heard(ran))
+        let ran = process::run(process_spec, &limits, &mut listener)?;
+        Ok(listener.finish(ran))
     }
 
-    /// The arguments, and the id that the conversation must have, where we know it before.
+    /// The arguments, and the required conversation id if it is known in advance.
     fn command_line(&self, turn: &Turn) -> (Vec<String>, Option<String>) {
-        let Runner::Program(program) = self.order.runner else {
+        let Runner::Program(program) = self.spec.runner else {
             return (Vec::new(), None);
         };
         let (conversation, expected) = match turn {
@@ -354,16 +366,16 @@ impl Work<'_, '_> {
         };
         let start = StartOptions {
             conversation,
-            model: self.order.model.as_deref(),
-            file_access: self.order.file_access(self.dispatch.reach),
-            denied: &self.order.denied,
+            model: self.spec.model.as_deref(),
+            file_access: self.spec.file_access(self.dispatch.reach),
+            denied: &self.spec.denied,
         };
-        let guards = self.order.guard_setup.arguments.iter().cloned();
+        let guards = self.spec.guard_setup.arguments.iter().cloned();
         let arguments = guards.chain(program.arguments(&start)).collect();
         (arguments, expected)
     }
 
-    /// A file without a name: it may be as long as it likes, and nobody waits for its reader.
+    /// An unnamed file, because a pipe would block on long prompts.
     fn input(&self, prompt: &str) -> Result<std::fs::File, Failure> {
         let folder = self.workspace.state.folder();
         let written = tempfile::tempfile_in(folder).and_then(|mut file| {
@@ -374,18 +386,19 @@ impl Work<'_, '_> {
         written.map_err(Failure::file("write to", folder))
     }
 
-    fn count(&self, meter: &mut Meter, heard: &Heard) {
-        let used = heard.agent_output.usage;
-        let Runner::Program(program) = self.order.runner else {
+    fn count(&self, meter: &mut Meter, report: &ProcessReport) {
+        let used = report.agent_output.usage;
+        let Runner::Program(program) = self.spec.runner else {
             return;
         };
         let usage_scope = program.usage_scope();
         let Meter { used: sum, before } = meter;
         sum.turns += used.turns;
-        sum.tokens = counted(usage_scope, (sum.tokens, used.tokens), before.tokens);
+        sum.tokens = counted(usage_scope, sum.tokens, used.tokens, before.tokens);
         sum.cost_cents = counted(
             usage_scope,
-            (sum.cost_cents, used.cost_cents),
+            sum.cost_cents,
+            used.cost_cents,
             before.cost_cents,
         );
     }
@@ -394,7 +407,8 @@ impl Work<'_, '_> {
         &mut self,
         opened: OpenRun,
         ending: Ending,
-        (usage, reply): (Usage, Option<String>),
+        usage: Usage,
+        reply: Option<String>,
     ) -> Result<Decided, Failure> {
         let what = self.end(ending, usage);
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
@@ -415,28 +429,28 @@ impl Work<'_, '_> {
     }
 }
 
-/// What was used in all, when a process tells that it has used so much.
-fn counted(usage_scope: UsageScope, (sum, now): (u64, u64), before: u64) -> u64 {
+/// The total usage after a process reported `now`.
+fn counted(usage_scope: UsageScope, sum: u64, now: u64, before: u64) -> u64 {
     match usage_scope {
         UsageScope::Process => sum.saturating_add(now),
-        // It told nothing, so nothing is known to have been added.
+        // The program reported nothing, so nothing is known to be added.
         UsageScope::Conversation if now == 0 => sum,
         UsageScope::Conversation => now.saturating_sub(before),
     }
 }
 
-/// What a worker is told whose process was ended with ours.
-const INTERRUPTED: &str = "You were interrupted in the middle of this work. Look at what is there \
-                           already, then go on and finish it.";
+/// The prompt prefix for a worker whose process died with its orchestrator.
+const INTERRUPTED: &str = "You were interrupted in the middle of this work. Check what is there \
+                           already, then continue and finish it.";
 
 fn sent_back(reason: &str) -> String {
-    format!("You are not done: {reason}. Do what is missing, then end again.\n")
+    format!("You are not done: {reason}. Do what is missing, then finish again.\n")
 }
 
 fn conflict(paths: &[String]) -> Ending {
     let paths: Vec<String> = paths.iter().map(|path| views::line(path)).collect();
     Ending::Fault {
         fault: Fault::Conflict,
-        reason: format!("others changed the same places of {}", paths.join(", ")),
+        reason: format!("others changed the same lines of {}", paths.join(", ")),
     }
 }

@@ -2,13 +2,9 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::TcpListener;
-use std::rc::Rc;
 use std::thread;
 
-use engine::{Beginning, Driver, Hash, PipelineName, RunId, Who};
-use hosts::Program;
 use runtime::definition;
-use store::StoredRun;
 
 use super::*;
 
@@ -19,42 +15,14 @@ fn opened() -> OpenRun {
     else {
         panic!("the built-in pipeline is accepted")
     };
-    let pipeline = compiled.pipeline;
-    let beginning = Beginning {
-        at: engine::Time(0),
-        by: Who::Engine,
-        id: RunId::parse("r-1").unwrap(),
-        definition: Hash([0; 32]),
-        task: "Write a note".to_owned(),
-        params: BTreeMap::new(),
-        driver: Driver::Headless,
-        host: Program::DEFAULT.host_name(),
-        session: None,
-        process: None,
-        steps: Vec::new(),
-        before: BTreeMap::new(),
-        queued: false,
-    };
-    let decision = engine::begin(&pipeline, &beginning);
-    let stored = StoredRun {
-        run: engine::replay(&decision.entries).unwrap(),
-        version: 1,
-        head: Hash([0; 32]),
-        project: "p".to_owned(),
-        worktree: "/p".to_owned(),
-        pipeline: PipelineName::parse("context-first").unwrap(),
-    };
-    OpenRun {
-        stored,
-        pipeline: Rc::new(pipeline),
-    }
+    testkit::open_run(compiled.pipeline, "Write a note", engine::Time(0))
 }
 
-fn sender(folder: &Path) -> Sender {
+fn sender(folder: &Path) -> NoticeSender {
     let search = check::search(&[], folder);
     let status = Status::Waiting("Is secret-key-1234 right?".to_owned());
     let secrets = ["secret-key-1234".to_owned()];
-    Sender {
+    NoticeSender {
         body: body(&opened(), &status, &secrets).to_string(),
         variables: BTreeMap::from([
             ("PATH".into(), "/usr/bin:/bin".into()),
@@ -177,7 +145,7 @@ fn what_cannot_be_told_says_why() {
         sender(folder.path()).send(&target).unwrap_err()
     };
     assert!(why("no-such-program-here").contains("was not found"));
-    assert!(why("./nothing.sh").contains("cannot be started"));
+    assert!(why("./nothing.sh").contains("cannot start"));
     assert_eq!(
         why("sh -c 'echo no route >&2; exit 7'"),
         "it ended with 7: no route"
@@ -194,7 +162,7 @@ fn what_cannot_be_told_says_why() {
 }
 
 #[test]
-fn only_what_a_person_wants_to_know_is_told() {
+fn only_what_a_person_wants_to_know_is_worth_a_notice() {
     for (status, expected) in [
         (Status::Waiting(String::new()), true),
         (Status::Failed, true),
@@ -203,6 +171,6 @@ fn only_what_a_person_wants_to_know_is_told() {
         (Status::Running, false),
         (Status::Queued, false),
     ] {
-        assert_eq!(is_told(&status), expected, "{status:?}");
+        assert_eq!(is_worth_a_notice(&status), expected, "{status:?}");
     }
 }

@@ -1,30 +1,30 @@
-//! Workers: who may begin is admitted and started, and what another orchestrator left goes on.
+//! Admits and starts due workers, and continues what a dead orchestrator left.
 
-use engine::{CallId, Happening, Refusal, Reply, Status, StepId, Time, Who, WorkEvent};
+use engine::{CallId, Happening, Refusal, Reply, Status, Time, Who, WorkEvent};
 use runtime::claim::Claim;
 use runtime::clock;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
-use runtime::watchdog::end_marked;
+use runtime::watchdog::kill_call;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
-use crate::agent::listener::Told;
+use crate::agent::listener::WorkerUpdate;
 use crate::agent::record::Record;
-use crate::agent::spawn_spec::{self, SpawnSpec, Special};
-use crate::agent::work::From;
-use crate::job::Job;
-use crate::leftovers;
+use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
+use crate::agent::work::StartFrom;
 use crate::pool::Member;
 use crate::progress::{Progress, Worker};
 use crate::recent_journal::RecentJournal;
-use crate::recovery::{self, How, Left};
+use crate::recovery::{self, InterruptedWork, RecoveryAction};
 use crate::slots::Slot;
-use crate::step_folder::{StepFolder, Where};
+use crate::stale_files;
+use crate::step_folder::{StepAttempt, StepFolder, StepLocation};
+use crate::worker_task::WorkerTask;
 
 impl Orchestrator<'_, '_> {
-    /// Starts those who may begin, as many as may work at once.
+    /// Starts due workers, up to the limit of parallel workers.
     pub(super) fn begin(
         &mut self,
         opened: OpenRun,
@@ -53,7 +53,8 @@ impl Orchestrator<'_, '_> {
         Ok(())
     }
 
-    /// Invariant: what cannot be started costs no attempt, so all is made ready before it is admitted.
+    /// Invariant: what cannot start costs no attempt, so everything is prepared before it is
+    /// admitted.
     fn start(&mut self, opened: OpenRun, choice: &Choice) -> Result<OpenRun, Failure> {
         if self.has_enough(&opened) {
             return Ok(opened);
@@ -64,76 +65,93 @@ impl Orchestrator<'_, '_> {
         };
         let claim = Claim::new(&self.workspace.state)?;
         let step_folder = match &choice.step {
-            Some(step) => self.step_folder(&opened, (step, claim.call(), 0))?,
+            Some(step) => {
+                let attempt = StepAttempt {
+                    step,
+                    call: claim.call(),
+                    restarts: 0,
+                };
+                self.step_folder(&opened, attempt)?
+            }
             None => None,
         };
-        // Without a folder of its own a worker works where all others do, and so alone.
+        // Without its own worktree a worker shares the run's worktree, so it must be alone.
         if step_folder.is_none() && !self.pool.is_idle() {
             return Ok(opened);
         }
-        let ready = self.order(&opened, choice, (&claim, step_folder.as_deref()));
-        let admitted = ready.and_then(|order| {
+        let ready = self.spawn_spec(&opened, choice, &claim, step_folder.as_deref());
+        let admitted = ready.and_then(|spec| {
             let admitted = self.admit(opened, choice, claim.call())?;
             let dispatch = admitted.opened.run().work_of_call(claim.call()).cloned();
-            Ok((order, dispatch, admitted))
+            Ok((spec, dispatch, admitted))
         });
-        let (order, dispatch, admitted) = match admitted {
-            Ok((order, Some(dispatch), admitted)) => (order, dispatch, admitted),
+        let (spec, dispatch, admitted) = match admitted {
+            Ok((spec, Some(dispatch), admitted)) => (spec, dispatch, admitted),
             not_begun => {
                 step_folder.map_or(Ok(()), |step_folder| step_folder.clear())?;
                 return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
             }
         };
-        let job = Job {
+        let task = WorkerTask {
             record: Record::new(&self.run, &dispatch, runner),
             claim,
             dispatch,
-            order,
-            from: From::TheBeginning,
+            spec,
+            from: StartFrom::Beginning,
             step_folder,
             slot,
         };
-        self.hand_over(&admitted.opened, choice, job)?;
+        self.hand_over(&admitted.opened, choice, task)?;
         Ok(admitted.opened)
     }
 
-    fn order(
+    fn spawn_spec(
         &mut self,
         opened: &OpenRun,
         choice: &Choice,
-        (claim, step_folder): (&Claim, Option<&StepFolder>),
+        claim: &Claim,
+        step_folder: Option<&StepFolder>,
     ) -> Result<SpawnSpec, Failure> {
-        let special = Special {
+        let overrides = SpawnOverrides {
             stand_in: self.settings.stand_in.as_deref(),
             step_folder: step_folder.map(StepFolder::folder),
         };
-        let order = spawn_spec::prepare(self.workspace, opened, choice, (claim, special))?;
-        if let Some(text) = self.versions.look_at(&order)? {
+        let spec = spawn_spec::prepare(self.workspace, opened, choice, claim, overrides)?;
+        if let Some(text) = self.versions.check_once(&spec)? {
             transact::remark(self.workspace, opened.clone(), None, &text)?;
             self.tell(opened, &Progress::Remark { text });
         }
-        Ok(order)
+        Ok(spec)
     }
 
     fn step_folder(
         &self,
         opened: &OpenRun,
-        of: (&StepId, &CallId, u32),
+        attempt: StepAttempt<'_>,
     ) -> Result<Option<Box<StepFolder>>, Failure> {
-        let with = (&self.queue, &self.stop);
-        Ok(match StepFolder::make(self.workspace, opened, of, with)? {
-            Where::Together => None,
-            Where::Apart(step_folder) => Some(step_folder),
+        let (queue, stop) = (&self.merge_queue, &self.stop);
+        let location = StepFolder::create(self.workspace, opened, attempt, queue, stop)?;
+        Ok(match location {
+            StepLocation::Shared => None,
+            StepLocation::Own(step_folder) => Some(step_folder),
         })
     }
 
-    /// Are as many at work as the stage allows?
+    /// Has the stage as many workers as it allows?
     fn has_enough(&self, opened: &OpenRun) -> bool {
         let run = opened.run();
         let stage = opened.pipeline.stage(&run.position.stage);
         let most = match stage.map(|stage| &stage.work) {
             Some(engine::Work::Steps(work)) => engine::parallel_limit(run, work),
-            _ => 1,
+            Some(
+                engine::Work::Agent(_)
+                | engine::Work::Open(_)
+                | engine::Work::Check(_)
+                | engine::Work::Ask(_)
+                | engine::Work::Review(_)
+                | engine::Work::End(_),
+            )
+            | None => 1,
         };
         let open = run.dispatches.values();
         let open = open.filter(|open| open.visit == run.position.visit).count();
@@ -164,34 +182,35 @@ impl Orchestrator<'_, '_> {
         )
     }
 
-    /// The engine did not admit it: the run has moved, or waits now, or its budget is used up.
+    /// The engine did not admit it: the run moved, waits, or has used up its budget.
     fn turned_down(&mut self, decided: Decided) -> Result<OpenRun, Failure> {
         if let Reply::Refuse(Refusal { reason, .. }) = &decided.reply {
             let text = reason.clone();
             self.tell(&decided.opened, &Progress::Remark { text });
         }
-        // Somebody else may have been quicker; if nothing changes, we must not try for ever.
+        // Another process may have changed the run; if nothing changes, we must not retry for ever.
         let status = engine::status(&decided.opened.pipeline, decided.opened.run());
-        match (&decided.reply, status) {
-            (Reply::Refuse(refusal), Status::Running) if self.pool.is_idle() => {
-                Err(Failure::no(views::refusal(refusal))
-                    .hint(format!("`gatewright why {}` tells more", self.run)))
-            }
-            _ => Ok(decided.opened),
+        if let Reply::Refuse(refusal) = &decided.reply
+            && status == Status::Running
+            && self.pool.is_idle()
+        {
+            return Err(Failure::refused(views::refusal(refusal))
+                .hint(format!("type `gatewright why {}`", self.run)));
         }
+        Ok(decided.opened)
     }
 
-    /// A thread goes on with it.
+    /// Starts a thread for the task.
     fn hand_over(
         &mut self,
         opened: &OpenRun,
         choice: &Choice,
-        mut job: Job,
+        mut task: WorkerTask,
     ) -> Result<(), Failure> {
-        let dispatch = &job.dispatch;
-        if let Some(step_folder) = &job.step_folder {
+        let dispatch = &task.dispatch;
+        if let Some(step_folder) = &task.step_folder {
             step_folder.enter(dispatch.id);
-            job.record.step_folder = Some(step_folder.folder_text()?);
+            task.record.step_folder = Some(step_folder.folder_text()?);
         }
         let worker = Worker {
             dispatch: dispatch.id,
@@ -202,74 +221,108 @@ impl Orchestrator<'_, '_> {
             attempt: dispatch.attempt,
         };
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
-        let work = move |tell: &mut dyn FnMut(Told)| job.work(&shared, tell);
-        self.pool.begin(who, Some(worker.clone()), work)?;
+        let run = move |tell: &mut dyn FnMut(WorkerUpdate)| task.run(&shared, tell);
+        self.pool.begin(who, Some(worker.clone()), run)?;
         self.tell(opened, &Progress::WorkerBegan { worker });
         Ok(())
     }
 
-    /// Ends what is left of an orchestrator that was killed, and goes on with its work.
+    /// Kills the processes that a dead orchestrator left, and continues their work.
     pub(super) fn take_over(&mut self, mut opened: OpenRun) -> Result<(), Failure> {
-        end_marked(&recovery::check_call(&self.workspace.state, &self.run));
-        let all = recovery::left(self.workspace, &opened);
-        all.iter().for_each(Left::end);
-        leftovers::clear(self.workspace, &opened)?;
-        for left in all {
-            opened = self.go_on(opened, &left)?;
+        kill_call(&recovery::check_call(&self.workspace.state, &self.run));
+        let all = recovery::interrupted(self.workspace, &opened);
+        all.iter().for_each(InterruptedWork::kill_processes);
+        stale_files::remove(self.workspace, &opened)?;
+        for work in all {
+            opened = self.go_on(opened, &work)?;
         }
         Ok(())
     }
 
-    fn go_on(&mut self, opened: OpenRun, left: &Left) -> Result<OpenRun, Failure> {
-        let (id, agent) = (left.dispatch.id, &left.dispatch.agent);
-        let text = format!("'{agent}' ({id}) was interrupted: {}", left.how.told());
+    fn go_on(&mut self, opened: OpenRun, work: &InterruptedWork) -> Result<OpenRun, Failure> {
+        let (id, agent) = (work.dispatch.id, &work.dispatch.agent);
+        let text = format!(
+            "'{agent}' ({id}) was interrupted: {}",
+            work.action.description()
+        );
         self.tell(&opened, &Progress::Remark { text });
-        let choice = choice::of_dispatch(&opened.pipeline, &left.dispatch, self.starter)?;
-        let (Some(choice), Some(call)) = (choice, &left.dispatch.call) else {
-            return left.close(self.workspace, opened);
+        let choice = choice::of_dispatch(&opened.pipeline, &work.dispatch, self.starter)?;
+        let (Some(choice), Some(call)) = (choice, &work.dispatch.call) else {
+            return work.close(self.workspace, opened);
         };
-        match left.how {
-            How::Late | How::GiveUp => {
-                if let Some(step) = &choice.step {
-                    let restarts = left.record.as_ref().map_or(0, |record| record.restarts);
-                    StepFolder::abandon(self.workspace, &opened, (step, call, restarts))?;
-                }
-                left.close(self.workspace, opened)
+        match work.action {
+            RecoveryAction::Late | RecoveryAction::GiveUp => {
+                let restarts = work.record.as_ref().map_or(0, |record| record.restarts);
+                self.abandon(&opened, &choice, call, restarts)?;
+                work.close(self.workspace, opened)
             }
-            How::Judge | How::GoOn | How::BeginAnew => {
-                let claim = Claim::take_over(&self.workspace.state, call)?;
-                let mut record = left.record.clone().unwrap_or_else(|| {
-                    Record::new(&self.run, &left.dispatch, choice.runner.word())
-                });
-                if left.how == How::BeginAnew {
-                    if let Some(step) = &choice.step {
-                        let of = (step, call, record.restarts);
-                        StepFolder::abandon(self.workspace, &opened, of)?;
-                    }
-                    record.restarts += 1;
-                    record.conversation = None;
-                }
-                let slot = self.wait_for_slot(&choice)?;
-                let step_folder = match &choice.step {
-                    Some(step) => self.step_folder(&opened, (step, call, record.restarts))?,
-                    None => None,
-                };
-                let job = Job {
-                    order: self.order(&opened, &choice, (&claim, step_folder.as_deref()))?,
-                    claim,
-                    dispatch: left.dispatch.clone(),
-                    record,
-                    from: left.from(),
-                    step_folder,
-                    slot,
-                };
-                self.hand_over(&opened, &choice, job)?;
+            RecoveryAction::Judge | RecoveryAction::GoOn | RecoveryAction::BeginAnew => {
+                self.restart(&opened, work, &choice, call)?;
                 Ok(opened)
             }
         }
     }
 
-    /// Work that has begun goes on, as soon as there is a place for it.
+    /// Starts a thread for interrupted work, in the same attempt.
+    fn restart(
+        &mut self,
+        opened: &OpenRun,
+        work: &InterruptedWork,
+        choice: &Choice,
+        call: &CallId,
+    ) -> Result<(), Failure> {
+        let claim = Claim::take_over(&self.workspace.state, call)?;
+        let new = || Record::new(&self.run, &work.dispatch, choice.runner.word());
+        let mut record = work.record.clone().unwrap_or_else(new);
+        if work.action == RecoveryAction::BeginAnew {
+            self.abandon(opened, choice, call, record.restarts)?;
+            record.restarts += 1;
+            record.conversation = None;
+        }
+        let slot = self.wait_for_slot(choice)?;
+        let step_folder = match &choice.step {
+            Some(step) => {
+                let attempt = StepAttempt {
+                    step,
+                    call,
+                    restarts: record.restarts,
+                };
+                self.step_folder(opened, attempt)?
+            }
+            None => None,
+        };
+        let task = WorkerTask {
+            spec: self.spawn_spec(opened, choice, &claim, step_folder.as_deref())?,
+            claim,
+            dispatch: work.dispatch.clone(),
+            record,
+            from: work.start_from(),
+            step_folder,
+            slot,
+        };
+        self.hand_over(opened, choice, task)
+    }
+
+    /// Keeps the changes of an interrupted step under a ref and removes its worktree.
+    fn abandon(
+        &self,
+        opened: &OpenRun,
+        choice: &Choice,
+        call: &CallId,
+        restarts: u32,
+    ) -> Result<(), Failure> {
+        let Some(step) = &choice.step else {
+            return Ok(());
+        };
+        let attempt = StepAttempt {
+            step,
+            call,
+            restarts,
+        };
+        StepFolder::abandon(self.workspace, opened, attempt)
+    }
+
+    /// Waits for a free slot: work that has started continues.
     fn wait_for_slot(&self, choice: &Choice) -> Result<Slot, Failure> {
         loop {
             let slot = self

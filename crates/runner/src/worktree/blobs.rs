@@ -1,4 +1,4 @@
-//! Contents out of the repository's objects: one git for many of them, piece by piece.
+//! Reads many blobs from the repository with one `git cat-file` process.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -7,17 +7,17 @@ use runtime::failure::Failure;
 
 use super::git::{Scratch, not_started};
 
-/// A git that hands out contents. It ends when this goes.
-pub struct Blobs {
+/// Dropping it ends the process.
+pub struct BlobReader {
     git: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
-/// A content of known length, not yet read.
+/// The content of a blob with known length, not yet read.
 pub type Content<'a> = io::Take<&'a mut BufReader<ChildStdout>>;
 
-impl Blobs {
+impl BlobReader {
     pub fn open(scratch: &Scratch<'_>) -> Result<Self, Failure> {
         let mut command = scratch.command();
         command
@@ -36,8 +36,8 @@ impl Blobs {
         })
     }
 
-    /// Gives a content to whoever takes it. What is not taken of it is passed over.
-    pub fn give<T>(
+    /// Passes the content of a blob to `take`, and skips what it does not read.
+    pub fn read<T>(
         &mut self,
         object: &str,
         take: impl FnOnce(&mut Content<'_>) -> T,
@@ -51,7 +51,7 @@ impl Blobs {
         Ok(taken)
     }
 
-    /// Asks for an object; the answer begins with its length.
+    /// Asks for an object; the answer starts with its length.
     fn ask(&mut self, object: &str) -> io::Result<u64> {
         let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let questions = self.questions.as_mut().ok_or_else(gone)?;
@@ -68,17 +68,15 @@ impl Blobs {
     }
 }
 
-impl Drop for Blobs {
+impl Drop for BlobReader {
     fn drop(&mut self) {
-        // Without questions it ends by itself.
+        // Git ends when its input is closed.
         self.questions = None;
         let _ = self.git.wait();
     }
 }
 
 fn lost(object: &str, cause: &io::Error) -> Failure {
-    Failure::outside(format!(
-        "git does not give the content {object} back ({cause})"
-    ))
-    .hint("look at the repository with `git fsck`")
+    Failure::environment(format!("git cannot read the object {object} ({cause})"))
+        .hint("check the repository with `git fsck`")
 }

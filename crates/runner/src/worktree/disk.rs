@@ -11,58 +11,58 @@ use runtime::failure::Failure;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::blobs::{Blobs, Content};
+use super::blobs::{BlobReader, Content};
 
-/// What a file that is not yet in its place is called. No picture shows it.
-const BESIDE: &str = ".gatewright-new-";
+/// The prefix of a file that is not complete yet. No commit contains such files.
+const TEMPORARY_PREFIX: &str = ".gatewright-new-";
 
-/// What a tree says of a path.
+/// The entry of a tree for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    pub kind: Kind,
+pub struct TreeItem {
+    pub kind: FileKind,
     pub object: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     File,
     Program,
     Link,
 }
 
-/// A worktree's files and the contents that they may have.
+/// A worktree's files, and the blobs that they are compared with.
 pub struct Disk {
     top: PathBuf,
     root: Folder,
-    blobs: Blobs,
+    blobs: BlobReader,
 }
 
-/// Was it done, or did something else lie there than was expected?
+/// Was the change made, or did the path have unexpected content?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangeResult {
     Done,
     Unexpected,
 }
 
-/// Is this a path of the project, and neither git's own nor a file of ours that is not in its place?
+/// Is this a path of the project, and neither git's own nor a temporary file of ours?
 pub fn is_ours(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/');
     parts.all(|part| {
         !part.eq_ignore_ascii_case(b".git")
-            && !part.starts_with(BESIDE.as_bytes())
+            && !part.starts_with(TEMPORARY_PREFIX.as_bytes())
             && !matches!(part, b"" | b"." | b"..")
     })
 }
 
 impl Disk {
-    pub fn open(top: &Path, blobs: Blobs) -> Result<Self, Failure> {
+    pub fn open(top: &Path, blobs: BlobReader) -> Result<Self, Failure> {
         let root = Folder::open(top).map_err(Failure::file("read", top))?;
         let top = top.to_owned();
         Ok(Self { top, root, blobs })
     }
 
-    /// Does the path hold this, and nothing else?
-    pub fn holds(&mut self, path: &[u8], item: Option<&Item>) -> Result<bool, Failure> {
+    /// Does the path have exactly this content?
+    pub fn holds(&mut self, path: &[u8], item: Option<&TreeItem>) -> Result<bool, Failure> {
         match self.compare(path, item) {
             Ok(same) => same,
             Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(item.is_none()),
@@ -76,47 +76,54 @@ impl Disk {
         self.root.descend_path(path).is_ok()
     }
 
-    /// Puts an item where nothing is. For a worktree that nobody works in yet.
-    pub fn fill(&mut self, path: &[u8], item: &Item) -> Result<(), Failure> {
+    /// Writes an item to a free path. For a worktree that nobody works in yet.
+    pub fn fill(&mut self, path: &[u8], item: &TreeItem) -> Result<(), Failure> {
         let (folder, name) = self.make_folder(path)?;
         self.write(&folder, name, item, Sync::Later)
             .map_err(self.failure("write to", path))
     }
 
-    /// Puts `new` in the place of `old`, if that is still what lies there.
+    /// Replaces `old` by `new`, if the path still has the content of `old`.
     pub fn change(
         &mut self,
         path: &[u8],
-        old: Option<&Item>,
-        new: Option<&Item>,
-    ) -> Result<Change, Failure> {
+        old: Option<&TreeItem>,
+        new: Option<&TreeItem>,
+    ) -> Result<ChangeResult, Failure> {
         match new {
             Some(new) => self.put(path, old, new),
             None => self.remove(path, old),
         }
     }
 
-    fn put(&mut self, path: &[u8], old: Option<&Item>, new: &Item) -> Result<Change, Failure> {
+    fn put(
+        &mut self,
+        path: &[u8],
+        old: Option<&TreeItem>,
+        new: &TreeItem,
+    ) -> Result<ChangeResult, Failure> {
         let (above, name) = split(path);
         let folder = match self.descend_or_make(above) {
             Ok(folder) => folder,
             Err(Refused::Io(cause)) => return Err(self.failure("write to", path)(cause)),
-            Err(_) => return Ok(Change::Unexpected),
+            Err(
+                Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_) | Refused::NotAFile(_),
+            ) => return Ok(ChangeResult::Unexpected),
         };
-        let beside = beside(path);
-        let written = self.write(&folder, &beside, new, Sync::Now);
+        let temporary_name = temporary_name(path);
+        let written = self.write(&folder, &temporary_name, new, Sync::Now);
         written.map_err(self.failure("write to", path))?;
-        keep_permissions(&folder, name, &beside, new);
-        // An empty folder is in the way of a file, but it holds nothing that could be lost.
+        keep_permissions(&folder, name, &temporary_name, new);
+        // An empty folder blocks a file, but nothing is lost with it.
         if old.is_none() {
             let _ = rustix::fs::unlinkat(folder.descriptor(), name_of(name), AtFlags::REMOVEDIR);
         }
-        // Invariant: nothing comes between this look and the move.
+        // Invariant: nothing happens between this comparison and the rename.
         if !self.holds(path, old)? {
-            let _ = unlink(&folder, &beside);
-            return Ok(Change::Unexpected);
+            let _ = unlink(&folder, &temporary_name);
+            return Ok(ChangeResult::Unexpected);
         }
-        let from = name_of(&beside);
+        let from = name_of(&temporary_name);
         rustix::fs::renameat(
             folder.descriptor(),
             from,
@@ -125,26 +132,26 @@ impl Disk {
         )
         .and_then(|()| sync(&folder))
         .map_err(|error| self.failure("write to", path)(error.into()))?;
-        Ok(Change::Done)
+        Ok(ChangeResult::Done)
     }
 
-    fn remove(&mut self, path: &[u8], old: Option<&Item>) -> Result<Change, Failure> {
+    fn remove(&mut self, path: &[u8], old: Option<&TreeItem>) -> Result<ChangeResult, Failure> {
         if !self.holds(path, old)? {
-            return Ok(Change::Unexpected);
+            return Ok(ChangeResult::Unexpected);
         }
         let (above, name) = split(path);
         let Ok(folder) = self.root.descend_path(above) else {
-            return Ok(Change::Done);
+            return Ok(ChangeResult::Done);
         };
         match unlink(&folder, name).and_then(|()| sync(&folder)) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(self.failure("remove", path)(error.into())),
         }
         self.remove_empty(above);
-        Ok(Change::Done)
+        Ok(ChangeResult::Done)
     }
 
-    /// Removes the folders that have become empty, from the inside out: git knows no empty folders.
+    /// Removes empty folders, from the inside out: git has no empty folders.
     fn remove_empty(&self, path: &[u8]) {
         let mut path = path;
         while !path.is_empty() {
@@ -161,15 +168,15 @@ impl Disk {
         }
     }
 
-    /// Takes away what a killed writer left beside a path.
-    pub fn sweep(&self, path: &[u8]) {
+    /// Removes the temporary file that a killed writer left.
+    pub fn remove_temporary(&self, path: &[u8]) {
         let (above, _) = split(path);
         if let Ok(folder) = self.root.descend_path(above) {
-            let _ = unlink(&folder, &beside(path));
+            let _ = unlink(&folder, &temporary_name(path));
         }
     }
 
-    /// Waits until all of it is on the disk.
+    /// Flushes everything to disk.
     pub fn sync(&self) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         let synced = rustix::fs::syncfs(self.root.descriptor());
@@ -181,7 +188,7 @@ impl Disk {
     fn compare(
         &mut self,
         path: &[u8],
-        item: Option<&Item>,
+        item: Option<&TreeItem>,
     ) -> Result<Result<bool, Failure>, Refused> {
         let (above, name) = split(path);
         let folder = self.root.descend_path(above)?;
@@ -193,14 +200,14 @@ impl Disk {
             let target = folder.link(name).map_err(Refused::Io)?;
             let is_same = |content: &mut Content<'_>| same(&mut target.as_slice(), content);
             return match item.kind {
-                Kind::Link => self.compared(item, is_same),
-                Kind::File | Kind::Program => Ok(Ok(false)),
+                FileKind::Link => self.compared(item, is_same),
+                FileKind::File | FileKind::Program => Ok(Ok(false)),
             };
         }
         let (mut file, stat) = folder.file(name)?;
         let kind = match stat.st_mode & 0o100 {
-            0 => Kind::File,
-            _ => Kind::Program,
+            0 => FileKind::File,
+            _ => FileKind::Program,
         };
         let length = u64::try_from(stat.st_size).unwrap_or_default();
         if kind == item.kind {
@@ -218,25 +225,31 @@ impl Disk {
 
     fn compared(
         &mut self,
-        item: &Item,
+        item: &TreeItem,
         is_same: impl FnOnce(&mut Content<'_>) -> io::Result<bool>,
     ) -> Result<Result<bool, Failure>, Refused> {
-        match self.blobs.give(&item.object, is_same) {
+        match self.blobs.read(&item.object, is_same) {
             Ok(same) => same.map(Ok).map_err(Refused::Io),
             Err(failure) => Ok(Err(failure)),
         }
     }
 
-    /// Writes an item under a name that is free, or that a killed writer of ours has left.
-    fn write(&mut self, folder: &Folder, name: &[u8], item: &Item, when: Sync) -> io::Result<()> {
+    /// Writes an item under a free name, or over the temporary file of a killed writer.
+    fn write(
+        &mut self,
+        folder: &Folder,
+        name: &[u8],
+        item: &TreeItem,
+        when: Sync,
+    ) -> io::Result<()> {
         match unlink(folder, name) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
-        let given = self.blobs.give(&item.object, |content| match item.kind {
-            Kind::Link => write_link(folder, name, content),
-            Kind::File => write_file(folder, name, content, 0o666, when),
-            Kind::Program => write_file(folder, name, content, 0o777, when),
+        let given = self.blobs.read(&item.object, |content| match item.kind {
+            FileKind::Link => write_link(folder, name, content),
+            FileKind::File => write_file(folder, name, content, 0o666, when),
+            FileKind::Program => write_file(folder, name, content, 0o777, when),
         });
         given.unwrap_or_else(|failure| Err(io::Error::other(failure.to_string())))
     }
@@ -246,7 +259,10 @@ impl Disk {
         let folder = self.descend_or_make(above).map_err(|refused| {
             let cause = match refused {
                 Refused::Io(cause) => cause,
-                _ => io::Error::from(io::ErrorKind::NotADirectory),
+                Refused::Absent
+                | Refused::Link(_)
+                | Refused::NotAFolder(_)
+                | Refused::NotAFile(_) => io::Error::from(io::ErrorKind::NotADirectory),
             };
             self.failure("write to", path)(cause)
         })?;
@@ -272,7 +288,7 @@ impl Disk {
     }
 }
 
-/// When must a written file be on the disk?
+/// When must a written file be on disk?
 #[derive(Clone, Copy)]
 enum Sync {
     Now,
@@ -307,16 +323,15 @@ fn write_link(folder: &Folder, name: &[u8], content: &mut Content<'_>) -> io::Re
     )?)
 }
 
-/// A file that takes the place of another keeps who may read and write it. If that cannot be had,
-/// it has what a new file has.
-fn keep_permissions(folder: &Folder, old: &[u8], new: &[u8], item: &Item) {
+/// A file that replaces another keeps its permissions, if possible.
+fn keep_permissions(folder: &Folder, old: &[u8], new: &[u8], item: &TreeItem) {
     let (Ok((_, stat)), Ok((file, _))) = (folder.file(old), folder.file(new)) else {
         return;
     };
     let readable = stat.st_mode & 0o666;
     let mode = match item.kind {
-        Kind::Program => readable | ((readable & 0o444) >> 2),
-        Kind::File | Kind::Link => readable,
+        FileKind::Program => readable | ((readable & 0o444) >> 2),
+        FileKind::File | FileKind::Link => readable,
     };
     let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
 }
@@ -335,7 +350,7 @@ fn same(left: &mut dyn Read, right: &mut dyn Read) -> io::Result<bool> {
     }
 }
 
-/// Reads until the piece is full or there is no more.
+/// Reads until the buffer is full or the input ends.
 fn fill(from: &mut dyn Read, piece: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < piece.len() {
@@ -349,9 +364,9 @@ fn fill(from: &mut dyn Read, piece: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// The same path has the same name beside it, so that what a killed writer left is found again.
-pub fn beside(path: &[u8]) -> Vec<u8> {
-    format!("{BESIDE}{:.16}", evidence::hash(path).to_string()).into_bytes()
+/// The name depends on the path alone, so that the file of a killed writer is found again.
+pub fn temporary_name(path: &[u8]) -> Vec<u8> {
+    format!("{TEMPORARY_PREFIX}{:.16}", evidence::hash(path).to_string()).into_bytes()
 }
 
 fn split(path: &[u8]) -> (&[u8], &[u8]) {

@@ -1,8 +1,9 @@
-//! Git for worktrees: the person's repository for refs and worktrees, and objects apart from it.
+//! Git for worktrees: refs and worktrees in the person's repository, everything else in a scratch
+//! repository.
 //!
-//! A repository's settings and attributes can name programs: filters, merge drivers, hooks. An agent
-//! can write them. So everything that would look at contents works in a git folder of our own
-//! without any settings, which shares nothing but the objects.
+//! Settings and attributes of a repository can name programs: filters, merge drivers, hooks. An
+//! agent can write them. So every command that reads contents runs in a scratch repository without
+//! settings, which shares only the objects.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,10 +15,10 @@ use evidence::git::Git;
 use runtime::failure::Failure;
 use tempfile::TempDir;
 
-/// The first git that can merge without a worktree.
+/// The first git with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
 
-/// What a ref or a commit of ours must not bring along in the person's repository.
+/// Keeps our refs and commits from writing reflogs or starting `gc` in the person's repository.
 const QUIET: [&str; 6] = [
     "-c",
     "core.logAllRefUpdates=false",
@@ -27,11 +28,11 @@ const QUIET: [&str; 6] = [
     "core.fsync=all",
 ];
 
-/// Settings of the git folder of our own. What is kept must survive a power cut.
+/// Settings of the scratch repository. Its objects must survive a power cut.
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = all\n\
                         \tfsyncMethod = batch\n\tlogAllRefUpdates = false\n\tcompression = 1\n";
 
-/// Who our commits are by; nobody's own name is needed.
+/// The author of our commits, so that git needs no configured name.
 const IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", NAME),
     ("GIT_AUTHOR_EMAIL", EMAIL),
@@ -50,21 +51,21 @@ pub struct Repository {
     object_format: String,
 }
 
-/// Why there can be no worktrees here, in one line.
+/// Why worktrees cannot be used here, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoGit {
     pub reason: String,
 }
 
-/// A worktree by its folders: the run's own, or one of ours.
+/// The folders of a worktree: the run's own, or one of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct WorktreeDirs {
     pub root: PathBuf,
     pub git_dir: PathBuf,
 }
 
 impl Repository {
-    /// The repository of a folder, or why worktrees cannot be had from it.
+    /// The repository of a folder, or why it cannot have worktrees.
     pub fn find(folder: &Path) -> Result<Result<Self, NoGit>, Failure> {
         let project = Project::find(folder)?;
         let no_git = |reason: String| Ok(Err(NoGit { reason }));
@@ -93,28 +94,28 @@ impl Repository {
     }
 
     /// The run's worktree.
-    pub fn here(&self) -> Place {
-        Place {
+    pub fn here(&self) -> WorktreeDirs {
+        WorktreeDirs {
             root: self.project.root.clone(),
             git_dir: self.git_dir.clone(),
         }
     }
 
-    /// One of our worktrees. Its own `.git` is not asked: whoever worked there can have changed it.
-    pub fn linked(&self, root: &Path, id: &str) -> Place {
-        Place {
+    /// One of our worktrees. Its `.git` file is not read: the worker may have changed it.
+    pub fn linked(&self, root: &Path, id: &str) -> WorktreeDirs {
+        WorktreeDirs {
             root: root.to_owned(),
             git_dir: self.common_dir.join("worktrees").join(id),
         }
     }
 
-    /// Tracked and unignored files, and those of repositories inside.
-    pub fn files(&self, place: &Place) -> Result<Vec<Vec<u8>>, Failure> {
+    /// Tracked and unignored files, and those of nested repositories.
+    pub fn files(&self, dirs: &WorktreeDirs) -> Result<Vec<Vec<u8>>, Failure> {
         let project = Project {
-            root: place.root.clone(),
+            root: dirs.root.clone(),
             key: self.project.key.clone(),
             repository: Some(evidence::Repository {
-                git_dir: place.git_dir.clone(),
+                git_dir: dirs.git_dir.clone(),
                 common_dir: self.common_dir.clone(),
                 linked_back: true,
             }),
@@ -122,19 +123,19 @@ impl Repository {
         Ok(evidence::tree::files(&project)?)
     }
 
-    /// The commit that a worktree is at, if it is there.
-    pub fn head(&self, place: &Place) -> Result<Option<String>, Failure> {
-        self.commit_of(place, "HEAD")
+    /// The commit of a worktree, if it has one.
+    pub fn head(&self, dirs: &WorktreeDirs) -> Result<Option<String>, Failure> {
+        self.commit_of(dirs, "HEAD")
     }
 
-    /// The commit that a ref leads to.
+    /// The commit of a ref.
     pub fn kept(&self, name: &str) -> Result<Option<String>, Failure> {
         self.commit_of(&self.here(), name)
     }
 
-    fn commit_of(&self, place: &Place, name: &str) -> Result<Option<String>, Failure> {
+    fn commit_of(&self, dirs: &WorktreeDirs, name: &str) -> Result<Option<String>, Failure> {
         let commit = format!("{name}^{{commit}}");
-        let mut command = self.command(place);
+        let mut command = self.command(dirs);
         command.args(["rev-parse", "--verify", "--quiet", &commit]);
         let output = start(&mut command)?;
         Ok(output.status.success().then(|| line(&output.stdout)))
@@ -150,13 +151,13 @@ impl Repository {
             .map(drop)
     }
 
-    /// Every ref that begins so.
-    pub fn refs(&self, beginning: &str) -> Result<Vec<String>, Failure> {
-        let listed = self.text(&["for-each-ref", "--format=%(refname)", beginning])?;
+    /// All refs with this prefix.
+    pub fn refs(&self, record: &str) -> Result<Vec<String>, Failure> {
+        let listed = self.text(&["for-each-ref", "--format=%(refname)", record])?;
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
-    /// Makes a worktree at a commit with no files in it, and says by which id git knows it.
+    /// Makes a worktree at a commit without any files, and returns git's id for it.
     pub fn add_worktree(&self, root: &Path, commit: &str) -> Result<String, Failure> {
         let mut command = self.command(&self.here());
         command
@@ -168,36 +169,37 @@ impl Repository {
         let made = made.filter(|made| made.linked_back && made.common_dir == self.common_dir);
         let id = made.and_then(|made| Some(made.git_dir.file_name()?.to_str()?.to_owned()));
         id.ok_or_else(|| {
-            Failure::outside(format!("git made no worktree at {}", root.display()))
+            Failure::environment(format!("git made no worktree at {}", root.display()))
                 .hint("make sure that `git worktree add` works in this repository")
         })
     }
 
-    /// Lets git forget a worktree whose folder is gone. One that git does not know is no trouble.
+    /// Removes git's record of a worktree whose folder is gone. Git may not know it; that is no
+    /// error.
     pub fn forget_worktree(&self, root: &Path) -> Result<(), Failure> {
         let mut command = self.command(&self.here());
         command.args(["worktree", "remove", "--force"]).arg(root);
         start(&mut command).map(drop)
     }
 
-    /// Sets the index of a worktree to what a commit holds. No file is touched.
-    pub fn index(&self, place: &Place, commit: &str) -> Result<(), Failure> {
-        succeed(self.command(place).args(["read-tree", commit])).map(drop)
+    /// Sets the index of a worktree to a commit, without touching files.
+    pub fn index(&self, dirs: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
+        succeed(self.command(dirs).args(["read-tree", commit])).map(drop)
     }
 
-    /// What the attributes say of how these paths may be merged, in their order.
+    /// The `merge` attributes of these paths, in their order.
     pub fn merge_attributes(&self, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, Failure> {
         let mut command = self.command(&self.here());
         command.args(["check-attr", "-z", "--stdin", "merge"]);
-        let told = with_input(&mut command, &paths.join(&0))?;
-        let words: Vec<&[u8]> = told.split(|byte| *byte == 0).collect();
+        let output = with_input(&mut command, &paths.join(&0))?;
+        let words: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         Ok(words
             .chunks_exact(3)
             .map(|triple| triple[2].to_vec())
             .collect())
     }
 
-    /// A git folder of our own inside this folder, with the repository's objects.
+    /// A scratch repository inside this folder, with the repository's objects.
     pub fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
         let made = make_scratch(folder, &self.object_format);
         Ok(Scratch {
@@ -211,14 +213,14 @@ impl Repository {
         Ok(line(&output))
     }
 
-    fn command(&self, place: &Place) -> Command {
-        let mut command = self.git.command(&place.root, &place.git_dir);
+    fn command(&self, dirs: &WorktreeDirs) -> Command {
+        let mut command = self.git.command(&dirs.root, &dirs.git_dir);
         command.args(QUIET);
         command
     }
 }
 
-/// A git folder of our own. It goes when this goes.
+/// A scratch repository. Dropping it removes it.
 pub struct Scratch<'a> {
     repository: &'a Repository,
     folder: TempDir,
@@ -242,13 +244,13 @@ impl Scratch<'_> {
         command
     }
 
-    /// What git answers to this.
+    /// The output of a git command.
     pub fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
         succeed(self.command().args(words))
     }
 
-    /// What git answers to this, and whether it says yes or no.
-    pub fn judge(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
+    /// The output of a git command that exits with 0 for yes and 1 for no.
+    pub fn ask_yes_no(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
         let mut command = self.command();
         command.args(words);
         let output = start(&mut command)?;
@@ -276,7 +278,7 @@ impl Scratch<'_> {
     }
 }
 
-/// Starts git, waits for its end and insists that it succeeded.
+/// Runs git and fails unless it succeeds.
 pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let output = start(command)?;
     if output.status.success() {
@@ -286,24 +288,24 @@ pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// StartRun failed, which says nothing of the repository.
+/// The process could not start, which says nothing about the repository.
 pub fn not_started(cause: std::io::Error) -> Failure {
     Failure::from(evidence::Error::GitStart(cause))
 }
 
-/// The failure of a git that has said why.
+/// The failure of a git command, with its stderr.
 pub fn failed(output: &Output) -> Failure {
     let complaint = String::from_utf8_lossy(&output.stderr);
     let complaint = evidence::text::line(complaint.trim(), 300);
-    Failure::outside(format!("git could not do its part ({complaint})"))
-        .hint("repair the repository and do it again")
+    Failure::environment(format!("git failed ({complaint})"))
+        .hint("repair the repository and retry")
 }
 
 fn start(command: &mut Command) -> Result<Output, Failure> {
     command.output().map_err(not_started)
 }
 
-/// The input is small and goes in before anything is read: git answers only as it reads.
+/// The input comes from a file, because git answers while it still reads.
 fn with_input(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut file = tempfile::tempfile().map_err(not_started)?;
     file.write_all(input).map_err(not_started)?;

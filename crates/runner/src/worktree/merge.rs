@@ -1,10 +1,11 @@
-//! Merging what a worker left into the run's worktree: all of it or nothing, and never over a change.
+//! Merges the result of a worker into the run's worktree: all of it or nothing, and never over
+//! another change.
 //!
-//! First everything is looked at and merged as objects, which changes no file. What would be written
-//! is noted durably; then it is written file by file. Whoever comes after a kill finds the note and
-//! writes the rest: what is new already is passed over, what is still old is written. If something
-//! is neither, somebody changed it meanwhile: what was written is taken back, and all is looked at
-//! again.
+//! First everything is merged as objects, which changes no file. A durable record says what will be
+//! written; then it is written file by file. After a kill the next process finds the record and
+//! writes the rest: it skips files that are new already and writes files that are still old. A file
+//! that is neither was changed by somebody else: then the written files are restored and the merge
+//! is planned again.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +13,17 @@ use engine::RunId;
 use evidence::tree::escape;
 use runtime::failure::Failure;
 
-use super::blobs::Blobs;
-use super::disk::{Change, Disk};
+use super::blobs::BlobReader;
+use super::disk::{ChangeResult, Disk};
 use super::git::{Repository, Scratch};
-use super::name::Name;
-use super::picture::{self, Picture};
-use super::record::{Merging, Progress, Records};
+use super::name::SafeName;
+use super::record::{MergeRecord, MergeState, Records};
+use super::tree_commit::{self, TreeCommit};
 use super::trees::{self, Difference};
 use super::{Merged, Snapshot};
 
-/// How often somebody may change a file while we merge before a person has to look.
-const MOST_LOOKS: usize = 3;
+/// How often a file may change during a merge before it counts as a conflict.
+const MOST_TRIES: usize = 3;
 
 /// Who merges, and where.
 pub struct Merger<'a> {
@@ -31,34 +32,34 @@ pub struct Merger<'a> {
     pub run: &'a RunId,
 }
 
-/// What came of looking: nothing was changed yet.
-pub enum Looked {
+/// The planned merge: nothing is changed yet.
+pub enum MergePlan {
     Nothing,
     Conflict(Vec<String>),
-    Ready(Merging),
+    Ready(MergeRecord),
 }
 
-/// What came of writing.
+/// The result of writing.
 enum Written {
     All(Vec<String>),
-    /// These were changed by somebody else meanwhile; nothing of ours is left.
+    /// Somebody else changed these meanwhile; everything of ours is undone.
     Undone(Vec<String>),
 }
 
 impl Merger<'_> {
     pub fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
-        let name = Name::of(&snapshot.name);
+        let name = SafeName::of(&snapshot.name);
         if let Some(changed) = self.merged_before(&name, snapshot)? {
             return Ok(outcome(changed));
         }
         let mut paths = Vec::new();
-        for _ in 0..MOST_LOOKS {
-            let merging = match self.look(&name, snapshot)? {
-                Looked::Nothing => return Ok(Merged::Nothing),
-                Looked::Conflict(paths) => return Ok(Merged::Conflict { paths }),
-                Looked::Ready(merging) => merging,
+        for _ in 0..MOST_TRIES {
+            let merging = match self.plan(&name, snapshot)? {
+                MergePlan::Nothing => return Ok(Merged::Nothing),
+                MergePlan::Conflict(paths) => return Ok(Merged::Conflict { paths }),
+                MergePlan::Ready(merging) => merging,
             };
-            self.records.keep_merging(&name, &merging)?;
+            self.records.write_merge_record(&name, &merging)?;
             match self.write(&name, merging)? {
                 Written::All(changed) => return Ok(outcome(changed)),
                 Written::Undone(changed) => paths = changed,
@@ -67,46 +68,46 @@ impl Merger<'_> {
         Ok(Merged::Conflict { paths })
     }
 
-    /// Brings to an end what a kill has interrupted.
+    /// Completes what a kill interrupted.
     pub fn settle(&self) -> Result<(), Failure> {
         for name in self.records.names()? {
-            let Some(merging) = self.records.merging(&name)? else {
+            let Some(merging) = self.records.merge_record(&name)? else {
                 continue;
             };
             match merging.progress {
-                Progress::Merged => {}
-                Progress::Writing => drop(self.write(&name, merging)?),
-                Progress::Undoing => self.undo(&name, &merging)?,
+                MergeState::Merged => {}
+                MergeState::Writing => drop(self.write(&name, merging)?),
+                MergeState::Undoing => self.undo(&name, &merging)?,
             }
         }
         Ok(())
     }
 
-    /// Has this commit been merged as a whole?
-    pub fn is_merged(&self, name: &Name, commit: &str) -> Result<bool, Failure> {
-        let merging = self.records.merging(name)?;
+    /// Has this commit been merged completely?
+    pub fn is_merged(&self, name: &SafeName, commit: &str) -> Result<bool, Failure> {
+        let merging = self.records.merge_record(name)?;
         Ok(merging.is_some_and(|merging| {
-            merging.commit == commit && merging.progress == Progress::Merged
+            merging.commit == commit && merging.progress == MergeState::Merged
         }))
     }
 
-    /// What the run's worktree has of this worker already: all that was merged of it, or else what
-    /// it began with.
-    pub fn began(&self, name: &Name, snapshot: &Snapshot) -> Result<String, Failure> {
-        let merging = self.records.merging(name)?;
-        let merged = merging.filter(|merging| merging.progress == Progress::Merged);
+    /// What the run's worktree already has of this worker: its last merged commit, otherwise the
+    /// commit it started with.
+    pub fn began(&self, name: &SafeName, snapshot: &Snapshot) -> Result<String, Failure> {
+        let merging = self.records.merge_record(name)?;
+        let merged = merging.filter(|merging| merging.progress == MergeState::Merged);
         Ok(merged.map_or_else(|| snapshot.base.clone(), |merged| merged.commit))
     }
 
     fn merged_before(
         &self,
-        name: &Name,
+        name: &SafeName,
         snapshot: &Snapshot,
     ) -> Result<Option<Vec<String>>, Failure> {
         if !self.is_merged(name, &snapshot.commit)? {
             return Ok(None);
         }
-        let Some(merging) = self.records.merging(name)? else {
+        let Some(merging) = self.records.merge_record(name)? else {
             return Ok(None);
         };
         let scratch = self.repository.scratch(self.records.folder())?;
@@ -114,19 +115,19 @@ impl Merger<'_> {
         Ok(Some(paths(&differences)))
     }
 
-    /// Merges as objects: what the worker changed since it began, into what lies there now.
-    pub fn look(&self, name: &Name, snapshot: &Snapshot) -> Result<Looked, Failure> {
+    /// Merges as objects: the changes of the worker since its start, into the current content.
+    pub fn plan(&self, name: &SafeName, snapshot: &Snapshot) -> Result<MergePlan, Failure> {
         let scratch = self.repository.scratch(self.records.folder())?;
         let began = scratch.tree(&self.began(name, snapshot)?)?;
         let left = scratch.tree(&snapshot.commit)?;
         if began == left {
-            return Ok(Looked::Nothing);
+            return Ok(MergePlan::Nothing);
         }
-        // Commits without a history of their own: however shallow the repository is, git finds the
-        // one base that both sides have.
+        // Commits without history: however shallow the repository is, git finds the one common
+        // base.
         let base = scratch.commit(&began, &[], "what a step began with")?;
         let theirs = scratch.commit(&left, &[&base], "what a step left")?;
-        let ours = self.picture(&scratch, snapshot, base)?;
+        let ours = self.tree_commit(&scratch, snapshot, base)?;
         let words = [
             "merge-tree",
             "--write-tree",
@@ -135,36 +136,36 @@ impl Merger<'_> {
             "--no-messages",
         ];
         let words = [words.as_slice(), &[&ours, &theirs]].concat();
-        let (is_clean, told) = scratch.judge(&words)?;
-        let mut fields = told.split(|byte| *byte == 0);
+        let (is_clean, output) = scratch.ask_yes_no(&words)?;
+        let mut fields = output.split(|byte| *byte == 0);
         let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).into_owned();
         if !is_clean {
             let paths: BTreeSet<&[u8]> = fields.filter(|path| !path.is_empty()).collect();
-            return Ok(Looked::Conflict(paths.into_iter().map(escape).collect()));
+            return Ok(MergePlan::Conflict(paths.into_iter().map(escape).collect()));
         }
         let after = if tree == scratch.tree(&ours)? {
-            // All of it is there already, which is worth a note too.
+            // Everything is there already, which is recorded, too.
             ours.clone()
         } else {
             let about = format!("{} merged", snapshot.name);
             scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
         };
-        let mixed = self.wrongly_mixed(&scratch, snapshot, &ours, &after)?;
+        let mixed = self.wrongly_merged(&scratch, snapshot, &ours, &after)?;
         if !mixed.is_empty() {
-            return Ok(Looked::Conflict(mixed));
+            return Ok(MergePlan::Conflict(mixed));
         }
-        self.repository.keep(&name.merge(self.run), &after)?;
-        Ok(Looked::Ready(Merging {
+        self.repository.keep(&name.merge_ref(self.run), &after)?;
+        Ok(MergePlan::Ready(MergeRecord {
             commit: snapshot.commit.clone(),
             before: ours,
             after,
-            progress: Progress::Writing,
+            progress: MergeState::Writing,
         }))
     }
 
-    /// The run's worktree as it is now. What either side of the merge knows counts, even if it is
-    /// ignored by now.
-    fn picture(
+    /// The current content of the run's worktree, with all paths that either side has, even if git
+    /// ignores them now.
+    fn tree_commit(
         &self,
         scratch: &Scratch<'_>,
         snapshot: &Snapshot,
@@ -184,18 +185,18 @@ impl Merger<'_> {
         );
         files.sort_unstable();
         files.dedup();
-        let picture = Picture {
+        let tree_commit = TreeCommit {
             root: &here.root,
             files,
             parents: vec![base],
             about: format!("before {} was merged", snapshot.name),
         };
-        picture::take(scratch, &picture)
+        tree_commit::write(scratch, &tree_commit)
     }
 
-    /// Files that came out as a mixture of both sides though nobody wants them mixed: what is
-    /// carried whole, and what the attributes of the repository keep from a merge of lines.
-    fn wrongly_mixed(
+    /// Files that were merged by lines although they must not be: carried files, and files whose
+    /// attributes forbid it.
+    fn wrongly_merged(
         &self,
         scratch: &Scratch<'_>,
         snapshot: &Snapshot,
@@ -221,60 +222,60 @@ impl Merger<'_> {
                 .carried
                 .iter()
                 .any(|carried| carried.as_bytes() == *path);
-            is_carried || !may_be_mixed(attribute)
+            is_carried || !may_merge_lines(attribute)
         };
         let wrong = mixed.into_iter().zip(attributes).filter(is_wrong);
         Ok(wrong.map(|(path, _)| escape(path)).collect())
     }
 
     /// Writes what is not written yet.
-    fn write(&self, name: &Name, merging: Merging) -> Result<Written, Failure> {
+    fn write(&self, name: &SafeName, merging: MergeRecord) -> Result<Written, Failure> {
         let scratch = self.repository.scratch(self.records.folder())?;
         let differences = trees::differences(&scratch, &merging.before, &merging.after)?;
-        let mut disk = Disk::open(&self.repository.here().root, Blobs::open(&scratch)?)?;
+        let mut disk = Disk::open(&self.repository.here().root, BlobReader::open(&scratch)?)?;
         let changed_meanwhile = write_all(&mut disk, &differences);
         if changed_meanwhile.as_ref().is_ok_and(Vec::is_empty) {
-            let progress = Progress::Merged;
-            let merged = Merging {
+            let progress = MergeState::Merged;
+            let merged = MergeRecord {
                 progress,
                 ..merging
             };
-            self.records.keep_merging(name, &merged)?;
+            self.records.write_merge_record(name, &merged)?;
             return Ok(Written::All(paths(&differences)));
         }
-        let progress = Progress::Undoing;
-        let undoing = Merging {
+        let progress = MergeState::Undoing;
+        let undoing = MergeRecord {
             progress,
             ..merging
         };
-        self.records.keep_merging(name, &undoing)?;
+        self.records.write_merge_record(name, &undoing)?;
         self.undo(name, &undoing)?;
         changed_meanwhile.map(Written::Undone)
     }
 
-    /// Takes back what was written. What somebody has changed since stays as they left it.
-    fn undo(&self, name: &Name, merging: &Merging) -> Result<(), Failure> {
+    /// Restores the old content. Files that somebody has changed since stay as they are.
+    fn undo(&self, name: &SafeName, merging: &MergeRecord) -> Result<(), Failure> {
         let scratch = self.repository.scratch(self.records.folder())?;
         let written = trees::differences(&scratch, &merging.before, &merging.after)?;
         let mut back: Vec<Difference> = written.into_iter().map(Difference::reversed).collect();
-        trees::put_in_order(&mut back);
-        let mut disk = Disk::open(&self.repository.here().root, Blobs::open(&scratch)?)?;
+        trees::sort_for_writing(&mut back);
+        let mut disk = Disk::open(&self.repository.here().root, BlobReader::open(&scratch)?)?;
         for one in &back {
-            disk.sweep(&one.path);
+            disk.remove_temporary(&one.path);
             if !disk.holds(&one.path, one.new.as_ref())? {
                 disk.change(&one.path, one.old.as_ref(), one.new.as_ref())?;
             }
         }
-        self.records.forget_merging(name)
+        self.records.remove_merge_record(name)
     }
 }
 
-/// Writes every difference, and tells the paths that were changed by somebody else. Nothing is
-/// written if that shows before the first write.
+/// Writes every difference, and returns the paths that somebody else changed. Writes nothing if it
+/// finds such a path first.
 pub fn write_all(disk: &mut Disk, differences: &[Difference]) -> Result<Vec<String>, Failure> {
     let mut foreign = Vec::new();
     for one in differences {
-        // A folder may still be in the way of a file; it goes with the files in it.
+        // A folder may still block a file; it is removed with its files.
         let makes_room = one.old.is_none() && disk.is_folder(&one.path);
         let is_known = makes_room
             || disk.holds(&one.path, one.old.as_ref())?
@@ -287,25 +288,25 @@ pub fn write_all(disk: &mut Disk, differences: &[Difference]) -> Result<Vec<Stri
         return Ok(foreign);
     }
     for one in differences {
-        if write_one(disk, one)? == Change::Unexpected {
+        if write_one(disk, one)? == ChangeResult::Unexpected {
             return Ok(vec![escape(&one.path)]);
         }
     }
     Ok(Vec::new())
 }
 
-/// Writes one difference, unless that was done before.
-pub fn write_one(disk: &mut Disk, one: &Difference) -> Result<Change, Failure> {
-    disk.sweep(&one.path);
+/// Writes one difference, unless it is written already.
+pub fn write_one(disk: &mut Disk, one: &Difference) -> Result<ChangeResult, Failure> {
+    disk.remove_temporary(&one.path);
     if disk.holds(&one.path, one.new.as_ref())? {
-        return Ok(Change::Done);
+        return Ok(ChangeResult::Done);
     }
     disk.change(&one.path, one.old.as_ref(), one.new.as_ref())
 }
 
-/// May a file with this `merge` attribute be merged line by line? A driver of the repository's own
-/// is a program that we do not start.
-fn may_be_mixed(attribute: &[u8]) -> bool {
+/// May a file with this `merge` attribute be merged by lines? A merge driver of the repository is a
+/// program that we do not start.
+fn may_merge_lines(attribute: &[u8]) -> bool {
     matches!(attribute, b"unspecified" | b"set" | b"text" | b"union")
 }
 

@@ -1,50 +1,50 @@
-//! Names of worktrees: made safe for a folder and for a ref, and never the same for two.
+//! Names of worktrees: safe for a folder and a ref, and unique.
 
 use engine::RunId;
 
-/// Longer ones are cut, so that neither a folder nor a ref has too long a name.
+/// Longer names are cut, because folders and refs have a length limit.
 const LONGEST: usize = 80;
 
-/// How much of the hash tells two names apart that would be written alike.
-const TELLING: usize = 12;
+/// How many digits of the hash keep similar names apart.
+const HASH_LENGTH: usize = 12;
 
-/// Where refs of ours lie, apart from the person's branches and tags.
+/// The namespace of our refs, apart from the person's branches and tags.
 const REFS: &str = "refs/gatewright";
 
-/// Holding one means that it is neither empty nor long, and made of letters, digits, `-` and `_`.
-/// So the names of other files and refs, which have a dot in them, can lie beside it.
+/// Invariant: not empty, not long, and made of letters, digits, `-` and `_`. Other files and refs
+/// have a dot in their names, so they never collide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name(String);
+pub struct SafeName(String);
 
-impl Name {
-    /// A name that is safe already stays as it is; any other is told apart by its hash.
+impl SafeName {
+    /// A safe name stays as it is; any other gets a hash.
     pub fn of(text: &str) -> Self {
         let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_safe) {
             return Self(text.to_owned());
         }
         let written = text.chars().map(|c| if is_safe(c) { c } else { '-' });
-        let written: String = written.take(LONGEST - TELLING - 1).collect();
+        let written: String = written.take(LONGEST - HASH_LENGTH - 1).collect();
         let hash = evidence::hash(text.as_bytes()).to_string();
-        Self(format!("{written}-{:.TELLING$}", hash))
+        Self(format!("{written}-{:.HASH_LENGTH$}", hash))
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The ref that keeps what a worker began with, and later what it left.
-    pub fn kept(&self, run: &RunId) -> String {
+    /// The ref of the content that a worker started with, and later of its result.
+    pub fn kept_ref(&self, run: &RunId) -> String {
         format!("{}{}", refs_of(run), self.0)
     }
 
-    /// The ref that keeps both sides of a merge and what came of it.
-    pub fn merge(&self, run: &RunId) -> String {
+    /// The ref of a merge, which keeps both sides.
+    pub fn merge_ref(&self, run: &RunId) -> String {
         format!("{}{}.merge", refs_of(run), self.0)
     }
 }
 
-/// What the refs of a run begin with.
+/// The prefix of all refs of a run.
 pub fn refs_of(run: &RunId) -> String {
     format!("{REFS}/{run}/")
 }
@@ -59,7 +59,7 @@ mod tests {
         let names = [
             "build-1", "build.1", "build/1", "build 1", "../1", "", "-", "ü", ".lock", &long,
         ];
-        let safe: Vec<Name> = names.iter().map(|name| Name::of(name)).collect();
+        let safe: Vec<SafeName> = names.iter().map(|name| SafeName::of(name)).collect();
         assert_eq!(safe[0].as_str(), "build-1");
         for (at, name) in safe.iter().enumerate() {
             let text = name.as_str();

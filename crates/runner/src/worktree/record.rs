@@ -1,4 +1,4 @@
-//! What is remembered of a worktree and of its merge, in small files beside its folder.
+//! Records of a worktree and its merge, in small files next to its folder.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,45 +9,45 @@ use runtime::state::write_durably;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::name::Name;
+use super::name::SafeName;
 
-/// A worktree that was prepared. It is written when the worktree is whole.
+/// A prepared worktree. It is written when the worktree is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning {
-    /// As the caller calls it.
+pub struct WorktreeRecord {
+    /// The caller's name for it.
     pub called: String,
-    /// The commit that holds what the worker began with.
+    /// The commit with the content that the worker started with.
     pub base: String,
-    /// By which id git knows the worktree.
+    /// Git's id of the worktree.
     pub id: String,
-    /// Where the run works inside the worktree; empty at its top.
+    /// The run's folder inside the worktree; empty at its top.
     pub inside: String,
-    /// Paths that are carried though git may ignore them, from the worktree's top.
+    /// Paths that are copied even if git ignores them, from the worktree's top.
     pub carried: Vec<String>,
 }
 
-/// A merge that has begun. All that it writes can be told from its two commits.
+/// A merge that has started. Its two commits define everything that it writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Merging {
+pub struct MergeRecord {
     /// The commit that is merged.
     pub commit: String,
-    /// What the run's worktree held.
+    /// The content of the run's worktree before the merge.
     pub before: String,
-    /// What it is to hold.
+    /// The content after the merge.
     pub after: String,
-    pub progress: Progress,
+    pub progress: MergeState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Progress {
+pub enum MergeState {
     Writing,
-    /// Somebody changed a file meanwhile: what was written is taken back.
+    /// Somebody changed a file meanwhile: the written files are restored.
     Undoing,
     Merged,
 }
 
-/// The folder with the worktrees of one run, and what is remembered of them.
+/// The folder with the worktrees and records of one run.
 #[derive(Clone, Debug)]
 pub struct Records {
     folder: PathBuf,
@@ -63,41 +63,49 @@ impl Records {
     }
 
     /// Where a worktree lies.
-    pub fn worktree(&self, name: &Name) -> PathBuf {
+    pub fn worktree(&self, name: &SafeName) -> PathBuf {
         self.folder.join(name.as_str())
     }
 
-    pub fn beginning(&self, name: &Name) -> Result<Option<Beginning>, Failure> {
+    pub fn worktree_record(&self, name: &SafeName) -> Result<Option<WorktreeRecord>, Failure> {
         read(&self.file(name, "json"))
     }
 
-    pub fn keep_beginning(&self, name: &Name, beginning: &Beginning) -> Result<(), Failure> {
-        write(&self.file(name, "json"), beginning)
+    pub fn write_worktree_record(
+        &self,
+        name: &SafeName,
+        record: &WorktreeRecord,
+    ) -> Result<(), Failure> {
+        write(&self.file(name, "json"), record)
     }
 
-    pub fn merging(&self, name: &Name) -> Result<Option<Merging>, Failure> {
+    pub fn merge_record(&self, name: &SafeName) -> Result<Option<MergeRecord>, Failure> {
         read(&self.file(name, "merge.json"))
     }
 
-    pub fn keep_merging(&self, name: &Name, merging: &Merging) -> Result<(), Failure> {
+    pub fn write_merge_record(
+        &self,
+        name: &SafeName,
+        merging: &MergeRecord,
+    ) -> Result<(), Failure> {
         write(&self.file(name, "merge.json"), merging)
     }
 
-    pub fn forget_merging(&self, name: &Name) -> Result<(), Failure> {
+    pub fn remove_merge_record(&self, name: &SafeName) -> Result<(), Failure> {
         remove(&self.file(name, "merge.json"))
     }
 
-    /// Forgets all of a worktree. The record of the worktree itself goes last.
-    pub fn forget(&self, name: &Name) -> Result<(), Failure> {
-        self.forget_merging(name)?;
+    /// Removes all records of a worktree. The record of the worktree itself goes last.
+    pub fn forget(&self, name: &SafeName) -> Result<(), Failure> {
+        self.remove_merge_record(name)?;
         remove(&self.file(name, "json"))
     }
 
-    /// Every worktree of which there is a record, in the order of their names.
-    pub fn names(&self) -> Result<Vec<Name>, Failure> {
+    /// All worktrees with a record, sorted by name.
+    pub fn names(&self) -> Result<Vec<SafeName>, Failure> {
         let names = self.entries()?.into_iter().filter_map(|entry| {
             let stem = entry.strip_suffix(".json")?;
-            (!stem.contains('.')).then(|| Name::of(stem))
+            (!stem.contains('.')).then(|| SafeName::of(stem))
         });
         Ok(names.collect())
     }
@@ -116,7 +124,7 @@ impl Records {
         Ok(names)
     }
 
-    fn file(&self, name: &Name, kind: &str) -> PathBuf {
+    fn file(&self, name: &SafeName, kind: &str) -> PathBuf {
         self.folder.join(format!("{}.{kind}", name.as_str()))
     }
 }
@@ -133,7 +141,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
 
 fn write(path: &Path, record: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(record)
-        .map_err(|cause| Failure::bug(format!("a record cannot be written ({cause})")))?;
+        .map_err(|cause| Failure::bug(format!("cannot encode a record ({cause})")))?;
     write_durably(path, &text).map_err(Failure::file("write to", path))
 }
 
@@ -159,37 +167,37 @@ mod tests {
     fn records_are_written_and_read_in_the_bytes_of_earlier_versions() {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::new(folder.path().to_owned());
-        let name = Name::of("one");
-        let beginning = Beginning {
+        let name = SafeName::of("one");
+        let record = WorktreeRecord {
             called: "One \"x\"".to_owned(),
             base: "b1".to_owned(),
             id: "w1".to_owned(),
             inside: String::new(),
             carried: vec!["a".to_owned(), "b/c".to_owned()],
         };
-        records.keep_beginning(&name, &beginning).unwrap();
+        records.write_worktree_record(&name, &record).unwrap();
         assert_eq!(
             fs::read_to_string(records.file(&name, "json")).unwrap(),
             r#"{"called":"One \"x\"","base":"b1","id":"w1","inside":"","carried":["a","b/c"]}"#
         );
-        assert_eq!(records.beginning(&name).unwrap(), Some(beginning));
+        assert_eq!(records.worktree_record(&name).unwrap(), Some(record));
         for (progress, word) in [
-            (Progress::Writing, "writing"),
-            (Progress::Undoing, "undoing"),
-            (Progress::Merged, "merged"),
+            (MergeState::Writing, "writing"),
+            (MergeState::Undoing, "undoing"),
+            (MergeState::Merged, "merged"),
         ] {
-            let merging = Merging {
+            let merging = MergeRecord {
                 commit: "c1".to_owned(),
                 before: "t1".to_owned(),
                 after: "t2".to_owned(),
                 progress,
             };
-            records.keep_merging(&name, &merging).unwrap();
+            records.write_merge_record(&name, &merging).unwrap();
             assert_eq!(
                 fs::read_to_string(records.file(&name, "merge.json")).unwrap(),
                 format!(r#"{{"commit":"c1","before":"t1","after":"t2","progress":"{word}"}}"#)
             );
-            assert_eq!(records.merging(&name).unwrap(), Some(merging));
+            assert_eq!(records.merge_record(&name).unwrap(), Some(merging));
         }
     }
 
@@ -197,17 +205,17 @@ mod tests {
     fn a_record_that_lacks_something_is_damaged() {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::new(folder.path().to_owned());
-        let name = Name::of("one");
+        let name = SafeName::of("one");
         for text in ["", "{}", r#"{"commit":"c","before":"t","after":"t"}"#] {
             write_durably(&records.file(&name, "merge.json"), text).unwrap();
-            assert!(records.merging(&name).is_err(), "{text}");
+            assert!(records.merge_record(&name).is_err(), "{text}");
         }
         let unknown = r#"{"commit":"c","before":"t","after":"t","progress":"later"}"#;
         write_durably(&records.file(&name, "merge.json"), unknown).unwrap();
-        assert!(records.merging(&name).is_err());
+        assert!(records.merge_record(&name).is_err());
         // A later version may say more.
         let more = r#"{"commit":"c","before":"t","after":"t","progress":"merged","more":1}"#;
         write_durably(&records.file(&name, "merge.json"), more).unwrap();
-        assert!(records.merging(&name).is_ok());
+        assert!(records.merge_record(&name).is_ok());
     }
 }

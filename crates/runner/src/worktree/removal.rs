@@ -1,4 +1,4 @@
-//! Taking worktrees away: never one whose work is neither merged nor kept by a ref.
+//! Removes worktrees: never one whose work is neither merged nor kept under a ref.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,12 +10,12 @@ use runtime::failure::Failure;
 use runtime::state::State;
 
 use super::git::Repository;
-use super::name::{Name, refs_of};
+use super::name::{SafeName, refs_of};
 use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
 
 impl Worktrees {
-    /// Removes the folder of a worktree. What lies in it is kept by the worktree's ref before, so it
-    /// can still be merged.
+    /// Removes the folder of a worktree, after keeping its content under a ref, so that it can
+    /// still be merged.
     pub fn archive(&self, worktree: &Worktree) -> Result<(), Failure> {
         if worktree.root.is_dir() {
             self.finish(worktree)?;
@@ -24,10 +24,10 @@ impl Worktrees {
         remove_worktree(&repository, &worktree.root)
     }
 
-    /// Removes a worktree and its refs, if all that lies in it has been merged.
+    /// Removes a worktree and its refs, if its content is merged.
     pub fn discard(&self, worktree: &Worktree) -> Result<(), Failure> {
         let repository = self.repository()?;
-        let name = Name::of(&worktree.name);
+        let name = SafeName::of(&worktree.name);
         let left = if worktree.root.is_dir() {
             Some(self.finish(worktree)?)
         } else {
@@ -36,11 +36,11 @@ impl Worktrees {
         if let Some(snapshot) = left
             && !self.is_settled(&repository, &name, &snapshot)?
         {
-            let message = format!("what {} left has not been merged", worktree.name);
-            return Err(Failure::no(message).hint("merge it, or archive it"));
+            let message = format!("the work of {} is not merged", worktree.name);
+            return Err(Failure::refused(message).hint("merge it, or archive it"));
         }
         remove_worktree(&repository, &worktree.root)?;
-        for kept in [name.merge(&self.run), name.kept(&self.run)] {
+        for kept in [name.merge_ref(&self.run), name.kept_ref(&self.run)] {
             repository.forget(&kept)?;
         }
         self.records.forget(&name)
@@ -50,7 +50,7 @@ impl Worktrees {
     fn is_settled(
         &self,
         repository: &Repository,
-        name: &Name,
+        name: &SafeName,
         snapshot: &Snapshot,
     ) -> Result<bool, Failure> {
         let began = self.merger(repository).began(name, snapshot)?;
@@ -58,13 +58,13 @@ impl Worktrees {
         Ok(scratch.tree(&began)? == scratch.tree(&snapshot.commit)?)
     }
 
-    /// After a kill, before anybody works: brings a begun merge to its end, and takes away what was
-    /// never prepared to the end.
+    /// Run after a kill, before anybody works: completes an interrupted merge, and removes
+    /// worktrees that were never completed.
     pub fn prune(&self) -> Result<(), Failure> {
         let Ok(repository) = Repository::find(&self.root)? else {
             return Ok(());
         };
-        let _turn = self.turn(&repository)?;
+        let _lock = self.lock(&repository)?;
         self.merger(&repository).settle()?;
         let prepared = self.records.names()?;
         for entry in self.records.entries()? {
@@ -82,9 +82,9 @@ impl Worktrees {
         Ok(())
     }
 
-    /// Removes all worktrees of the run with their refs, merged or not. For a run that is gone.
+    /// Removes all worktrees and refs of a run that is gone, merged or not.
     pub fn remove_all(&self) -> Result<(), Failure> {
-        // The project may be gone, too: then only the folders are left.
+        // The project may be gone, too: then only the folders remain.
         if let Ok(Ok(repository)) = Repository::find(&self.root) {
             for entry in self.records.entries()? {
                 let path = self.records.folder().join(&entry);
@@ -124,7 +124,7 @@ fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> 
     repository.forget_worktree(root)
 }
 
-/// Removes a folder and all in it, also what was made read-only, as caches are. No link is followed.
+/// Removes a folder with its content, also read-only content such as caches. Follows no link.
 pub fn remove_folder(folder: &Path) -> Result<(), Failure> {
     let removed = match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
@@ -141,14 +141,14 @@ pub fn remove_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes every folder below writable, as far as that can be had.
+/// Makes every folder below writable, as far as possible.
 fn unlock(folder: &Path) {
-    let mut coming = vec![folder.to_owned()];
-    while let Some(folder) = coming.pop() {
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
         let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
         let inside = fs::read_dir(&folder).into_iter().flatten();
         let inside = inside.filter_map(Result::ok);
         let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        coming.extend(folders.map(|entry| entry.path()));
+        pending.extend(folders.map(|entry| entry.path()));
     }
 }

@@ -1,20 +1,20 @@
-//! What trees hold, and how two of them differ, as git tells it.
+//! Lists trees and compares two of them.
 
 use runtime::failure::Failure;
 
-use super::disk::{Item, Kind, is_ours};
+use super::disk::{FileKind, TreeItem, is_ours};
 use super::git::Scratch;
 
 /// A path at which two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     pub path: Vec<u8>,
-    pub old: Option<Item>,
-    pub new: Option<Item>,
+    pub old: Option<TreeItem>,
+    pub new: Option<TreeItem>,
 }
 
 impl Difference {
-    /// The same, looked at from the other side.
+    /// The opposite change.
     pub fn reversed(self) -> Self {
         Self {
             path: self.path,
@@ -24,7 +24,7 @@ impl Difference {
     }
 }
 
-/// How the second commit differs from the first, in the order in which it can be written.
+/// The differences of two commits, in the order in which they can be written.
 pub fn differences(
     scratch: &Scratch<'_>,
     first: &str,
@@ -38,8 +38,8 @@ pub fn differences(
         "--no-renames",
         "--no-abbrev",
     ];
-    let told = scratch.ask(&[words.as_slice(), &[first, second]].concat())?;
-    let fields: Vec<&[u8]> = told.split(|byte| *byte == 0).collect();
+    let output = scratch.ask(&[words.as_slice(), &[first, second]].concat())?;
+    let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
     let read = fields.chunks_exact(2).map(|pair| {
         let head = std::str::from_utf8(pair[0]).ok()?.strip_prefix(':')?;
         let words: Vec<&str> = head.split(' ').collect();
@@ -53,13 +53,13 @@ pub fn differences(
         })
     });
     let read: Option<Vec<Difference>> = read.collect();
-    let mut read = read.ok_or_else(strange)?;
-    put_in_order(&mut read);
+    let mut read = read.ok_or_else(unexpected_tree)?;
+    sort_for_writing(&mut read);
     Ok(read)
 }
 
-/// What goes comes first: a folder may have to make room for a file, or a file for a folder.
-pub fn put_in_order(differences: &mut [Difference]) {
+/// Removals come first: a folder may block a file, or a file a folder.
+pub fn sort_for_writing(differences: &mut [Difference]) {
     differences.sort_by(|left, right| match (&left.new, &right.new) {
         (None, None) => right.path.cmp(&left.path),
         (left_new, right_new) => left_new
@@ -69,10 +69,10 @@ pub fn put_in_order(differences: &mut [Difference]) {
     });
 }
 
-/// Everything that a commit holds.
-pub fn items(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<(Vec<u8>, Item)>, Failure> {
-    let told = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
-    let lines = told
+/// All files of a commit.
+pub fn items(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
+    let output = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
+    let lines = output
         .split(|byte| *byte == 0)
         .filter(|line| !line.is_empty());
     let read = lines.map(|line| {
@@ -83,24 +83,24 @@ pub fn items(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<(Vec<u8>, Item)>
         let path = Some(&line[tab + 1..]).filter(|path| is_ours(path))?;
         Some((path.to_vec(), item(mode, object)??))
     });
-    let read: Option<Vec<(Vec<u8>, Item)>> = read.collect();
-    read.ok_or_else(strange)
+    let read: Option<Vec<(Vec<u8>, TreeItem)>> = read.collect();
+    read.ok_or_else(unexpected_tree)
 }
 
-/// Only files and links are in our trees; anything else is not of our making.
-fn item(mode: &str, object: &str) -> Option<Option<Item>> {
+/// Our trees contain only files and links; other entries are not ours.
+fn item(mode: &str, object: &str) -> Option<Option<TreeItem>> {
     let kind = match mode {
         "000000" => return Some(None),
-        "100644" => Kind::File,
-        "100755" => Kind::Program,
-        "120000" => Kind::Link,
+        "100644" => FileKind::File,
+        "100755" => FileKind::Program,
+        "120000" => FileKind::Link,
         _ => return None,
     };
     let object = object.to_owned();
-    Some(Some(Item { kind, object }))
+    Some(Some(TreeItem { kind, object }))
 }
 
-fn strange() -> Failure {
-    Failure::outside("a tree of ours holds what we never put there")
-        .hint("look at the repository with `git fsck`")
+fn unexpected_tree() -> Failure {
+    Failure::environment("a tree of gatewright contains unexpected entries")
+        .hint("check the repository with `git fsck`")
 }

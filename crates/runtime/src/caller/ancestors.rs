@@ -1,27 +1,27 @@
-//! The processes above ours, as far as the system shows them.
+//! The parent processes, as far as the system shows them.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How far up we look. A longer chain than this is nobody's.
+/// How many parents are read. Longer chains do not occur.
 const MOST: usize = 64;
 
-/// How many words of a command line are looked at.
+/// How many words of a command line are read.
 const MOST_WORDS: usize = 16;
 
-/// A process above ours.
+/// A parent process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestor {
-    /// What the system calls it.
+    /// Its name in the system.
     pub name: String,
-    /// The program's file, or nothing where the system does not show it.
+    /// The program's file; `None` if the system does not show it.
     pub program: String,
-    /// The command line as it was started.
+    /// The command line at its start.
     pub words: Vec<String>,
 }
 
-/// The processes above ours, the nearest first.
+/// The parent processes, the nearest first.
 pub fn ancestors() -> Vec<Ancestor> {
     let Some(parent) = rustix::process::getppid() else {
         return Vec::new();
@@ -45,12 +45,12 @@ pub fn process(id: u32) -> Option<Ancestor> {
     found.map(|(_, process)| process)
 }
 
-/// Does the system show its processes in a folder?
+/// Does the system have a `/proc` folder?
 fn is_shown() -> bool {
     Path::new("/proc/self/stat").exists()
 }
 
-/// Goes up from parent to parent. The first process of the system, or of a container, has none.
+/// Goes from parent to parent. The first process of a system or container has none.
 fn climb(from: u32, read: impl Fn(u32) -> Option<(u32, Ancestor)>) -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut id = from;
@@ -64,7 +64,7 @@ fn climb(from: u32, read: impl Fn(u32) -> Option<(u32, Ancestor)>) -> Vec<Ancest
     found
 }
 
-/// A process as the folder of processes shows it, and its parent.
+/// A process in `/proc`, and its parent.
 fn shown(processes: &Path, id: u32) -> Option<(u32, Ancestor)> {
     let folder = processes.join(id.to_string());
     let (name, parent) = stat(&fs::read_to_string(folder.join("stat")).ok()?)?;
@@ -81,7 +81,7 @@ fn shown(processes: &Path, id: u32) -> Option<(u32, Ancestor)> {
     Some((parent, ancestor))
 }
 
-/// Name and parent out of `12 (the name) S 34 …`. The name may hold brackets and blanks.
+/// Name and parent from `12 (the name) S 34 …`. The name may contain brackets and blanks.
 fn stat(line: &str) -> Option<(String, u32)> {
     let (_, rest) = line.split_once('(')?;
     let (name, rest) = rest.rsplit_once(')')?;
@@ -89,7 +89,7 @@ fn stat(line: &str) -> Option<(String, u32)> {
     Some((name.to_owned(), parent))
 }
 
-/// Where there is no such folder, `ps` lists all processes: number, parent, command line.
+/// Without `/proc`, `ps` lists all processes: id, parent, command line.
 fn listed() -> String {
     let mut command = Command::new("/bin/ps");
     command.args(["-axo", "pid=,ppid=,args="]);

@@ -1,7 +1,8 @@
-//! Did the host call us, or somebody who plays it?
+//! Did the host call this hook, or another program that imitates it?
 //!
-//! A host starts its hooks itself, and talks to them through a socket of its own. Between a session's
-//! shell and us there is that shell; one that gives its place to us with `exec` has no such socket.
+//! A host starts its hooks itself and talks to them through its own socket. A hook that a shell of
+//! the session starts has that shell as its parent; a shell that replaces itself with `exec` has no
+//! such socket.
 
 use std::fs;
 
@@ -11,40 +12,40 @@ use hosts::{HookConnection, Program, known_agents};
 
 use super::ancestors;
 
-/// Who called.
+/// Who called the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookCaller {
     /// The process that holds the session.
     Host,
-    /// Another process; the one that held the session is gone.
+    /// Another process; the holder is gone.
     Successor(Process),
     /// Another process, while the holder lives.
     Stranger,
 }
 
-/// Who calls, in a session that this process holds.
+/// The caller of this hook, in a session with this holder.
 pub fn caller(holder: &Process) -> HookCaller {
     if is_called_by(holder) {
         return HookCaller::Host;
     }
     match parent() {
-        Some(parent) if process::life(holder) == ProcessState::Gone && is_called_by(&parent) => {
+        Some(parent) if process::state(holder) == ProcessState::Gone && is_called_by(&parent) => {
             HookCaller::Successor(parent)
         }
         Some(_) | None => HookCaller::Stranger,
     }
 }
 
-/// Did this very process call us?
+/// Did this process call the hook?
 pub fn is_called_by(holder: &Process) -> bool {
     parent() == Some(*holder) && is_heard_by(holder)
 }
 
-/// Why it is not known that a host saw what this session does, if there is a reason. Whoever plays
-/// the host of a session of its own drives a run of its own, and the run says so.
-pub fn doubt(host: &HostName, holder: Option<&Process>) -> Option<String> {
+/// Why it is not certain that a host saw what this session does, if there is a reason. A program
+/// that imitates a host drives only its own run, and the run says so.
+pub fn unverified_reason(host: &HostName, holder: Option<&Process>) -> Option<String> {
     let Some(holder) = holder else {
-        return Some("the session's host does not tell its process".to_owned());
+        return Some("the session's host does not name its process".to_owned());
     };
     let process = ancestors::process(holder.id)?;
     match super::agent(&process) {
@@ -90,8 +91,8 @@ fn parent() -> Option<Process> {
     process::find(parent.as_raw_pid().unsigned_abs())
 }
 
-/// Does this process talk with us? Some hosts do so through a socket; of other programs we know only
-/// that they listen, and write nothing into a file.
+/// Does this process talk to the hook? Some hosts use a socket; other programs at least read our
+/// output and do not redirect it to a file.
 fn is_heard_by(holder: &Process) -> bool {
     let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
     let host = name.ok().and_then(|name| Program::parse(name.trim_end()));
@@ -101,7 +102,7 @@ fn is_heard_by(holder: &Process) -> bool {
     }
 }
 
-/// The process at the other end of our input.
+/// The process at the other end of stdin.
 #[cfg(target_os = "linux")]
 fn peer() -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(std::io::stdin()).ok()?;
@@ -113,7 +114,7 @@ fn peer() -> Option<u32> {
     None
 }
 
-/// Does what we print go into a file?
+/// Is stdout a file?
 fn prints_to_a_file() -> bool {
     fs::metadata("/dev/fd/1").is_ok_and(|printed| printed.is_file())
 }

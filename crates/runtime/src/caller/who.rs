@@ -1,4 +1,4 @@
-//! Who types the command: a person at a terminal, an agent, or something under a person's account.
+//! Who typed the command: a person at a terminal, an agent, or a script under a person's account.
 
 use std::fs::File;
 use std::io::IsTerminal as _;
@@ -9,9 +9,9 @@ use super::ancestors::ancestors;
 use super::{Caller, Signs, Terminal, judge};
 use crate::environment::Environment;
 
-/// What we know, not what was claimed: without a terminal nobody is called a person.
+/// What we know, not what was claimed: without a terminal nobody counts as a person.
 pub fn who(environment: &Environment) -> Who {
-    // The environment is at hand already. What costs more is asked only when it tells nothing.
+    // The environment is cheap. Costlier checks run only if it shows nothing.
     let ancestors = if environment.agents.is_empty() {
         ancestors()
     } else {
@@ -29,7 +29,7 @@ pub fn who(environment: &Environment) -> Who {
     }
 }
 
-/// Somebody can be asked where the process belongs to a terminal and is typed at.
+/// A person can be asked if the process has a terminal and reads from it.
 fn terminal() -> Terminal {
     let typed = std::io::stdin().is_terminal();
     if typed && File::open("/dev/tty").is_ok() {
@@ -39,7 +39,7 @@ fn terminal() -> Terminal {
     }
 }
 
-/// The account's name. The password file is asked first, since a variable is easily set.
+/// The account's name. The password file comes first, because variables are easily set.
 pub fn user(environment: &Environment) -> String {
     let id = rustix::process::getuid().as_raw();
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Who has a turn: noted in the lock itself, for those who wait.
+//! The holder of a lock, written into the lock file for those who wait.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -10,19 +10,19 @@ use evidence::process;
 use crate::clock;
 use crate::failure::Failure;
 
-/// A longer note is none of ours.
+/// A longer note is not ours.
 const LONGEST: u64 = 256;
 
-/// The process that has a turn, and since when.
+/// The process that holds a lock, and since when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct LockHolder {
     process: Process,
     since: Time,
 }
 
-impl Holder {
-    /// Writes into the lock that this process has it now.
-    pub fn note(mut file: &File) -> io::Result<()> {
+impl LockHolder {
+    /// Writes into the lock file that this process holds it.
+    pub fn write(mut file: &File) -> io::Result<()> {
         let Some(holder) = Self::of(std::process::id()) else {
             return Ok(());
         };
@@ -40,13 +40,13 @@ impl Holder {
         format!("{id} {started} {}\n", self.since.0)
     }
 
-    /// Who has the lock, if they have said so and are still there.
+    /// The holder of the lock, if it is noted and still alive.
     pub fn read(path: &Path) -> Option<Self> {
         let mut text = String::new();
         let file = fs::File::open(path).ok()?;
         file.take(LONGEST).read_to_string(&mut text).ok()?;
         let holder = Self::parse(&text)?;
-        (process::life(&holder.process) == ProcessState::Alive).then_some(holder)
+        (process::state(&holder.process) == ProcessState::Alive).then_some(holder)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -63,17 +63,17 @@ impl Holder {
         process::is_stopped(&self.process)
     }
 
-    /// Why nobody else gets the turn, and what a person can do.
-    pub fn told(&self) -> Failure {
+    /// Why the lock is not free, and what a person can do.
+    pub fn failure(&self) -> Failure {
         let (id, since) = (self.process.id, views::time::rfc3339(self.since));
-        let at_it = format!("process {id} has been at it since {since}");
+        let holds = format!("process {id} holds the lock since {since}");
         if self.is_stopped() {
-            Failure::outside(format!("{at_it}, and it was stopped")).hint(format!(
-                "`kill -CONT {id}` lets it go on, `kill -9 {id}` ends it; then do it again"
+            Failure::environment(format!("{holds}, and is stopped")).hint(format!(
+                "type `kill -CONT {id}` to continue it or `kill -9 {id}` to end it; then retry"
             ))
         } else {
-            Failure::outside(format!("{at_it}, and others wait")).hint(format!(
-                "wait for it, or end it with `kill {id}`; then do it again"
+            Failure::environment(holds).hint(format!(
+                "wait for it, or end it with `kill {id}`; then retry"
             ))
         }
     }

@@ -31,10 +31,10 @@ fn host_of(holder: Holder) -> String {
         drive: DriveRequest::default(),
     };
     match start(&mut workspace, starting, &ids::key().unwrap()) {
-        Ok(Begun::Run(opened)) => opened.run().host.to_string(),
-        Ok(Begun::Earlier(_) | Begun::Refused(_)) => panic!("no run has started"),
-        Err(Trouble::Failed(failure)) => panic!("{failure}"),
-        Err(Trouble::Rejected { .. }) => panic!("the definition was rejected"),
+        Ok(Started::Run(opened)) => opened.run().host.to_string(),
+        Ok(Started::Earlier(_) | Started::Refused(_)) => panic!("no run has started"),
+        Err(DefinitionError::Failed(failure)) => panic!("{failure}"),
+        Err(DefinitionError::Rejected { .. }) => panic!("the definition was rejected"),
     }
 }
 

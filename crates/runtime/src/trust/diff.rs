@@ -1,17 +1,17 @@
-//! What has changed between two texts, line by line, as `diff -u` shows it.
+//! Differences between two texts, line by line, like `diff -u`.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
-/// How many lines around a change are shown.
+/// How many context lines are shown.
 const AROUND: usize = 3;
 
-/// After this time the rest of two long texts is shown as replaced.
+/// After this time the rest of two long texts counts as replaced.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The changes with the lines around them; nothing if there are none.
+/// The changes with context lines; empty if there are none.
 pub fn unified(before: &str, after: &str) -> String {
     let before: Vec<&str> = before.lines().collect();
     let after: Vec<&str> = after.lines().collect();
@@ -35,7 +35,7 @@ pub fn unified(before: &str, after: &str) -> String {
     text
 }
 
-/// Where a hunk begins in both texts, and how many lines of each it shows.
+/// The position of a hunk in both texts, and its number of lines.
 fn heading(hunk: &[DiffOp]) -> String {
     let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
         return String::new();

@@ -8,7 +8,7 @@ use engine::{Hash, Time, Who};
 use serde_json::{Value, json};
 
 use super::Subject;
-use super::scripts::Piece;
+use super::scripts::PinnedFile;
 use crate::failure::Failure;
 use crate::state::{self, State};
 
@@ -16,27 +16,27 @@ const FOLDER: &str = "trust";
 
 /// What somebody trusted, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct TrustRecord {
     pub hash: Hash,
     pub path: String,
     pub at: Time,
     pub by: String,
-    /// All files, with what they held.
-    pub pieces: Vec<Piece>,
-    /// The texts of the definition's own files, to show later what has changed.
+    /// All files, with their hashes.
+    pub pieces: Vec<PinnedFile>,
+    /// The texts of the definition's own files, to show later changes.
     pub texts: BTreeMap<String, String>,
 }
 
-/// Is this trusted? The name says it all: nobody but us writes there.
+/// Is this trusted? The file's name is enough: nobody else writes there.
 pub fn is_there(state: &State, hash: Hash) -> bool {
     let metadata = fs::symlink_metadata(file(state, hash));
     metadata.is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Remembers that this is trusted, in the place of what was trusted at the same path: whoever puts
-/// an earlier version back has to ask again. It is durable when this returns.
-pub fn keep(state: &State, subject: &Subject, at: Time, by: &Who) -> Result<Record, Failure> {
-    let record = Record {
+/// Records this trust and removes earlier trust in the same path: an earlier version must be
+/// trusted again. It is durable when this returns.
+pub fn keep(state: &State, subject: &Subject, at: Time, by: &Who) -> Result<TrustRecord, Failure> {
+    let record = TrustRecord {
         hash: subject.hash(),
         path: shown(&subject.path),
         at,
@@ -54,37 +54,37 @@ pub fn keep(state: &State, subject: &Subject, at: Time, by: &Who) -> Result<Reco
     Ok(record)
 }
 
-/// Takes the trust back.
-pub fn forget(state: &State, record: &Record) -> Result<(), Failure> {
+/// Removes the trust.
+pub fn forget(state: &State, record: &TrustRecord) -> Result<(), Failure> {
     let path = file(state, record.hash);
     fs::remove_file(&path).map_err(Failure::file("remove", &path))
 }
 
-/// All records, the oldest first. What cannot be read trusts nothing that anybody could name.
-pub fn all(state: &State) -> Vec<Record> {
+/// All records, the oldest first. Unreadable files trust nothing.
+pub fn all(state: &State) -> Vec<TrustRecord> {
     let listed = fs::read_dir(state.folder().join(FOLDER))
         .into_iter()
         .flatten();
     let files = listed.filter_map(Result::ok).map(|entry| entry.path());
-    let mut records: Vec<Record> = files.filter_map(|path| read(&path)).collect();
+    let mut records: Vec<TrustRecord> = files.filter_map(|path| read(&path)).collect();
     records.sort_by_key(|record| (record.at, record.hash));
     records
 }
 
-/// What was trusted at this path, the latest last.
-pub fn of_path(state: &State, path: &Path) -> Vec<Record> {
+/// The records of this path, the latest last.
+pub fn of_path(state: &State, path: &Path) -> Vec<TrustRecord> {
     let path = shown(path);
     let mut records = all(state);
     records.retain(|record| record.path == path);
     records
 }
 
-/// All that is trusted of a subject, by paths that differ: those of the project begin with `./`.
-pub fn pieces(subject: &Subject) -> Vec<Piece> {
+/// All files of a subject, by unique paths: those of the project start with `./`.
+pub fn pieces(subject: &Subject) -> Vec<PinnedFile> {
     let files = subject.files.iter();
-    let files = files.map(|(path, bytes)| Piece::of(path, bytes));
+    let files = files.map(|(path, bytes)| PinnedFile::of(path, bytes));
     let others = subject.scripts.iter().chain(&subject.settings);
-    let others = others.map(|piece| Piece {
+    let others = others.map(|piece| PinnedFile {
         path: format!("./{}", piece.path),
         ..piece.clone()
     });
@@ -108,7 +108,7 @@ fn file(state: &State, hash: Hash) -> PathBuf {
     state.folder().join(FOLDER).join(hash.to_string())
 }
 
-impl Record {
+impl TrustRecord {
     fn json(&self) -> Value {
         let pieces = self.pieces.iter().map(|piece| {
             json!({ "path": piece.path, "bytes": piece.bytes, "hash": piece.hash.to_string() })
@@ -123,19 +123,19 @@ impl Record {
     }
 }
 
-fn read(path: &Path) -> Option<Record> {
+fn read(path: &Path) -> Option<TrustRecord> {
     let hash = Hash::parse(path.file_name()?.to_str()?)?;
     let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let pieces = value["pieces"].as_array()?.iter().map(|piece| {
-        Some(Piece {
+        Some(PinnedFile {
             path: text(&piece["path"])?,
             bytes: piece["bytes"].as_u64()?,
             hash: Hash::parse(piece["hash"].as_str()?)?,
         })
     });
     let texts = value["texts"].as_object()?.iter();
-    Some(Record {
+    Some(TrustRecord {
         hash,
         path: text(&value["path"])?,
         at: Time(value["at"].as_u64()?),

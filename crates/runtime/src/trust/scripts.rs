@@ -1,4 +1,4 @@
-//! Scripts and settings of the project: files that decide what a definition runs, beside its own.
+//! Scripts and settings of the project: files outside the definition that decide what it runs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,21 +12,22 @@ use store::Files;
 use crate::caller;
 use crate::failure::Failure;
 
-/// What a script may have: more is a program, and belongs outside the project.
+/// The size limit of a script: larger files are programs, and belong outside the project.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Under this name a run's files list its scripts. No definition can refer to a name with a colon.
+/// The name of the list of scripts among a run's files. No definition can refer to a name with a
+/// colon.
 const MANIFEST: &str = "gatewright:scripts";
 
-/// A file by its path, with what it holds.
+/// A file with its path and hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct PinnedFile {
     pub path: String,
     pub bytes: u64,
     pub hash: Hash,
 }
 
-impl Piece {
+impl PinnedFile {
     pub fn of(path: &str, bytes: &[u8]) -> Self {
         Self {
             path: path.to_owned(),
@@ -35,16 +36,16 @@ impl Piece {
         }
     }
 
-    /// Hash and path in a line, which ends as this says.
+    /// Hash and path in a line with this ending.
     pub fn line(&self, end: &str) -> String {
         format!("{}  {}{end}", self.hash, self.path)
     }
 }
 
-/// The scripts that the commands of this definition name, as far as they are there. What an agent
-/// leaves behind as an artifact is its work, and no script.
-pub fn named(definition: &Definition, root: &Path) -> Result<Vec<Piece>, Failure> {
-    let mut found: BTreeMap<String, Piece> = BTreeMap::new();
+/// The existing scripts that the commands of this definition name. Artifacts of agents are their
+/// work, and not scripts.
+pub fn named(definition: &Definition, root: &Path) -> Result<Vec<PinnedFile>, Failure> {
+    let mut found: BTreeMap<String, PinnedFile> = BTreeMap::new();
     for words in commands(definition) {
         let Some(path) = script(words).filter(|path| !is_artifact(definition, path)) else {
             continue;
@@ -56,15 +57,15 @@ pub fn named(definition: &Definition, root: &Path) -> Result<Vec<Piece>, Failure
     Ok(found.into_values().collect())
 }
 
-/// The settings file, as far as it is there.
-pub fn settings(path: &str, root: &Path) -> Result<Option<Piece>, Failure> {
+/// The settings file, if it exists.
+pub fn settings(path: &str, root: &Path) -> Result<Option<PinnedFile>, Failure> {
     let path = InsidePath::parse(path).map_err(|reason| {
         Failure::settings(format!("the settings file has no usable path: {reason}"))
     })?;
     read(&path, root)
 }
 
-/// Every command line that the definition itself holds.
+/// Every command line in the definition.
 pub fn commands(definition: &Definition) -> impl Iterator<Item = &Vec<String>> {
     let works = definition.stages.iter().map(|stage| &stage.work);
     let lists = works.filter_map(|work| match work {
@@ -72,13 +73,18 @@ pub fn commands(definition: &Definition) -> impl Iterator<Item = &Vec<String>> {
             Commands::Fixed(commands) => Some(commands),
             Commands::Approved(_) => None,
         },
-        _ => None,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
     });
     lists.flatten()
 }
 
 /// The script of the project that a command line runs: its program, if that is a path, or the file
-/// that an interpreter is given. A word with a parameter in it is known only in a run.
+/// given to an interpreter. A word with a parameter in it is known only in a run.
 fn script(words: &[String]) -> Option<InsidePath> {
     let program = words.first()?;
     let word = if program.contains('/') {
@@ -103,9 +109,9 @@ fn is_artifact(definition: &Definition, path: &InsidePath) -> bool {
         })
 }
 
-/// Reads a file of the project; nothing if it is not there. A link is refused: what it leads to
-/// could change while the link stays the same.
-fn read(path: &InsidePath, root: &Path) -> Result<Option<Piece>, Failure> {
+/// Reads a file of the project; `None` if it is missing. Refuses links: their target could change
+/// unnoticed.
+fn read(path: &InsidePath, root: &Path) -> Result<Option<PinnedFile>, Failure> {
     let mut place = root.to_path_buf();
     let mut is_file = false;
     for part in path.parts() {
@@ -116,8 +122,8 @@ fn read(path: &InsidePath, root: &Path) -> Result<Option<Piece>, Failure> {
             Err(cause) => return Err(Failure::file("look at", &place)(cause)),
         };
         if metadata.is_symlink() {
-            let failure = Failure::no(format!("{} is a symbolic link", place.display()));
-            return Err(failure.hint("put the file itself there"));
+            let failure = Failure::refused(format!("{} is a symbolic link", place.display()));
+            return Err(failure.hint("copy the file itself there"));
         }
         is_file = metadata.is_file();
     }
@@ -132,25 +138,25 @@ fn is_absent(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn contents(path: &InsidePath, place: &Path) -> Result<Piece, Failure> {
+fn contents(path: &InsidePath, place: &Path) -> Result<PinnedFile, Failure> {
     let mut bytes = Vec::new();
     let file = File::open(place).map_err(Failure::file("open", place))?;
     file.take(MOST_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Failure::file("read", place))?;
     if bytes.len() as u64 > MOST_BYTES {
-        Err(Failure::no(format!(
-            "{} has more than {MOST_BYTES} bytes, and a script has fewer",
+        Err(Failure::refused(format!(
+            "{} is a script of more than {MOST_BYTES} bytes",
             place.display()
         ))
-        .hint("install it as a program, and name it without a path"))
+        .hint("install it as a program and use its name without a path"))
     } else {
-        Ok(Piece::of(path.as_str(), &bytes))
+        Ok(PinnedFile::of(path.as_str(), &bytes))
     }
 }
 
-/// The files of a definition with a list of its scripts among them, so that a run stays with both.
-pub fn with_manifest(files: &Files, scripts: &[Piece]) -> Result<Files, Failure> {
+/// The files of a definition with a list of its scripts, so that a run is pinned to both.
+pub fn with_manifest(files: &Files, scripts: &[PinnedFile]) -> Result<Files, Failure> {
     if scripts.is_empty() {
         return Ok(files.clone());
     }
@@ -163,7 +169,7 @@ pub fn with_manifest(files: &Files, scripts: &[Piece]) -> Result<Files, Failure>
     Ok(Files::new(files.main(), all)?)
 }
 
-/// The scripts to which a run is pinned, by their paths.
+/// The scripts that a run is pinned to, by path.
 pub fn of_run(files: &Files) -> BTreeMap<String, Hash> {
     let lines = files.get(MANIFEST).unwrap_or_default();
     let lines = String::from_utf8_lossy(lines);

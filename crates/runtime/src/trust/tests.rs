@@ -1,4 +1,4 @@
-//! What is trusted changes with every byte that decides what is run, and with nothing else.
+//! Every byte that decides what is run changes the trusted hash, and nothing else does.
 
 use std::fs;
 use std::path::Path;
@@ -131,8 +131,8 @@ fn a_script_that_is_not_there_yet_is_new_when_it_comes() {
     let failure = require(&state, "p", &project.subject().unwrap()).unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "p is not as it was when it was trusted: p.toml has changed, ./more/test.sh has changed, \
-         ./run.sh is new, prompts/a.md is gone; a person looks at it with `gatewright trust p`"
+        "p has changed since it was trusted: p.toml has changed, ./more/test.sh has changed, \
+         ./run.sh is new, prompts/a.md is gone; a person must type `gatewright trust p`"
     );
 }
 
@@ -168,7 +168,7 @@ fn a_script_that_is_a_link_is_refused() {
     std::os::unix::fs::symlink("data.txt", project.0.path().join("run.sh")).unwrap();
     let failure = project.subject().err().unwrap().to_string();
     assert!(
-        failure.ends_with("run.sh is a symbolic link; put the file itself there"),
+        failure.ends_with("run.sh is a symbolic link; copy the file itself there"),
         "{failure}"
     );
 }

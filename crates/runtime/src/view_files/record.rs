@@ -1,4 +1,5 @@
-//! How the views of a run were left: kept in the state folder, so that what others do to them shows.
+//! The last written state of a run's views, stored in the state folder, to detect changes by
+//! others.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -17,36 +18,36 @@ use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::state::State;
 
-/// How long we wait for another one that renders the same run.
+/// How long to wait for another process that renders the same run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The first line. Both words have the same length, so that one is written over the other.
+/// The first line. Both words have the same length, so that one can overwrite the other.
 const LEFT: &str = "written";
 const AT_IT: &str = "writing";
 
-/// Invariant: whoever changes it holds the turn. It is a cache: one that is lost or cannot be read
-/// costs a rendering from the whole journal, and nobody is accused of anything.
+/// Invariant: only the holder of the lock changes it. It is a cache: if it is lost or unreadable,
+/// the views are rendered from the whole journal, and no change is reported.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct ViewRecord {
     path: PathBuf,
     pub digest: JournalDigest,
-    files: BTreeMap<String, Written>,
+    files: BTreeMap<String, WrittenView>,
 }
 
-/// How a view was left.
+/// The last written state of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
-    pub mark: FileStamp,
-    /// Of its text; a log has none, since it only grows.
-    pub print: Option<Print>,
+pub struct WrittenView {
+    pub file_stamp: FileStamp,
+    /// `None` for a log, which only grows.
+    pub print: Option<TextFingerprint>,
 }
 
-/// A text's fingerprint: nobody is kept from forging it, since the mark has changed by then.
+/// A fingerprint of a text. It need not resist forgery, because a forged file has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Print(u64);
+pub struct TextFingerprint(u64);
 
-impl Print {
-    /// A hook takes one after every change, so it must be quick above all.
+impl TextFingerprint {
+    /// A hook computes one after every change, so it must be fast.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         hasher.write(bytes);
@@ -54,13 +55,13 @@ impl Print {
     }
 }
 
-impl Record {
-    /// Waits for the turn to render the views of this run.
-    pub fn turn(state: &State, run: &RunId) -> Result<FileLock, Failure> {
+impl ViewRecord {
+    /// Locks the views of this run.
+    pub fn lock(state: &State, run: &RunId) -> Result<FileLock, Failure> {
         FileLock::wait_for(&state.views().join(format!("{run}.lock")), PATIENCE)
     }
 
-    /// An empty one where nothing is kept, or where somebody was interrupted.
+    /// Empty if nothing is stored, or if a writer was interrupted.
     pub fn read(state: &State, run: &RunId) -> Self {
         let path = state.views().join(run.as_str());
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -72,31 +73,31 @@ impl Record {
         }
     }
 
-    pub fn of(&self, path: &InsidePath) -> Option<&Written> {
+    pub fn of(&self, path: &InsidePath) -> Option<&WrittenView> {
         self.files.get(path.as_str())
     }
 
-    pub fn set(&mut self, path: &InsidePath, written: Option<Written>) {
+    pub fn set(&mut self, path: &InsidePath, written: Option<WrittenView>) {
         match written {
             Some(written) => self.files.insert(path.as_str().to_owned(), written),
             None => self.files.remove(path.as_str()),
         };
     }
 
-    /// Said before the first file is touched: should we be killed now, nobody else has edited them.
-    pub fn begin(&self) {
+    /// Written before the first file is touched: if we are killed now, the changes are ours.
+    pub fn mark_incomplete(&self) {
         let opened = OpenOptions::new().write(true).open(&self.path);
         let _ = opened.and_then(|mut file| file.write_all(AT_IT.as_bytes()));
     }
 
-    /// Kept without a sync: after a power failure it may be old, and then it is not believed.
-    pub fn keep(&self) -> io::Result<()> {
+    /// Written without a sync: after a power failure it may be old, and is then ignored.
+    pub fn save(&self) -> io::Result<()> {
         let files: Vec<Value> = self
             .files
             .iter()
             .map(|(path, written)| {
                 let print = written.print.map(|print| print.0);
-                json!([path, written.mark.text(), print])
+                json!([path, written.file_stamp.text(), print])
             })
             .collect();
         let text = format!("{LEFT}\n{}\n{}", json!(files), self.digest.text());
@@ -106,17 +107,20 @@ impl Record {
     }
 }
 
-fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, Written>)> {
+fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, WrittenView>)> {
     let rest = text.strip_prefix(LEFT)?.strip_prefix('\n')?;
     let (files, digest) = rest.split_once('\n')?;
     let files: Value = serde_json::from_str(files).ok()?;
     let file = |file: &Value| {
         let print = match &file[2] {
             Value::Null => None,
-            print => Some(Print(print.as_u64()?)),
+            print => Some(TextFingerprint(print.as_u64()?)),
         };
-        let mark = FileStamp::parse(file[1].as_str()?)?;
-        Some((file[0].as_str()?.to_owned(), Written { mark, print }))
+        let file_stamp = FileStamp::parse(file[1].as_str()?)?;
+        Some((
+            file[0].as_str()?.to_owned(),
+            WrittenView { file_stamp, print },
+        ))
     };
     let files = files.as_array()?.iter().map(file).collect::<Option<_>>()?;
     Some((JournalDigest::read(digest)?, files))
@@ -133,29 +137,29 @@ mod tests {
         (folder, state, RunId::parse("r-1").unwrap())
     }
 
-    fn written() -> Written {
-        Written {
-            mark: FileStamp::parse("1 2 3 4").unwrap(),
-            print: Some(Print::of(b"x")),
+    fn read_written() -> WrittenView {
+        WrittenView {
+            file_stamp: FileStamp::parse("1 2 3 4").unwrap(),
+            print: Some(TextFingerprint::of(b"x")),
         }
     }
 
     #[test]
     fn what_is_kept_is_read_again() {
         let (_folder, state, run) = place();
-        let mut record = Record::read(&state, &run);
+        let mut record = ViewRecord::read(&state, &run);
         let path = InsidePath::parse("a \"b\"\n.json").unwrap();
         let log = InsidePath::parse("log").unwrap();
         record.digest.version = 7;
-        record.set(&path, Some(written()));
-        let grows = Written {
+        record.set(&path, Some(read_written()));
+        let grows = WrittenView {
             print: None,
-            ..written()
+            ..read_written()
         };
         record.set(&log, Some(grows));
-        record.keep().unwrap();
-        let again = Record::read(&state, &run);
-        assert_eq!(again.of(&path), Some(&written()));
+        record.save().unwrap();
+        let again = ViewRecord::read(&state, &run);
+        assert_eq!(again.of(&path), Some(&read_written()));
         assert_eq!(again.of(&log), Some(&grows));
         assert_eq!(again.digest, record.digest);
     }
@@ -163,19 +167,19 @@ mod tests {
     #[test]
     fn who_was_interrupted_or_damaged_left_nothing_to_compare_with() {
         let (_folder, state, run) = place();
-        let mut record = Record::read(&state, &run);
+        let mut record = ViewRecord::read(&state, &run);
         let path = InsidePath::parse("a").unwrap();
-        record.set(&path, Some(written()));
-        record.keep().unwrap();
-        record.begin();
-        assert_eq!(Record::read(&state, &run).of(&path), None);
-        record.keep().unwrap();
+        record.set(&path, Some(read_written()));
+        record.save().unwrap();
+        record.mark_incomplete();
+        assert_eq!(ViewRecord::read(&state, &run).of(&path), None);
+        record.save().unwrap();
         let text = fs::read(&record.path).unwrap();
         for length in 0..text.len() {
             fs::write(&record.path, &text[..length]).unwrap();
-            let _ = Record::read(&state, &run);
+            let _ = ViewRecord::read(&state, &run);
         }
         fs::write(&record.path, [0xff, 0xfe]).unwrap();
-        assert_eq!(Record::read(&state, &run).of(&path), None);
+        assert_eq!(ViewRecord::read(&state, &run).of(&path), None);
     }
 }

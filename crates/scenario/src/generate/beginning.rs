@@ -1,4 +1,4 @@
-//! How the runs of a search begin.
+//! The starts of the runs in a search.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use engine::{
 use super::super::step::{Entrance, Given, Start, Step, StepsGiven};
 use super::possible::examples;
 
-/// Every way to begin: limits are small, and a parameter that names a stage takes each of its values.
+/// Every start: limits are small, and a parameter that names a stage takes each of its values.
 pub fn beginnings(definition: &Definition) -> Vec<Vec<Step>> {
     const MOST_BEGINNINGS: usize = 64;
     let mut all: Vec<BTreeMap<ParamName, String>> = vec![BTreeMap::new()];
@@ -45,7 +45,7 @@ pub fn beginnings(definition: &Definition) -> Vec<Vec<Step>> {
     begun.collect()
 }
 
-/// The values of a parameter that are worth trying; none where its default will do.
+/// The values of a parameter to try; empty if its default is enough.
 fn values(definition: &Definition, name: &ParamName, param: &Param) -> Vec<String> {
     let is_target = definition
         .stages
@@ -84,14 +84,19 @@ fn values(definition: &Definition, name: &ParamName, param: &Param) -> Vec<Strin
     least.or(needed).into_iter().collect()
 }
 
-/// One step that every task graph of the pipeline takes, where steps are given at all.
+/// One step that every task graph of the pipeline accepts, if steps are given at all.
 fn plan(definition: &Definition) -> Option<engine::Step> {
     let graphs: Vec<&StepsWork> = definition
         .stages
         .iter()
         .filter_map(|stage| match &stage.work {
             Work::Steps(work) => Some(work),
-            _ => None,
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::End(_) => None,
         })
         .filter(|work| !matches!(work.source, StepsSource::Fixed(_)))
         .collect();

@@ -1,4 +1,4 @@
-//! The normal form of a run: two runs with the same one go on in the same way.
+//! The normal form of a run: two runs with the same one behave the same.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use engine::{Gate, Graph, MemberState, Panel, Pipeline, Run, StageName, Standing
 
 use super::super::player::Player;
 
-/// Times, ids and dispatch numbers are left out. Of contents it counts only whether they are the
-/// present ones, since in a scenario no content ever comes back.
+/// Without times, ids and dispatch numbers. For contents only counts whether they are the current
+/// ones, because in a scenario no content ever returns.
 pub fn normal(player: &Player<'_>, run: &Run) -> String {
     let position = &run.position;
     let mut text = format!(
@@ -23,7 +23,7 @@ pub fn normal(player: &Player<'_>, run: &Run) -> String {
     );
     artifacts(&mut text, run);
     gates(&mut text, player, run);
-    // What a stage remembers is forgotten when it is entered anew; only a return finds it again.
+    // A stage forgets its state when it is entered again; only a return finds it.
     let resumed = position.resume.as_ref().map(|resume| &resume.to);
     for stage in [Some(&position.stage), resumed].into_iter().flatten() {
         if let Some(panel) = run.panels.get(stage) {
@@ -70,11 +70,16 @@ fn reviewed(text: &mut String, player: &Player<'_>, run: &Run, stage: &StageName
     }
 }
 
-/// The artifact that this panel judges, if it is one.
+/// The artifact that this panel reviews, if it is one.
 fn of<'a>(pipeline: &'a Pipeline, stage: &StageName) -> Option<&'a engine::ArtifactName> {
     match &pipeline.stage(stage)?.work {
         Work::Review(work) => work.of.as_ref(),
-        _ => None,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Steps(_)
+        | Work::End(_) => None,
     }
 }
 

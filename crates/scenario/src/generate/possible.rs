@@ -1,4 +1,4 @@
-//! What may happen to a run in a stage: the steps that a search tries.
+//! The steps that a search tries in a stage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::super::step::{Act, Begins, CheckHow, How, PersonAct, Step, Subject};
 /// A command that no scenario has approved before.
 const ADDED: &str = "make extra";
 
-/// The steps that may change something where this run is.
+/// The steps that may change this run.
 pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
     if run.standing != Standing::Going {
         return Vec::new();
@@ -71,7 +71,7 @@ fn agent_steps(stage: &Stage, subject: Subject) -> Vec<Step> {
         .collect()
 }
 
-/// What is left may bring a command that nobody has approved.
+/// Work may leave a command that nobody has approved.
 fn adds<'a>(
     definition: &Definition,
     leaves: impl IntoIterator<Item = &'a ArtifactName>,
@@ -132,19 +132,19 @@ fn left_by(definition: &Definition, stage: &Stage, agent: &AgentName) -> Vec<Art
     mine.flat_map(|(_, artifacts)| artifacts.clone()).collect()
 }
 
-/// The ways in which work that leaves these can end well. What cannot be played is dropped later.
+/// The successful ends of work that leaves these artifacts. Unplayable ones are dropped later.
 fn endings(definition: &Definition, leaves: &[ArtifactName]) -> Vec<How> {
-    let told = leaves
+    let stated = leaves
         .iter()
         .flat_map(|artifact| verdicts(definition, artifact));
-    let told = told.filter(|outcome| outcome.as_str() != "failed");
+    let stated = stated.filter(|outcome| outcome.as_str() != "failed");
     [How::Well]
         .into_iter()
-        .chain(told.map(How::Outcome))
+        .chain(stated.map(How::Outcome))
         .collect()
 }
 
-/// The outcomes that this artifact can tell, each once.
+/// The outcomes that this artifact can state, without duplicates.
 fn verdicts(definition: &Definition, artifact: &ArtifactName) -> BTreeSet<Outcome> {
     let artifact = definition.artifacts.get(artifact);
     let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
@@ -153,7 +153,7 @@ fn verdicts(definition: &Definition, artifact: &ArtifactName) -> BTreeSet<Outcom
         .unwrap_or_default()
 }
 
-/// Agents that a pattern or the members of a group cover.
+/// Agents that match a pattern or the members of a group.
 pub fn examples(definition: &Definition, pattern: &AgentPattern) -> Vec<AgentName> {
     let alone = std::slice::from_ref(pattern);
     let members = definition.group(pattern).map_or(alone, Vec::as_slice);
@@ -213,9 +213,9 @@ fn review_steps(definition: &Definition, stage: &Stage, run: &Run, work: &Review
         }
         Some(Turn::Fixing { .. }) => {
             let subject = Subject::Agent(work.owner.clone());
-            // Any verdict of the owner's own is a fix, so the first one will do.
-            let told = work.fixes.iter().flat_map(outcomes).next();
-            let fix = works(subject.clone(), told.map_or(How::Well, How::Outcome));
+            // Any verdict of the owner is a fix, so the first one is enough.
+            let stated = work.fixes.iter().flat_map(outcomes).next();
+            let fix = works(subject.clone(), stated.map_or(How::Well, How::Outcome));
             let added = adds(definition, &work.fixes, &subject);
             let fixes = [fix].into_iter().chain(added);
             fixes.chain(faults(stage, &subject)).collect()
@@ -224,7 +224,7 @@ fn review_steps(definition: &Definition, stage: &Stage, run: &Run, work: &Review
     }
 }
 
-/// One step after the other: what parallel steps do in another order is the same.
+/// One step after the other: another order of parallel steps gives the same.
 fn graph_steps(definition: &Definition, stage: &Stage, run: &Run, work: &StepsWork) -> Vec<Step> {
     let Some(graph) = run.graphs.get(&stage.name) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Routes: how a run gets into a stage, and how it goes on from there.
+//! Routes: how a run gets into a stage, and how it continues.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -9,23 +9,23 @@ use super::super::step::{Act, How, Step};
 use super::search::{Link, Search};
 use super::transition::{self, Transition};
 
-/// Every state that a walk has found, with the ways between them.
+/// Every state of a search, with the steps between them.
 pub struct Routes<'a> {
     pipeline: &'a Pipeline,
     search: Search,
 }
 
-/// A step, and the stage in which the run is after it.
+/// A step, and the stage of the run after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leg {
     pub step: Step,
     pub stage: StageName,
 }
 
-/// The shortest way into a stage.
+/// The shortest route into a stage.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// What lies ready, and how the run begins.
+    /// What exists before, and how the run starts.
     pub beginning: Vec<Step>,
     pub legs: Vec<Leg>,
     state: usize,
@@ -38,7 +38,7 @@ impl<'a> Routes<'a> {
         Self { pipeline, search }
     }
 
-    /// The way into this stage, if one leads there without waiting for a time limit.
+    /// The route into this stage, if one exists without waiting for a time limit.
     pub fn to(&self, stage: &StageName) -> Option<Route> {
         let is_there =
             |state: usize| self.search.states.get(state).map(|s| &s.stage) == Some(stage);
@@ -56,8 +56,8 @@ impl<'a> Routes<'a> {
         })
     }
 
-    /// How the run leaves the stage that this route leads to, with its work done: on the way to a
-    /// good end where there is one.
+    /// How the run leaves the last stage of this route with its work done, towards a successful end
+    /// if there is one.
     pub fn onward(&self, route: &Route) -> Option<Vec<Leg>> {
         let here = &self.search.states.get(route.state)?.stage;
         let stage = self.pipeline.stage(here)?;
@@ -153,7 +153,7 @@ fn back<'a>(came: &Came<'a>, to: usize) -> Way<'a> {
     }
 }
 
-/// Does the run leave the stage by this with its work done?
+/// Does the run leave the stage with its work done by this step?
 fn passes(stage: &Stage, link: &Link) -> bool {
     link.covers.iter().any(|covered| match covered {
         Transition::Move { from, way, .. } if *from == stage.name => {
@@ -164,7 +164,7 @@ fn passes(stage: &Stage, link: &Link) -> bool {
     })
 }
 
-/// Would somebody have to wait for it?
+/// Does it need waiting?
 fn needs_time(step: &Step) -> bool {
     match step {
         Step::Wait(_) => true,

@@ -1,4 +1,4 @@
-//! A walk over everything that can happen, breadth first, with the real engine at every step.
+//! A breadth-first search over everything that can happen, with the real engine at every step.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,22 +9,22 @@ use super::super::step::Step;
 use super::beginning::beginnings;
 use super::normal::normal;
 use super::possible::steps;
-use super::transition::{Transition, told};
+use super::transition::{Transition, taken_in};
 
-/// More states than these are not looked at.
+/// The most states of a search.
 const MOST_STATES: usize = 20_000;
 
-/// What the walk has found.
+/// The result of the search.
 pub struct Search {
-    pub states: Vec<State>,
-    /// Where runs begin, and what leads there.
+    pub states: Vec<SearchState>,
+    /// The first states, with the steps that lead to them.
     pub roots: Vec<(usize, Vec<Step>)>,
     entered: BTreeSet<StageName>,
     reached: BTreeSet<Transition>,
     end: End,
 }
 
-pub struct State {
+pub struct SearchState {
     pub stage: StageName,
     pub links: Vec<Link>,
 }
@@ -67,9 +67,9 @@ impl Search {
     pub fn why_not(&self, transition: &Transition) -> String {
         let stage = transition.stage();
         match self.end {
-            End::TooMany => format!("the search was given up after {MOST_STATES} states"),
+            End::TooMany => format!("the search stopped after {MOST_STATES} states"),
             End::All if !self.entered.contains(stage) => format!("nothing leads to `{stage}`"),
-            End::All => format!("nothing that a scenario can make up does this in `{stage}`"),
+            End::All => format!("no step of a scenario does this in `{stage}`"),
         }
     }
 }
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The state that this player is in; a new one is looked at later.
+    /// The state of this player; a new one is queued.
     fn state(&mut self, mut player: Player<'a>) -> Option<usize> {
         let run = player.run.as_ref()?;
         let form = normal(&player, run);
@@ -119,12 +119,12 @@ impl<'a> Walk<'a> {
         }
         self.search.entered.insert(run.position.stage.clone());
         let state = self.search.states.len();
-        self.search.states.push(State {
+        self.search.states.push(SearchState {
             stage: run.position.stage.clone(),
             links: Vec::new(),
         });
         self.known.insert(form, state);
-        // What has happened is in the links; the players in the queue stay small without it.
+        // The links have the history; without it the queued players stay small.
         player.entries.clear();
         self.queue.push_back((state, player));
         Some(state)
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
             if after.play(&step).is_err() {
                 continue;
             }
-            let covers = told(definition, &after.entries);
+            let covers = taken_in(definition, &after.entries);
             self.search.reached.extend(covers.iter().cloned());
             if let Some(to) = self.state(after) {
                 self.search.states[from]

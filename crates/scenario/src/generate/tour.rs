@@ -1,4 +1,4 @@
-//! Tours: few walks through the states that were found, which together take every transition.
+//! Tours: few walks through the states, which together take every transition.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -7,17 +7,17 @@ use super::super::step::Step;
 use super::search::{Link, Search};
 use super::transition::Transition;
 
-/// A walk from the beginning of a run, and what it is the first to take.
+/// A walk from the start of a run, and the transitions that it takes first.
 pub struct Tour {
     pub steps: Vec<Step>,
     pub covers: Vec<Transition>,
 }
 
-/// A tour that is longer than this is nothing that one reads.
+/// A longer tour is unreadable.
 const LONGEST: usize = 60;
 
-/// Each tour takes the shortest way to something new, and goes on while that is shorter than to
-/// begin again.
+/// Each tour takes the shortest path to a missing transition, and continues while that is shorter
+/// than a new start.
 pub fn tours(search: &Search, wanted: &[Transition]) -> Vec<Tour> {
     let mut missing: BTreeSet<Transition> = wanted
         .iter()
@@ -46,7 +46,7 @@ pub fn tours(search: &Search, wanted: &[Transition]) -> Vec<Tour> {
     tours
 }
 
-/// Is going on this way no longer than beginning again for the same?
+/// Is continuing no longer than a new start for the same transition?
 fn is_shorter(
     search: &Search,
     roots: &[usize],
@@ -67,7 +67,7 @@ fn is_shorter(
 }
 
 impl Tour {
-    /// Goes this way and gives the state at its end.
+    /// Takes this path and returns its last state.
     fn follow(&mut self, way: &Path<'_>, missing: &mut BTreeSet<Transition>) -> usize {
         for link in &way.links {
             self.steps.push(link.step.clone());
@@ -83,7 +83,7 @@ struct Path<'a> {
     links: Vec<&'a Link>,
 }
 
-/// The shortest way from one of these states to something that is missing.
+/// The shortest path from one of these states to a missing transition.
 fn nearest<'a>(
     search: &'a Search,
     from: &[usize],

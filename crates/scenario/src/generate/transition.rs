@@ -1,4 +1,4 @@
-//! Every transition that a definition speaks of.
+//! Every transition of a definition.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,15 +15,15 @@ pub enum Transition {
         from: StageName,
         way: String,
         to: StageName,
-        course: Course,
+        cause: MoveCause,
     },
-    /// A reviewer finds something, and the owner has to fix it.
+    /// A reviewer has a finding, and the owner must fix it.
     Finding { stage: StageName, reviewer: u32 },
 }
 
-/// Why a move goes where it goes.
+/// Why a move has its target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Course {
+pub enum MoveCause {
     Edge,
     Full(CounterName),
     Unapproved(ArtifactName),
@@ -47,14 +47,14 @@ impl fmt::Display for Transition {
                 from,
                 way,
                 to,
-                course,
+                cause,
             } => {
                 write!(f, "{from} → {to}: {way}")?;
-                match course {
-                    Course::Edge => Ok(()),
-                    Course::Full(counter) => write!(f, ", {counter} is full"),
-                    Course::Unapproved(artifact) => write!(f, ", {artifact} adds commands"),
-                    Course::Interrupted => write!(f, ", back to where it was going"),
+                match cause {
+                    MoveCause::Edge => Ok(()),
+                    MoveCause::Full(counter) => write!(f, ", {counter} is full"),
+                    MoveCause::Unapproved(artifact) => write!(f, ", {artifact} adds commands"),
+                    MoveCause::Interrupted => write!(f, ", back to where it was going"),
                 }
             }
             Self::Finding { stage, reviewer } => {
@@ -64,7 +64,7 @@ impl fmt::Display for Transition {
     }
 }
 
-/// All of them, in the order of the file.
+/// All transitions, in the order of the file.
 pub fn all(definition: &Definition) -> Vec<Transition> {
     let mut all = Vec::new();
     for stage in &definition.stages {
@@ -86,28 +86,28 @@ pub fn all(definition: &Definition) -> Vec<Transition> {
 }
 
 fn along(definition: &Definition, stage: &Stage, way: Way<'_>, edge: &Edge) -> Vec<Transition> {
-    let (course, targets) = match &edge.to {
-        Target::Interrupted => (Course::Interrupted, returns(definition, &stage.name)),
-        Target::Stage(_) | Target::Param(_) => (Course::Edge, targets(definition, edge)),
+    let (cause, targets) = match &edge.to {
+        Target::Interrupted => (MoveCause::Interrupted, returns(definition, &stage.name)),
+        Target::Stage(_) | Target::Param(_) => (MoveCause::Edge, targets(definition, edge)),
     };
-    let moved = |to: &StageName, course: Course| Transition::Move {
+    let moved = |to: &StageName, cause: MoveCause| Transition::Move {
         from: stage.name.clone(),
         way: way.to_string(),
         to: to.clone(),
-        course,
+        cause,
     };
-    let mut all: Vec<Transition> = targets.iter().map(|to| moved(to, course.clone())).collect();
+    let mut all: Vec<Transition> = targets.iter().map(|to| moved(to, cause.clone())).collect();
     if let Some(counter) = &edge.count
         && let Some(declared) = definition.counters.get(counter)
     {
-        all.push(moved(&declared.then, Course::Full(counter.clone())));
+        all.push(moved(&declared.then, MoveCause::Full(counter.clone())));
     }
     let asked = asked_about(definition, stage, way);
-    all.extend(asked.map(|(artifact, then)| moved(then, Course::Unapproved(artifact.clone()))));
+    all.extend(asked.map(|(artifact, then)| moved(then, MoveCause::Unapproved(artifact.clone()))));
     all
 }
 
-/// The artifacts that this way delivers and that may bring commands, with who is asked about those.
+/// The artifacts with commands that this way delivers, with the stage that asks about them.
 fn asked_about<'d>(
     definition: &'d Definition,
     stage: &'d Stage,
@@ -122,7 +122,7 @@ fn asked_about<'d>(
         })
 }
 
-/// Where an edge leads by itself: to a stage, or to one for each choice of a parameter.
+/// The targets of an edge: a stage, or one for each choice of a parameter.
 fn targets(definition: &Definition, edge: &Edge) -> Vec<StageName> {
     match &edge.to {
         Target::Stage(stage) => vec![stage.clone()],
@@ -140,8 +140,8 @@ fn targets(definition: &Definition, edge: &Edge) -> Vec<StageName> {
     }
 }
 
-/// Where `@interrupted` can lead from this stage: to where a full counter barred the way, or back to
-/// where the run came from.
+/// Where `@interrupted` can lead from this stage: to the target that a full counter blocked, or
+/// back to where the run came from.
 fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
     let mut all = Vec::new();
     for from in &definition.stages {
@@ -164,27 +164,31 @@ fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
     all
 }
 
-/// What these entries tell of.
-pub fn told(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
-    let told = entries.iter().filter_map(|entry| match &entry.fact {
-        Fact::Moved(step) => moved(definition, step, entry.rule),
-        Fact::ReviewerFound { stage, reviewer } => Some(Transition::Finding {
-            stage: stage.clone(),
-            reviewer: *reviewer,
-        }),
-        _ => None,
+/// The transitions in these entries.
+pub fn taken_in(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
+    let taken = entries.iter().filter_map(|entry| {
+        if let Fact::ReviewerFound { stage, reviewer } = &entry.fact {
+            return Some(Transition::Finding {
+                stage: stage.clone(),
+                reviewer: *reviewer,
+            });
+        }
+        let Fact::Moved(step) = &entry.fact else {
+            return None;
+        };
+        moved(definition, step, entry.rule)
     });
-    told.collect()
+    taken.collect()
 }
 
 fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition> {
-    let course = match &step.along {
-        // A step that a full counter had barred is taken as if for the first time.
-        MoveReason::Edge if rule == Rule::Interrupted => Course::Interrupted,
-        MoveReason::Edge => Course::Edge,
-        MoveReason::Full(counter) => Course::Full(counter.clone()),
-        MoveReason::Unapproved(artifact) => Course::Unapproved(artifact.clone()),
-        MoveReason::Interrupted => Course::Interrupted,
+    let cause = match &step.along {
+        // A step that a full counter had blocked counts as taken for the first time.
+        MoveReason::Edge if rule == Rule::Interrupted => MoveCause::Interrupted,
+        MoveReason::Edge => MoveCause::Edge,
+        MoveReason::Full(counter) => MoveCause::Full(counter.clone()),
+        MoveReason::Unapproved(artifact) => MoveCause::Unapproved(artifact.clone()),
+        MoveReason::Interrupted => MoveCause::Interrupted,
         MoveReason::StaleGate => return None,
     };
     let way = match step.outcome.strip_prefix("after ") {
@@ -203,6 +207,6 @@ fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition>
         from: step.from.clone(),
         way,
         to: step.to.clone(),
-        course,
+        cause,
     })
 }

@@ -1,4 +1,4 @@
-//! The file: each tour as a scenario, with what is true after each of its steps.
+//! Writes the file: each tour as a scenario, with expectations after each step.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub fn file(
     text
 }
 
-/// Where the tour ends up for the first time.
+/// The end of the tour.
 fn title(tour: &Tour) -> String {
     match tour.covers.as_slice() {
         [] => String::from("nothing new"),
@@ -69,7 +69,7 @@ fn scenario(pipeline: &Pipeline, host: &HostName, steps: &[Step]) -> String {
     text
 }
 
-/// What a reader wants to know after a step.
+/// What a reader needs to know after a step.
 #[derive(Default)]
 struct Facts {
     lines: Vec<Expectation>,

@@ -1,9 +1,9 @@
-//! From the words of a line to what a worker does.
+//! Parses what a worker does.
 
 use engine::{Fault, SESSION, Usage};
 
 use super::Read;
-use crate::known::Known;
+use crate::known_names::KnownNames;
 use crate::mistake::Rule;
 use crate::phrase::{Phrase, unknown};
 use crate::step::{Act, Begins, How, Left, Subject};
@@ -11,7 +11,7 @@ use crate::wording::KEYWORDS;
 use crate::words::Form;
 
 /// `ansible-validator`, `step s1`, `writer with step s1`.
-pub fn subject(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Subject> {
+pub fn subject(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Subject> {
     if phrase.accept("step") {
         return known
             .step(phrase.word("the id of a step")?)
@@ -52,7 +52,7 @@ const VERBS: [(&str, Verb); 12] = [
     ("says", Verb::Says),
 ];
 
-pub(super) fn worker(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
+pub(super) fn worker(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Act> {
     a_step_at_all(phrase, known)?;
     let subject = subject(phrase, known)?;
     let (begins, how) = match phrase.one_of("something that an agent does", &VERBS)? {
@@ -75,8 +75,8 @@ pub(super) fn worker(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Act> {
     })
 }
 
-/// A line with no verb behind a word that is no agent is no step: then the first word is to blame.
-fn a_step_at_all(phrase: &Phrase<'_>, known: &Known<'_>) -> Read<()> {
+/// A line without a verb after an unknown agent is not a step: then the first word is the problem.
+fn a_step_at_all(phrase: &Phrase<'_>, known: &KnownNames<'_>) -> Read<()> {
     let Some(first) = phrase.peek().filter(|word| word.form == Form::Bare) else {
         return Ok(());
     };
@@ -98,8 +98,8 @@ fn a_step_at_all(phrase: &Phrase<'_>, known: &Known<'_>) -> Read<()> {
     ))
 }
 
-/// The outcome or fault behind `works` and `ends`.
-pub(super) fn plain(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<How> {
+/// The outcome or fault after `works` and `ends`.
+pub(super) fn plain(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<How> {
     let Some(word) = phrase.peek().filter(|word| !word.is("using")) else {
         return Ok(How::Well);
     };
@@ -109,7 +109,7 @@ pub(super) fn plain(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<How> {
 }
 
 /// `nothing`, `an old artifact`, `an invalid plan`, `no plan`.
-fn leaves(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<How> {
+fn leaves(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<How> {
     let states = [
         ("nothing", None),
         ("an old", Some(Left::Old)),

@@ -82,8 +82,7 @@ fn what_cannot_be_covered_is_told_with_the_reason() {
         "on.done = \"look\"\non.missing = \"stopped\"",
     );
     let generated = check(&pipeline(&text), text.trim());
-    let expected =
-        "write → stopped: missing (nothing that a scenario can make up does this in `write`)";
+    let expected = "write → stopped: missing (no step of a scenario does this in `write`)";
     assert_eq!(uncovered(&generated), [expected]);
     assert!(
         generated.text.contains(&format!("- {expected}\n")),

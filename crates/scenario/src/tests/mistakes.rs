@@ -105,19 +105,19 @@ const TOO_LITTLE_AND_TOO_MUCH: &str = "
 start⏎wait                    | 2:5  | GW-S06 | a time is missing here | add a time
 start⏎wait 5                  | 2:6  | GW-S05 | `5` is not a time | write `90s`, `30m`, `2h` or `7d`
 start⏎writer                  | 2:7  | GW-S06 | something that an agent does is missing here | add something that an agent does
-start⏎retry now               | 2:7  | GW-S06 | `now` has no meaning here | take it away, or put a `#` before it
+start⏎retry now               | 2:7  | GW-S06 | `now` has no meaning here | remove it, or put a `#` before it
 start⏎writer says \"NOT       | 2:13 | GW-S06 | this quotation does not end | close it with `\"`
 start⏎0 times writer begins   | 2:1  | GW-S05 | a step cannot happen 0 times | it happens 1 to 1000 times
 start⏎answers yes             | 2:9  | GW-S05 | `yes` is not an answer as `q1=JWT` | write an answer as `q1=JWT`
 ";
 
 const WRONG_PLACES: &str = "
-  stage write⏎start           | 1:3  | GW-S07 | no step stands above this line | a step begins in column one; what must be true stands below it, set in
+  stage write⏎start           | 1:3  | GW-S07 | there is no step above this line | write a step in column one, and its expectations indented below it
 writer begins                 | 1:1  | GW-S07 | the run has not been started | write `start` above it
 start⏎start                   | 2:1  | GW-S07 | a scenario starts one run | write a second scenario
 2 times start                 | 1:1  | GW-S07 | a scenario starts one run | write a second scenario
-# nothing                     | 0:1  | GW-S07 | nothing happens in this scenario | begin with `start`, then say what happens
-start⏎tree changes⏎  reply allow | 3:3 | GW-S07 | nothing has been answered yet | put it below a step that somebody answers
+# nothing                     | 0:1  | GW-S07 | nothing happens in this scenario | start with `start`, then say what happens
+start⏎tree changes⏎  reply allow | 3:3 | GW-S07 | there is no reply yet | put it below a step that gets a reply
 ";
 
 #[test]
@@ -152,9 +152,7 @@ fn nobody_is_shown_a_thousand_mistakes() {
     let told = told(&"wrong\n".repeat(1_000));
     assert_eq!(told.matches("error[GW-S03]").count(), 100);
     assert!(
-        told.ends_with(
-            "… 900 more mistakes: mend these first\n0 passed, 0 failed, 1000 mistakes\n"
-        )
+        told.ends_with("… 900 more mistakes: fix these first\n0 passed, 0 failed, 1000 mistakes\n")
     );
 }
 
@@ -168,18 +166,18 @@ fn a_file_needs_a_pipeline_and_a_scenario() {
         ),
         (
             "```scenario\nstart\n```\n",
-            "error[GW-S01]: no pipeline stands above this scenario\n --> file.md:1:1\n",
+            "error[GW-S01]: there is no pipeline above this scenario\n --> file.md:1:1\n",
             "name one in a block that opens with ```pipeline",
         ),
         (
             "```pipeline\nansibel\n```\n",
-            "error[GW-S02]: there is no pipeline `ansibel` (there is no file ansibel)\n --> file.md:2:1\n",
+            "error[GW-S02]: unknown pipeline `ansibel` (there is no file ansibel)\n --> file.md:2:1\n",
             "did you mean `ansible`?",
         ),
         (
             "```scenario\nstart\n",
             "error[GW-S01]: this block is never closed\n --> file.md:1:1\n",
-            "end it with a line that is ```",
+            "close it with a line ```",
         ),
     ] {
         let said = said(text);
@@ -213,9 +211,9 @@ FAIL  A story (story.md:50)
        |   ^^^^^^^^^
        = help: found stage look
     after: writer works ready
-       1 GW-R01 the run began at write (guarded by hooks): play a scenario
-       2 GW-R10 'writer' (d1) began in write, attempt 1
-       3 GW-R32 captured text as 63010000, left by 'writer' (d1)
+       1 GW-R01 the run started at write (guarded by hooks): play a scenario
+       2 GW-R10 'writer' (d1) was admitted to write, attempt 1
+       3 GW-R32 captured text as 63010000, written by 'writer' (d1)
        4 GW-R32 'writer' (d1) ended: ready
        5 GW-R96 write → look: ready
 0 passed, 1 failed

@@ -16,7 +16,7 @@ fn check(scenario: &str, message: &str, hint: &str) {
 
 #[test]
 fn work_ends_as_its_artifact_can_tell() {
-    let told = "how this work ends is told by `text`";
+    let told = "`text` states how this work ends";
     check("start\nwriter works", told, "say one of: poor, ready");
     check("start\nwriter works done", told, "say one of: poor, ready");
     check(
@@ -30,8 +30,8 @@ fn work_ends_as_its_artifact_can_tell() {
 fn an_old_artifact_was_there_before() {
     check(
         "start\nwriter begins\nwriter leaves an old artifact",
-        "nothing lay at the path of `text` before",
-        "write `given old text` above the step that begins",
+        "there is no old file of `text`",
+        "write `given old text` above the step that starts",
     );
     let told =
         told("given old text\nstart\nwriter begins\nwriter leaves an old artifact\n  rule GW-R35");
@@ -40,9 +40,9 @@ fn an_old_artifact_was_there_before() {
 
 #[test]
 fn what_is_not_watched_cannot_stray_or_print() {
-    let hint = "only a stage with `writes` looks at what was changed";
+    let hint = "only a stage with `writes` checks the changed files";
     check("start\nwriter strays", "work in write cannot stray", hint);
-    let hint = "only a check with `fails_on` looks at what is printed";
+    let hint = "only a check with `fails_on` reads the output";
     let steps = "start\nwriter works ready\ncheck prints its failure";
     check(steps, "look has no `fails_on`", hint);
 }
@@ -68,12 +68,12 @@ fn what_was_refused_at_the_start_does_not_go_on() {
 fn steps_and_checkpoints_must_have_been_made() {
     check(
         "start\nrestore first because \"x\"",
-        "there is no point `first`",
+        "unknown point `first`",
         "write `checkpoint first` further up",
     );
     check(
         "start\nrestore @look because \"x\"",
-        "there is no point `@look`",
+        "unknown point `@look`",
         "let the run go through look further up",
     );
     check(

@@ -2,9 +2,9 @@
 
 use engine::Pipeline;
 
-use super::super::demand::expectation;
+use super::super::expectation_grammar::expectation;
 use super::super::grammar::step;
-use super::super::known::Known;
+use super::super::known_names::KnownNames;
 use super::super::phrase::Phrase;
 use super::super::words::words;
 use super::{SMALL, sources};
@@ -80,7 +80,7 @@ const STEPS: [&str; 59] = [
 #[test]
 fn steps_are_written_as_they_are_read() {
     let pipeline = small();
-    let mut known = Known::new(pipeline.definition());
+    let mut known = KnownNames::new(pipeline.definition());
     for line in STEPS {
         let read = words(line, 0).unwrap();
         let (times, step) = step(&mut Phrase::new(&read, 0..line.len()), &mut known).unwrap();
@@ -91,7 +91,7 @@ fn steps_are_written_as_they_are_read() {
 #[test]
 fn short_forms_mean_the_same_as_long_ones() {
     let pipeline = small();
-    let mut known = Known::new(pipeline.definition());
+    let mut known = KnownNames::new(pipeline.definition());
     for (short, long) in [
         ("session opens", "session one opens"),
         ("session closes", "session one closes"),
@@ -108,7 +108,7 @@ fn short_forms_mean_the_same_as_long_ones() {
 #[test]
 fn expectations_are_written_as_they_are_read() {
     let pipeline = small();
-    let known = Known::new(pipeline.definition());
+    let known = KnownNames::new(pipeline.definition());
     for line in [
         "stage write",
         "status waiting",

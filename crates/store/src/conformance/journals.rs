@@ -1,22 +1,22 @@
-//! Promises about runs and their journals.
+//! Guarantees about runs and their journals.
 
 use std::collections::BTreeMap;
 
 use engine::{CheckpointName, Fact, Hash, SessionId};
 
-use super::story::{Story, decision, note};
+use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
 use crate::{Backend, Commit, Error, Key, NewRun, Transacted, export};
 
 pub fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let begun = story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    let begun = test_run.begin(&mut *open())?;
     assert_eq!(begun.version, 1);
     assert_eq!(begun.project, "/project");
     assert_eq!(begun.worktree, "/project/tree");
-    assert_eq!(begun.pipeline, story.definition.name);
-    assert_eq!(open().run(&story.id)?, Some(begun.clone()));
-    let journal = open().journal(&story.id, 1, 10)?;
+    assert_eq!(begun.pipeline, test_run.definition.name);
+    assert_eq!(open().run(&test_run.id)?, Some(begun.clone()));
+    let journal = open().journal(&test_run.id, 1, 10)?;
     assert_eq!(journal.len(), 1);
     assert_eq!(journal.last().map(|last| last.hash), Some(begun.head));
     let empty = store_refuses_an_empty_beginning(&mut *open())?;
@@ -27,32 +27,32 @@ pub fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
 fn store_refuses_an_empty_beginning(
     store: &mut dyn Backend,
 ) -> Result<Error, Box<dyn std::error::Error>> {
-    let story = Story::new("r-2")?;
-    match store.begin(&story.new_run(), &decision(&[])) {
+    let test_run = TestRun::new("r-2")?;
+    match store.begin(&test_run.new_run(), &decision(&[])) {
         Err(error) => Ok(error),
         Ok(_) => Err("a run began without an entry".into()),
     }
 }
 
 pub fn an_id_is_used_once(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let begun = story.begin(&mut *open())?;
-    let again = story.begin(&mut *open());
+    let test_run = TestRun::new("r-1")?;
+    let begun = test_run.begin(&mut *open())?;
+    let again = test_run.begin(&mut *open());
     assert!(matches!(again, Err(Error::RunExists { .. })), "{again:?}");
-    assert_eq!(open().run(&story.id)?, Some(begun));
+    assert_eq!(open().run(&test_run.id)?, Some(begun));
     Ok(())
 }
 
 pub fn a_key_begins_one_run(open: Open<'_>) -> Checked {
-    let (first, second) = (Story::new("r-1")?, Story::new("r-2")?);
+    let (first, second) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     let key = Key::parse("session-1")?;
-    let begin = |story: &Story, project| {
+    let begin = |test_run: &TestRun, project| {
         let new = NewRun {
             project,
             key: Some(&key),
-            ..story.new_run()
+            ..test_run.new_run()
         };
-        open().begin(&new, &story.beginning())
+        open().begin(&new, &test_run.beginning())
     };
     let begun = begin(&first, "/project")?;
     assert_eq!(begin(&second, "/project")?, begun);
@@ -62,14 +62,14 @@ pub fn a_key_begins_one_run(open: Open<'_>) -> Checked {
 }
 
 pub fn a_repeated_key_is_one_event(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let key = Key::parse("toolu_01")?;
     let mut decided = 0;
     let mut send = |seen| {
         let commit = Commit {
             key: Some(&key),
-            ..story.commit(seen)
+            ..test_run.commit(seen)
         };
         open().transact(&commit, &mut |_| {
             decided += 1;
@@ -81,72 +81,72 @@ pub fn a_repeated_key_is_one_event(open: Open<'_>) -> Checked {
         matches!(&done, Transacted::Done { numbers, .. } if *numbers == (2..4)),
         "{done:?}"
     );
-    // Whoever sends it again has usually not seen that it was stored.
+    // A client that repeats it has usually not seen that it was stored.
     for seen in [1, 3, 9] {
         let Transacted::Repeated { entries } = send(seen)? else {
             return Err("the key was taken twice".into());
         };
-        assert_eq!(entries, open().journal(&story.id, 2, 2)?);
-        assert_eq!(entries, open().keyed(&story.id, &key)?);
+        assert_eq!(entries, open().journal(&test_run.id, 2, 2)?);
+        assert_eq!(entries, open().keyed(&test_run.id, &key)?);
     }
     assert_eq!(decided, 1);
-    assert_eq!(open().keyed(&story.id, &Key::parse("toolu_02")?)?, []);
-    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 3);
+    assert_eq!(open().keyed(&test_run.id, &Key::parse("toolu_02")?)?, []);
+    assert_eq!(open().journal(&test_run.id, 1, 100)?.len(), 3);
     Ok(())
 }
 
 pub fn a_version_that_moved_is_told(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
-    story.add(&mut *open(), 1, &[note("first")])?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
+    test_run.add(&mut *open(), 1, &[note("first")])?;
     for seen in [0, 1, 3] {
-        let moved = story.add(&mut *open(), seen, &[note("late")])?;
+        let moved = test_run.add(&mut *open(), seen, &[note("late")])?;
         assert_eq!(moved, Transacted::Moved { version: 2 });
     }
-    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 2);
-    let done = story.add(&mut *open(), 2, &[note("second")])?;
+    assert_eq!(open().journal(&test_run.id, 1, 100)?.len(), 2);
+    let done = test_run.add(&mut *open(), 2, &[note("second")])?;
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
     Ok(())
 }
 
 pub fn a_decision_without_entries_stores_nothing(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let begun = story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    let begun = test_run.begin(&mut *open())?;
     let Transacted::Done {
         stored, numbers, ..
-    } = story.add(&mut *open(), 1, &[])?
+    } = test_run.add(&mut *open(), 1, &[])?
     else {
         return Err("it was not done".into());
     };
     assert_eq!((*stored, numbers), (begun.clone(), 2..2));
-    assert_eq!(open().run(&story.id)?, Some(begun));
+    assert_eq!(open().run(&test_run.id)?, Some(begun));
     Ok(())
 }
 
 pub fn a_decision_that_does_not_fit_stores_nothing(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let begun = story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    let begun = test_run.begin(&mut *open())?;
     let detached = Fact::Detached {
         session: SessionId::parse("nobody")?,
     };
-    let unfit = story.add(&mut *open(), 1, &[note("fits"), detached]);
+    let unfit = test_run.add(&mut *open(), 1, &[note("fits"), detached]);
     assert!(matches!(unfit, Err(Error::Unfit { .. })), "{unfit:?}");
-    assert_eq!(open().run(&story.id)?, Some(begun));
-    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 1);
-    assert!(open().verify(&story.id)?.intact);
+    assert_eq!(open().run(&test_run.id)?, Some(begun));
+    assert_eq!(open().journal(&test_run.id, 1, 100)?.len(), 1);
+    assert!(open().verify(&test_run.id)?.intact);
     Ok(())
 }
 
 pub fn the_entries_of_a_run_are_a_gapless_chain(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let mut head = story.begin(&mut *open())?.head;
+    let test_run = TestRun::new("r-1")?;
+    let mut head = test_run.begin(&mut *open())?.head;
     for seen in [1, 3, 5] {
-        let done = story.add(&mut *open(), seen, &[note("a"), note("b")])?;
+        let done = test_run.add(&mut *open(), seen, &[note("a"), note("b")])?;
         if let Transacted::Done { stored, .. } = done {
             head = stored.head;
         }
     }
-    let journal = open().journal(&story.id, 1, 100)?;
+    let journal = open().journal(&test_run.id, 1, 100)?;
     let numbers: Vec<(u64, u64)> = journal.iter().map(|it| (it.number, it.decision)).collect();
     assert_eq!(
         numbers,
@@ -158,19 +158,19 @@ pub fn the_entries_of_a_run_are_a_gapless_chain(open: Open<'_>) -> Checked {
         previous = Some(stored.hash);
     }
     assert_eq!(previous, Some(head));
-    assert_eq!(open().journal(&story.id, 3, 2)?, journal[2..4]);
-    assert_eq!(open().journal(&story.id, 8, 100)?, []);
-    let verification = open().verify(&story.id)?;
+    assert_eq!(open().journal(&test_run.id, 3, 2)?, journal[2..4]);
+    assert_eq!(open().journal(&test_run.id, 8, 100)?, []);
+    let verification = open().verify(&test_run.id)?;
     assert!(verification.intact, "{verification:?}");
     assert_eq!(verification.entries, 7);
     Ok(())
 }
 
 pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let begun = story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    let begun = test_run.begin(&mut *open())?;
     let session = SessionId::parse("s-1")?;
-    story.add(
+    test_run.add(
         &mut *open(),
         1,
         &[Fact::Attached {
@@ -178,18 +178,18 @@ pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
             process: None,
         }],
     )?;
-    story.add(&mut *open(), 2, &[Fact::Detached { session }, note("over")])?;
-    let stored = open().run(&story.id)?.ok_or("the run is gone")?;
-    let journal = open().journal(&story.id, 1, 100)?;
+    test_run.add(&mut *open(), 2, &[Fact::Detached { session }, note("over")])?;
+    let stored = open().run(&test_run.id)?.ok_or("the run is gone")?;
+    let journal = open().journal(&test_run.id, 1, 100)?;
     assert_eq!(
         engine::replay(journal.iter().map(|it| &it.entry))?,
         stored.run
     );
-    assert_eq!(open().folded_at(&story.id, 4)?, stored.run);
-    assert_eq!(open().folded_at(&story.id, 1)?, begun.run);
-    assert_ne!(open().folded_at(&story.id, 2)?, stored.run);
+    assert_eq!(open().folded_at(&test_run.id, 4)?, stored.run);
+    assert_eq!(open().folded_at(&test_run.id, 1)?, begun.run);
+    assert_ne!(open().folded_at(&test_run.id, 2)?, stored.run);
     for number in [0, 5] {
-        let unknown = open().folded_at(&story.id, number);
+        let unknown = open().folded_at(&test_run.id, number);
         assert!(
             matches!(unknown, Err(Error::UnknownEntry { .. })),
             "{unknown:?}"
@@ -199,22 +199,22 @@ pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
 }
 
 pub fn a_checkpoint_is_found_at_its_last_place(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let (good, better) = (
         CheckpointName::parse("good")?,
         CheckpointName::parse("better")?,
     );
     let facts = [&good, &better, &good].map(|name| Fact::Checkpointed { name: name.clone() });
-    story.add(&mut *open(), 1, &facts)?;
+    test_run.add(&mut *open(), 1, &facts)?;
     assert_eq!(
-        open().checkpoints(&story.id)?,
+        open().checkpoints(&test_run.id)?,
         BTreeMap::from([(good, 4), (better, 3)])
     );
     Ok(())
 }
 
-/// How many threads come at once.
+/// How many threads write at once.
 pub(super) const MANY: usize = 64;
 
 pub(super) fn at_once(
@@ -235,12 +235,12 @@ pub(super) fn at_once(
 }
 
 pub fn sixty_four_threads_leave_sixty_four_events(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     at_once(open, |index, store| {
-        story.add_in_the_end(store, story.commit(1), &note(&index.to_string()))
+        test_run.add_in_the_end(store, test_run.commit(1), &note(&index.to_string()))
     })?;
-    let journal = open().journal(&story.id, 2, 1_000)?;
+    let journal = open().journal(&test_run.id, 2, 1_000)?;
     let mut said: Vec<usize> = Vec::new();
     for stored in &journal {
         if let Fact::Noted { message } = &stored.entry.fact {
@@ -249,41 +249,41 @@ pub fn sixty_four_threads_leave_sixty_four_events(open: Open<'_>) -> Checked {
     }
     said.sort_unstable();
     assert_eq!(said, (0..MANY).collect::<Vec<_>>());
-    let verification = open().verify(&story.id)?;
+    let verification = open().verify(&test_run.id)?;
     assert!(verification.intact, "{verification:?}");
     assert_eq!(verification.entries, 1 + MANY as u64);
     Ok(())
 }
 
 pub fn sixty_four_threads_with_one_key_leave_one_event(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let key = Key::parse("the same for all")?;
     at_once(open, |_, store| {
         let commit = Commit {
             key: Some(&key),
-            ..story.commit(1)
+            ..test_run.commit(1)
         };
-        story.add_in_the_end(store, commit, &note("once"))
+        test_run.add_in_the_end(store, commit, &note("once"))
     })?;
-    assert_eq!(open().journal(&story.id, 1, 1_000)?.len(), 2);
-    assert_eq!(open().keyed(&story.id, &key)?.len(), 1);
+    assert_eq!(open().journal(&test_run.id, 1, 1_000)?.len(), 2);
+    assert_eq!(open().keyed(&test_run.id, &key)?.len(), 1);
     Ok(())
 }
 
 pub fn an_unknown_run_is_told(open: Open<'_>) -> Checked {
-    let (known, story) = (Story::new("r-1")?, Story::new("r-2")?);
+    let (known, test_run) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     known.begin(&mut *open())?;
     let key = Key::parse("k")?;
-    assert_eq!(open().run(&story.id)?, None);
+    assert_eq!(open().run(&test_run.id)?, None);
     for error in [
-        open().journal(&story.id, 1, 1).err(),
-        open().keyed(&story.id, &key).err(),
-        open().lease(&story.id).err(),
-        open().verify(&story.id).err(),
-        open().folded_at(&story.id, 1).err(),
-        export(open().as_ref(), &story.id, &mut Vec::new()).err(),
-        story.add(&mut *open(), 1, &[note("to nobody")]).err(),
+        open().journal(&test_run.id, 1, 1).err(),
+        open().keyed(&test_run.id, &key).err(),
+        open().lease(&test_run.id).err(),
+        open().verify(&test_run.id).err(),
+        open().folded_at(&test_run.id, 1).err(),
+        export(open().as_ref(), &test_run.id, &mut Vec::new()).err(),
+        test_run.add(&mut *open(), 1, &[note("to nobody")]).err(),
     ] {
         assert!(matches!(error, Some(Error::UnknownRun { .. })), "{error:?}");
     }

@@ -1,8 +1,8 @@
-//! Promises about leases.
+//! Guarantees about leases.
 
 use engine::Time;
 
-use super::story::{Story, decision, note};
+use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
 use crate::{Claim, Commit, Error, Fence, Lease, Transacted};
 
@@ -15,10 +15,10 @@ fn acquire(holder: &str, now: u64) -> Claim<'_> {
 }
 
 pub fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
-    let claim = |claim| open().claim(&story.id, &claim);
-    assert_eq!(open().lease(&story.id)?, None);
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
+    let claim = |claim| open().claim(&test_run.id, &claim);
+    assert_eq!(open().lease(&test_run.id)?, None);
     let held = claim(acquire("one", 1_000))?;
     assert_eq!(
         held,
@@ -28,7 +28,7 @@ pub fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
             until: Time(1_100)
         }
     );
-    assert_eq!(open().lease(&story.id)?, Some(held));
+    assert_eq!(open().lease(&test_run.id)?, Some(held));
     let refused = claim(acquire("two", 1_099));
     assert!(
         matches!(&refused, Err(Error::Held { holder, .. }) if holder == "one"),
@@ -51,20 +51,20 @@ pub fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
         Err(Error::Fenced { .. })
     ));
     claim(Claim::Release { fence: Fence(2) })?;
-    assert_eq!(open().lease(&story.id)?, None);
+    assert_eq!(open().lease(&test_run.id)?, None);
     assert_eq!(claim(acquire("one", 0))?.holder, "one");
     Ok(())
 }
 
 pub fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     // The same holder, a clock that goes backwards, a release in between: always a new number.
     for (number, now) in [(1, 5_000), (2, 5_000), (3, 1)] {
-        let lease = open().claim(&story.id, &acquire("one", now))?;
+        let lease = open().claim(&test_run.id, &acquire("one", now))?;
         assert_eq!(lease.fence, Fence(number));
     }
-    open().claim(&story.id, &Claim::Release { fence: Fence(3) })?;
+    open().claim(&test_run.id, &Claim::Release { fence: Fence(3) })?;
     for claim in [
         Claim::Renew {
             fence: Fence(3),
@@ -72,22 +72,25 @@ pub fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
         },
         Claim::Release { fence: Fence(3) },
     ] {
-        let refused = open().claim(&story.id, &claim);
+        let refused = open().claim(&test_run.id, &claim);
         assert!(matches!(refused, Err(Error::Fenced { .. })), "{refused:?}");
     }
-    assert_eq!(open().claim(&story.id, &acquire("two", 1))?.fence, Fence(4));
+    assert_eq!(
+        open().claim(&test_run.id, &acquire("two", 1))?.fence,
+        Fence(4)
+    );
     Ok(())
 }
 
 pub fn a_stale_fence_stores_nothing(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
-    let old = open().claim(&story.id, &acquire("one", 1_000))?;
-    let new = open().claim(&story.id, &acquire("two", 2_000))?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
+    let old = open().claim(&test_run.id, &acquire("one", 1_000))?;
+    let new = open().claim(&test_run.id, &acquire("two", 2_000))?;
     let write = |seen, fence| {
         let commit = Commit {
             fence: Some(fence),
-            ..story.commit(seen)
+            ..test_run.commit(seen)
         };
         open().transact(&commit, &mut |_| decision(&[note("driven")]))
     };
@@ -97,13 +100,13 @@ pub fn a_stale_fence_stores_nothing(open: Open<'_>) -> Checked {
         Err(Error::Fenced { given, last, .. }) if *given == old.fence && *last == new.fence
     );
     assert!(told, "{refused:?}");
-    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 1);
+    assert_eq!(open().journal(&test_run.id, 1, 100)?.len(), 1);
     assert!(matches!(write(1, new.fence)?, Transacted::Done { .. }));
-    open().claim(&story.id, &Claim::Release { fence: new.fence })?;
+    open().claim(&test_run.id, &Claim::Release { fence: new.fence })?;
     assert!(matches!(write(2, new.fence), Err(Error::Fenced { .. })));
     // Hooks write without a lease: the version alone keeps them in order.
     assert!(matches!(
-        story.add(&mut *open(), 2, &[note("a hook")])?,
+        test_run.add(&mut *open(), 2, &[note("a hook")])?,
         Transacted::Done { .. }
     ));
     Ok(())

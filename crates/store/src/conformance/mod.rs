@@ -1,24 +1,24 @@
-//! What every backend must do, each promise a function that a test of that backend runs.
+//! What every backend must do: each guarantee is a function that the backend's tests run.
 
-mod crowds;
+mod concurrency;
+mod contents;
 mod journals;
-mod keeping;
 mod leases;
-pub mod story;
+pub mod test_run;
 
 use crate::Backend;
 
-/// Opens a further handle on one and the same store, which was empty at first.
+/// Opens another handle on the same store, which was empty at first.
 pub type Open<'a> = &'a (dyn Fn() -> Box<dyn Backend> + Sync);
 
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
-/// A promise in words, and the function that asserts it on a fresh store.
+/// A guarantee in words, and the function that asserts it on a fresh store.
 pub type Case = (&'static str, fn(Open<'_>) -> Checked);
 
 macro_rules! cases {
     ($($module:ident::$name:ident),* $(,)?) => {
-        /// All promises. A test opens a fresh store for each of them.
+        /// All guarantees. A test opens a fresh store for each of them.
         pub const CASES: &[Case] = &[$((stringify!($name), $module::$name)),*];
     };
 }
@@ -37,18 +37,18 @@ cases![
     journals::sixty_four_threads_leave_sixty_four_events,
     journals::sixty_four_threads_with_one_key_leave_one_event,
     journals::an_unknown_run_is_told,
-    crowds::sixty_four_runs_advance_at_once,
-    crowds::a_refusal_among_many_undoes_nobody,
-    crowds::two_holders_of_each_run_make_one_lease,
+    concurrency::sixty_four_runs_advance_at_once,
+    concurrency::a_refusal_among_many_undoes_nobody,
+    concurrency::two_holders_of_each_run_make_one_lease,
     leases::a_run_is_held_by_one_holder,
     leases::the_number_of_a_lease_only_grows,
     leases::a_stale_fence_stores_nothing,
-    keeping::contents_are_found_by_their_hash,
-    keeping::content_under_a_wrong_hash_is_refused,
-    keeping::definitions_are_found_by_their_hash,
-    keeping::a_run_is_pinned_to_the_bytes_it_names,
-    keeping::secrets_are_gone_before_anything_is_stored,
-    keeping::a_list_shows_how_each_run_stands,
-    keeping::only_what_is_over_and_unheld_is_collected,
-    keeping::an_export_holds_everything_of_a_run,
+    contents::contents_are_found_by_their_hash,
+    contents::content_under_a_wrong_hash_is_refused,
+    contents::definitions_are_found_by_their_hash,
+    contents::a_run_is_pinned_to_the_bytes_it_names,
+    contents::secrets_are_gone_before_anything_is_stored,
+    contents::a_list_shows_how_each_run_stands,
+    contents::only_what_is_over_and_unheld_is_collected,
+    contents::an_export_holds_everything_of_a_run,
 ];

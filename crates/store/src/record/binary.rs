@@ -1,8 +1,8 @@
-//! The compact form: numbers in as few bytes as they need, texts and lists behind their length.
+//! The compact form: variable-length numbers; texts and lists with a length prefix.
 
 use super::{Record, Unreadable};
 
-/// Bytes that are still to be read.
+/// The remaining bytes.
 pub(super) struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -45,7 +45,7 @@ impl<'a> Input<'a> {
         Err(too_large())
     }
 
-    /// How many members follow. Nothing is reserved on its word: it may be damaged.
+    /// How many members follow. Do not reserve memory for it: it may be damaged.
     pub fn length(&mut self) -> Result<usize, Unreadable> {
         usize::try_from(self.number()?).map_err(|_| too_large())
     }

@@ -1,15 +1,15 @@
-//! Caches: a run's state and a compiled definition, each in an envelope that tells whether it is ours.
+//! Caches: a run's state and a compiled definition, each in an envelope with format and checksum.
 
 use engine::{Definition, Hash, Run};
 
 use super::{Record, Unreadable, binary, definition, entry, run, stage};
 use crate::chain::{Digest, Tip};
 
-/// Raise this when a listed field changes its type but not its name, or when `apply` folds an old
-/// journal into another state than before: the listings alone do not show that.
+/// Increase this when a listed field changes its type but not its name, or when `apply` folds an
+/// old journal into another state: the listings alone do not show that.
 const REVISION: u64 = 1;
 
-/// Names the listings of this build. Caches that carry another number are made again.
+/// Identifies the listings of this build. Caches with another number are recreated.
 const FORMAT: u64 = fingerprint(
     REVISION,
     &[
@@ -20,7 +20,7 @@ const FORMAT: u64 = fingerprint(
     ],
 );
 
-/// Half a SHA-256 finds every accident; nobody is kept out by it, which is what `verify` is for.
+/// Half a SHA-256 detects accidents; it does not stop attackers, which is the task of `verify`.
 const SEAL: usize = 16;
 
 /// Where a run belongs. It never changes.
@@ -39,8 +39,8 @@ pub(crate) enum Cached<T> {
     OtherFormat,
 }
 
-/// The state at this tip. Bytes that belong to another point of the journal, or to a run of another
-/// project, do not pass for this one.
+/// The state at this tip. Bytes of another journal position, or of a run of another project, are
+/// rejected.
 pub(crate) fn state_to_bytes(run: &Run, tip: Tip, origin: RunOrigin<'_>) -> Vec<u8> {
     wrap(run, &binding(tip, origin))
 }
@@ -64,7 +64,7 @@ pub(crate) fn compiled_from_bytes(
     unwrap(bytes, &source.0)
 }
 
-/// Stands where no cache could be kept, and reads as one of another format.
+/// A placeholder without a cache, which reads as another format.
 pub(crate) fn no_cache() -> Vec<u8> {
     vec![0; size_of::<u64>()]
 }
@@ -107,7 +107,7 @@ fn seal(binding: &[u8], body: &[u8]) -> [u8; SEAL] {
     std::array::from_fn(|index| whole[index])
 }
 
-/// FNV-1a over the listings, worked out when the program is built.
+/// FNV-1a over the listings, computed at compile time.
 const fn fingerprint(start: u64, texts: &[&str]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325 ^ start;
     let mut index = 0;

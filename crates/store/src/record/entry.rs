@@ -1,4 +1,4 @@
-//! The listing of journal entries. Its words are in journals everywhere and never change.
+//! The listing of journal entries. Existing journals contain its words, so they never change.
 
 use engine::{
     CheckEnd, CheckResult, CheckVerdict, Entry, Fact, Move, MoveReason, Started, TreeAround, Who,

@@ -1,4 +1,4 @@
-//! The record of a run's host. It was added to journals later than the rest.
+//! The record of a run's host, which was added to journals later.
 
 use engine::HostName;
 use serde_json::Value;
@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::binary::{self, Input};
 use super::{Record, Unreadable, Visitor, json};
 
-/// The only host that there was before journals recorded one. A journal without a host means it, and
-/// is written as ever.
+/// The only host before journals recorded one. A journal without a host means it, and is still
+/// written without.
 const FIRST: &str = "claude";
 
 impl Record for HostName {

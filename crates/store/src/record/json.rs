@@ -1,4 +1,5 @@
-//! JSON: objects written field by field in the listed order, and read so that nothing is overlooked.
+//! JSON: writes objects field by field in the listed order, and reads them without ignoring
+//! anything.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ impl<'a> Object<'a> {
         Self { out, first: true }
     }
 
-    /// Writes the field, unless it holds what its absence means.
+    /// Writes the field, unless it has its default value.
     pub fn field(&mut self, name: &str, value: &impl Record) {
         if !value.is_left_out() {
             self.entry(name, value);
@@ -28,7 +29,7 @@ impl<'a> Object<'a> {
         value.to_json(self.out);
     }
 
-    /// Tells the variant of an enum.
+    /// Writes the variant of an enum.
     pub fn kind(&mut self, word: &str) {
         self.name("kind");
         text(self.out, word);
@@ -48,7 +49,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Writes a quoted string. Most texts need no more than the quotes.
+/// Writes a quoted string. Most texts need only the quotes.
 pub(super) fn text(out: &mut String, text: &str) {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     if text.bytes().all(is_plain) {
@@ -72,7 +73,7 @@ pub(super) fn list<'a, T: Record + 'a>(out: &mut String, items: impl Iterator<It
     out.push(']');
 }
 
-/// The fields of an object that are still to be read.
+/// The remaining fields of an object.
 pub(super) struct Fields(Map<String, Value>);
 
 impl Fields {
@@ -94,7 +95,7 @@ impl Fields {
         }
     }
 
-    /// Invariant: what we do not understand is not thrown away in silence.
+    /// Invariant: unknown fields are an error, never ignored.
     pub fn end(self) -> Result<(), Unreadable> {
         match self.0.keys().next() {
             Some(unknown) => Err(Unreadable::new(format!("`{unknown}` is not known here"))),
@@ -111,12 +112,12 @@ pub(super) fn unexpected(wanted: &str, found: &Value) -> Unreadable {
     let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
-        Value::Number(_) => "another number",
+        Value::Number(_) => "a number",
         Value::String(_) => "a text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    Unreadable::new(format!("{wanted} was expected, {found} is there"))
+    Unreadable::new(format!("expected {wanted}, found {found}"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The listing: each struct and enum names its fields once, and both formats follow from it.
+//! The listing: each struct and enum lists its fields once, and both formats follow from it.
 //!
-//! Values are taken apart without `..`, so a field that is new in the engine does not compile until
-//! it is listed here.
+//! Values are destructured without `..`, so a new field of the engine does not compile until it is
+//! listed here.
 
-/// Lists structs, enums whose variants are bare words, and enums whose variants hold something.
+/// Lists structs, enums with plain variants, and enums whose variants have fields.
 ///
 /// ```text
 /// records! {
@@ -14,7 +14,7 @@
 /// ```
 macro_rules! records {
     ($($all:tt)*) => {
-        /// The listing as text: caches that were written by another listing are not read.
+        /// The listing as text: caches of another listing are not read.
         pub(super) const LISTING: &str = stringify!($($all)*);
         $crate::record::listing::each! { $($all)* }
     };
@@ -174,7 +174,7 @@ macro_rules! record_kinds {
             }
 
             fn visit(&mut self, visitor: &mut dyn $crate::record::Visitor) {
-                // An enum of bare kinds has nothing to show.
+                // An enum of plain variants has nothing to visit.
                 let _ = &visitor;
                 match self {
                     $(Self::$variant $(($payload))? $({ $($field),+ })? => {

@@ -1,7 +1,7 @@
-//! Stored bytes: the only place that knows how an entry, a run or a definition is written down.
+//! Stored bytes: the only place that knows how entries, runs and definitions are encoded.
 //!
-//! Entries are JSON lines that must be readable for ever. States and compiled definitions are
-//! caches in a compact binary form, which are made again when their format is not ours.
+//! Entries are JSON lines that must stay readable for ever. States and compiled definitions are
+//! caches in a compact binary form, which are recreated if their format differs.
 
 mod binary;
 mod cache;
@@ -30,18 +30,18 @@ pub(crate) use cache::{
 };
 pub(crate) use summary::{driver_from_word, driver_to_word, status_from_words, status_to_words};
 
-/// A value that can be written down and read back, in both formats.
+/// A value that can be encoded and decoded, in both formats.
 trait Record: Sized {
     fn to_json(&self, out: &mut String);
     fn from_json(value: Value) -> Result<Self, Unreadable>;
     fn to_bytes(&self, out: &mut Vec<u8>);
     fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable>;
 
-    /// Shows every free text and every hash inside to the visitor.
+    /// Passes every free text and every hash inside to the visitor.
     fn visit(&mut self, visitor: &mut dyn Visitor);
 
-    /// The value that a JSON field means when it is not there, where it means one. A field that
-    /// holds this value is not written, so that a later version can add fields to old lines.
+    /// The default value of a missing JSON field, if it has one. A field with this value is not
+    /// written, so that later versions can add fields to old lines.
     fn left_out() -> Option<Self> {
         None
     }
@@ -51,13 +51,13 @@ trait Record: Sized {
     }
 }
 
-/// Is shown what lies inside a record.
+/// Visits the values inside a record.
 trait Visitor {
     fn text(&mut self, _text: &mut String) {}
     fn hash(&mut self, _hash: Hash) {}
 }
 
-/// Why stored bytes cannot be read, and where in them.
+/// Why stored bytes are unreadable, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     place: Vec<String>,
@@ -72,7 +72,7 @@ impl Unreadable {
         }
     }
 
-    /// The same fault, seen from one level further out.
+    /// The same error, with the name of the outer field.
     fn inside(mut self, field: &str) -> Self {
         self.place.insert(0, field.to_owned());
         self
@@ -97,14 +97,14 @@ pub fn entry_to_json(entry: &Entry) -> String {
     line
 }
 
-/// Reads one line of a journal. Anything that this version does not know is a fault.
+/// Reads one line of a journal. Anything unknown to this version is an error.
 pub fn entry_from_json(line: &str) -> Result<Entry, Unreadable> {
     let value = serde_json::from_str(line)
         .map_err(|error| Unreadable::new(format!("not JSON: {error}")))?;
     Entry::from_json(value)
 }
 
-/// Every hash that the entry names: contents, trees and its definition.
+/// Every hash in the entry: contents, trees and its definition.
 pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
     struct HashCollector(Vec<Hash>);
     impl Visitor for HashCollector {
@@ -119,7 +119,7 @@ pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
     collector.0
 }
 
-/// Changes every free text of the entry, and adds every hash that it names.
+/// Changes every free text of the entry, and collects every hash in it.
 pub(crate) fn map_texts(entry: &mut Entry, named: &mut Vec<Hash>, change: impl FnMut(&mut String)) {
     struct TextChanger<'n, F>(F, &'n mut Vec<Hash>);
     impl<F: FnMut(&mut String)> Visitor for TextChanger<'_, F> {

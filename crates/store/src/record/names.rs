@@ -1,4 +1,4 @@
-//! Records of names, hashes, times and rules. A name is parsed again when it is read back.
+//! Records of names, hashes, times and rules. A name is parsed when it is read.
 
 use engine::{
     AgentName, AgentPattern, ArtifactName, CallId, CheckpointName, CommandName, CounterName,
@@ -86,7 +86,7 @@ record_text! {
         |text| Self::parse(text).ok_or_else(|| Unreadable::new(format!("no rule has the code `{text}`")));
 }
 
-/// Types around one number.
+/// Types that wrap one number.
 macro_rules! record_around {
     ($($type:ident),*) => {$(
         impl Record for $type {

@@ -9,12 +9,12 @@ use super::binary::{self, Input};
 use super::json::{self, Fields, Object, unexpected};
 use super::{Record, Unreadable, Visitor};
 
-/// What can be the name of a JSON field, and so the key of a map.
+/// A type that can be the name of a JSON field, and so the key of a map.
 pub(super) trait MapKey: Record + Ord {
     fn to_key(&self) -> String;
     fn from_key(key: String) -> Result<Self, Unreadable>;
 
-    /// Shows keys that are free text to the visitor.
+    /// Passes keys that are free text to the visitor.
     fn visit_keys<V>(_map: &mut BTreeMap<Self, V>, _visitor: &mut dyn Visitor) {}
 }
 
@@ -22,7 +22,7 @@ macro_rules! record_number {
     ($type:ident, $json:ident) => {
         impl Record for $type {
             fn to_json(&self, out: &mut String) {
-                // A text takes all that is written to it.
+                // Writing to a text never fails.
                 let _ = write!(out, "{self}");
             }
 
@@ -138,7 +138,7 @@ impl MapKey for String {
     fn visit_keys<V>(map: &mut BTreeMap<Self, V>, visitor: &mut dyn Visitor) {
         for (mut key, value) in std::mem::take(map) {
             visitor.text(&mut key);
-            // Two keys that a visitor makes alike stay two.
+            // Two keys that a visitor makes equal stay two.
             while map.contains_key(&key) {
                 key.push('\'');
             }
@@ -240,7 +240,7 @@ impl<T: Record> Record for Vec<T> {
     }
 
     fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable> {
-        // Members are pushed as they are read: nothing is reserved on a damaged length's word.
+        // Members are pushed as they are read: a damaged length must not reserve memory.
         let mut items = Self::new();
         for _ in 0..input.length()? {
             items.push(T::from_bytes(input)?);

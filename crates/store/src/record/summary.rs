@@ -1,4 +1,4 @@
-//! The words of the columns that a list shows.
+//! The words in the columns of a list.
 
 use engine::{Driver, Status};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(crate) fn driver_from_word(word: &str) -> Result<Driver, Unreadable> {
     Driver::from_json(Value::from(word))
 }
 
-/// A status as its word and, where a run waits, what for.
+/// A status as its word and, for a waiting run, the reason.
 pub(crate) fn status_to_words(status: &Status) -> (&'static str, Option<&str>) {
     let reason = match status {
         Status::Waiting(reason) => Some(reason.as_str()),

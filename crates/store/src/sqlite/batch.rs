@@ -1,4 +1,4 @@
-//! A batch: several writes in one transaction, each whole or not at all, none undone by another.
+//! A batch: several writes in one transaction, each atomic, none undone by another.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use engine::RunId;
 
 use super::Sqlite;
 use super::heads::Head;
-use super::write::Writing;
+use super::write::WriteTransaction;
 use crate::chain::Tip;
 use crate::{Error, Lease, Transacted};
 
-/// A write that can be made in anybody's transaction, and again if that one fails.
+/// A write that can run in any transaction, and again if that one fails.
 ///
-/// Invariant: it writes nothing before it has seen that nothing speaks against it.
-pub(super) type Job = Box<dyn Fn(&Writing<'_>) -> Result<Made, Error> + Send>;
+/// Invariant: it checks all conditions before it writes.
+pub(super) type Job = Box<dyn Fn(&WriteTransaction<'_>) -> Result<JobResult, Error> + Send>;
 
-/// What a job did. It is true once the transaction is durable.
-pub(super) struct Made {
+/// The result of a job. It holds once the transaction is durable.
+pub(super) struct JobResult {
     pub answer: Answer,
-    /// The head file that is to follow.
+    /// The head file to write afterwards.
     pub head: Option<(Head, RunId, Tip)>,
 }
 
 pub(super) enum Answer {
     /// The decision is stored.
     Stored,
-    /// It is not, and this is why.
+    /// It is not stored, for this reason.
     Already(Transacted),
     Claimed(Lease),
 }
 
-impl From<Answer> for Made {
+impl From<Answer> for JobResult {
     fn from(answer: Answer) -> Self {
         Self { answer, head: None }
     }
@@ -39,10 +39,10 @@ impl From<Answer> for Made {
 pub(super) type Answers = Vec<Result<Answer, Error>>;
 
 impl Sqlite {
-    /// Makes all writes in one transaction with one sync, and answers when they are durable.
+    /// Does all writes in one transaction with one sync, and answers when they are durable.
     ///
-    /// Where that fails, each is tried in a transaction of its own, so that every one is answered with
-    /// what is true of it alone.
+    /// If that fails, each write is retried in its own transaction, so that each gets its own
+    /// answer.
     pub(super) fn write_together(&mut self, jobs: &[Job]) -> Answers {
         let answers = match self.in_one_transaction(jobs) {
             Ok(answers) => answers,
@@ -54,11 +54,11 @@ impl Sqlite {
     }
 
     fn in_one_transaction(&mut self, jobs: &[Job]) -> Result<Answers, Error> {
-        let writing = Writing::begin(self)?;
+        let writing = WriteTransaction::begin(self)?;
         let (mut answers, mut heads) = (Vec::with_capacity(jobs.len()), Vec::new());
         for job in jobs {
             match job(&writing) {
-                Ok(Made { answer, head }) => {
+                Ok(JobResult { answer, head }) => {
                     answers.push(Ok(answer));
                     heads.extend(head);
                 }
@@ -87,7 +87,7 @@ impl Sqlite {
         answers
     }
 
-    /// All have waited for as long as one of them would.
+    /// All have waited as long as one of them would.
     fn wait_no_longer(&mut self) {
         self.writer_timeout = Duration::ZERO;
         let _ = self.connection.busy_timeout(Duration::ZERO);
@@ -99,7 +99,7 @@ impl Sqlite {
     }
 }
 
-/// Is this about one write alone, which has changed nothing?
+/// Does this error concern one write alone, which has changed nothing?
 fn is_refusal(error: &Error) -> bool {
     matches!(
         error,

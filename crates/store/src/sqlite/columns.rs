@@ -1,9 +1,9 @@
-//! The columns that a list shows, so that it decodes nothing.
+//! The columns of a list, so that a list decodes nothing.
 
 use engine::{PipelineName, Run, RunId, StageName, Time};
 use rusqlite::Row;
 
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::{RunSummary, record};
 
 /// The columns of a list, as they are stored.
@@ -42,8 +42,8 @@ impl Columns {
         })
     }
 
-    pub fn summary(self) -> Result<RunSummary, Broken> {
-        let name = |error: engine::NameError| Broken(error.to_string());
+    pub fn summary(self) -> Result<RunSummary, Corruption> {
+        let name = |error: engine::NameError| Corruption(error.to_string());
         Ok(RunSummary {
             id: RunId::parse(&self.id).map_err(name)?,
             pipeline: PipelineName::parse(&self.pipeline).map_err(name)?,
@@ -60,7 +60,7 @@ impl Columns {
         })
     }
 
-    /// The names of the columns that do not agree with this state.
+    /// The names of the columns that differ from this state.
     pub fn differing(&self, run: &Run) -> Vec<&'static str> {
         let agree = [
             ("id", self.id == run.id.as_str()),

@@ -6,27 +6,27 @@ use engine::{Decision, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Sta
 
 use super::read::{Reader, RunRow};
 use super::salvage::Loss;
-use super::table::{Present, Row, Table};
+use super::table::{Row, RunValues, Table};
 use crate::chain::Tip;
 use crate::journal::{self};
 use crate::line::Line;
 use crate::{Content, Error, Key, chain, record};
 
-/// One run, to be copied as far as it is intact.
+/// One run, copied as far as it is intact.
 pub(super) struct CopyRun<'a> {
     pub reader: Reader<'a>,
     pub fresh: Table<'a>,
     pub run: &'a RunId,
-    /// How many entries the head file knows of.
+    /// The number of entries in the head file.
     pub anchored: u64,
-    /// When a loss is noted.
+    /// The time of the note about a loss.
     pub at: Time,
 }
 
-/// How far behind a fault an entry is looked for that tells where its decision began.
+/// How many entries after a fault are searched for the start of its decision.
 const NEAR: u64 = 64;
 
-/// The sound beginning of a journal.
+/// The intact beginning of a journal.
 #[derive(Clone)]
 struct Beginning {
     state: Run,
@@ -35,17 +35,17 @@ struct Beginning {
     last_at: Time,
 }
 
-/// How far a journal is sound, what it names so far, and why it goes no further.
+/// How far a journal is intact, the hashes in it, and why it ends there.
 struct Walked {
     beginning: Option<Beginning>,
-    /// The same before the decision that is being walked through.
+    /// The same before the current decision.
     decided: Option<Beginning>,
     named: BTreeSet<Hash>,
     why: String,
 }
 
 impl CopyRun<'_> {
-    /// Copies the run. Returns what is lost of it, and how many of its contents.
+    /// Copies the run. Returns its loss, and the number of lost contents.
     pub fn copy(&self) -> Result<(Option<Loss>, u64), Error> {
         let Ok(Some(row)) = self.reader.run_row(self.run) else {
             return Ok((self.loss(0, self.anchored, "its row cannot be read"), 0));
@@ -87,7 +87,7 @@ impl CopyRun<'_> {
         })
     }
 
-    /// Walks the journal as long as every entry is there, linked, readable and fitting.
+    /// Walks the journal while every entry exists, is linked, readable and fits.
     fn walk(&self, row: &RunRow) -> Walked {
         let mut walked = Walked {
             beginning: None,
@@ -112,8 +112,8 @@ impl CopyRun<'_> {
         walked
     }
 
-    /// Is the decision before this entry whole? A decision in two halves was never made: a run that
-    /// stood between them could not go on. Where nothing tells, it is not believed.
+    /// Is the decision before this entry complete? A half decision would leave a run that cannot
+    /// continue. If nothing proves it, it counts as incomplete.
     fn is_whole(&self, row: &RunRow, number: u64) -> bool {
         let most = self.anchored.max(row.tip.version);
         if number > most {
@@ -164,7 +164,7 @@ impl CopyRun<'_> {
         pipeline: Option<&Pipeline>,
     ) -> Result<i64, Error> {
         let status = status(pipeline, &beginning.state);
-        let present = Present {
+        let present = RunValues {
             origin: row.origin(),
             run: &beginning.state,
             tip: beginning.tip,
@@ -176,13 +176,13 @@ impl CopyRun<'_> {
             let line = self.reader.line(row.number, line)?;
             self.fresh.add_lines(number, line.as_slice())?;
         }
-        // The lease's number must go on growing, whatever happened.
+        // The lease's number must keep growing.
         self.fresh
             .set_lease(number, &self.reader.lease(row.number).unwrap_or_default())?;
         Ok(number)
     }
 
-    /// Copies what the run names or holds, and counts what it held that cannot be read.
+    /// Copies the contents of the run, and counts those that cannot be read.
     fn copy_contents(
         &self,
         row: &RunRow,
@@ -201,7 +201,7 @@ impl CopyRun<'_> {
                     };
                     self.fresh.hold(number, &[content], &[], at)?;
                 }
-                // Most hashes in entries are those of trees, of which nothing is kept.
+                // Most hashes in entries are those of trees, whose content is not kept.
                 Ok(None) => {}
                 Err(_) => lost += 1,
             }
@@ -209,7 +209,7 @@ impl CopyRun<'_> {
         Ok(lost)
     }
 
-    /// The loss stands in the journal, so that nobody takes the run for whole.
+    /// The journal records the loss, so that nobody takes the run for complete.
     fn note_loss(
         &self,
         row: &RunRow,
@@ -236,7 +236,7 @@ impl CopyRun<'_> {
         let addition = journal::append(state, tip, None, &[], &mut decision)?;
         self.fresh.add_lines(number, &addition.lines)?;
         let status = status(pipeline, &addition.run);
-        let present = Present {
+        let present = RunValues {
             origin: row.origin(),
             run: &addition.run,
             tip: addition.tip,
@@ -247,7 +247,7 @@ impl CopyRun<'_> {
     }
 }
 
-/// Without its compiled definition nobody can tell, and a person has to look.
+/// Without its compiled definition the status is unknown, and a person must check.
 fn status(pipeline: Option<&Pipeline>, state: &Run) -> Status {
     match pipeline {
         Some(pipeline) => engine::status(pipeline, state),

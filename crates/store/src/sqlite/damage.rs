@@ -1,4 +1,4 @@
-//! Damage: how SQLite's errors are told apart, and the marker that turns a store read-only.
+//! Damage: classifies SQLite's errors, and writes the marker that makes a store read-only.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use super::Sqlite;
 use super::folder::Folder;
 use crate::Error;
-use crate::error::Broken;
+use crate::error::Corruption;
 
 const MARKER: &str = "damaged";
 
@@ -25,8 +25,8 @@ impl Folder {
         }
     }
 
-    /// Turns the store read-only. The marker is best effort: the caller is refused either way.
-    pub fn damaged(&self, Broken(what): Broken) -> Error {
+    /// Makes the store read-only. The marker is best effort: the caller is refused either way.
+    pub fn damaged(&self, Corruption(what): Corruption) -> Error {
         if let Ok(mut file) = Self::create_new(&self.path().join(MARKER)) {
             let _ = writeln!(file, "{what}").and_then(|()| file.sync_all());
         }
@@ -36,7 +36,7 @@ impl Folder {
         }
     }
 
-    /// A second look at every page, through a connection of its own.
+    /// Checks every page again, through another connection.
     fn is_sound(&self) -> bool {
         if !matches!(self.damage(), Ok(None)) {
             return false;
@@ -55,7 +55,7 @@ impl Folder {
         let _ = fs::remove_file(self.path().join(MARKER));
     }
 
-    /// What an error of SQLite means here.
+    /// Classifies an error of SQLite.
     pub fn fault(&self, doing: &'static str, error: rusqlite::Error) -> Error {
         let folder = || self.path().to_owned();
         let Some(ffi::Error {
@@ -63,17 +63,17 @@ impl Folder {
             extended_code: extended,
         }) = failure(&error)
         else {
-            // A column that holds something else than we put there.
-            return self.damaged(Broken(format!("cannot {doing}: {error}")));
+            // A column with an unexpected type.
+            return self.damaged(Corruption(format!("cannot {doing}: {error}")));
         };
         match code {
-            // SQLite says the same of a disk that failed to answer once.
+            // SQLite reports a single failed read of the disk in the same way.
             ErrorCode::DatabaseCorrupt if self.is_sound() => Error::Sqlite {
                 doing,
                 folder: folder(),
                 source: error,
             },
-            _ if is_damage(code) => self.damaged(Broken(format!("cannot {doing}: {error}"))),
+            _ if is_damage(code) => self.damaged(Corruption(format!("cannot {doing}: {error}"))),
             ErrorCode::DiskFull => Error::Full {
                 path: folder(),
                 source: Box::new(error),
@@ -101,7 +101,7 @@ impl Folder {
     }
 }
 
-/// What SQLite itself said, if it was SQLite.
+/// SQLite's own error, if it is one.
 pub(super) fn failure(error: &rusqlite::Error) -> Option<ffi::Error> {
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => Some(*failure),
@@ -117,8 +117,7 @@ impl Sqlite {
     }
 }
 
-/// Our statements and our rows are always the same: a table that is not there, or a row that is there
-/// twice, is not of our making.
+/// Our statements and rows are fixed: a missing table or a duplicate row is damage.
 fn is_damage(code: ErrorCode) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! The state folder: private, ours, and never reached through a symbolic link.
+//! The state folder: private, owned by us, and never reached through a symbolic link.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -10,14 +10,14 @@ use rustix::io::Errno;
 
 use crate::Error;
 
-/// A folder that was seen to be ours alone.
+/// A folder that only we can access.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// The folder, if it is there.
+    /// The folder, if it exists.
     pub fn find(path: &Path) -> Result<Self, Error> {
         match fs::symlink_metadata(path) {
             Ok(metadata) => Self::check(path, &metadata),
@@ -28,7 +28,7 @@ impl Folder {
         }
     }
 
-    /// The folder, made if it is not there.
+    /// The folder, created if it is missing.
     pub fn make(path: &Path) -> Result<Self, Error> {
         match Self::find(path) {
             Err(Error::Absent { .. }) => {
@@ -52,7 +52,7 @@ impl Folder {
             });
         }
         keep_private(path, metadata, 0o700)?;
-        // Links further up are the user's own business, but SQLite wants a path without any.
+        // Links further up belong to the user, but SQLite needs a path without any.
         let path = path
             .canonicalize()
             .map_err(|error| io_error("look at", path, error))?;
@@ -67,7 +67,7 @@ impl Folder {
         self.path.join("store.db")
     }
 
-    /// The file itself, or nothing if it is not there.
+    /// The file's metadata; `None` if it is missing.
     pub fn regular_file(&self, name: &str) -> Result<Option<Metadata>, Error> {
         let path = self.path.join(name);
         let metadata = match fs::symlink_metadata(&path) {
@@ -88,7 +88,7 @@ impl Folder {
         Ok(Some(metadata))
     }
 
-    /// Opens a file of ours for writing, made private if it is not there.
+    /// Opens one of our files for writing, created as private if it is missing.
     pub fn open_private(&self, name: &str) -> Result<File, Error> {
         let path = self.path.join(name);
         private_file()
@@ -97,7 +97,7 @@ impl Folder {
             .map_err(|error| io_error("open", &path, error))
     }
 
-    /// Makes a file that must not be there yet.
+    /// Creates a file that must not exist yet.
     pub fn create_new(path: &Path) -> Result<File, Error> {
         private_file()
             .create_new(true)
@@ -116,7 +116,7 @@ fn private_file() -> OpenOptions {
 fn create_private(path: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| io_error("create", path, error))?;
-    // A power cut must not take the folder with what is acknowledged inside it.
+    // A power cut must not lose the folder with acknowledged data in it.
     if let Some(parent) = parent(path) {
         let synced = File::open(parent).and_then(|parent| parent.sync_all());
         synced.map_err(|error| io_error("sync", parent, error))?;
@@ -124,7 +124,7 @@ fn create_private(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The folder around it. A name alone lies in the folder that we work in.
+/// The parent folder. A bare name is in the current folder.
 fn parent(path: &Path) -> Option<&Path> {
     match path.parent()? {
         nothing if nothing.as_os_str().is_empty() => Some(Path::new(".")),
@@ -151,7 +151,7 @@ fn keep_private(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), Error
     Ok(())
 }
 
-/// The error for a failed call, told by what the caller can do about it.
+/// The error for a failed system call, by what the caller can do about it.
 pub(super) fn io_error(doing: &'static str, path: &Path, source: io::Error) -> Error {
     let path = path.to_owned();
     match source.kind() {
@@ -182,27 +182,27 @@ mod tests {
         for (errno, said) in [
             (
                 Errno::NOSPC,
-                "no room is left on the disk for /state: free some and do it again",
+                "the disk is full at /state: free space and retry",
             ),
             (
                 Errno::DQUOT,
-                "no room is left on the disk for /state: free some and do it again",
+                "the disk is full at /state: free space and retry",
             ),
             (
                 Errno::ROFS,
-                "cannot write to /state: make the folder writable for you and do it again",
+                "cannot write to /state: make the folder writable for you and retry",
             ),
             (
                 Errno::ACCESS,
-                "cannot write to /state: make the folder writable for you and do it again",
+                "cannot write to /state: make the folder writable for you and retry",
             ),
             (
                 Errno::NOENT,
-                "/state has vanished or was replaced while in use: do it again",
+                "/state has vanished or was replaced while in use: retry",
             ),
             (
                 Errno::LOOP,
-                "/state is a symbolic link, and the store follows none: put a real one there",
+                "/state is a symbolic link, which the store does not follow: replace it by a real one",
             ),
             (Errno::IO, "cannot open /state"),
         ] {

@@ -1,4 +1,4 @@
-//! Collection: whole runs go, then what no run holds; and the copy of the store for safekeeping.
+//! Collection: deletes whole runs, then contents that no run holds; and the backup of the store.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::folder::{Folder, io_error};
 use super::heads::Heads;
 use super::read::place;
 use super::table::signed;
-use super::write::Writing;
-use crate::error::Broken;
+use super::write::WriteTransaction;
+use crate::error::Corruption;
 use crate::{Collect, Collected, Error};
 
 const CHOOSE: &str = "
@@ -28,11 +28,11 @@ const REMOVE_DEFINITIONS: &str = "
     DELETE FROM definitions WHERE number NOT IN (SELECT definition FROM runs)";
 
 pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Error> {
-    let writing = Writing::begin(sqlite)?;
+    let writing = WriteTransaction::begin(sqlite)?;
     let (collected, runs) = remove(&writing, collect)?;
     let heads = Heads::find(writing.table().folder)?;
-    // Before the commit the heads vouch for nothing, and after it they go: a head with entries and
-    // no run would look like a run that was cut away, and a run with no head like one that lost it.
+    // Before the commit the heads are cleared, and after it they are removed: a head with entries
+    // but without a run would look like a deleted run, and a run without a head like a lost head.
     heads
         .iter()
         .try_for_each(|heads| each(&runs, |run| heads.clear(run)))?;
@@ -45,7 +45,10 @@ pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Er
     Ok(collected)
 }
 
-fn remove(writing: &Writing<'_>, collect: &Collect) -> Result<(Collected, Vec<RunId>), Error> {
+fn remove(
+    writing: &WriteTransaction<'_>,
+    collect: &Collect,
+) -> Result<(Collected, Vec<RunId>), Error> {
     let before = signed(collect.before.0);
     let table = writing.table();
     table.execute(CHOOSE, [before])?;
@@ -62,7 +65,7 @@ fn remove(writing: &Writing<'_>, collect: &Collect) -> Result<(Collected, Vec<Ru
     Ok((collected, chosen.into_iter().map(|(_, run)| run).collect()))
 }
 
-fn chosen(writing: &Writing<'_>) -> Result<Vec<(i64, RunId)>, Error> {
+fn chosen(writing: &WriteTransaction<'_>) -> Result<Vec<(i64, RunId)>, Error> {
     let table = writing.table();
     let fault = |error| table.folder.fault("choose what to collect", error);
     let mut statement = table.connection.prepare_cached(CHOSEN).map_err(fault)?;
@@ -72,7 +75,7 @@ fn chosen(writing: &Writing<'_>) -> Result<Vec<(i64, RunId)>, Error> {
     let rows: Vec<(i64, String)> = rows.and_then(Iterator::collect).map_err(fault)?;
     let parse = |(number, id): (i64, String)| match RunId::parse(&id) {
         Ok(run) => Ok((number, run)),
-        Err(error) => Err(table.folder.damaged(Broken(error.to_string()))),
+        Err(error) => Err(table.folder.damaged(Corruption(error.to_string()))),
     };
     rows.into_iter().map(parse).collect()
 }
@@ -81,7 +84,7 @@ fn each(runs: &[RunId], act: impl Fn(&RunId) -> Result<(), Error>) -> Result<(),
     runs.iter().try_for_each(act)
 }
 
-/// Empties the log and, if asked, gives the freed room back.
+/// Empties the log and, on request, returns freed space.
 fn tidy(sqlite: &Sqlite, collect: &Collect) -> Result<(), Error> {
     let fault = |error| sqlite.folder.fault("tidy up", error);
     let run = |statement: &str| sqlite.connection.query_row(statement, [], |_| Ok(()));
@@ -94,7 +97,7 @@ fn tidy(sqlite: &Sqlite, collect: &Collect) -> Result<(), Error> {
 }
 
 impl Sqlite {
-    /// Copies the whole store, as it is at this moment, into one new file that must not be there yet.
+    /// Copies the whole store into one new file that must not exist yet.
     pub fn backup(&self, to: &Path) -> Result<(), Error> {
         let file = Folder::create_new(to)?;
         let copied = self
@@ -111,7 +114,7 @@ impl Sqlite {
         let Some(name) = to.to_str() else {
             return Err(Error::WrongType {
                 path: to.to_owned(),
-                wanted: "a path of plain text",
+                wanted: "a UTF-8 path",
             });
         };
         let copied = self.connection.execute("VACUUM INTO ?1", [name]);

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Decision, Definition, Hash, Run, RunId, Time};
 
-use super::batch::{Answer, Job, Made};
+use super::batch::{Answer, Job, JobResult};
 use super::prepared::Prepared;
-use super::read::Found;
+use super::read::FoundRun;
 use super::readers::Readers;
-use super::write::{Wanted, Writing};
+use super::write::{CommitConditions, WriteTransaction};
 use super::{Access, Sqlite};
 use crate::chain::Tip;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::group_commit::GroupCommit;
 use crate::journal::check_contents;
 use crate::{
@@ -20,29 +20,29 @@ use crate::{
     RunSummary, StoredEntry, StoredRun, Transacted, Verification,
 };
 
-/// How many writes share a transaction at most: a larger one would keep other processes waiting.
+/// The most writes in a transaction: a larger one would block other processes.
 const MOST: usize = 256;
 
-/// Statements that are kept prepared. A process that stays uses all of them again and again.
+/// The number of cached prepared statements. A long process reuses all of them.
 const PREPARED: usize = 48;
 
-/// A handle on a store that the threads of one process share; each thread has a clone of its own.
+/// A handle on a store that the threads of one process share; each thread has its own clone.
 ///
-/// It keeps every promise of a `Backend`, and these:
+/// It gives every guarantee of a `Backend`, and these:
 ///
-/// - Decisions and leases that are written while a transaction is under way are written together in
-///   the next one, with one sync. Each is answered when it is durable, and not before.
-/// - A run that has moved, a stale fence, a repeated key or a lease that is held is the answer to
-///   that one write, and undoes nothing of the others. After a crash either all of a transaction is
-///   there or nothing of it.
-/// - `decide` is called in the thread that asks, on the run as it was seen, and with no lock held. It
-///   is called at most once, and its decision is stored only if the run is still the same then. So it
-///   may have been called although the answer is `Moved`, or an error.
-/// - Reads see what is durable, and wait for nobody.
+/// - Decisions and leases that arrive during a transaction are written together in the next one,
+///   with one sync. Each is answered when it is durable.
+/// - A moved run, a stale fence, a repeated key or a held lease is the answer to that one write,
+///   and does not undo the others. After a crash a transaction exists completely or not at all.
+/// - `decide` is called in the calling thread, on the run as it was read, without a lock. It is
+///   called at most once, and its decision is stored only if the run is still the same. So it may
+///   have been called although the answer is `Moved`, or an error.
+/// - Reads see what is durable, and never wait.
 pub struct Group {
     shared: Arc<Shared>,
-    /// The run as this handle saw it last, so that a thread that drives one run need not read it again.
-    last: Mutex<Option<Found>>,
+    /// The last version of the run that this handle saw, so that a thread that drives one run need
+    /// not read it again.
+    last: Mutex<Option<FoundRun>>,
 }
 
 struct Shared {
@@ -61,7 +61,7 @@ impl Clone for Group {
 }
 
 impl Group {
-    /// Opens the store in this folder for writing, and makes it, if there is none yet.
+    /// Opens the store in this folder for writing, and creates it if it is missing.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Sqlite::open(folder, Access::Write).map(Self::new)
     }
@@ -82,26 +82,26 @@ impl Group {
         }
     }
 
-    /// Looks at the database itself, as it is durable now.
+    /// Reads the durable state of the database directly.
     pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
         self.shared.read(look)
     }
 
-    /// The run, if it is as it was seen: from memory, or read.
-    fn found(&self, run: &RunId, seen: u64) -> Result<Found, Error> {
+    /// The run, if it is unchanged: from memory, or read.
+    fn found(&self, run: &RunId, seen: u64) -> Result<FoundRun, Error> {
         let last = self.last().take();
-        let is_it = |found: &Found| found.stored.run.id == *run && found.stored.version == seen;
+        let is_it = |found: &FoundRun| found.stored.run.id == *run && found.stored.version == seen;
         match last.filter(is_it) {
             Some(found) => Ok(found),
             None => self.read_run(run)?.ok_or_else(|| unknown(run)),
         }
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<Found>> {
+    fn last(&self) -> MutexGuard<'_, Option<FoundRun>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read_run(&self, run: &RunId) -> Result<Option<Found>, Error> {
+    fn read_run(&self, run: &RunId) -> Result<Option<FoundRun>, Error> {
         self.shared.read(|sqlite| sqlite.reader().run(run))
     }
 }
@@ -119,7 +119,7 @@ impl Group {
         }
     }
 
-    /// Waits until so many stand in line.
+    /// Waits until this many are in the queue.
     pub(super) fn wait_for_followers(&self, waiting: usize) {
         self.shared.group_commit.wait_for(waiting);
     }
@@ -130,10 +130,10 @@ impl Shared {
         self.readers.read(read)
     }
 
-    /// In a transaction that is shared with whoever writes now.
+    /// In a transaction that is shared with other writers.
     fn write(&self, job: Job) -> Result<Answer, Error> {
         let go = |jobs: Vec<Job>| self.writer().write_together(&jobs);
-        // Whoever wrote for us fell, and only a look tells whether it was before or after the commit.
+        // The leader panicked, and only a read shows whether that was before or after the commit.
         let fallen = || Error::Busy {
             folder: self.writer().folder.path().to_owned(),
         };
@@ -142,7 +142,7 @@ impl Shared {
             .unwrap_or_else(|| Err(fallen()))
     }
 
-    /// In a transaction of its own, when the turn has come.
+    /// In its own transaction, when its turn comes.
     fn write_alone<T>(
         &self,
         write: impl FnOnce(&mut Sqlite) -> Result<T, Error>,
@@ -150,32 +150,38 @@ impl Shared {
         self.group_commit.alone(|| write(&mut self.writer()))
     }
 
-    /// A panic in a write rolls its transaction back, and the connection is as good as before.
+    /// A panic in a write rolls its transaction back, and the connection stays usable.
     fn writer(&self) -> MutexGuard<'_, Sqlite> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why nothing is to be decided, from what can be read. None of these reasons ever goes away, so
-    /// that what is read now is as good as what is read in a transaction.
-    fn already(&self, wanted: &Wanted<'_>, found: &Found) -> Result<Option<Transacted>, Error> {
+    /// Why nothing needs to be decided, from what can be read. These reasons never go away, so
+    /// reading outside of the transaction is enough.
+    fn earlier_result(
+        &self,
+        conditions: &CommitConditions<'_>,
+        found: &FoundRun,
+    ) -> Result<Option<Transacted>, Error> {
         let (number, version) = (found.number, found.stored.version);
-        match version == wanted.seen {
-            // The lease is looked at when it counts.
-            true if wanted.key.is_none() => Ok(None),
-            true => self.read(|sqlite| wanted.repeated(sqlite.reader(), number)),
-            false => self.read(|sqlite| wanted.already(sqlite.reader(), number, version)),
+        match version == conditions.seen {
+            // The lease is checked in the transaction.
+            true if conditions.key.is_none() => Ok(None),
+            true => self.read(|sqlite| conditions.repeated(sqlite.reader(), number)),
+            false => {
+                self.read(|sqlite| conditions.earlier_result(sqlite.reader(), number, version))
+            }
         }
     }
 }
 
-/// A decision that was made ahead, with all that must still be true when it is stored.
+/// A decision that was made in advance, with its conditions.
 struct Pending {
     run: RunId,
     seen: Tip,
     key: Option<Key>,
     fence: Option<Fence>,
     contents: Vec<(Hash, Vec<u8>)>,
-    /// Nothing where only the conditions are to be looked at.
+    /// `None` if only the conditions are checked.
     prepared: Option<Prepared>,
 }
 
@@ -192,23 +198,23 @@ impl Pending {
         }
     }
 
-    fn write(&self, writing: &Writing<'_>) -> Result<Made, Error> {
+    fn write(&self, writing: &WriteTransaction<'_>) -> Result<JobResult, Error> {
         let (number, tip) = writing.reader().tip(&self.run)?;
-        let wanted = Wanted {
+        let conditions = CommitConditions {
             run: &self.run,
             seen: self.seen.version,
             key: self.key.as_ref(),
             fence: self.fence,
         };
         if tip.version != self.seen.version {
-            let already = wanted.already(writing.reader(), number, tip.version)?;
+            let already = conditions.earlier_result(writing.reader(), number, tip.version)?;
             let moved = Transacted::Moved {
                 version: tip.version,
             };
             return Ok(Answer::Already(already.unwrap_or(moved)).into());
         }
-        // Nothing was added since the key was looked for, so it is still not there.
-        wanted.unfenced(writing.reader(), number)?;
+        // Nothing was added since the key was checked, so it is still unused.
+        conditions.check_fence(writing.reader(), number)?;
         self.same_head(writing, tip)?;
         let head = writing.head(&self.run, tip)?;
         let Some(prepared) = &self.prepared else {
@@ -219,19 +225,19 @@ impl Pending {
             .map(|(hash, bytes)| Content { hash: *hash, bytes })
             .collect();
         prepared.put(writing.table(), number, &contents)?;
-        Ok(Made {
+        Ok(JobResult {
             answer: Answer::Stored,
             head: Some((head, self.run.clone(), prepared.tip)),
         })
     }
 
-    /// The chain goes on from the entry that was seen.
-    fn same_head(&self, writing: &Writing<'_>, tip: Tip) -> Result<(), Error> {
+    /// The chain continues from the entry that was read.
+    fn same_head(&self, writing: &WriteTransaction<'_>, tip: Tip) -> Result<(), Error> {
         if tip == self.seen {
             Ok(())
         } else {
             let what = format!("the journal of run {} was altered while in use", self.run);
-            Err(writing.damaged(Broken(what)))
+            Err(writing.damaged(Corruption(what)))
         }
     }
 }
@@ -240,10 +246,10 @@ fn unknown(run: &RunId) -> Error {
     Error::UnknownRun { run: run.clone() }
 }
 
-/// The same claim, for another thread to make.
+/// The same claim, owned, for another thread.
 fn claim_job(run: &RunId, claim: &Claim<'_>) -> Job {
     let run = run.clone();
-    let claimed = |writing: &Writing<'_>, run: &RunId, claim: &Claim<'_>| {
+    let claimed = |writing: &WriteTransaction<'_>, run: &RunId, claim: &Claim<'_>| {
         Ok(Answer::Claimed(writing.claim(run, claim)?).into())
     };
     match *claim {
@@ -315,10 +321,13 @@ impl Backend for Group {
     ) -> Result<Transacted, Error> {
         check_contents(commit.contents)?;
         let found = self.found(commit.run, commit.seen)?;
-        if let Some(already) = self.shared.already(&Wanted::of(commit), &found)? {
+        if let Some(already) = self
+            .shared
+            .earlier_result(&CommitConditions::of(commit), &found)?
+        {
             return Ok(already);
         }
-        let Found { number, stored } = found;
+        let FoundRun { number, stored } = found;
         let (seen, next) = (stored.tip(), stored.version + 1);
         let mut decision = decide(&stored.run);
         let (prepared, stored) = if decision.entries.is_empty() {
@@ -336,7 +345,7 @@ impl Backend for Group {
             Answer::Stored | Answer::Claimed(_) => {
                 let numbers = next..stored.version + 1;
                 let stored_now = stored.clone();
-                *self.last() = Some(Found {
+                *self.last() = Some(FoundRun {
                     number,
                     stored: stored_now,
                 });

@@ -1,7 +1,8 @@
-//! Head files: where each run's chain ends, kept outside the database, so that a cut tail shows.
+//! Head files: the end of each run's chain, kept outside the database, so that a truncated journal
+//! shows.
 //!
-//! Made and synced before the first commit of a run, then written in place after each commit and
-//! never synced again: a head may lag, but it never leads, and it is never absent.
+//! Created and synced before the first commit of a run, then overwritten after each commit without
+//! a sync: a head may lag, but it is never ahead and never missing.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -20,7 +21,7 @@ use crate::{Error, chain};
 /// Twenty digits, a space, 64 hexadecimal digits, a line break.
 const LENGTH: usize = 86;
 
-/// The folder with the head files. Files are reached through it, so no link can lead elsewhere.
+/// The folder with the head files. Files are opened through it, so no link can lead elsewhere.
 pub(super) struct Heads {
     directory: File,
     path: PathBuf,
@@ -33,7 +34,7 @@ pub(super) struct Head {
 }
 
 impl Heads {
-    /// The folder, if it is there.
+    /// The folder, if it exists.
     pub fn find(folder: &Folder) -> Result<Option<Self>, Error> {
         let path = folder.path().join("heads");
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -43,7 +44,7 @@ impl Heads {
                 path,
             })),
             Err(Errno::NOENT) => Ok(None),
-            // What Linux says of a link here, and what others say.
+            // The errors for a link on Linux and on other systems.
             Err(Errno::NOTDIR | Errno::LOOP) => Err(Error::WrongType {
                 path,
                 wanted: "a folder",
@@ -64,7 +65,7 @@ impl Heads {
         Self::find(folder)?.ok_or(Error::Vanished { path })
     }
 
-    /// The run's head file; with `CREATE` it is made if it is not there.
+    /// The run's head file; with `CREATE` it is created if it is missing.
     fn head(&self, run: &RunId, flags: OFlags) -> Result<Head, Error> {
         let path = self.path.join(run.as_str());
         match self.open(run, flags) {
@@ -87,8 +88,8 @@ impl Heads {
             .map(drop)
     }
 
-    /// Makes the head file of a run that is about to begin, or to be collected: it vouches for no
-    /// entry. From here on a run without a head file has lost it.
+    /// Creates the head file of a run that is about to start or to be collected: it covers no
+    /// entries. From now on a run without a head file has lost it.
     pub fn clear(&self, run: &RunId) -> Result<(), Error> {
         let head = self.head(run, OFlags::RDWR | OFlags::CREATE)?;
         let nothing = Tip {
@@ -113,7 +114,7 @@ impl Heads {
         }
     }
 
-    /// Every run that was ever recorded and not collected.
+    /// Every run that was recorded and not collected.
     pub fn runs(&self) -> Result<Vec<RunId>, Error> {
         let listed =
             fs::read_dir(&self.path).map_err(|error| io_error("list", &self.path, error))?;
@@ -132,7 +133,7 @@ impl Heads {
 }
 
 impl Head {
-    /// The head of a run, whether or not anything of it is there yet.
+    /// The head of a run, even if it has none yet.
     pub fn find(folder: &Folder, run: &RunId) -> Result<Self, Error> {
         match Heads::find(folder)? {
             Some(heads) => heads.head(run, OFlags::RDWR),
@@ -150,13 +151,13 @@ impl Head {
         let mut bytes = [0; LENGTH];
         match file.read_exact_at(&mut bytes, 0) {
             Ok(()) => Ok(parse(&bytes)),
-            // It was cut short.
+            // It is truncated.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Anchor::Absent),
             Err(error) => Err(io_error("read", &self.path, error)),
         }
     }
 
-    /// Writes the head in place. `false`: there is no file yet.
+    /// Overwrites the head. `false` if there is no file yet.
     fn write(&self, tip: Tip) -> Result<bool, Error> {
         let Some(file) = &self.file else {
             return Ok(false);
@@ -168,7 +169,7 @@ impl Head {
             .map_err(|error| io_error("write", &self.path, error))
     }
 
-    /// Writes the head in place, or into a new file.
+    /// Overwrites the head, or creates the file.
     pub fn put(&self, folder: &Folder, run: &RunId, tip: Tip) -> Result<(), Error> {
         if self.write(tip)? {
             Ok(())

@@ -38,28 +38,28 @@ use crate::{
 };
 use folder::Folder;
 use read::Reader;
-use write::Writing;
+use write::WriteTransaction;
 use writer_lock::WriterLock;
 
-/// How long a writer waits for its turn, unless told otherwise.
+/// The default timeout of a writer.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long SQLite's own locks are waited for. The queue keeps our writers apart; this is for others.
+/// The timeout of SQLite's own locks. The queue separates our writers; this is for other programs.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A cold process walks the whole log before it can read, so the log stays short: from this many
-/// pages (256 KiB) on, whoever closes the store copies them back into the database.
+/// A new process reads the whole log before it can read, so the log stays short: from this many
+/// pages (256 KiB) on, closing the store copies them back into the database.
 const LONG_LOG: u32 = 64;
 
-/// A process that stays does so at this length (2 MiB), since it does not close for a long time.
+/// A long process does that at this length (2 MiB), because it rarely closes the store.
 const VERY_LONG_LOG: u32 = 8 * LONG_LOG;
 
 /// What the store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Waits for nobody and changes nothing.
+    /// Never waits and changes nothing.
     Read,
-    /// Opening alone changes nothing either, where the store is there and up to date.
+    /// Opening an existing, current store changes nothing either.
     Write,
 }
 
@@ -69,14 +69,14 @@ pub struct Sqlite {
     folder: Folder,
     access: Access,
     writer_timeout: Duration,
-    /// Which file we have open: somebody may put another one in its place.
+    /// The file that we have open: somebody may replace it.
     identity: (u64, u64),
     /// The length of the log after our last commit, in pages.
     log: Arc<AtomicU32>,
 }
 
 impl Sqlite {
-    /// How long a write waits for its turn before it gives up with `Error::Busy`.
+    /// How long a write waits before it fails with `Error::Busy`.
     pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
         self.writer_timeout = writer_timeout;
     }
@@ -86,12 +86,12 @@ impl Sqlite {
         self.folder.path()
     }
 
-    /// Every run that was ever recorded and not collected, whether the database still has it or not.
+    /// Every run that was recorded and not collected, even if the database has lost it.
     pub fn recorded(&self) -> Result<Vec<RunId>, Error> {
         open::recorded(&self.folder)
     }
 
-    /// Has SQLite look through every page of the database, and returns what it complains about.
+    /// Lets SQLite check every page of the database, and returns its complaints.
     pub fn check_pages(&self) -> Result<Vec<String>, Error> {
         let fault = |error| self.folder.fault("look through the database", error);
         let mut statement = self
@@ -104,11 +104,11 @@ impl Sqlite {
         Ok(said)
     }
 
-    /// Closes the store. A log that has grown long is shortened now, when the reply is out.
+    /// Closes the store. A long log is shortened now, after the reply.
     pub fn close(self) {}
 
-    /// The same for a process that ends now. The system closes what is open; SQLite would do no more
-    /// than that, since its log stays as it is, but would take its memory apart first.
+    /// The same for a process that ends now. The system closes the files; SQLite would only free
+    /// its memory first.
     pub fn leave(self) {
         self.shorten_log(LONG_LOG);
         std::mem::forget(self);
@@ -138,7 +138,7 @@ impl Sqlite {
         }
     }
 
-    /// A file that was moved away would take our write with it, acknowledged and lost.
+    /// Writing to a file that was moved away would lose an acknowledged write.
     fn in_place(&self) -> Result<(), Error> {
         if open::identity(&self.folder)? == self.identity {
             Ok(())
@@ -149,16 +149,16 @@ impl Sqlite {
         }
     }
 
-    /// Copies the log back into the database and empties it, as far as that disturbs nobody.
+    /// Copies the log back into the database and empties it, as far as that blocks nobody.
     ///
-    /// Copying alone is not enough: the next process to open the store cold does not know what was
-    /// copied, walks the whole log again and lets it grow on.
+    /// Copying alone is not enough: the next new process does not know what was copied, reads the
+    /// whole log again and lets it grow.
     fn shorten_log(&self, from: u32) {
         self.checkpoint(from, "PRAGMA wal_checkpoint(TRUNCATE)");
     }
 
-    /// The same for a process that stays. It knows what was copied, and its next write begins the log
-    /// anew in the room that the file has already, which the disk makes durable in less time.
+    /// The same for a long process. It knows what was copied, and its next write reuses the file's
+    /// space, which is faster to make durable.
     fn reuse_log(&self, from: u32) {
         self.checkpoint(from, "PRAGMA wal_checkpoint(PASSIVE)");
     }
@@ -171,7 +171,7 @@ impl Sqlite {
             return;
         };
         self.log.store(0, Ordering::Relaxed);
-        // It is a chore, not a promise: what it cannot do without waiting, the next one will.
+        // This is optional: what it cannot do without waiting, the next process does.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row(statement, [], |_| Ok(()));
         let _ = self.connection.busy_timeout(BUSY_TIMEOUT);
@@ -244,14 +244,14 @@ impl Backend for Sqlite {
 
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
         let hash = content_hash(bytes);
-        let writing = Writing::begin(self)?;
+        let writing = WriteTransaction::begin(self)?;
         writing.table().add_content(hash, bytes, at)?;
         writing.commit()?;
         Ok(hash)
     }
 
     fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
-        let writing = Writing::begin(self)?;
+        let writing = WriteTransaction::begin(self)?;
         writing.table().set_compiled(source, compiled)?;
         writing.commit().map(drop)
     }

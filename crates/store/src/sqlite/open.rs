@@ -1,4 +1,4 @@
-//! Opening: the checks before the first statement, and the making of a store that is not there yet.
+//! Opening: the checks before the first statement, and the creation of a missing store.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -16,11 +16,11 @@ use super::heads::Heads;
 use super::writer_lock::WriterLock;
 use super::{Access, BUSY_TIMEOUT, Sqlite, WRITER_TIMEOUT, schema};
 use crate::Error;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::verification::Anchor;
 
 impl Sqlite {
-    /// Opens the store in this folder. `Access::Write` makes it, if there is none yet.
+    /// Opens the store in this folder. `Access::Write` creates it if it is missing.
     pub fn open(folder: &Path, access: Access) -> Result<Self, Error> {
         Self::open_with(folder, access, schema::MIGRATIONS)
     }
@@ -67,7 +67,7 @@ impl Sqlite {
         Ok(store)
     }
 
-    /// Brings an older store up to date and refuses a newer one.
+    /// Migrates an older store and refuses a newer one.
     fn check_version(&mut self, migrations: &[&str]) -> Result<(), Error> {
         let known = schema::known(migrations);
         let found = schema::version(&self.connection)
@@ -88,7 +88,7 @@ impl Sqlite {
         }
         match (self.access, found) {
             (Access::Read, 0) => Err(absent(&self.folder)),
-            _ => create(&self.folder, migrations),
+            (Access::Read | Access::Write, _) => create(&self.folder, migrations),
         }
     }
 
@@ -118,14 +118,14 @@ pub(super) fn connect(folder: &Folder, access: Access) -> Result<Connection, Err
         .map_err(|error| folder.fault("open the store", error))
 }
 
-/// The database is not mapped into memory: a file cut short under a mapping kills the process, and
-/// a killed hook is an allowed step.
+/// The database is not memory-mapped: truncating a mapped file kills the process, and a killed hook
+/// allows the step.
 fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    // Every statement is a lookup, whatever its values are: none is planned again for new ones.
+    // Every statement is a lookup, whatever its values are: no statement is planned again.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if access == Access::Write {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
@@ -134,7 +134,7 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Which file lies where the database should be.
+/// The file at the database's path.
 pub(super) fn identity(folder: &Folder) -> Result<(u64, u64), Error> {
     let metadata = folder.regular_file("store.db")?;
     let metadata = metadata.ok_or_else(|| Error::Vanished {
@@ -149,7 +149,7 @@ pub(super) fn is_empty(folder: &Folder) -> Result<bool, Error> {
         .is_none_or(|metadata| metadata.len() == 0))
 }
 
-/// The runs whose head file vouches for entries.
+/// The runs whose head file covers entries.
 pub(super) fn recorded(folder: &Folder) -> Result<Vec<RunId>, Error> {
     let Some(heads) = Heads::find(folder)? else {
         return Ok(Vec::new());
@@ -157,7 +157,7 @@ pub(super) fn recorded(folder: &Folder) -> Result<Vec<RunId>, Error> {
     let mut recorded = Vec::new();
     for run in heads.runs()? {
         match heads.read(&run)? {
-            // Somebody was stopped before the first commit: the run never was.
+            // The process was stopped before the first commit: the run never existed.
             Anchor::Absent => {}
             Anchor::At(tip) if tip.version == 0 => {}
             Anchor::At(_) | Anchor::Unreadable => recorded.push(run),
@@ -172,19 +172,19 @@ fn absent(folder: &Folder) -> Error {
     }
 }
 
-/// A database without content is new only where no run was ever recorded.
+/// An empty database is new only if no run was ever recorded.
 fn refuse_emptied(folder: &Folder) -> Result<(), Error> {
     if recorded(folder)?.is_empty() {
         return Ok(());
     }
-    // Somebody may have made the store and begun a run since we looked at the database.
+    // Another process may have created the store and started a run meanwhile.
     let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
     let runs = recorded(folder)?.len();
     if !is_unmade(folder)? {
         Ok(())
     } else {
         let what = format!("its database is empty, although runs were recorded ({runs})");
-        Err(folder.damaged(Broken(what)))
+        Err(folder.damaged(Corruption(what)))
     }
 }
 
@@ -197,14 +197,14 @@ fn is_unmade(folder: &Folder) -> Result<bool, Error> {
     Ok(version.map_err(|error| folder.fault("read the format", error))? == 0)
 }
 
-/// Makes the database, or takes an older one to the present format. Several processes may come here
-/// at once; the first does the work.
+/// Creates the database, or migrates an older one. Several processes may do this at once; the first
+/// one does the work.
 fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
     // SQLite gives its other files the mode of this one.
     drop(folder.open_private("store.db")?);
     let fault = |error: rusqlite::Error| match failure(&error).map(|failure| failure.code) {
-        // A step that cannot be taken leaves the store as it was.
+        // A failed migration leaves the store unchanged.
         Some(ErrorCode::Unknown) => {
             let doing = "take the store to its present format";
             Error::Sqlite {

@@ -1,8 +1,8 @@
-//! What a decision leaves, worked out ahead and then stored in few statements.
+//! The rows of a decision, prepared in advance and then stored with few statements.
 
 use engine::{Decision, Hash, Run, Time};
 
-use super::table::{Present, Row, Table};
+use super::table::{Row, RunValues, Table};
 use crate::chain::Tip;
 use crate::journal::{self, Addition};
 use crate::line::Line;
@@ -18,8 +18,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// What the decision adds to the run, and the run as it is then. The decision's entries are
-    /// redacted in place.
+    /// What the decision adds to the run, and the new run. Redacts the decision's entries in place.
     pub fn new(
         commit: &Commit<'_>,
         stored: StoredRun,
@@ -41,7 +40,7 @@ impl Prepared {
             ..stored
         };
         let updated_at = last_time(&stored.run, decision);
-        let row = Row::of(&Present {
+        let row = Row::of(&RunValues {
             origin: stored.origin(),
             run: &stored.run,
             tip,

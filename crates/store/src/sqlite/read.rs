@@ -9,21 +9,21 @@ use super::columns::Columns;
 use super::folder::Folder;
 use super::sql;
 use crate::chain::Tip;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::lease::LeaseState;
 use crate::line::Line;
 use crate::record::RunOrigin;
 use crate::record::{self, Cached};
 use crate::{Error, Files, Key, RunSummary, StoredEntry, StoredRun};
 
-/// Looks at one snapshot, or at the transaction that is under way.
+/// Reads one snapshot, or the current transaction.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub connection: &'a Connection,
     pub folder: &'a Folder,
 }
 
-/// A row of `runs`, with its state still in bytes.
+/// A row of `runs`, with its state still encoded.
 pub(super) struct RunRow {
     pub number: i64,
     pub tip: Tip,
@@ -31,7 +31,7 @@ pub(super) struct RunRow {
     pub project: String,
     pub worktree: String,
     pub pipeline: String,
-    /// The hash of the entry that the tip names.
+    /// The hash of the entry at the tip.
     last: Option<Hash>,
 }
 
@@ -53,13 +53,13 @@ impl RunRow {
 
 /// A run with its number in the database.
 #[derive(Clone)]
-pub(super) struct Found {
+pub(super) struct FoundRun {
     pub number: i64,
     pub stored: StoredRun,
 }
 
 impl<'a> Reader<'a> {
-    pub fn run(&self, run: &RunId) -> Result<Option<Found>, Error> {
+    pub fn run(&self, run: &RunId) -> Result<Option<FoundRun>, Error> {
         let Some(row) = self.run_row(run)? else {
             return Ok(None);
         };
@@ -71,11 +71,13 @@ impl<'a> Reader<'a> {
             Ok(Cached::OtherFormat) => self.replay(run, &row)?,
             Err(fault) => {
                 let what = format!("the state of run {run} cannot be read: {fault}");
-                return Err(self.folder.damaged(Broken(what)));
+                return Err(self.folder.damaged(Corruption(what)));
             }
         };
-        let pipeline = PipelineName::parse(&row.pipeline)
-            .map_err(|error| self.folder.damaged(Broken(format!("run {run}: {error}"))))?;
+        let pipeline = PipelineName::parse(&row.pipeline).map_err(|error| {
+            self.folder
+                .damaged(Corruption(format!("run {run}: {error}")))
+        })?;
         let RunRow {
             number,
             tip: Tip { version, head },
@@ -91,7 +93,7 @@ impl<'a> Reader<'a> {
             worktree,
             pipeline,
         };
-        Ok(Some(Found { number, stored }))
+        Ok(Some(FoundRun { number, stored }))
     }
 
     pub fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
@@ -112,7 +114,7 @@ impl<'a> Reader<'a> {
         self.one(sql::RUN, [run.as_str()], read)
     }
 
-    /// The run's number, and where its journal ends.
+    /// The run's number, and the end of its journal.
     pub fn tip(&self, run: &RunId) -> Result<(i64, Tip), Error> {
         let read = |row: &Row<'_>| {
             let tip = Tip {
@@ -134,7 +136,7 @@ impl<'a> Reader<'a> {
 
     fn torn(&self, run: &RunId) -> Error {
         let what = format!("the journal of run {run} does not end where its head says");
-        self.folder.damaged(Broken(what))
+        self.folder.damaged(Corruption(what))
     }
 
     /// The state, folded from the whole journal, one entry at a time.
@@ -146,12 +148,12 @@ impl<'a> Reader<'a> {
             in_order(run, &mut next, &line)?;
             let entry = line.into_stored(run)?.entry;
             let folded = engine::apply(state.take(), &entry);
-            state = Some(folded.map_err(|damage| Broken(format!("run {run}: {damage}")))?);
+            state = Some(folded.map_err(|damage| Corruption(format!("run {run}: {damage}")))?);
             Ok(Some(()))
         })?;
         state.ok_or_else(|| {
             self.folder
-                .damaged(Broken(format!("run {run} has no entries")))
+                .damaged(Corruption(format!("run {run} has no entries")))
         })
     }
 
@@ -197,7 +199,7 @@ impl<'a> Reader<'a> {
         self.one(sql::COLUMNS, [run.as_str()], Columns::read)
     }
 
-    /// At most `limit` entries from number `from` on, each seen to be as it was written.
+    /// At most `limit` entries from number `from` on, each verified.
     pub fn journal(
         &self,
         run: &RunId,
@@ -230,7 +232,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// One line as it is stored, right or wrong.
+    /// One line as it is stored, not verified.
     pub fn line(&self, run: i64, number: u64) -> Result<Option<Line>, Error> {
         let place = place(run, number);
         let line = self.one(sql::LINES, [place, place], read_line)?;
@@ -251,7 +253,7 @@ impl<'a> Reader<'a> {
         &self,
         first: i64,
         last: i64,
-        mut take: impl FnMut(Line) -> Result<Option<T>, Broken>,
+        mut take: impl FnMut(Line) -> Result<Option<T>, Corruption>,
     ) -> Result<Vec<T>, Error> {
         let fault = |error| self.folder.fault("read the journal", error);
         let mut statement = self.connection.prepare_cached(sql::LINES).map_err(fault)?;
@@ -284,7 +286,7 @@ impl<'a> Reader<'a> {
             .filter(|files| files.hash() == hash);
         let altered = || {
             self.folder
-                .damaged(Broken(format!("the definition {hash} was altered")))
+                .damaged(Corruption(format!("the definition {hash} was altered")))
         };
         files.map(Some).ok_or_else(altered)
     }
@@ -297,7 +299,7 @@ impl<'a> Reader<'a> {
             Ok(Cached::OtherFormat) => Ok(None),
             Err(fault) => {
                 let what = format!("the compiled definition {hash} cannot be read: {fault}");
-                Err(self.folder.damaged(Broken(what)))
+                Err(self.folder.damaged(Corruption(what)))
             }
         }
     }
@@ -310,12 +312,12 @@ impl<'a> Reader<'a> {
         {
             return Err(self
                 .folder
-                .damaged(Broken(format!("the content {hash} was altered"))));
+                .damaged(Corruption(format!("the content {hash} was altered"))));
         }
         Ok(bytes)
     }
 
-    /// The bytes as they are, right or wrong.
+    /// The bytes as they are, not verified.
     pub fn raw_content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         self.one(sql::CONTENT, [hash.0], |row| row.get(0))
     }
@@ -347,25 +349,25 @@ impl<'a> Reader<'a> {
     }
 
     fn parsed<T>(&self, name: Result<T, engine::NameError>) -> Result<T, Error> {
-        name.map_err(|error| self.folder.damaged(Broken(error.to_string())))
+        name.map_err(|error| self.folder.damaged(Corruption(error.to_string())))
     }
 }
 
-fn in_order(run: &RunId, next: &mut u64, line: &Line) -> Result<(), Broken> {
+fn in_order(run: &RunId, next: &mut u64, line: &Line) -> Result<(), Corruption> {
     if line.number != *next {
-        return Err(Broken(format!("entry {next} of run {run} is missing")));
+        return Err(Corruption(format!("entry {next} of run {run} is missing")));
     }
     *next += 1;
     Ok(())
 }
 
-/// Where an entry lies: the run's number in the upper half, its own in the lower.
+/// The key of an entry: the run's number in the upper half, its own in the lower.
 pub(super) fn place(run: i64, number: u64) -> i64 {
     (run << 32) | i64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
-/// A line, or why it is none. SQLite's own errors are the outer ones.
-pub(super) fn read_line(row: &Row<'_>) -> rusqlite::Result<Result<Line, Broken>> {
+/// A line, or why it is not one. SQLite's own errors are the outer ones.
+pub(super) fn read_line(row: &Row<'_>) -> rusqlite::Result<Result<Line, Corruption>> {
     let number = row.get::<_, i64>(0)?.cast_unsigned() & u64::from(u32::MAX);
     let key = row
         .get::<_, Option<String>>(2)?
@@ -383,6 +385,8 @@ pub(super) fn read_line(row: &Row<'_>) -> rusqlite::Result<Result<Line, Broken>>
     };
     match key {
         Ok(key) => line(key).map(Ok),
-        Err(error) => Ok(Err(Broken(format!("the key of entry {number}: {error}")))),
+        Err(error) => Ok(Err(Corruption(format!(
+            "the key of entry {number}: {error}"
+        )))),
     }
 }

@@ -1,4 +1,4 @@
-//! Readers: a few connections that only read, for whichever thread needs one.
+//! Readers: a few read-only connections, for any thread.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Access, Sqlite};
 use crate::Error;
 
-/// How many are kept for the next one. A connection holds memory, and a read is short.
+/// How many are kept. A connection needs memory, and a read is short.
 const KEPT: usize = 4;
 
 pub(super) struct Readers {
@@ -22,7 +22,7 @@ impl Readers {
         }
     }
 
-    /// Reads what is durable now, and waits for nobody.
+    /// Reads what is durable now, and never waits.
     pub fn read<T>(&self, read: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
         let idle = self.idle().pop();
         let reader = match idle {
@@ -31,7 +31,8 @@ impl Readers {
         };
         let result = read(&reader);
         let mut idle = self.idle();
-        // One that met a fault is not used again: the next one opens the store anew and looks.
+        // A connection with a fault is not reused: the next read opens the store again and checks
+        // it.
         if result.is_ok() && idle.len() < KEPT {
             idle.push(reader);
         }

@@ -1,7 +1,7 @@
-//! Salvage: a fresh store with all that is intact takes the place of a damaged one.
+//! Salvage: replaces a damaged store by a fresh one with everything that is intact.
 //!
-//! The damaged files are kept beside it. Each step can be interrupted and done again: the store
-//! stays marked as damaged until the fresh one is in its place.
+//! The damaged files are kept. Each step can be interrupted and repeated: the store stays marked as
+//! damaged until the fresh one is in its place.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -21,18 +21,18 @@ use super::{Access, WRITER_TIMEOUT, schema};
 use crate::Error;
 use crate::verification::Anchor;
 
-/// The fresh store while it is being filled.
+/// The fresh store while it is filled.
 const FRESH: &str = "store.db.fresh";
 
-/// The fresh store when it is complete: from here on only files are moved.
+/// The complete fresh store: from now on only files are moved.
 const READY: &str = "store.db.salvaged";
 
-/// What became of a damaged store.
+/// The result of a salvage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
-    /// Where the damaged database lies now, if there was one.
+    /// The new path of the damaged database, if there was one.
     pub aside: Option<PathBuf>,
-    /// How many runs are in the fresh store, whole or in part.
+    /// How many runs are in the fresh store, complete or in part.
     pub runs: u64,
     /// In the order of the runs' ids.
     pub losses: Vec<Loss>,
@@ -40,19 +40,19 @@ pub struct Salvaged {
     pub lost_contents: u64,
 }
 
-/// What was lost of one run.
+/// The loss of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     pub run: RunId,
-    /// Entries that were kept; none means that the run is gone.
+    /// Kept entries; zero if the run is gone.
     pub kept: u64,
-    /// Entries that are known to have been there and are not kept.
+    /// Entries that are known to have existed and are lost.
     pub lost: u64,
     pub why: String,
 }
 
-/// Puts a fresh store with all that is intact in the place of the damaged one. `at` is the time
-/// noted in the journals that lost entries.
+/// Replaces the damaged store by a fresh one with everything that is intact. `at` is the time of
+/// the notes in journals that lost entries.
 pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     let folder = Folder::find(folder)?;
     let _lock = WriterLock::wait(&folder, WRITER_TIMEOUT)?;
@@ -74,7 +74,7 @@ pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     Ok(salvaged)
 }
 
-/// A store of a newer version is not damaged: it is not ours to take apart.
+/// A store of a newer version is not damaged: we must not touch it.
 fn refuse_newer(folder: &Folder) -> Result<(), Error> {
     let known = schema::known(schema::MIGRATIONS);
     let found = if is_empty(folder)? {
@@ -128,7 +128,7 @@ pub(super) fn fill(folder: &Folder, at: Time) -> Result<Salvaged, Error> {
     Ok(salvaged)
 }
 
-/// Copies every run that the database or a head file knows of.
+/// Copies every run in the database or with a head file.
 fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Error> {
     let mut salvaged = Salvaged::default();
     let heads = Heads::find(folder)?;
@@ -175,7 +175,7 @@ fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Er
     Ok(salvaged)
 }
 
-/// The ids that can be read: damage further on does not take those before it along.
+/// The readable ids: damage further on does not affect earlier ones.
 fn readable_runs(reader: &Reader<'_>) -> Vec<RunId> {
     let Ok(mut statement) = reader.connection.prepare("SELECT id FROM runs") else {
         return Vec::new();
@@ -187,7 +187,7 @@ fn readable_runs(reader: &Reader<'_>) -> Vec<RunId> {
     readable.filter_map(|id| RunId::parse(&id).ok()).collect()
 }
 
-/// Copies the damaged database and its log to names that are still free.
+/// Copies the damaged database and its log to free names.
 fn put_aside(folder: &Folder) -> Result<Option<PathBuf>, Error> {
     if folder.regular_file("store.db")?.is_none() {
         return Ok(None);
@@ -219,7 +219,7 @@ fn copy(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
         .map_err(|error| io_error("copy the damaged store to", &to, error))
 }
 
-/// The old log must not be taken for one of the fresh database.
+/// The old log must not be applied to the fresh database.
 fn put_in_place(folder: &Folder) -> Result<(), Error> {
     for name in ["store.db-wal", "store.db-shm"] {
         let path = folder.path().join(name);
@@ -237,8 +237,8 @@ fn rename(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
     synced.map_err(|error| io_error("sync", folder.path(), error))
 }
 
-/// Makes the head files say what the fresh store holds. Returns how many runs that are, and what the
-/// old heads show to be lost.
+/// Makes the head files match the fresh store. Returns the number of runs, and the losses that the
+/// old heads show.
 fn renew_heads(folder: &Folder) -> Result<(u64, Vec<Loss>), Error> {
     let connection = connect(folder, Access::Read)?;
     let reader = Reader {

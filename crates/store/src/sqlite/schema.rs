@@ -2,15 +2,15 @@
 
 use rusqlite::Connection;
 
-/// Each step leads from the version before it to its own. A step that was released never changes.
+/// Each step migrates from the version before it. A released step never changes.
 pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
 
-/// Entries lie in one tree in the order of the journals: `place` is the run's number and the
-/// entry's in one. So an append touches one page, a page of a journal is read in a row, and a
-/// million entries are three levels deep.
+/// Entries are in one tree in the order of the journals: `place` combines the run's number and the
+/// entry's. So an append touches one page, a page of a journal is read in sequence, and a million
+/// entries are three levels deep.
 ///
-/// The triggers keep accidents out: journals only grow, and a run goes only as a whole, when its
-/// number has been put into `removals`.
+/// The triggers prevent accidents: journals only grow, and a run is deleted only as a whole, after
+/// its number was put into `removals`.
 const VERSION_1: &str = "
 CREATE TABLE definitions (
     number   INTEGER PRIMARY KEY,
@@ -104,7 +104,7 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Takes the steps that are missing, all or none. The caller holds the queue.
+/// Runs the missing migrations, all or none. The caller holds the lock.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -1,6 +1,6 @@
-//! The statements, in one place, so that a test can ask SQLite how it would run each of them.
+//! All statements, so that a test can ask SQLite for their query plans.
 
-/// A run with the hash of the entry that its head names.
+/// A run with the hash of the entry at its head.
 pub(super) const RUN: &str = "
     SELECT r.number, r.version, r.head, r.state, r.project, r.worktree, r.pipeline, e.hash
     FROM runs r LEFT JOIN entries e ON e.place = (r.number << 32) + r.version
@@ -58,14 +58,14 @@ pub(super) const SET_COMPILED: &str = "UPDATE definitions SET compiled = ?2 WHER
 pub(super) const ADD_CONTENT: &str = "
     INSERT INTO contents (hash, added_at, bytes) VALUES (?1, ?2, ?3)
     ON CONFLICT (hash) DO UPDATE SET added_at = ?2 WHERE added_at < ?2";
-/// A run holds a content only if it is there: most hashes in entries are those of trees.
+/// A run holds a content only if it exists: most hashes in entries are those of trees.
 pub(super) const HOLD: &str = "
     INSERT OR IGNORE INTO holds (run, content) SELECT ?1, number FROM contents WHERE hash = ?2";
 pub(super) const SET_LEASE: &str = "
     INSERT INTO leases (run, last_fence, holder, until) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (run) DO UPDATE SET last_fence = ?2, holder = ?3, until = ?4";
 
-/// What runs on the way of a hook or an advance: none of it may look at more than its own rows.
+/// The statements of a hook or an advance: none of them may scan more than its own rows.
 #[cfg(test)]
 pub(super) const HOT: &[&str] = &[
     RUN,

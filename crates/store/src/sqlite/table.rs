@@ -1,4 +1,4 @@
-//! Rows: how values get into the tables.
+//! Writes values into the tables.
 
 use engine::{Definition, Hash, Run, Status, Time};
 use rusqlite::{Connection, Params, params};
@@ -20,8 +20,8 @@ pub(super) struct Table<'a> {
     pub folder: &'a Folder,
 }
 
-/// What a run's row is made of.
-pub(super) struct Present<'a> {
+/// The values of a run's row.
+pub(super) struct RunValues<'a> {
     pub origin: RunOrigin<'a>,
     pub run: &'a Run,
     pub tip: Tip,
@@ -29,7 +29,7 @@ pub(super) struct Present<'a> {
     pub updated_at: Time,
 }
 
-/// What changes in a run's row with each decision, as it is stored.
+/// The columns of a run's row that change with each decision.
 pub(super) struct Row {
     stage: String,
     status: &'static str,
@@ -41,8 +41,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub fn of(present: &Present<'_>) -> Self {
-        let Present {
+    pub fn of(present: &RunValues<'_>) -> Self {
+        let RunValues {
             origin,
             run,
             tip,
@@ -63,8 +63,8 @@ impl Row {
 }
 
 impl Table<'_> {
-    pub fn add_run(&self, present: &Present<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
-        let Present {
+    pub fn add_run(&self, present: &RunValues<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
+        let RunValues {
             origin,
             run,
             tip,
@@ -132,7 +132,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Stores the definition, unless it is there already.
+    /// Stores the definition, unless it exists already.
     pub fn add_definition(
         &self,
         hash: Hash,
@@ -163,7 +163,7 @@ impl Table<'_> {
             .map(drop)
     }
 
-    /// Stores the contents and has the run hold them, with those that its entries name.
+    /// Stores the contents and lets the run hold them, with those in its entries.
     pub fn hold(
         &self,
         run: i64,
@@ -197,7 +197,7 @@ impl Table<'_> {
     }
 }
 
-/// SQLite's numbers have a sign; a time beyond them is as good as the last one.
+/// SQLite's numbers are signed; a later time is clamped.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

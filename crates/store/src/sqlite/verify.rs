@@ -1,4 +1,5 @@
-//! Verification of a run in the database: feeds the verifier and compares what lies beside the journal.
+//! Verifies a run in the database: feeds the verifier and compares what is stored next to the
+//! journal.
 
 use engine::{Hash, Run, RunId};
 
@@ -6,23 +7,23 @@ use super::heads::Heads;
 use super::read::{Reader, RunRow, place, read_line};
 use super::{Sqlite, sql};
 use crate::Error;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::record::{self, Cached};
 use crate::verification::{Anchor, Fault, FaultKind, Snapshot, Verification, vanished};
 use crate::verifier::Verifier;
 
-/// What is found turns the store read-only: a journal that is not what it was proves nothing more.
+/// A fault makes the store read-only: an altered journal proves nothing any more.
 pub(super) fn verify(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
     let verification = look(sqlite, run)?;
     if let Some(fault) = verification.faults.first() {
         let what = format!("run {run}, entry {}: {}", fault.number, fault.kind);
-        let _ = sqlite.folder.damaged(Broken(what));
+        let _ = sqlite.folder.damaged(Corruption(what));
     }
     Ok(verification)
 }
 
 fn look(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
-    // Before the snapshot: the head file may go on while we look, and it must not seem to lead.
+    // Read before the snapshot: the head file may advance meanwhile, and must not seem to be ahead.
     let anchor = match Heads::find(&sqlite.folder)? {
         Some(heads) => heads.read(run)?,
         None => Anchor::Absent,
@@ -71,13 +72,16 @@ fn walk(
                 let number = number & u64::from(u32::MAX);
                 match read_line(row) {
                     Ok(Ok(line)) => verifier.line(&line, &content),
-                    Ok(Err(Broken(why))) => verifier.unreadable(number, &why),
+                    Ok(Err(Corruption(why))) => verifier.unreadable(number, &why),
                     Err(error) => verifier.unreadable(number, &error.to_string()),
                 }
                 next = number + 1;
             }
             Err(error) => {
-                verifier.unreadable(next, &format!("the database cannot be read on: {error}"));
+                verifier.unreadable(
+                    next,
+                    &format!("cannot continue reading the database: {error}"),
+                );
                 break;
             }
         }
@@ -99,7 +103,7 @@ fn snapshot(row: &RunRow) -> Snapshot {
     }
 }
 
-/// The trusted bytes must still be those that the first entry names.
+/// The trusted bytes must still match the first entry.
 fn check_definition(
     reader: Reader<'_>,
     row: &RunRow,
@@ -118,7 +122,7 @@ fn check_definition(
     let detail = match (reader.files(hash), reader.compiled(hash)) {
         (Ok(Some(_)), Ok(_)) => None,
         (Ok(Some(_)), Err(_)) => Some(format!("the compiled definition {hash} was altered")),
-        _ => Some(format!("the definition {hash} is not as it was stored")),
+        _ => Some(format!("the definition {hash} was altered")),
     };
     if let Some(detail) = detail {
         verification.faults.insert(

@@ -1,4 +1,4 @@
-//! Writes: each is one turn in the queue, one transaction and one sync.
+//! Writes: each takes the writer lock, one transaction and one sync.
 
 use engine::{Decision, Run, RunId};
 use rusqlite::{Transaction, TransactionBehavior};
@@ -7,29 +7,29 @@ use super::Sqlite;
 use super::folder::Folder;
 use super::heads::{Head, Heads};
 use super::prepared::{Prepared, last_time};
-use super::read::{Found, Reader};
-use super::table::{Present, Table};
+use super::read::{FoundRun, Reader};
+use super::table::{RunValues, Table};
 use super::writer_lock::WriterLock;
 use crate::chain::Tip;
-use crate::error::Broken;
+use crate::error::Corruption;
 use crate::journal::{self, Addition, check_contents};
 use crate::record::RunOrigin;
 use crate::verification::Anchor;
 use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transacted, chain};
 
-/// A write under way. Dropped before `commit`, it leaves nothing behind.
+/// An open write. Dropping it before `commit` leaves nothing behind.
 ///
-/// Invariant: the fields are dropped in this order, so nobody's turn begins before ours is over.
-pub(super) struct Writing<'a> {
+/// Invariant: the fields are dropped in this order, so that the lock is released last.
+pub(super) struct WriteTransaction<'a> {
     transaction: Transaction<'a>,
     folder: &'a Folder,
-    turn: WriterLock,
+    lock: WriterLock,
 }
 
-impl<'a> Writing<'a> {
+impl<'a> WriteTransaction<'a> {
     pub fn begin(sqlite: &'a mut Sqlite) -> Result<Self, Error> {
         sqlite.writable()?;
-        let turn = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
+        let lock = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
         // Both may have changed while we waited.
         sqlite.unharmed()?;
         sqlite.in_place()?;
@@ -42,7 +42,7 @@ impl<'a> Writing<'a> {
         Ok(Self {
             transaction,
             folder,
-            turn,
+            lock,
         })
     }
 
@@ -60,21 +60,21 @@ impl<'a> Writing<'a> {
         }
     }
 
-    /// Acknowledged from here on. The turn is handed back so that what follows is in order too.
+    /// Acknowledged from here on. Returns the lock, so that what follows stays in order.
     pub fn commit(self) -> Result<WriterLock, Error> {
         let Self {
             transaction,
             folder,
-            turn,
+            lock,
         } = self;
         transaction
             .commit()
             .map_err(|error| folder.fault("store", error))?;
-        Ok(turn)
+        Ok(lock)
     }
 
-    /// Commits, and writes the head file while it is still our turn, so that it never goes
-    /// backwards. One that cannot be written lags, and that is allowed.
+    /// Commits, and writes the head file under the lock, so that it never goes backwards. If that
+    /// fails, the head lags, which is allowed.
     fn commit_with_head(self, head: &Head, run: &RunId, tip: Tip) -> Result<(), Error> {
         let folder = self.folder;
         let _lock = self.commit()?;
@@ -92,7 +92,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    pub fn damaged(&self, broken: Broken) -> Error {
+    pub fn damaged(&self, broken: Corruption) -> Error {
         self.folder.damaged(broken)
     }
 
@@ -103,7 +103,7 @@ impl<'a> Writing<'a> {
         Ok(lease)
     }
 
-    /// The run's head file. A journal that is shorter than it says was cut.
+    /// The run's head file. A journal shorter than its head was truncated.
     pub fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
         let head = Head::find(self.folder, run)?;
         let agrees = match head.read()? {
@@ -116,7 +116,7 @@ impl<'a> Writing<'a> {
             Ok(head)
         } else {
             let what = format!("the journal of run {run} is not the one its head file names");
-            Err(self.folder.damaged(Broken(what)))
+            Err(self.folder.damaged(Corruption(what)))
         }
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn begin(
         tip,
         named,
     } = journal::begin(new, decision)?;
-    let writing = Writing::begin(sqlite)?;
+    let writing = WriteTransaction::begin(sqlite)?;
     if let Some(earlier) = earlier(&writing, new)? {
         return Ok(earlier);
     }
@@ -155,7 +155,7 @@ pub(super) fn begin(
         worktree: new.worktree,
         pipeline,
     };
-    let present = Present {
+    let present = RunValues {
         origin,
         run: &run,
         tip,
@@ -177,8 +177,8 @@ pub(super) fn begin(
     })
 }
 
-/// The run that this key began before.
-fn earlier(writing: &Writing<'_>, new: &NewRun<'_>) -> Result<Option<StoredRun>, Error> {
+/// The run that this key started before.
+fn earlier(writing: &WriteTransaction<'_>, new: &NewRun<'_>) -> Result<Option<StoredRun>, Error> {
     let Some(key) = new.key else { return Ok(None) };
     let Some(run) = writing.reader().begun_by(new.project, key)? else {
         return Ok(None);
@@ -192,13 +192,13 @@ pub(super) fn transact(
     decide: &mut dyn FnMut(&Run) -> Decision,
 ) -> Result<Transacted, Error> {
     check_contents(commit.contents)?;
-    let writing = Writing::begin(sqlite)?;
+    let writing = WriteTransaction::begin(sqlite)?;
     let unknown = || Error::UnknownRun {
         run: commit.run.clone(),
     };
-    let Found { number, stored } = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
-    let wanted = Wanted::of(commit);
-    if let Some(already) = wanted.already(writing.reader(), number, stored.version)? {
+    let FoundRun { number, stored } = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
+    let conditions = CommitConditions::of(commit);
+    if let Some(already) = conditions.earlier_result(writing.reader(), number, stored.version)? {
         return Ok(already);
     }
     let head = writing.head(commit.run, stored.tip())?;
@@ -223,16 +223,16 @@ pub(super) fn transact(
     })
 }
 
-/// What must hold for a decision to be stored.
+/// The conditions for storing a decision.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct CommitConditions<'a> {
     pub run: &'a RunId,
     pub seen: u64,
     pub key: Option<&'a Key>,
     pub fence: Option<Fence>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> CommitConditions<'a> {
     pub fn of(commit: &Commit<'a>) -> Self {
         Self {
             run: commit.run,
@@ -242,18 +242,18 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Why nothing is to be decided: it was decided before, or the run is not as it was seen.
-    pub fn already(
+    /// Why nothing needs to be decided: it was decided before, or the run has changed.
+    pub fn earlier_result(
         &self,
         reader: Reader<'_>,
         number: i64,
         version: u64,
     ) -> Result<Option<Transacted>, Error> {
-        // The key comes first: whoever sends it again has usually not seen that it was stored.
+        // The key comes first: a client that repeats it usually did not see that it was stored.
         if let Some(repeated) = self.repeated(reader, number)? {
             return Ok(Some(repeated));
         }
-        self.unfenced(reader, number)?;
+        self.check_fence(reader, number)?;
         Ok((version != self.seen).then_some(Transacted::Moved { version }))
     }
 
@@ -265,8 +265,8 @@ impl<'a> Wanted<'a> {
         Ok((!entries.is_empty()).then_some(Transacted::Repeated { entries }))
     }
 
-    /// The lease under which it is written must be the present one.
-    pub fn unfenced(&self, reader: Reader<'_>, number: i64) -> Result<(), Error> {
+    /// The lease of the write must be the current one.
+    pub fn check_fence(&self, reader: Reader<'_>, number: i64) -> Result<(), Error> {
         match self.fence {
             Some(fence) => reader.lease(number)?.current(self.run, fence).map(drop),
             None => Ok(()),
@@ -275,7 +275,7 @@ impl<'a> Wanted<'a> {
 }
 
 pub(super) fn claim(sqlite: &mut Sqlite, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
-    let writing = Writing::begin(sqlite)?;
+    let writing = WriteTransaction::begin(sqlite)?;
     let lease = writing.claim(run, claim)?;
     writing.commit()?;
     Ok(lease)

@@ -1,4 +1,4 @@
-//! The queue in front of the write transaction: one blocking lock, so that no writer starves.
+//! The lock in front of the write transaction: one blocking lock, so that no writer starves.
 
 use std::fs::{File, TryLockError};
 use std::sync::mpsc;
@@ -10,13 +10,13 @@ use crate::Error;
 
 const NAME: &str = "queue.lock";
 
-/// The turn to write. Dropping it lets the next one in.
+/// The right to write. Dropping it lets the next writer in.
 pub(super) struct WriterLock {
     _file: File,
 }
 
 impl WriterLock {
-    /// Waits for the turn, as long as `writer_timeout` lasts.
+    /// Waits for the lock, at most for `writer_timeout`.
     pub fn wait(folder: &Folder, writer_timeout: Duration) -> Result<Self, Error> {
         let file = folder.open_private(NAME)?;
         match file.try_lock() {
@@ -28,15 +28,15 @@ impl WriterLock {
         }
     }
 
-    /// Takes the turn only if nobody has it.
+    /// Takes the lock only if it is free.
     pub fn try_now(folder: &Folder) -> Option<Self> {
         let file = folder.open_private(NAME).ok()?;
         file.try_lock().ok()?;
         Some(Self { _file: file })
     }
 
-    /// The lock has no time limit of its own, so a thread waits for it and we wait for the thread.
-    /// If the time is over first, the thread finds nobody to hand the lock to and drops it.
+    /// The lock call has no time limit, so a thread waits for it. If the timeout ends first, the
+    /// thread has no receiver and drops the lock.
     fn queue(folder: &Folder, file: File, writer_timeout: Duration) -> Result<Self, Error> {
         let (sender, receiver) = mpsc::sync_channel(0);
         let wait = move || {

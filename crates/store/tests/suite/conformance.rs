@@ -45,7 +45,7 @@ fn a_handle_keeps_every_promise_alone_and_together() {
         ];
         for first in handles {
             let first = Mutex::new(first);
-            let open = || Box::new(first.lock().unwrap().another().unwrap()) as Box<dyn Backend>;
+            let open = || Box::new(first.lock().unwrap().for_thread().unwrap()) as Box<dyn Backend>;
             case(&open).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
     }

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use store::conformance::story::{Story, note};
+use store::conformance::test_run::{TestRun, note};
 use store::{Access, Backend, Error, Sqlite};
 use tempfile::TempDir;
 
@@ -15,11 +15,11 @@ fn place() -> (TempDir, PathBuf) {
     (root, path)
 }
 
-fn with_run(path: &Path) -> Story {
-    let story = Story::new("r-1").unwrap();
+fn with_run(path: &Path) -> TestRun {
+    let test_run = TestRun::new("r-1").unwrap();
     let mut store = Sqlite::open(path, Access::Write).unwrap();
-    story.begin(&mut store).unwrap();
-    story
+    test_run.begin(&mut store).unwrap();
+    test_run
 }
 
 fn refused(path: &Path, access: Access) -> Error {
@@ -139,13 +139,13 @@ fn a_link_in_place_of_a_file_is_not_followed() {
 #[test]
 fn a_link_in_place_of_a_head_is_not_followed() {
     let (root, path) = place();
-    let story = with_run(&path);
+    let test_run = with_run(&path);
     let victim = root.path().join("victim");
     fs::write(&victim, "precious").unwrap();
     fs::remove_file(path.join("heads/r-1")).unwrap();
     symlink(&victim, path.join("heads/r-1")).unwrap();
     let mut store = Sqlite::open(&path, Access::Write).unwrap();
-    let error = story
+    let error = test_run
         .add(&mut store, 1, &[note("through a link")])
         .unwrap_err();
     assert!(matches!(error, Error::Symlink { .. }), "{error}");
@@ -153,7 +153,7 @@ fn a_link_in_place_of_a_head_is_not_followed() {
 
     fs::rename(path.join("heads"), root.path().join("moved")).unwrap();
     symlink(root.path().join("moved"), path.join("heads")).unwrap();
-    let error = story
+    let error = test_run
         .add(&mut store, 1, &[note("through a link")])
         .unwrap_err();
     assert!(matches!(error, Error::WrongType { .. }), "{error}");
@@ -188,10 +188,10 @@ fn a_store_that_is_not_there_is_told_and_not_made_by_a_reader() {
 #[test]
 fn a_folder_that_vanished_takes_no_acknowledged_write() {
     let (_root, path) = place();
-    let story = with_run(&path);
+    let test_run = with_run(&path);
     let mut store = Sqlite::open(&path, Access::Write).unwrap();
     fs::remove_dir_all(&path).unwrap();
-    let error = story
+    let error = test_run
         .add(&mut store, 1, &[note("into the void")])
         .unwrap_err();
     assert!(matches!(error, Error::Vanished { .. }), "{error}");
@@ -199,20 +199,20 @@ fn a_folder_that_vanished_takes_no_acknowledged_write() {
 
     // Another store has taken its place meanwhile.
     with_run(&path);
-    let error = story
+    let error = test_run
         .add(&mut store, 1, &[note("into the void")])
         .unwrap_err();
     assert!(matches!(error, Error::Vanished { .. }), "{error}");
     let fresh = Sqlite::open(&path, Access::Read).unwrap();
-    assert_eq!(fresh.run(&story.id).unwrap().unwrap().version, 1);
+    assert_eq!(fresh.run(&test_run.id).unwrap().unwrap().version, 1);
 }
 
 #[test]
 fn many_may_make_the_store_at_once() {
     let (_root, path) = place();
     let begin = |number: usize| {
-        let story = Story::new(&format!("r-{number}")).unwrap();
-        story
+        let test_run = TestRun::new(&format!("r-{number}")).unwrap();
+        test_run
             .begin(&mut Sqlite::open(&path, Access::Write).unwrap())
             .unwrap();
     };

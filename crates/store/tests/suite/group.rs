@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use engine::Fact;
-use store::conformance::story::{Story, decision, note};
+use store::conformance::test_run::{TestRun, decision, note};
 use store::{Access, Backend, Commit, Group, Key, Sqlite, Transacted};
 
 const RUNS: usize = 64;
@@ -18,22 +18,22 @@ const EVENTS: u64 = 50;
 /// Tells the child where to write.
 const FOLDER: &str = "STORE_GROUP_FOLDER";
 
-fn story(run: usize) -> Story {
-    Story::new(&format!("r-{run}")).unwrap()
+fn test_run(run: usize) -> TestRun {
+    TestRun::new(&format!("r-{run}")).unwrap()
 }
 
 /// Adds events to each run in a thread of its own, and tells of each when it is acknowledged.
 fn write(folder: &Path, events: u64, tell: impl Fn(usize, u64) + Sync) {
     let group = Group::open(folder).unwrap();
     for run in 0..RUNS {
-        story(run).begin(&mut group.clone()).unwrap();
+        test_run(run).begin(&mut group.clone()).unwrap();
     }
     thread::scope(|scope| {
         for run in 0..RUNS {
             let (mut group, tell) = (group.clone(), &tell);
             scope.spawn(move || {
                 for seen in 1..=events {
-                    add(&mut group, &story(run), seen);
+                    add(&mut group, &test_run(run), seen);
                     tell(run, seen + 1);
                 }
             });
@@ -41,11 +41,11 @@ fn write(folder: &Path, events: u64, tell: impl Fn(usize, u64) + Sync) {
     });
 }
 
-fn add(group: &mut Group, story: &Story, seen: u64) {
+fn add(group: &mut Group, test_run: &TestRun, seen: u64) {
     let key = Key::parse(&format!("event {seen}")).unwrap();
     let commit = Commit {
         key: Some(&key),
-        ..story.commit(seen)
+        ..test_run.commit(seen)
     };
     let facts = [note(&format!("event {seen}"))];
     let done = group.transact(&commit, &mut |_| decision(&facts)).unwrap();
@@ -57,7 +57,7 @@ fn entries(folder: &Path) -> Vec<u64> {
     let store = Sqlite::open(folder, Access::Read).unwrap();
     assert_eq!(store.check_pages().unwrap(), Vec::<String>::new());
     let entries = |run: usize| {
-        let id = &story(run).id;
+        let id = &test_run(run).id;
         let verification = store.verify(id).unwrap();
         assert!(verification.intact, "{verification:?}");
         for stored in store.journal(id, 2, 1_000).unwrap() {
@@ -128,7 +128,7 @@ fn what_was_acknowledged_before_a_kill_is_there_and_every_run_is_whole() {
             assert!((told..=told + 1).contains(&found), "{run}: {told}, {found}");
         }
         let mut group = Group::open(&folder).unwrap();
-        let next = group.run(&story(0).id).unwrap().unwrap().version;
-        add(&mut group, &story(0), next);
+        let next = group.run(&test_run(0).id).unwrap().unwrap().version;
+        add(&mut group, &test_run(0), next);
     }
 }

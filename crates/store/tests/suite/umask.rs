@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use store::conformance::story::Story;
+use store::conformance::test_run::TestRun;
 use store::{Access, Sqlite};
 
 /// Tells the child which umask to set, in octal.
@@ -54,7 +54,7 @@ fn a_process_with_an_umask_of_its_own() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("deep/state");
     let mut store = Sqlite::open(&path, Access::Write).unwrap();
-    Story::new("r-1").unwrap().begin(&mut store).unwrap();
+    TestRun::new("r-1").unwrap().begin(&mut store).unwrap();
     assert_eq!(mode(&path), 0o700);
     assert_eq!(mode(&path.join("heads")), 0o700);
     let files = files(&path);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::processes::{self, MARK};
-use crate::{GLANCE, PATIENCE};
+use crate::{PATIENCE, POLL_INTERVAL};
 
 /// A session without a terminal that goes on. It is ended, with its children, when this goes.
 pub struct Running {
@@ -79,7 +79,7 @@ impl Running {
                 "Claude Code goes on:\n{}",
                 seen()
             );
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -138,18 +138,18 @@ impl Machine<'_> {
     }
 
     fn judged(&self, program: Program, path: &Path) -> ProgramState {
-        let judged = version::judge(program, path, &self.variables);
+        let judged = version::check(program, path, &self.variables);
         let path = Untrusted::new(path.display().to_string());
         match judged {
-            Ok(fit) => ProgramState::Found {
+            Ok(usable) => ProgramState::Found {
                 path,
-                version: Some(Untrusted::new(fit.said)),
-                caution: fit.caution.map(Untrusted::new),
+                version: Some(Untrusted::new(usable.said)),
+                caution: usable.caution.map(Untrusted::new),
             },
-            Err(unfit) => ProgramState::Unfit {
+            Err(unusable) => ProgramState::Unfit {
                 path,
-                reason: Untrusted::new(unfit.reason),
-                remedy: Untrusted::new(unfit.remedy),
+                reason: Untrusted::new(unusable.reason),
+                remedy: Untrusted::new(unusable.remedy),
             },
         }
     }

@@ -27,7 +27,7 @@ pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
 
 /// Is every run whole, and is the store not marked as damaged?
 fn is_sound(context: &Context) -> Result<bool, Failure> {
-    let workspace = match Workspace::if_there(context) {
+    let workspace = match Workspace::if_exists(context) {
         Ok(Some(workspace)) => workspace,
         Ok(None) => return Ok(true),
         Err(failure) if failure.kind == FailureKind::Store => return Ok(false),

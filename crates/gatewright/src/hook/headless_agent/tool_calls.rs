@@ -279,7 +279,7 @@ fn id(agent: &HeadlessAgent, record: &Record, call: &HookCall<'_>) -> Option<Wor
 }
 
 fn nameless() -> Failure {
-    Failure::outside("the host did not say which conversation this is")
+    Failure::environment("the host did not say which conversation this is")
 }
 
 fn answer(decided: &Decided) -> Answer {

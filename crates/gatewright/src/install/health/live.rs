@@ -63,6 +63,6 @@ fn tried(doctor: &DoctorContext<'_>, host: &Host) -> Result<bool, String> {
     }
     let ended =
         subprocess::run(&mut command, b"", PATIENCE).map_err(|trouble| trouble.to_string())?;
-    ended.well()?;
+    ended.success()?;
     Ok(enrolment::is_anybody_enrolled(&state))
 }

@@ -97,7 +97,7 @@ fn room(doctor: &DoctorContext<'_>) -> Option<Finding> {
 /// Checks that the store opens and every hash chain is intact.
 pub fn store(doctor: &DoctorContext<'_>) -> Finding {
     let advice = "`gatewright verify` shows details, `gatewright verify --repair` repairs it";
-    let looked = Workspace::if_there(doctor.context).and_then(|workspace| match workspace {
+    let looked = Workspace::if_exists(doctor.context).and_then(|workspace| match workspace {
         None => Ok(None),
         Some(workspace) => is_whole(&workspace).map(Some),
     });

@@ -1,7 +1,7 @@
 //! Checks the pipelines of this project: are they valid and trusted?
 
 use engine::Begins;
-use runtime::definition::{self, Trouble};
+use runtime::definition::{self, DefinitionError};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
 use runtime::group_members;
@@ -43,12 +43,12 @@ fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<
                 .chain(missing(doctor, &additions))
                 .collect();
         }
-        Err(Trouble::Failed(failure)) => {
+        Err(DefinitionError::Failed(failure)) => {
             let Failure { message, hints, .. } = failure;
             let says = format!("{message}: {name} does not guard any session");
             CheckTopic::Pipelines.red(says, hints.join("; "))
         }
-        Err(Trouble::Rejected { problems, .. }) => {
+        Err(DefinitionError::Rejected { problems, .. }) => {
             let first = problems.into_iter().next();
             let first = first.map(|problem| problem.message).unwrap_or_default();
             let says = format!("{name} is not accepted ({first})");
@@ -73,7 +73,10 @@ fn missing(doctor: &DoctorContext<'_>, additions: &Additions) -> Vec<Finding> {
 }
 
 /// Would a session that begins now get this pipeline? Then this is what it adds to the project.
-fn look(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Result<Additions, Trouble> {
+fn look(
+    doctor: &DoctorContext<'_>,
+    pipeline: &InstalledPipeline,
+) -> Result<Additions, DefinitionError> {
     let root = &doctor.project.root;
     let Some(file) = &pipeline.file else {
         let sources = definition::find(pipeline.name.as_str(), root, root)?;
@@ -81,7 +84,7 @@ fn look(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Result<Addi
         return Ok(Additions::of(compiled.pipeline.definition(), &sources));
     };
     let path = root.join(file);
-    let sources = group_members::settled(definition::read(&path, file)?, root)?;
+    let sources = group_members::with_members(definition::read(&path, file)?, root)?;
     let compiled = definition::compile(&sources)?;
     let definition = compiled.pipeline.definition();
     let additions = Additions::of(definition, &sources);

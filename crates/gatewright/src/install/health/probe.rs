@@ -7,7 +7,7 @@ use hosts::DEFAULT_SESSION_HOST;
 use hosts::hook::DEADLINE_SECONDS;
 use hosts::settings::HookCommand;
 use runtime::ids;
-use runtime::subprocess::{self, Ended};
+use runtime::subprocess::{self, FinishedProcess};
 use serde_json::json;
 
 use super::hooks::found;
@@ -93,8 +93,8 @@ fn payload(doctor: &DoctorContext<'_>) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-fn fault(ended: Ended) -> Option<String> {
-    match ended.well() {
+fn fault(ended: FinishedProcess) -> Option<String> {
+    match ended.success() {
         Ok(said) if said.is_empty() => None,
         Ok(_) => Some("it printed something".to_owned()),
         Err(why) => Some(why),

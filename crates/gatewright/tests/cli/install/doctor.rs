@@ -223,10 +223,10 @@ fn what_does_not_hold_is_red() {
 #[test]
 fn the_probe_runs_the_command_line_as_it_stands() {
     let rows: [(&str, &str); 4] = [
-        ("exit 101", "101"),
-        ("kill -9 $$", "signal 9"),
-        ("echo hello", "hook claude PreToolUse"),
-        ("exit 2", "2"),
+        ("exit 101", "it ended with 101"),
+        ("kill -9 $$", "signal 9 ended it"),
+        ("echo hello", "it printed something"),
+        ("exit 2", "it ended with 2"),
     ];
     for (script, expected) in rows {
         let project = project();
@@ -235,7 +235,11 @@ fn the_probe_runs_the_command_line_as_it_stands() {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         change(&project, PROGRAM, &program);
         let (_, lines) = examine(&project);
-        let red = |line: &&String| line.starts_with("red probe") && line.contains(expected);
+        let red = |line: &&String| {
+            line.starts_with("red probe")
+                && line.contains("hook claude PreToolUse")
+                && line.contains(expected)
+        };
         assert!(lines.iter().find(red).is_some(), "{script}\n{lines:#?}");
     }
 }

@@ -135,7 +135,7 @@ impl Seat {
         let project = evidence::Project::find(&self.project.path()).unwrap();
         let looked = evidence::look(
             &needs,
-            &evidence::Looking {
+            &evidence::LookContext {
                 pipeline: &self.pipeline,
                 run: &stored.run,
                 project: &project,

@@ -170,7 +170,7 @@ fn a_worker_whose_hooks_do_not_come_is_ended_at_its_first_tool() {
     let script = format!("{version}\nshift 2; exec '{}' \"$@\"", real.display());
     world.put_program("claude", &script);
     let ran = world.run("pipeline.toml", &MAKE).exits(6);
-    let reason = "claude used a tool, and its hooks never came: it is not guarded";
+    let reason = "claude used a tool before any of its hooks called gatewright: it is not guarded";
     assert!(ran.stderr.contains(reason), "{ran}");
     let results = world.results();
     assert_eq!(results.len(), 1, "{results:?}");

@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::super::blobs::Blobs;
-use super::super::disk::{Change, Disk, beside};
-use super::super::merge::{Looked, Merger, write_all, write_one};
-use super::super::name::Name;
-use super::super::record::{Merging, Progress};
+use super::super::blobs::BlobReader;
+use super::super::disk::{ChangeResult, Disk, temporary_name};
+use super::super::merge::{MergePlan, Merger, write_all, write_one};
+use super::super::name::SafeName;
+use super::super::record::{MergeRecord, MergeState};
 use super::super::trees;
 use super::*;
 
@@ -32,33 +32,33 @@ fn work(root: &Path) {
 const AFTER: &str = "changed = 2\nkind -> changed\nnew/a = a\nnew/b = \\x00b\nswap = a file";
 
 /// What a merge has noted before it writes its first file.
-fn begin(story: &Story, snapshot: &Snapshot) -> Merging {
+fn begin(story: &Story, snapshot: &Snapshot) -> MergeRecord {
     let repository = story.worktrees.repository().unwrap();
     let merger = story.worktrees.merger(&repository);
-    let name = Name::of(&snapshot.name);
-    match merger.look(&name, snapshot).unwrap() {
-        Looked::Ready(merging) => {
+    let name = SafeName::of(&snapshot.name);
+    match merger.plan(&name, snapshot).unwrap() {
+        MergePlan::Ready(merging) => {
             story
                 .worktrees
                 .records
-                .keep_merging(&name, &merging)
+                .write_merge_record(&name, &merging)
                 .unwrap();
             merging
         }
-        Looked::Nothing | Looked::Conflict(_) => panic!("there is something to merge"),
+        MergePlan::Nothing | MergePlan::Conflict(_) => panic!("there is something to merge"),
     }
 }
 
 /// Writes as many files as a merge had written when it was killed. How many are there in all?
-fn write_some(story: &Story, merging: &Merging, count: usize) -> usize {
+fn write_some(story: &Story, merging: &MergeRecord, count: usize) -> usize {
     let repository = story.worktrees.repository().unwrap();
     let scratch = repository
         .scratch(story.worktrees.records.folder())
         .unwrap();
     let all = trees::differences(&scratch, &merging.before, &merging.after).unwrap();
-    let mut disk = Disk::open(&story.project.path(), Blobs::open(&scratch).unwrap()).unwrap();
+    let mut disk = Disk::open(&story.project.path(), BlobReader::open(&scratch).unwrap()).unwrap();
     for one in all.iter().take(count) {
-        assert_eq!(write_one(&mut disk, one).unwrap(), Change::Done);
+        assert_eq!(write_one(&mut disk, one).unwrap(), ChangeResult::Done);
     }
     all.len()
 }
@@ -72,10 +72,12 @@ fn a_merge_killed_after_any_write_is_completed_and_done_once() {
         let snapshot = story.step("one", work);
         let merging = begin(&story, &snapshot);
         writes = write_some(&story, &merging, count);
-        // What was half written beside its place when the kill came.
+        // The temporary file that was half written when the kill came.
         for (folder, path) in [("", "changed"), ("new/", "new/a")] {
-            let beside = String::from_utf8(beside(path.as_bytes())).unwrap();
-            story.project.write(format!("{folder}{beside}"), "half");
+            let temporary_name = String::from_utf8(temporary_name(path.as_bytes())).unwrap();
+            story
+                .project
+                .write(format!("{folder}{temporary_name}"), "half");
         }
         let merged = story.merge(&snapshot);
         assert!(
@@ -121,8 +123,8 @@ fn a_file_that_somebody_changed_after_the_look_is_not_written_over() {
         assert_eq!(story.merge(&snapshot), conflict(&["changed"]));
         let expected = "changed = by a person meanwhile\ndeleted/one = 1\nkind = 1\nswap/inner = 1";
         assert_eq!(story.tree(), expected, "killed after {count} writes");
-        let name = Name::of("one");
-        assert_eq!(story.worktrees.records.merging(&name).unwrap(), None);
+        let name = SafeName::of("one");
+        assert_eq!(story.worktrees.records.merge_record(&name).unwrap(), None);
         count += 1;
     }
 }
@@ -136,7 +138,7 @@ fn nothing_is_written_when_a_change_shows_before_the_first_write() {
     let folder = story.worktrees.records.folder();
     let scratch = repository.scratch(folder).unwrap();
     let all = trees::differences(&scratch, &merging.before, &merging.after).unwrap();
-    let mut disk = Disk::open(&story.project.path(), Blobs::open(&scratch).unwrap()).unwrap();
+    let mut disk = Disk::open(&story.project.path(), BlobReader::open(&scratch).unwrap()).unwrap();
     story.project.write("new/b", "of a person");
     let before = story.tree();
     assert_eq!(write_all(&mut disk, &all).unwrap(), ["new/b"]);
@@ -151,15 +153,15 @@ fn taking_back_can_be_killed_too() {
         let merging = begin(&story, &snapshot);
         let before = story.tree();
         write_some(&story, &merging, count);
-        let undoing = Merging {
-            progress: Progress::Undoing,
+        let undoing = MergeRecord {
+            progress: MergeState::Undoing,
             ..merging
         };
-        let name = Name::of("one");
+        let name = SafeName::of("one");
         story
             .worktrees
             .records
-            .keep_merging(&name, &undoing)
+            .write_merge_record(&name, &undoing)
             .unwrap();
         let repository = story.worktrees.repository().unwrap();
         let merger: Merger<'_> = story.worktrees.merger(&repository);

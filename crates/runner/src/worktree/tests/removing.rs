@@ -12,7 +12,7 @@ fn what_is_not_merged_is_not_discarded() {
     let refused = story.worktrees.discard(&worktree).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what one left has not been merged; merge it, or archive it"
+        "the work of one is not merged; merge it, or archive it"
     );
     let snapshot = story.worktrees.finish(&worktree).unwrap();
     story.merge(&snapshot);

@@ -103,7 +103,7 @@ fn what_is_written_is_read_back_in_both_formats() {
     entries().iter().for_each(check_round_trip);
     check_round_trip(&full_run());
     check_round_trip(&definitions::definition());
-    check_round_trip(&crate::conformance::story::definition().unwrap());
+    check_round_trip(&crate::conformance::test_run::definition().unwrap());
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn what_is_not_known_is_said() {
         (r#"{"kind":"noted"}"#, "`fact`: `message` is missing"),
         (
             r#"{"kind":"noted","message":7}"#,
-            "`fact.message`: a text was expected",
+            "`fact.message`: expected a text",
         ),
         (
             r#"{"kind":"attached","session":""}"#,
@@ -158,11 +158,11 @@ fn what_is_not_known_is_said() {
         ),
         (
             r#"{"kind":"held","holds":4294967296}"#,
-            "`fact.holds`: a number (u32) was expected",
+            "`fact.holds`: expected a number (u32)",
         ),
         (r#"{"kind":"held","holds":-1}"#, "`fact.holds`"),
         (r#"{"message":"no kind"}"#, "`kind` is missing"),
-        (r#"[]"#, "an object was expected, a list is there"),
+        (r#"[]"#, "expected an object, found a list"),
     ] {
         check_unreadable(&line(fact), said);
     }

@@ -52,18 +52,18 @@ fn count_steps(store: &mut Sqlite) -> Arc<AtomicU64> {
 }
 
 /// The steps of: find the run, read its definition, look for a key, advance.
-fn steps_of_an_advance(place: &Place, story: &Story, key: &str) -> (u64, u64) {
+fn steps_of_an_advance(place: &Place, test_run: &TestRun, key: &str) -> (u64, u64) {
     let mut store = place.open();
     let steps = count_steps(&mut store);
-    let stored = store.run(&story.id).unwrap().unwrap();
+    let stored = store.run(&test_run.id).unwrap().unwrap();
     store.compiled(stored.run.definition).unwrap().unwrap();
     let read = steps.swap(0, Ordering::Relaxed);
     let key = Key::parse(key).unwrap();
     let commit = crate::Commit {
         key: Some(&key),
-        ..story.commit(stored.version)
+        ..test_run.commit(stored.version)
     };
-    let decision = crate::conformance::story::decision(&[note("one more")]);
+    let decision = crate::conformance::test_run::decision(&[note("one more")]);
     let done = store.transact(&commit, &mut |_| decision.clone()).unwrap();
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
     (read, steps.load(Ordering::Relaxed))
@@ -71,8 +71,8 @@ fn steps_of_an_advance(place: &Place, story: &Story, key: &str) -> (u64, u64) {
 
 #[test]
 fn twenty_thousand_entries_cost_no_more_than_twenty() {
-    let (place, story) = Place::with_run(20);
-    let short = steps_of_an_advance(&place, &story, "key 1");
+    let (place, test_run) = Place::with_run(20);
+    let short = steps_of_an_advance(&place, &test_run, "key 1");
     assert!(
         short.0 > 10 && short.1 > 10,
         "the steps were not counted: {short:?}"
@@ -81,12 +81,12 @@ fn twenty_thousand_entries_cost_no_more_than_twenty() {
         .map(|number| note(&format!("note {number}")))
         .collect();
     for _ in 0..20 {
-        let seen = place.run(&story).version;
-        story.add(&mut place.open(), seen, &notes).unwrap();
+        let seen = place.run(&test_run).version;
+        test_run.add(&mut place.open(), seen, &notes).unwrap();
     }
-    assert_eq!(place.run(&story).version, 20_021);
-    assert_eq!(steps_of_an_advance(&place, &story, "key 2"), short);
-    let verification = place.open().verify(&story.id).unwrap();
+    assert_eq!(place.run(&test_run).version, 20_021);
+    assert_eq!(steps_of_an_advance(&place, &test_run, "key 2"), short);
+    let verification = place.open().verify(&test_run.id).unwrap();
     assert!(verification.intact, "{verification:?}");
     assert_eq!(
         (verification.entries, verification.anchored),
@@ -96,10 +96,10 @@ fn twenty_thousand_entries_cost_no_more_than_twenty() {
 
 #[test]
 fn many_other_runs_cost_nothing() {
-    let (place, story) = Place::with_run(20);
-    let alone = steps_of_an_advance(&place, &story, "key 1");
+    let (place, test_run) = Place::with_run(20);
+    let alone = steps_of_an_advance(&place, &test_run, "key 1");
     for number in 2..60 {
         place.begin(&format!("r-{number}"), 2);
     }
-    assert_eq!(steps_of_an_advance(&place, &story, "key 2"), alone);
+    assert_eq!(steps_of_an_advance(&place, &test_run, "key 2"), alone);
 }

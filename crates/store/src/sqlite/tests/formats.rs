@@ -40,26 +40,26 @@ fn a_writer_is_set_to_be_durable() {
 
 #[test]
 fn opening_a_store_that_is_up_to_date_changes_nothing() {
-    let (place, story) = Place::with_run(3);
+    let (place, test_run) = Place::with_run(3);
     let files = ["store.db", "store.db-wal", "heads/r-1"];
     let before = files.map(|name| place.bytes(name));
     for access in [Access::Write, Access::Read] {
         let store = Sqlite::open(&place.path, access).unwrap();
-        assert_eq!(store.run(&story.id).unwrap().unwrap().version, 3);
+        assert_eq!(store.run(&test_run.id).unwrap().unwrap().version, 3);
     }
     assert_eq!(files.map(|name| place.bytes(name)), before);
 }
 
 #[test]
 fn a_reader_writes_nothing() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let mut reader = Sqlite::open(&place.path, Access::Read).unwrap();
-    let refused = story.add(&mut reader, 1, &[note("no")]);
+    let refused = test_run.add(&mut reader, 1, &[note("no")]);
     assert!(
         matches!(refused, Err(Error::OpenedForReading)),
         "{refused:?}"
     );
-    assert_eq!(place.run(&story).version, 1);
+    assert_eq!(place.run(&test_run).version, 1);
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn an_older_store_is_taken_along() {
         "CREATE TABLE later (number INTEGER) STRICT;",
     ];
     for access in [Access::Write, Access::Read] {
-        let (place, story) = Place::with_run(2);
+        let (place, test_run) = Place::with_run(2);
         let store = Sqlite::open_with(&place.path, access, &later).unwrap();
         assert_eq!(pragma(&store, "user_version"), "2");
         assert_eq!(pragma(&store, "table_info(later)"), "0");
-        assert_eq!(store.run(&story.id).unwrap().unwrap().version, 2);
+        assert_eq!(store.run(&test_run.id).unwrap().unwrap().version, 2);
     }
 }
 
@@ -117,7 +117,7 @@ fn a_step_that_fails_leaves_the_older_store() {
         schema::MIGRATIONS[0],
         "CREATE TABLE later (number INTEGER); nonsense;",
     ];
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let failed = Sqlite::open_with(&place.path, Access::Write, &failing)
         .err()
         .unwrap();
@@ -125,7 +125,7 @@ fn a_step_that_fails_leaves_the_older_store() {
     let store = place.open();
     assert_eq!(pragma(&store, "user_version"), "1");
     assert!(store.connection.prepare("SELECT * FROM later").is_err());
-    story
+    test_run
         .add(&mut place.open(), 1, &[note("still alive")])
         .unwrap();
 }
@@ -172,41 +172,43 @@ fn journals_are_not_changed_by_accident() {
 
 #[test]
 fn a_log_that_has_grown_long_is_shortened_when_the_store_is_closed() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let small = place.bytes("store.db").len();
-    story
+    test_run
         .add(&mut place.open(), 1, &[note("a short log stays as it is")])
         .unwrap();
     assert_eq!(place.bytes("store.db").len(), small);
 
     let long = "x".repeat(4_096 * usize::try_from(LONG_LOG).unwrap());
     let mut store = place.open();
-    story.add(&mut store, 2, &[note(&long)]).unwrap();
+    test_run.add(&mut store, 2, &[note(&long)]).unwrap();
     assert_eq!(place.bytes("store.db").len(), small, "not before the reply");
     drop(store);
     assert!(place.bytes("store.db").len() > long.len());
-    assert_eq!(place.run(&story).version, 3);
+    assert_eq!(place.run(&test_run).version, 3);
 
     assert_eq!(place.bytes("store.db-wal").len(), 0);
-    story.add(&mut place.open(), 3, &[note("after")]).unwrap();
+    test_run
+        .add(&mut place.open(), 3, &[note("after")])
+        .unwrap();
     assert!(place.bytes("store.db-wal").len() < 100_000);
 }
 
 #[test]
 fn a_process_that_stays_shortens_a_very_long_log_itself() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let small = place.bytes("store.db").len();
     let long = "x".repeat(4 << 20);
     let mut store = place.open();
-    story.add(&mut store, 1, &[note(&long)]).unwrap();
+    test_run.add(&mut store, 1, &[note(&long)]).unwrap();
     assert!(place.bytes("store.db").len() > small);
     assert_eq!(place.bytes("store.db-wal").len(), 0);
-    story.add(&mut store, 2, &[note("and goes on")]).unwrap();
+    test_run.add(&mut store, 2, &[note("and goes on")]).unwrap();
 }
 
 #[test]
 fn a_full_disk_is_told_and_nothing_is_half_written() {
-    let (place, story) = Place::with_run(2);
+    let (place, test_run) = Place::with_run(2);
     let mut store = place.open();
     let pages: i64 = store
         .connection
@@ -217,57 +219,57 @@ fn a_full_disk_is_told_and_nothing_is_half_written() {
         .pragma_update(None, "max_page_count", pages)
         .unwrap();
     let long = "x".repeat(100_000);
-    let full = story.add(&mut store, 2, &[note("short"), note(&long)]);
+    let full = test_run.add(&mut store, 2, &[note("short"), note(&long)]);
     assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
-    assert_eq!(place.run(&story).version, 2);
+    assert_eq!(place.run(&test_run).version, 2);
     assert_eq!(place.marker(), "");
     // Room comes back, and the same handle goes on.
     store
         .connection
         .pragma_update(None, "max_page_count", pages + 1_000)
         .unwrap();
-    let done = story.add(&mut store, 2, &[note(&long)]).unwrap();
+    let done = test_run.add(&mut store, 2, &[note(&long)]).unwrap();
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
-    assert!(place.open().verify(&story.id).unwrap().intact);
+    assert!(place.open().verify(&test_run.id).unwrap().intact);
 }
 
 #[test]
 fn whoever_waits_too_long_is_told() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let queue = fs::File::open(place.file("queue.lock")).unwrap();
     queue.lock().unwrap();
     let mut store = place.open();
     store.set_writer_timeout(Duration::from_millis(20));
-    let busy = story.add(&mut store, 1, &[note("impatient")]);
+    let busy = test_run.add(&mut store, 1, &[note("impatient")]);
     assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
     assert_eq!(
-        store.run(&story.id).unwrap().unwrap().version,
+        store.run(&test_run.id).unwrap().unwrap().version,
         1,
         "reads wait for nobody"
     );
     queue.unlock().unwrap();
     store.set_writer_timeout(Duration::from_secs(20));
-    let done = story.add(&mut store, 1, &[note("patient")]).unwrap();
+    let done = test_run.add(&mut store, 1, &[note("patient")]).unwrap();
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
 }
 
 #[test]
 fn a_decision_that_panics_leaves_the_store_as_it_was() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let mut store = place.open();
     let thrown = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        store.transact(&story.commit(1), &mut |_| panic!("a rule was wrong"))
+        store.transact(&test_run.commit(1), &mut |_| panic!("a rule was wrong"))
     }));
     assert!(thrown.is_err());
     assert!(store.connection.is_autocommit());
-    let done = story.add(&mut store, 1, &[note("goes on")]).unwrap();
+    let done = test_run.add(&mut store, 1, &[note("goes on")]).unwrap();
     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
 }
 
 #[test]
 fn a_state_of_another_format_is_folded_from_the_journal() {
-    let (place, story) = Place::with_run(5);
-    let before = place.run(&story);
+    let (place, test_run) = Place::with_run(5);
+    let before = place.run(&test_run);
     let older = crate::record::no_cache();
     place
         .open()
@@ -279,10 +281,10 @@ fn a_state_of_another_format_is_folded_from_the_journal() {
         .connection
         .execute("UPDATE definitions SET compiled = ?1", [&older])
         .unwrap();
-    assert_eq!(place.run(&story), before);
+    assert_eq!(place.run(&test_run), before);
     assert_eq!(place.open().compiled(before.run.definition).unwrap(), None);
-    assert!(place.open().verify(&story.id).unwrap().intact);
-    story
+    assert!(place.open().verify(&test_run.id).unwrap().intact);
+    test_run
         .add(&mut place.open(), 5, &[note("and it is stored again")])
         .unwrap();
     let state: Vec<u8> = place
@@ -296,25 +298,25 @@ fn a_state_of_another_format_is_folded_from_the_journal() {
 
 #[test]
 fn a_backup_is_a_store_of_its_own() {
-    let (place, story) = Place::with_run(3);
+    let (place, test_run) = Place::with_run(3);
     let copy = Place::new();
     fs::create_dir_all(&copy.path).unwrap();
     place.open().backup(&copy.file("store.db")).unwrap();
-    assert_eq!(copy.run(&story), place.run(&story));
+    assert_eq!(copy.run(&test_run), place.run(&test_run));
     let again = place.open().backup(&copy.file("store.db")).unwrap_err();
     assert!(matches!(again, Error::Io { .. }), "{again}");
 }
 
 #[test]
 fn collecting_takes_the_head_file_and_gives_room_back() {
-    let (place, story) = Place::with_run(1);
+    let (place, test_run) = Place::with_run(1);
     let long = "x".repeat(1 << 20);
-    story.add(&mut place.open(), 1, &[note(&long)]).unwrap();
-    story
+    test_run.add(&mut place.open(), 1, &[note(&long)]).unwrap();
+    test_run
         .add(
             &mut place.open(),
             2,
-            &[crate::conformance::story::cancelled()],
+            &[crate::conformance::test_run::cancelled()],
         )
         .unwrap();
     let collected = place
@@ -328,7 +330,7 @@ fn collecting_takes_the_head_file_and_gives_room_back() {
     assert!(!place.file("heads/r-1").exists());
     assert!(place.bytes("store.db").len() < long.len());
     assert_eq!(place.bytes("store.db-wal").len(), 0);
-    let unknown = place.open().verify(&story.id).unwrap_err();
+    let unknown = place.open().verify(&test_run.id).unwrap_err();
     assert!(matches!(unknown, Error::UnknownRun { .. }), "{unknown}");
     assert_eq!(place.open().recorded().unwrap(), []);
 }

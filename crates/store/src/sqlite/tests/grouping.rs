@@ -9,18 +9,18 @@ use super::super::Group;
 use super::super::folder::Folder;
 use super::super::writer_lock::WriterLock;
 use super::*;
-use crate::conformance::story::decision;
+use crate::conformance::test_run::decision;
 use crate::{Commit, Error, Fence, Transacted};
 
 /// How many come while the first one waits for its turn.
 const FOLLOWERS: usize = 7;
 
 /// The runs of `FOLLOWERS` and of one more, which comes first.
-fn stories(group: &Group) -> Vec<Story> {
+fn stories(group: &Group) -> Vec<TestRun> {
     let begun = |number| {
-        let story = Story::new(&format!("r-{number}")).unwrap();
-        story.begin(&mut group.clone()).unwrap();
-        story
+        let test_run = TestRun::new(&format!("r-{number}")).unwrap();
+        test_run.begin(&mut group.clone()).unwrap();
+        test_run
     };
     (0..=FOLLOWERS).map(begun).collect()
 }
@@ -39,7 +39,7 @@ fn count_commits(group: &Group) -> Arc<AtomicUsize> {
 }
 
 /// Most are written without a lease.
-fn without_lease(_: &Story) -> Option<Fence> {
+fn without_lease(_: &TestRun) -> Option<Fence> {
     None
 }
 
@@ -47,18 +47,18 @@ fn without_lease(_: &Story) -> Option<Fence> {
 fn write_to_all(
     place: &Place,
     group: &Group,
-    stories: &[Story],
-    fence: fn(&Story) -> Option<Fence>,
+    stories: &[TestRun],
+    fence: fn(&TestRun) -> Option<Fence>,
     meanwhile: impl FnOnce(WriterLock),
 ) -> Vec<Result<Transacted, Error>> {
     let turn = WriterLock::try_now(&Folder::find(&place.path).unwrap()).unwrap();
     thread::scope(|scope| {
-        let write = |story| {
+        let write = |test_run| {
             let mut group = group.clone();
             scope.spawn(move || {
                 let commit = Commit {
-                    fence: fence(story),
-                    ..Story::commit(story, 1)
+                    fence: fence(test_run),
+                    ..TestRun::commit(test_run, 1)
                 };
                 group.transact(&commit, &mut |_| decision(&[note("together")]))
             })
@@ -86,8 +86,8 @@ fn what_comes_during_a_transaction_shares_the_next_one() {
     let answers = write_to_all(&place, &group, &stories, without_lease, drop);
     assert!(answers.iter().all(is_done), "{answers:?}");
     assert_eq!(commits.load(Ordering::Relaxed), 2);
-    for story in &stories {
-        let verification = place.open().verify(&story.id).unwrap();
+    for test_run in &stories {
+        let verification = place.open().verify(&test_run.id).unwrap();
         assert!(verification.intact, "{verification:?}");
         assert_eq!((verification.entries, verification.anchored), (2, 2));
     }
@@ -99,7 +99,7 @@ fn a_refusal_costs_the_others_no_transaction_of_their_own() {
     let group = Group::open(&place.path).unwrap();
     let stories = stories(&group);
     let commits = count_commits(&group);
-    let stale = |story: &Story| (story.id.as_str() == "r-3").then_some(Fence(7));
+    let stale = |test_run: &TestRun| (test_run.id.as_str() == "r-3").then_some(Fence(7));
     let answers = write_to_all(&place, &group, &stories, stale, drop);
     for (number, answer) in answers.iter().enumerate() {
         match number {
@@ -125,7 +125,7 @@ fn a_run_that_cannot_be_written_leaves_the_others_alone() {
             _ => assert!(is_done(answer), "{number}: {answer:?}"),
         }
     }
-    let versions = stories.iter().map(|story| place.run(story).version);
+    let versions = stories.iter().map(|test_run| place.run(test_run).version);
     assert_eq!(versions.collect::<Vec<_>>(), [2, 2, 2, 1, 2, 2, 2, 2]);
 }
 
@@ -169,16 +169,18 @@ fn damage_stops_all_of_them() {
 fn another_process_that_was_first_is_noticed() {
     let place = Place::new();
     let group = Group::open(&place.path).unwrap();
-    let story = &stories(&group)[0];
+    let test_run = &stories(&group)[0];
     let mut driver = group.clone();
     // It remembers the run as it is now.
-    driver.run(&story.id).unwrap();
-    story.add(&mut place.open(), 1, &[note("a hook")]).unwrap();
-    let late = story.add(&mut driver, 1, &[note("late")]).unwrap();
+    driver.run(&test_run.id).unwrap();
+    test_run
+        .add(&mut place.open(), 1, &[note("a hook")])
+        .unwrap();
+    let late = test_run.add(&mut driver, 1, &[note("late")]).unwrap();
     assert_eq!(late, Transacted::Moved { version: 2 });
-    let next = story.add(&mut driver, 2, &[note("in time")]);
+    let next = test_run.add(&mut driver, 2, &[note("in time")]);
     assert!(is_done(&next), "{next:?}");
-    assert!(place.open().verify(&story.id).unwrap().intact);
+    assert!(place.open().verify(&test_run.id).unwrap().intact);
 }
 
 #[test]
@@ -195,8 +197,8 @@ fn a_decision_that_panics_harms_nobody() {
         scope.spawn(decide).join().is_err()
     });
     assert!(fallen);
-    for story in &stories {
-        let done = story.add(&mut group.clone(), 1, &[note("on")]);
+    for test_run in &stories {
+        let done = test_run.add(&mut group.clone(), 1, &[note("on")]);
         assert!(is_done(&done), "{done:?}");
     }
 }
@@ -206,13 +208,13 @@ fn a_decision_that_panics_harms_nobody() {
 fn the_log_is_used_again_and_does_not_grow() {
     let place = Place::new();
     let group = Group::open(&place.path).unwrap();
-    let story = &stories(&group)[0];
+    let test_run = &stories(&group)[0];
     let (mut driver, long) = (group.clone(), "x".repeat(20_000));
     let mut lengths = Vec::new();
     for seen in 1..=400 {
         let fact = note(&format!("{seen} {long}"));
         driver
-            .transact(&story.commit(seen), &mut |_| {
+            .transact(&test_run.commit(seen), &mut |_| {
                 decision(std::slice::from_ref(&fact))
             })
             .unwrap();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::{Access, Sqlite};
-use crate::conformance::story::{Story, note};
+use crate::conformance::test_run::{TestRun, note};
 use crate::{Backend, StoredRun};
 
 /// A state folder that goes away with its test.
@@ -29,17 +29,17 @@ impl Place {
     }
 
     /// With a run `r-1` of this many entries.
-    pub fn with_run(entries: u64) -> (Self, Story) {
+    pub fn with_run(entries: u64) -> (Self, TestRun) {
         let place = Self::new();
-        let story = place.begin("r-1", entries);
-        (place, story)
+        let test_run = place.begin("r-1", entries);
+        (place, test_run)
     }
 
-    pub fn begin(&self, id: &str, entries: u64) -> Story {
-        let story = Story::new(id).unwrap();
-        story.begin(&mut self.open()).unwrap();
+    pub fn begin(&self, id: &str, entries: u64) -> TestRun {
+        let test_run = TestRun::new(id).unwrap();
+        test_run.begin(&mut self.open()).unwrap();
         for seen in 1..entries {
-            story
+            test_run
                 .add(
                     &mut self.open(),
                     seen,
@@ -47,15 +47,15 @@ impl Place {
                 )
                 .unwrap();
         }
-        story
+        test_run
     }
 
     pub fn open(&self) -> Sqlite {
         Sqlite::open(&self.path, Access::Write).unwrap()
     }
 
-    pub fn run(&self, story: &Story) -> StoredRun {
-        self.open().run(&story.id).unwrap().unwrap()
+    pub fn run(&self, test_run: &TestRun) -> StoredRun {
+        self.open().run(&test_run.id).unwrap().unwrap()
     }
 
     pub fn bytes(&self, name: &str) -> Vec<u8> {

@@ -56,18 +56,18 @@ fn something_else_in_place_of_the_database_is_left_alone() {
 
 #[test]
 fn a_damaged_store_is_read_only_and_goes_on_reading() {
-    let (place, story) = Place::with_run(3);
+    let (place, test_run) = Place::with_run(3);
     let other = place.begin("r-2", 3);
     let mut early = place.open();
     place
         .raw()
         .execute_batch("UPDATE runs SET state = substr(state, 1, 40) WHERE id = 'r-1'")
         .unwrap();
-    damaged(place.open().run(&story.id));
+    damaged(place.open().run(&test_run.id));
     // Handles that were opened before and after, and every kind of write.
     damaged(other.add(&mut early, 3, &[note("no")]));
     damaged(other.add(&mut place.open(), 3, &[note("no")]));
-    damaged(Story::new("r-3").unwrap().begin(&mut place.open()));
+    damaged(TestRun::new("r-3").unwrap().begin(&mut place.open()));
     damaged(place.open().put_content(b"no", Time(1)));
     damaged(
         place
@@ -75,7 +75,7 @@ fn a_damaged_store_is_read_only_and_goes_on_reading() {
             .claim(&other.id, &Claim::Release { fence: Fence(1) }),
     );
     assert_eq!(place.run(&other).version, 3);
-    assert_eq!(place.open().journal(&story.id, 1, 9).unwrap().len(), 3);
+    assert_eq!(place.open().journal(&test_run.id, 1, 9).unwrap().len(), 3);
     assert_eq!(place.open().runs(None).unwrap().len(), 2);
     assert_eq!(early.run(&other.id).unwrap().unwrap().version, 3);
 }
@@ -89,9 +89,9 @@ fn what_is_met_on_the_way_is_told() {
         "UPDATE entries SET hash = zeroblob(32) WHERE number = 3",
         "UPDATE runs SET worktree = '/elsewhere'",
     ] {
-        let (place, story) = Place::with_run(3);
+        let (place, test_run) = Place::with_run(3);
         place.raw().execute_batch(change).unwrap();
-        damaged(story.add(&mut place.open(), 3, &[note("on sand")]));
+        damaged(test_run.add(&mut place.open(), 3, &[note("on sand")]));
         assert_ne!(place.marker(), "", "{change}");
     }
     for change in [
@@ -100,52 +100,52 @@ fn what_is_met_on_the_way_is_told() {
         "DELETE FROM entries WHERE number = 2",
         "DROP TABLE entries",
     ] {
-        let (place, story) = Place::with_run(3);
+        let (place, test_run) = Place::with_run(3);
         place.raw().execute_batch(change).unwrap();
-        damaged(place.open().journal(&story.id, 1, 9));
+        damaged(place.open().journal(&test_run.id, 1, 9));
     }
 }
 
 #[test]
 fn a_journal_that_is_shorter_than_its_head_file_is_not_continued() {
-    let (place, story) = Place::with_run(3);
+    let (place, test_run) = Place::with_run(3);
     let (database, log) = (place.bytes("store.db"), place.bytes("store.db-wal"));
-    story
+    test_run
         .add(&mut place.open(), 3, &[note("acknowledged")])
         .unwrap();
     // An older copy of the database alone is put back.
     fs::write(place.file("store.db"), database).unwrap();
     fs::write(place.file("store.db-wal"), log).unwrap();
     fs::remove_file(place.file("store.db-shm")).unwrap();
-    assert_eq!(place.run(&story).version, 3);
-    let said = damaged(story.add(&mut place.open(), 3, &[note("instead")]));
+    assert_eq!(place.run(&test_run).version, 3);
+    let said = damaged(test_run.add(&mut place.open(), 3, &[note("instead")]));
     assert!(said.contains("head file"), "{said}");
 }
 
 #[test]
 fn a_head_file_that_cannot_be_read_stops_the_run() {
-    let (place, story) = Place::with_run(3);
+    let (place, test_run) = Place::with_run(3);
     fs::write(place.file("heads/r-1"), "nonsense ".repeat(20)).unwrap();
-    let said = damaged(story.add(&mut place.open(), 3, &[note("on sand")]));
+    let said = damaged(test_run.add(&mut place.open(), 3, &[note("on sand")]));
     assert!(said.contains("head file"), "{said}");
     assert_eq!(salvage(&place.path, Time(99)).unwrap().losses, []);
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
 }
 
-fn check_usable(place: &Place, story: &Story) {
-    let verification = place.open().verify(&story.id).unwrap();
+fn check_usable(place: &Place, test_run: &TestRun) {
+    let verification = place.open().verify(&test_run.id).unwrap();
     assert!(verification.intact, "{verification:?}");
     assert_eq!(verification.anchored, verification.entries);
     assert_eq!(place.marker(), "");
-    story
+    test_run
         .add(&mut place.open(), verification.entries, &[note("goes on")])
         .unwrap();
     assert!(place.open().check_pages().unwrap().is_empty());
 }
 
 /// A whole run with a lease and a content, beside one whose sixth entry was altered.
-fn damaged_beside_whole() -> (Place, Story, Story) {
-    let (place, story) = Place::with_run(8);
+fn damaged_beside_whole() -> (Place, TestRun, TestRun) {
+    let (place, test_run) = Place::with_run(8);
     let whole = place.begin("r-2", 4);
     let acquire = Claim::Acquire {
         holder: "one",
@@ -165,13 +165,13 @@ fn damaged_beside_whole() -> (Place, Story, Story) {
     whole.add(&mut place.open(), 4, &[fact]).unwrap();
     let alter = "UPDATE entries SET entry = '{}' WHERE run = 1 AND number = 6";
     place.raw().execute_batch(alter).unwrap();
-    damaged(place.open().journal(&story.id, 1, 99));
-    (place, story, whole)
+    damaged(place.open().journal(&test_run.id, 1, 99));
+    (place, test_run, whole)
 }
 
 #[test]
 fn what_is_intact_is_saved() {
-    let (place, story, whole) = damaged_beside_whole();
+    let (place, test_run, whole) = damaged_beside_whole();
     let before = place.run(&whole);
     let salvaged = salvage(&place.path, Time(99)).unwrap();
     assert_eq!((salvaged.runs, salvaged.lost_contents), (2, 0));
@@ -189,21 +189,21 @@ fn what_is_intact_is_saved() {
             .unwrap()
             .is_some()
     );
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
     check_usable(&place, &whole);
     place.begin("r-3", 2);
 }
 
 #[test]
 fn what_is_lost_is_said_and_stands_in_the_journal() {
-    let (place, story, _) = damaged_beside_whole();
+    let (place, test_run, _) = damaged_beside_whole();
     let salvaged = salvage(&place.path, Time(99)).unwrap();
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
     };
     assert_eq!((loss.run.as_str(), loss.kept, loss.lost), ("r-1", 5, 3));
     assert_eq!(loss.why, "entry 6 was altered");
-    let last = place.open().journal(&story.id, 6, 9).unwrap();
+    let last = place.open().journal(&test_run.id, 6, 9).unwrap();
     let [last] = last.as_slice() else {
         panic!("{last:?}")
     };
@@ -224,7 +224,7 @@ fn the_damaged_files_are_kept_aside() {
 
 #[test]
 fn what_follows_a_forged_entry_is_not_saved() {
-    let (place, story) = Place::with_run(8);
+    let (place, test_run) = Place::with_run(8);
     rewrite(&place, 4..=4);
     let salvaged = salvage(&place.path, Time(99)).unwrap();
     let [loss] = salvaged.losses.as_slice() else {
@@ -232,13 +232,13 @@ fn what_follows_a_forged_entry_is_not_saved() {
     };
     assert_eq!((loss.kept, loss.lost), (4, 4));
     assert_eq!(loss.why, "entry 5 was altered");
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
 }
 
 #[test]
 fn a_damaged_state_or_cache_costs_nothing() {
-    let (place, story) = Place::with_run(4);
-    let before = place.run(&story);
+    let (place, test_run) = Place::with_run(4);
+    let before = place.run(&test_run);
     place
         .raw()
         .execute_batch(
@@ -246,17 +246,17 @@ fn a_damaged_state_or_cache_costs_nothing() {
              UPDATE definitions SET compiled = substr(compiled, 1, 40);",
         )
         .unwrap();
-    damaged(place.open().run(&story.id));
+    damaged(place.open().run(&test_run.id));
     let salvaged = salvage(&place.path, Time(99)).unwrap();
     assert_eq!((salvaged.runs, salvaged.losses), (1, Vec::new()));
-    assert_eq!(place.run(&story), before);
+    assert_eq!(place.run(&test_run), before);
     assert_eq!(place.open().compiled(before.run.definition).unwrap(), None);
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
 }
 
 #[test]
 fn a_store_of_which_nothing_is_left_says_what_there_was() {
-    let (place, story) = Place::with_run(4);
+    let (place, test_run) = Place::with_run(4);
     fs::write(place.file("store.db"), "not a database at all").unwrap();
     damaged(Sqlite::open(&place.path, Access::Write));
     let salvaged = salvage(&place.path, Time(99)).unwrap();
@@ -265,14 +265,14 @@ fn a_store_of_which_nothing_is_left_says_what_there_was() {
         panic!("{salvaged:?}")
     };
     assert_eq!((loss.run.as_str(), loss.kept, loss.lost), ("r-1", 0, 4));
-    assert_eq!(place.open().run(&story.id).unwrap(), None);
-    let story = place.begin("r-1", 2);
-    check_usable(&place, &story);
+    assert_eq!(place.open().run(&test_run.id).unwrap(), None);
+    let test_run = place.begin("r-1", 2);
+    check_usable(&place, &test_run);
 }
 
 #[test]
 fn a_salvage_that_was_interrupted_is_finished() {
-    let (place, story) = Place::with_run(8);
+    let (place, test_run) = Place::with_run(8);
     place
         .raw()
         .execute_batch("DELETE FROM entries WHERE number > 6")
@@ -292,7 +292,7 @@ fn a_salvage_that_was_interrupted_is_finished() {
         (6, 2),
         "the last decision may be a half one; the note of the loss is the sixth"
     );
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
 }
 
 /// Flips one byte of the database and returns whether anything then read is wrong.
@@ -317,18 +317,18 @@ fn check_flipped(original: &[u8], place: &Place, expected: &StoredRun, at: usize
         let folded = engine::replay(journal.iter().map(|it| &it.entry)).unwrap();
         assert_eq!(folded, expected.run, "byte {at}");
     }
-    let story = Story::new("r-1").unwrap();
+    let test_run = TestRun::new("r-1").unwrap();
     if let Ok(Some(compiled)) = store.compiled(expected.run.definition) {
-        assert_eq!(compiled, story.definition, "byte {at}");
+        assert_eq!(compiled, test_run.definition, "byte {at}");
     }
-    let _ = story.add(&mut store, expected.version, &[note("after the flip")]);
+    let _ = test_run.add(&mut store, expected.version, &[note("after the flip")]);
     let _ = store.verify(&expected.run.id);
 }
 
 #[test]
 fn no_flipped_byte_is_taken_for_the_truth() {
-    let (place, story) = Place::with_run(6);
-    let expected = place.run(&story);
+    let (place, test_run) = Place::with_run(6);
+    let expected = place.run(&test_run);
     let raw = place.raw();
     raw.execute_batch(
         super::super::schema::MIGRATIONS[0]
@@ -353,7 +353,7 @@ fn no_flipped_byte_is_taken_for_the_truth() {
 
 #[test]
 fn a_database_cut_anywhere_is_salvaged_without_a_panic() {
-    let (place, story) = Place::with_run(6);
+    let (place, test_run) = Place::with_run(6);
     place
         .raw()
         .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -367,7 +367,7 @@ fn a_database_cut_anywhere_is_salvaged_without_a_panic() {
         fs::write(place.file("store.db"), &original[..length]).unwrap();
         let salvaged = salvage(&place.path, Time(99)).unwrap();
         if salvaged.runs == 1 {
-            check_usable(&place, &story);
+            check_usable(&place, &test_run);
         } else {
             assert_eq!(salvaged.losses[0].lost, 6, "{salvaged:?}");
         }
@@ -387,15 +387,15 @@ fn a_newer_store_is_not_taken_apart() {
 
 #[test]
 fn half_a_decision_is_not_kept() {
-    let (place, story) = Place::with_run(3);
-    story
+    let (place, test_run) = Place::with_run(3);
+    test_run
         .add(
             &mut place.open(),
             3,
             &[note("first half"), note("second half")],
         )
         .unwrap();
-    story
+    test_run
         .add(&mut place.open(), 5, &[note("after it")])
         .unwrap();
     place
@@ -407,5 +407,5 @@ fn half_a_decision_is_not_kept() {
         panic!("{salvaged:?}")
     };
     assert_eq!((loss.kept, loss.lost), (3, 3));
-    check_usable(&place, &story);
+    check_usable(&place, &test_run);
 }

@@ -15,9 +15,9 @@ use FaultKind::{Altered, HeadMismatch, Removed, Reordered, StateMismatch, Trunca
 
 /// Changes a store of one run with eight entries, and says what verification finds then.
 fn tampered(change: impl FnOnce(&Place)) -> (Place, Verification) {
-    let (place, story) = Place::with_run(8);
+    let (place, test_run) = Place::with_run(8);
     change(&place);
-    let verification = place.open().verify(&story.id).unwrap();
+    let verification = place.open().verify(&test_run.id).unwrap();
     assert_eq!(verification.intact, verification.faults.is_empty());
     (place, verification)
 }
@@ -31,7 +31,7 @@ fn check(change: impl FnOnce(&Place), expected: &[(u64, FaultKind)]) {
         .collect();
     assert_eq!(found, expected, "{verification:#?}");
     // What was found turns the store read-only, and the reason says where.
-    let refused = Story::new("r-2").unwrap().begin(&mut place.open());
+    let refused = TestRun::new("r-2").unwrap().begin(&mut place.open());
     match expected.first() {
         Some((number, _)) => {
             assert!(matches!(refused, Err(Error::Damaged { .. })), "{refused:?}");
@@ -148,21 +148,21 @@ fn a_lost_head_file_is_found_and_never_made_anew() {
         fs::remove_file(place.file("heads/r-1")).unwrap();
     };
     check(without_head, &[(0, HeadMismatch)]);
-    let (place, story) = Place::with_run(4);
+    let (place, test_run) = Place::with_run(4);
     fs::remove_file(place.file("heads/r-1")).unwrap();
-    let refused = story.add(&mut place.open(), 4, &[note("one more")]);
+    let refused = test_run.add(&mut place.open(), 4, &[note("one more")]);
     assert!(matches!(refused, Err(Error::Damaged { .. })), "{refused:?}");
     assert!(!place.file("heads/r-1").exists());
 }
 
 #[test]
 fn what_was_captured_and_is_gone_is_found() {
-    let (place, story) = captured();
+    let (place, test_run) = captured();
     place
         .raw()
         .execute_batch("DELETE FROM holds; DELETE FROM contents;")
         .unwrap();
-    let verification = place.open().verify(&story.id).unwrap();
+    let verification = place.open().verify(&test_run.id).unwrap();
     let found: Vec<_> = verification
         .faults
         .iter()
@@ -188,8 +188,8 @@ fn a_head_file_may_lag_and_may_not_be_empty() {
     }
     let (_, verification) = tampered(|place| {
         let head = place.bytes("heads/r-1");
-        let story = Story::new("r-1").unwrap();
-        story
+        let test_run = TestRun::new("r-1").unwrap();
+        test_run
             .add(&mut place.open(), 8, &[note("one more")])
             .unwrap();
         fs::write(place.file("heads/r-1"), head).unwrap();
@@ -244,7 +244,7 @@ fn a_state_that_the_journal_does_not_tell_is_found() {
             .raw()
             .execute_batch("UPDATE runs SET stage = 'finished'")
             .unwrap();
-        let mut run = place.run(&Story::new("r-1").unwrap()).run;
+        let mut run = place.run(&TestRun::new("r-1").unwrap()).run;
         run.holds += 1;
         write_state(place, &run);
     };
@@ -252,8 +252,8 @@ fn a_state_that_the_journal_does_not_tell_is_found() {
 }
 
 /// A run whose third entry captured the plan.
-fn captured() -> (Place, Story) {
-    let (place, story) = Place::with_run(2);
+fn captured() -> (Place, TestRun) {
+    let (place, test_run) = Place::with_run(2);
     let content = place
         .open()
         .put_content(b"the plan", engine::Time(1))
@@ -265,22 +265,22 @@ fn captured() -> (Place, Story) {
         step: None,
         commands: Vec::new(),
     };
-    story.add(&mut place.open(), 2, &[fact]).unwrap();
-    (place, story)
+    test_run.add(&mut place.open(), 2, &[fact]).unwrap();
+    (place, test_run)
 }
 
 #[test]
 fn an_altered_content_or_definition_is_found() {
-    let (place, story) = captured();
+    let (place, test_run) = captured();
     let hash = crate::content_hash(b"the plan");
-    assert!(place.open().verify(&story.id).unwrap().intact);
+    assert!(place.open().verify(&test_run.id).unwrap().intact);
     place
         .raw()
         .execute_batch("UPDATE contents SET bytes = x'00'")
         .unwrap();
     let altered = place.open().content(hash);
     assert!(matches!(altered, Err(Error::Damaged { .. })), "{altered:?}");
-    let verification = place.open().verify(&story.id).unwrap();
+    let verification = place.open().verify(&test_run.id).unwrap();
     assert_eq!(
         (verification.faults[0].number, verification.faults[0].kind),
         (3, Altered)
@@ -299,7 +299,7 @@ fn lines(place: &Place) -> Vec<Line> {
 
 /// Alters the first of these entries and makes the others follow it.
 pub(super) fn rewrite(place: &Place, numbers: std::ops::RangeInclusive<u64>) {
-    let run = Story::new("r-1").unwrap().id;
+    let run = TestRun::new("r-1").unwrap().id;
     let mut previous = None;
     for line in lines(place)
         .into_iter()
@@ -366,10 +366,10 @@ fn write_state(place: &Place, run: &engine::Run) {
 /// Somebody was stopped between making the head file of a run and its first commit.
 #[test]
 fn a_head_file_of_a_run_that_never_was_is_nothing() {
-    let (place, story) = Place::with_run(2);
+    let (place, test_run) = Place::with_run(2);
     fs::write(place.file("heads/r-9"), "").unwrap();
-    assert_eq!(place.open().recorded().unwrap(), [story.id]);
-    let never = Story::new("r-9").unwrap();
+    assert_eq!(place.open().recorded().unwrap(), [test_run.id]);
+    let never = TestRun::new("r-9").unwrap();
     let unknown = place.open().verify(&never.id);
     assert!(
         matches!(unknown, Err(Error::UnknownRun { .. })),

@@ -1,4 +1,4 @@
-//! What a killed orchestrator left on the disk: folders and records of work that nobody does any more.
+//! Files that a killed orchestrator left: worktrees and records of work that nobody does any more.
 
 use std::fs;
 
@@ -11,16 +11,16 @@ use super::step_folder;
 use crate::agent::record::Record;
 use crate::worktree::{Worktree, Worktrees};
 
-/// Clears them away, and brings a merge that had begun to its end.
+/// Removes them, and completes an interrupted merge.
 ///
-/// Invariant: the run is ours and none of its workers is at work.
-pub fn clear(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
-    clear_worktrees(workspace, opened)?;
-    clear_records(workspace, opened);
+/// Invariant: we hold the lease and no worker of the run is at work.
+pub fn remove(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    remove_worktrees(workspace, opened)?;
+    remove_records(workspace, opened);
     Ok(())
 }
 
-fn clear_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+fn remove_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
     let root = workspace.project_of(opened)?.root;
     let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
     if !worktrees.are_there() {
@@ -30,7 +30,7 @@ fn clear_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Fa
     let all = worktrees.list()?.into_iter();
     let left = all.filter(|worktree| worktree.folder.is_dir());
     for worktree in left.filter(|worktree| !is_of_open_work(opened, worktree)) {
-        // Its work was judged before it could be cleared, or was never admitted.
+        // Its work was judged before the worktree could be removed, or was never admitted.
         worktrees
             .discard(&worktree)
             .or_else(|_| worktrees.archive(&worktree))?;
@@ -40,10 +40,10 @@ fn clear_worktrees(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Fa
 
 fn is_of_open_work(opened: &OpenRun, worktree: &Worktree) -> bool {
     let mut calls = open_calls(opened);
-    calls.any(|call| step_folder::is_of(worktree, call))
+    calls.any(|call| step_folder::belongs_to(worktree, call))
 }
 
-fn clear_records(workspace: &Workspace<'_>, opened: &OpenRun) {
+fn remove_records(workspace: &Workspace<'_>, opened: &OpenRun) {
     let listed = fs::read_dir(claim::folder(&workspace.state))
         .into_iter()
         .flatten();
@@ -53,7 +53,7 @@ fn clear_records(workspace: &Workspace<'_>, opened: &OpenRun) {
         let record = Record::read(&workspace.state, &call);
         let is_ours = record.is_some_and(|record| record.run == opened.run().id);
         if is_ours && !open_calls(opened).any(|open| *open == call) {
-            claim::clear(&workspace.state, &call);
+            claim::remove(&workspace.state, &call);
         }
     }
 }

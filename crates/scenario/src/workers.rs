@@ -1,14 +1,14 @@
-//! Workers in a scenario: they begin, work in the made-up world, and end.
+//! Workers in a scenario: they start, work in the invented world, and end.
 
 use engine::{
     Actor, AgentName, Decision, Dispatch, Driver, Duty, Ending, Event, Evidence, Fault, Happening,
     Needs, Outcome, Reply, SESSION, StepId, Usage, Who, WorkEvent, WorkRef, WorkerId,
 };
 
-use super::leaving::{Leaving, unplayable};
 use super::player::{Played, Player, parsed, person};
 use super::runner::is_run_elsewhere;
 use super::step::{Begins, By, How, Left, Subject};
+use super::work_result::{WorkResult, unplayable};
 
 impl Player<'_> {
     pub(super) fn begin(&mut self, by: &By, subject: &Subject) -> Played<Decision> {
@@ -29,8 +29,8 @@ impl Player<'_> {
         newest.is_some_and(|newest| matches!(newest.duty, Duty::Step { .. }))
     }
 
-    /// Of two steps of one agent the second is admitted when the host has told that the first has
-    /// begun, and has numbered its worker.
+    /// The second of two steps of one agent is admitted after the host has reported the start of
+    /// the first, and its worker.
     fn seen_to_begin(&mut self, who: Who, agent: AgentName) -> Played<()> {
         let number = self.run.as_ref().map_or(0, |run| run.last_dispatch.0);
         let id = parsed(WorkerId::parse(&format!("worker-{number}")))?;
@@ -57,7 +57,7 @@ impl Player<'_> {
         if begin && self.driver == Driver::ByHand {
             return self.report(by, subject, how, usage);
         }
-        // The main session is always there: its work is admitted when it is done.
+        // The main session always exists: its work is admitted when it is done.
         if begin && agent.as_str() != SESSION {
             self.lay_old(&agent, step.as_ref(), by, how)?;
             let decision = self.begin(by, subject)?;
@@ -134,18 +134,18 @@ impl Player<'_> {
         self.happen(event.by, event.what, evidence)
     }
 
-    /// The work is done in the world, and looked at.
+    /// Does the work in the world, and reads the evidence.
     fn left(&mut self, event: &Event, open: Option<&Dispatch>, how: &How) -> Played<Evidence> {
         let run = self.running()?;
         let needs = engine::needs(self.pipeline, run, event);
         let is_idle = open.is_none() && needs == Needs::default();
-        match Leaving::new(self.pipeline, run, open, how).filter(|_| !is_idle) {
+        match WorkResult::new(self.pipeline, run, open, how).filter(|_| !is_idle) {
             Some(leaving) => leaving.leave(&mut self.world, &needs),
             None => Ok(Evidence::default()),
         }
     }
 
-    /// `leaves an old artifact` begins with something lying there.
+    /// `leaves an old artifact` needs an existing file.
     fn lay_old(
         &mut self,
         agent: &AgentName,
@@ -173,7 +173,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Who starts this agent and tells of its end: the host, or our own side where the host cannot.
+    /// Who starts this agent and reports its end: the host, or our side if the host cannot.
     fn starter(&self, agent: &AgentName) -> Who {
         let run = self.run.as_ref();
         let elsewhere = run.is_some_and(|run| is_run_elsewhere(self.pipeline, run, agent));
@@ -194,7 +194,7 @@ impl Player<'_> {
         })
     }
 
-    /// The agent and the step that a subject means. A step belongs to whom the plan gives it to.
+    /// The agent and the step of a subject. A step belongs to the agent in the plan.
     fn worker(&self, subject: &Subject) -> Played<(AgentName, Option<StepId>)> {
         match subject {
             Subject::Agent(agent) => Ok((agent.clone(), None)),
@@ -218,7 +218,7 @@ impl Player<'_> {
     }
 }
 
-/// How the host tells of an end. What is missing shows in what was left.
+/// How the host reports an end. What is missing shows in the artifacts.
 fn ending(how: &How) -> Ending {
     match how {
         How::Fault(fault @ (Fault::Crashed | Fault::Timeout)) => Ending::Fault {

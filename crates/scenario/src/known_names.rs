@@ -1,4 +1,4 @@
-//! The names that a scenario may use: those of its pipeline, those it brings, and quoted ones.
+//! The names that a scenario may use: those of its pipeline, its own, and quoted ones.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use super::mistake::{Mistake, Rule};
 use super::phrase::{bad, unknown};
 use super::words::{Form, Word};
 
-pub struct Known<'a> {
+pub struct KnownNames<'a> {
     definition: &'a Definition,
     /// Agents and ids of the steps that the scenario gives.
     agents: BTreeSet<AgentName>,
     steps: BTreeSet<StepId>,
 }
 
-/// The text as a name of this kind, whatever it is.
+/// Parses the text as a name of this kind.
 pub fn name<T>(word: &Word, parse: fn(&str) -> Result<T, NameError>) -> Result<T, Mistake> {
     parse(&word.text).map_err(|problem| bad(word, format!("`{}`: {problem}", word.text)))
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownNames<'a> {
     pub fn new(definition: &'a Definition) -> Self {
         Self {
             definition,
@@ -108,11 +108,11 @@ impl<'a> Known<'a> {
         )
     }
 
-    /// What work may end with.
+    /// The outcomes and faults of work.
     pub fn outcome(&self, word: &Word) -> Result<Outcome, Mistake> {
         let artifacts = self.definition.artifacts.values();
-        let told = artifacts.filter_map(|artifact| artifact.outcome.as_ref());
-        let told = told
+        let stated = artifacts.filter_map(|artifact| artifact.outcome.as_ref());
+        let stated = stated
             .flat_map(|field| field.values.values())
             .map(Outcome::as_str);
         let own = self
@@ -125,11 +125,11 @@ impl<'a> Known<'a> {
         self.word(
             word,
             "an outcome",
-            told.chain(own).chain(faults).chain(["done"]),
+            stated.chain(own).chain(faults).chain(["done"]),
         )
     }
 
-    /// What a question may be answered with.
+    /// The answers to a question.
     pub fn choice(&self, word: &Word) -> Result<Outcome, Mistake> {
         let asks = self.definition.stages.iter();
         let asks = asks.filter(|stage| matches!(stage.work, Work::Ask(_)));
@@ -150,7 +150,7 @@ impl<'a> Known<'a> {
         name(word, Outcome::parse)
     }
 
-    /// Every agent name and glob that some stage speaks of.
+    /// Every agent name and glob in the stages.
     fn patterns(&self) -> Vec<AgentPattern> {
         let definition = self.definition;
         let groups = definition.groups.values().flatten();
@@ -203,7 +203,12 @@ fn fixed_steps(definition: &Definition) -> BTreeSet<StepId> {
                     &[]
                 }
             },
-            _ => &[],
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::End(_) => &[],
         });
     steps.map(|step| step.id.clone()).collect()
 }

@@ -1,15 +1,15 @@
-//! A check in a scenario: the commands end as the scenario says.
+//! Checks in a scenario: the commands end as the scenario says.
 
 use engine::{
     CheckEnd, CheckResult, Commands, EngineEvent, Happening, Pipeline, Run, StageName, TreeAround,
     Work,
 };
 
-use super::leaving::{Unplayable, unplayable};
 use super::step::CheckHow;
+use super::work_result::{Unplayable, unplayable};
 
-/// What is told when the commands of this stage, or of the present one, have run.
-pub fn ran(
+/// The event after the commands of this stage, or of the current one, have run.
+pub fn checks_ran(
     pipeline: &Pipeline,
     run: &Run,
     stage: Option<&StageName>,
@@ -23,14 +23,14 @@ pub fn ran(
         return unplayable(format!("{stage} is not a check"), hint);
     };
     if how == CheckHow::PrintsFailure && work.fails_on.is_none() {
-        let hint = String::from("only a check with `fails_on` looks at what is printed");
+        let hint = String::from("only a check with `fails_on` reads the output");
         return unplayable(format!("{stage} has no `fails_on`"), hint);
     }
     let commands = match &work.commands {
         Commands::Fixed(commands) => commands.clone(),
         Commands::Approved(_) => vec![vec![String::from("approved-command")]],
     };
-    // A check of another stage began in an earlier visit.
+    // A check of another stage started in an earlier visit.
     let visit = if stage == present {
         run.position.visit
     } else {

@@ -1,4 +1,4 @@
-//! One worker's thread: everything from its start to the judgement of its work.
+//! The task of one worker thread: from the start of the worker to the judgement of its work.
 
 use engine::Dispatch;
 use runtime::claim::Claim;
@@ -8,40 +8,45 @@ use runtime::workspace::Workspace;
 use super::pool::Shared;
 use super::slots::Slot;
 use super::step_folder::StepFolder;
-use crate::agent::listener::Told;
+use crate::agent::listener::WorkerUpdate;
 use crate::agent::record::Record;
 use crate::agent::spawn_spec::SpawnSpec;
-use crate::agent::work::{Delivery, Finish, From, Setting, Stopped, Work};
+use crate::agent::work::{Delivery, Finish, OnStop, StartFrom, Work, WorkSetup};
 
-/// A piece of work that is in the journal and is ours.
-pub struct Job {
+/// A dispatch that is in the journal and that this process works on.
+pub struct WorkerTask {
     pub claim: Claim,
     pub dispatch: Dispatch,
-    pub order: SpawnSpec,
+    pub spec: SpawnSpec,
     pub record: Record,
-    pub from: From,
+    pub from: StartFrom,
     pub step_folder: Option<Box<StepFolder>>,
-    /// Its place among the agents of this machine.
+    /// Its slot among the agents of this machine.
     pub slot: Slot,
 }
 
-impl Job {
-    /// Works, and has the work judged. What was stopped stays open for whoever comes next.
-    pub fn work(mut self, shared: &Shared, tell: &mut dyn FnMut(Told)) -> Result<(), Failure> {
-        let context = shared.whereabouts.context();
+impl WorkerTask {
+    /// Works, and has the work judged. If we are stopped, the work stays open for the next
+    /// orchestrator.
+    pub fn run(
+        mut self,
+        shared: &Shared,
+        updates: &mut dyn FnMut(WorkerUpdate),
+    ) -> Result<(), Failure> {
+        let context = shared.context.to_context();
         let mut workspace = Workspace::for_writing(&context)?;
         workspace.fence = Some(shared.fence);
         let opened = workspace.read(&shared.run)?;
         let delivery = self.step_folder.as_mut();
         let work = Work {
             workspace: &mut workspace,
-            order: &self.order,
+            spec: &self.spec,
             claim: &self.claim,
             dispatch: self.dispatch,
-            setting: Setting {
+            setup: WorkSetup {
                 stop: shared.stop.clone(),
-                stopped: Stopped::StaysOpen,
-                tell,
+                on_stop: OnStop::LeaveOpen,
+                updates,
                 delivery: delivery.map(|it| it.as_mut() as &mut dyn Delivery),
             },
             record: self.record,
@@ -57,11 +62,11 @@ impl Job {
                 cleared
             }
             Ok(Finish::Open) => {
-                self.claim.leave();
+                self.claim.release();
                 Ok(())
             }
             Err(failure) => {
-                self.claim.leave();
+                self.claim.release();
                 Err(failure)
             }
         }

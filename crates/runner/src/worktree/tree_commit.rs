@@ -1,6 +1,6 @@
-//! A picture of a worktree: a commit of exactly the bytes that lie there, taken without its index.
+//! Commits a worktree: exactly the bytes on disk, without using its index.
 //!
-//! No filter is run and no link is followed: git gets the bytes from us, in one stream.
+//! No filter runs and no link is followed: git gets the bytes from us, in one stream.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
@@ -15,20 +15,20 @@ use rustix::fs::{FileType, Stat};
 use super::disk::is_ours;
 use super::git::{EMAIL, NAME, Scratch, failed, not_started};
 
-/// Up to this length a file is read before its length is told, so that it may change meanwhile.
+/// Files up to this length are read before their length is written, so they may change meanwhile.
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
 
 /// What a commit is made of.
-pub struct Picture<'a> {
+pub struct TreeCommit<'a> {
     pub root: &'a Path,
-    /// Where files may lie. What is not there is left out.
+    /// Candidate paths. Missing files are skipped.
     pub files: Vec<Vec<u8>>,
     pub parents: Vec<String>,
     pub about: String,
 }
 
-/// Takes the picture and says under which commit it is to be found. No ref keeps it yet.
-pub fn take(scratch: &Scratch<'_>, picture: &Picture<'_>) -> Result<String, Failure> {
+/// Writes the commit and returns its id. No ref keeps it yet.
+pub fn write(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<String, Failure> {
     let marks = scratch.folder().join("marks");
     let mut command = scratch.command();
     command
@@ -39,15 +39,15 @@ pub fn take(scratch: &Scratch<'_>, picture: &Picture<'_>) -> Result<String, Fail
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut git = command.spawn().map_err(not_started)?;
-    let told = tell(&mut git, picture);
-    if let Err(Told::Failed(failure)) = told {
-        // It has not heard the end, so it keeps nothing; if it is gone already, so much the better.
+    let written = write_stream(&mut git, tree_commit);
+    if let Err(StreamError::Failed(failure)) = written {
+        // Git has not seen the end of the stream, so it keeps nothing. It may be gone already.
         let _ = git.kill();
         let _ = git.wait();
         return Err(failure);
     }
     let output = git.wait_with_output().map_err(not_started)?;
-    if told.is_err() || !output.status.success() {
+    if written.is_err() || !output.status.success() {
         return Err(failed(&output));
     }
     let text = std::fs::read_to_string(&marks).map_err(Failure::file("read", &marks))?;
@@ -59,39 +59,39 @@ pub fn take(scratch: &Scratch<'_>, picture: &Picture<'_>) -> Result<String, Fail
 }
 
 /// Why the stream ended early.
-enum Told {
-    /// Git listens no longer, and says why itself.
-    Hung,
+enum StreamError {
+    /// Git closed the stream; its stderr says why.
+    GitClosed,
     Failed(Failure),
 }
 
-impl From<io::Error> for Told {
+impl From<io::Error> for StreamError {
     fn from(_: io::Error) -> Self {
-        Self::Hung
+        Self::GitClosed
     }
 }
 
-fn tell(git: &mut Child, picture: &Picture<'_>) -> Result<(), Told> {
+fn write_stream(git: &mut Child, tree_commit: &TreeCommit<'_>) -> Result<(), StreamError> {
     let Some(input) = git.stdin.take() else {
-        return Err(Told::Failed(Failure::bug(
+        return Err(StreamError::Failed(Failure::bug(
             "git was started without an input",
         )));
     };
     let mut stream = BufWriter::with_capacity(64 * 1024, input);
-    begin(&mut stream, picture)?;
-    let root = Folder::open(picture.root)
-        .map_err(|cause| Told::Failed(Failure::file("read", picture.root)(cause)))?;
-    for path in picture.files.iter().filter(|path| is_ours(path)) {
-        match tell_file(&mut stream, &root, path) {
-            // What is gone, or lies behind a link, is not in the picture.
-            Err(Missed::Refused(
+    write_header(&mut stream, tree_commit)?;
+    let root = Folder::open(tree_commit.root)
+        .map_err(|cause| StreamError::Failed(Failure::file("read", tree_commit.root)(cause)))?;
+    for path in tree_commit.files.iter().filter(|path| is_ours(path)) {
+        match write_file(&mut stream, &root, path) {
+            // Missing files, and files behind a link, are not part of the commit.
+            Err(FileError::Refused(
                 Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_) | Refused::NotAFile(_),
             )) => {}
-            Err(Missed::Refused(Refused::Io(cause))) => {
-                let path = picture.root.join(escape(path));
-                return Err(Told::Failed(Failure::file("read", &path)(cause)));
+            Err(FileError::Refused(Refused::Io(cause))) => {
+                let path = tree_commit.root.join(escape(path));
+                return Err(StreamError::Failed(Failure::file("read", &path)(cause)));
             }
-            Err(Missed::Hung) => return Err(Told::Hung),
+            Err(FileError::GitClosed) => return Err(StreamError::GitClosed),
             Ok(()) => {}
         }
     }
@@ -99,36 +99,41 @@ fn tell(git: &mut Child, picture: &Picture<'_>) -> Result<(), Told> {
     Ok(stream.flush()?)
 }
 
-fn begin(stream: &mut impl Write, picture: &Picture<'_>) -> io::Result<()> {
+fn write_header(stream: &mut impl Write, tree_commit: &TreeCommit<'_>) -> io::Result<()> {
     writeln!(stream, "commit refs/heads/picture\nmark :1")?;
     writeln!(stream, "committer {NAME} <{EMAIL}> now")?;
-    writeln!(stream, "data {}\n{}", picture.about.len(), picture.about)?;
-    for (at, parent) in picture.parents.iter().enumerate() {
+    writeln!(
+        stream,
+        "data {}\n{}",
+        tree_commit.about.len(),
+        tree_commit.about
+    )?;
+    for (at, parent) in tree_commit.parents.iter().enumerate() {
         let word = if at == 0 { "from" } else { "merge" };
         writeln!(stream, "{word} {parent}")?;
     }
     writeln!(stream, "deleteall")
 }
 
-enum Missed {
+enum FileError {
     Refused(Refused),
-    Hung,
+    GitClosed,
 }
 
-impl Missed {
+impl FileError {
     /// The stream itself could not be written to.
-    fn hung(_: io::Error) -> Self {
-        Self::Hung
+    fn git_closed(_: io::Error) -> Self {
+        Self::GitClosed
     }
 }
 
-impl From<Refused> for Missed {
+impl From<Refused> for FileError {
     fn from(refused: Refused) -> Self {
         Self::Refused(refused)
     }
 }
 
-fn tell_file(stream: &mut impl Write, root: &Folder, path: &[u8]) -> Result<(), Missed> {
+fn write_file(stream: &mut impl Write, root: &Folder, path: &[u8]) -> Result<(), FileError> {
     let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
         None => (&path[..0], path),
@@ -137,18 +142,18 @@ fn tell_file(stream: &mut impl Write, root: &Folder, path: &[u8]) -> Result<(), 
     let stat = folder.stat(name)?;
     if beneath::kind(&stat) == FileType::Symlink {
         let target = folder.link(name).map_err(Refused::Io)?;
-        return tell_bytes(stream, "120000", path, &target).map_err(Missed::hung);
+        return write_bytes(stream, "120000", path, &target).map_err(FileError::git_closed);
     }
     let (file, stat) = folder.file(name)?;
-    tell_content(stream, path, file, &stat)
+    write_content(stream, path, file, &stat)
 }
 
-fn tell_content(
+fn write_content(
     stream: &mut impl Write,
     path: &[u8],
     mut file: File,
     stat: &Stat,
-) -> Result<(), Missed> {
+) -> Result<(), FileError> {
     let mode = if stat.st_mode & 0o100 == 0 {
         "100644"
     } else {
@@ -158,30 +163,30 @@ fn tell_content(
     if length <= READ_AT_ONCE {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Refused::Io)?;
-        return tell_bytes(stream, mode, path, &bytes).map_err(Missed::hung);
+        return write_bytes(stream, mode, path, &bytes).map_err(FileError::git_closed);
     }
-    tell_head(stream, mode, path, length).map_err(Missed::hung)?;
-    let copied = io::copy(&mut file.take(length), stream).map_err(Missed::hung)?;
+    write_head(stream, mode, path, length).map_err(FileError::git_closed)?;
+    let copied = io::copy(&mut file.take(length), stream).map_err(FileError::git_closed)?;
     if copied < length {
-        let changing = io::Error::other("it becomes shorter while it is read");
-        return Err(Missed::Refused(Refused::Io(changing)));
+        let changing = io::Error::other("it became shorter during the read");
+        return Err(FileError::Refused(Refused::Io(changing)));
     }
-    writeln!(stream).map_err(Missed::hung)
+    writeln!(stream).map_err(FileError::git_closed)
 }
 
-fn tell_bytes(stream: &mut impl Write, mode: &str, path: &[u8], bytes: &[u8]) -> io::Result<()> {
-    tell_head(stream, mode, path, bytes.len() as u64)?;
+fn write_bytes(stream: &mut impl Write, mode: &str, path: &[u8], bytes: &[u8]) -> io::Result<()> {
+    write_head(stream, mode, path, bytes.len() as u64)?;
     stream.write_all(bytes)?;
     writeln!(stream)
 }
 
-fn tell_head(stream: &mut impl Write, mode: &str, path: &[u8], length: u64) -> io::Result<()> {
+fn write_head(stream: &mut impl Write, mode: &str, path: &[u8], length: u64) -> io::Result<()> {
     write!(stream, "M {mode} inline ")?;
     stream.write_all(&quoted(path))?;
     writeln!(stream, "\ndata {length}")
 }
 
-/// A path in quotes, as git reads it; what is not plain is told by its number.
+/// A path in quotes, as git reads it; other bytes are written as octal numbers.
 fn quoted(path: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'"'];
     for byte in path {

@@ -1,123 +1,123 @@
-//! Painting: each view compared with how it was left, and written if it is to say something else.
+//! Renders views: compares each file with its last written state, and writes it if it must change.
 
 use engine::{Entry, Hash, View, ViewChange, ViewFormat};
-use evidence::{InsidePath, Project, append, artifact_path, mark, replace, written};
+use evidence::{InsidePath, Project, append, artifact_path, file_stamp, read_written, replace};
 use store::Backend as _;
 use views::{JournalDigest, Template, ViewContent, ViewInput};
 
-use super::record::{Print, Record, Written};
+use super::record::{TextFingerprint, ViewRecord, WrittenView};
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace};
 
 /// What was found and done.
 #[derive(Default)]
-pub struct Painted {
-    pub disturbed: Vec<Disturbed>,
-    /// A line for each view that could not be written.
+pub struct RenderResult {
+    pub changed: Vec<ChangedView>,
+    /// A message for each view that could not be written.
     pub unwritten: Vec<String>,
 }
 
-/// A view that somebody else has changed.
-pub struct Disturbed {
+/// A view that somebody else changed.
+pub struct ChangedView {
     pub view: View,
     pub path: InsidePath,
     pub how: ViewChange,
 }
 
-/// Renders the views of the run as it was looked at, unless somebody has rendered a later one.
-pub fn paint(workspace: &Workspace<'_>, opened: &OpenRun) -> Painted {
+/// Renders the views of the run as it was read, unless a later version was already rendered.
+pub fn render(workspace: &Workspace<'_>, opened: &OpenRun) -> RenderResult {
     let tried = || {
         let run = &opened.run().id;
         let project = workspace.project_of(opened)?;
-        let _turn = Record::turn(&workspace.state, run)?;
-        let record = Record::read(&workspace.state, run);
+        let _lock = ViewRecord::lock(&workspace.state, run)?;
+        let record = ViewRecord::read(&workspace.state, run);
         if record.digest.version > opened.stored.version {
-            return Ok(Painted::default());
+            return Ok(RenderResult::default());
         }
-        Painter::new(workspace, opened, project, record)?.paint()
+        ViewRenderer::new(workspace, opened, project, record)?.render()
     };
-    tried().unwrap_or_else(|failure: Failure| Painted {
+    tried().unwrap_or_else(|failure: Failure| RenderResult {
         unwritten: vec![failure.to_string()],
-        ..Painted::default()
+        ..RenderResult::default()
     })
 }
 
-struct Painter<'a> {
+struct ViewRenderer<'a> {
     workspace: &'a Workspace<'a>,
     opened: &'a OpenRun,
     project: Project,
-    record: Record,
-    /// The version up to which the log was written.
+    record: ViewRecord,
+    /// The version up to which the log is written.
     logged: u64,
-    /// What the log has to say since.
-    news: String,
-    painted: Painted,
+    /// The log lines since then.
+    new_log_lines: String,
+    rendered: RenderResult,
 }
 
-/// How the file of a view is, compared with how it was left.
-enum Found {
-    /// Nothing is known of it.
+/// The state of a view's file, compared with the record.
+enum FileState {
+    /// There is no record of it.
     New,
-    AsLeft(Written),
-    Disturbed(ViewChange),
+    AsLeft(WrittenView),
+    Changed(ViewChange),
 }
 
-impl<'a> Painter<'a> {
+impl<'a> ViewRenderer<'a> {
     fn new(
         workspace: &'a Workspace<'a>,
         opened: &'a OpenRun,
         project: Project,
-        mut record: Record,
+        mut record: ViewRecord,
     ) -> Result<Self, Failure> {
         let logged = record.digest.version;
         let journal = journal(workspace, opened, logged)?;
-        let news = record.digest.update(&opened.pipeline, &numbered(&journal));
+        let new_log_lines = record.digest.update(&opened.pipeline, &numbered(&journal));
         Ok(Self {
             workspace,
             opened,
             project,
             record,
             logged,
-            news,
-            painted: Painted::default(),
+            new_log_lines,
+            rendered: RenderResult::default(),
         })
     }
 
-    fn paint(mut self) -> Result<Painted, Failure> {
+    fn render(mut self) -> Result<RenderResult, Failure> {
         let views = &self.opened.pipeline.definition().views;
-        let story = if views.iter().any(|view| views::needs_journal(&view.format)) {
-            story(self.workspace, self.opened)?
+        let history = if views.iter().any(|view| views::needs_journal(&view.format)) {
+            history(self.workspace, self.opened)?
         } else {
             Vec::new()
         };
-        self.record.begin();
+        self.record.mark_incomplete();
         for view in views {
-            if let Err(line) = self.view(view, &story) {
-                self.painted.unwritten.push(line);
+            if let Err(line) = self.view(view, &history) {
+                self.rendered.unwritten.push(line);
             }
         }
-        // What is not kept is rendered from the whole journal the next time.
-        let _ = self.record.keep();
-        Ok(self.painted)
+        // Without a record the next rendering reads the whole journal.
+        let _ = self.record.save();
+        Ok(self.rendered)
     }
 
-    fn view(&mut self, view: &View, story: &[(u64, Entry)]) -> Result<(), String> {
+    fn view(&mut self, view: &View, history: &[(u64, Entry)]) -> Result<(), String> {
         let (definition, run) = (self.opened.pipeline.definition(), self.opened.run());
         let path = artifact_path(&view.path, definition, run, None).map_err(|reason| {
             let name = view.format.name();
             format!("the view {name} has no usable path: {reason}")
         })?;
         let found = self.found(&path)?;
-        if let Found::Disturbed(how) = found {
-            self.painted.disturbed.push(Disturbed {
+        if let FileState::Changed(how) = found {
+            self.rendered.changed.push(ChangedView {
                 view: view.clone(),
                 path: path.clone(),
                 how,
             });
         }
-        let shown = self.shown(&view.format, story)?;
+        let shown = self.shown(&view.format, history)?;
         let written = match (shown, found) {
-            (ViewContent::Log, Found::AsLeft(left)) => self.lengthen(&path, left),
+            (ViewContent::Log, FileState::AsLeft(left)) => self.lengthen(&path, left),
             (ViewContent::Log, _) => self.put_log(&path),
             (ViewContent::Text(text), found) => self.put(&path, &text, found),
         };
@@ -125,28 +125,29 @@ impl<'a> Painter<'a> {
         written.map(drop)
     }
 
-    fn found(&self, path: &InsidePath) -> Result<Found, String> {
+    fn found(&self, path: &InsidePath) -> Result<FileState, String> {
         let Some(left) = self.record.of(path) else {
-            return Ok(Found::New);
+            return Ok(FileState::New);
         };
-        let now = mark(&self.project, path).map_err(|error| error.to_string())?;
+        let now = file_stamp(&self.project, path).map_err(|error| error.to_string())?;
         Ok(match now {
-            None => Found::Disturbed(ViewChange::Removed),
-            Some(now) if now == left.mark => Found::AsLeft(*left),
-            Some(now) if self.says_the_same(path, left) => {
-                Found::AsLeft(Written { mark: now, ..*left })
-            }
-            Some(_) => Found::Disturbed(ViewChange::Edited),
+            None => FileState::Changed(ViewChange::Removed),
+            Some(now) if now == left.file_stamp => FileState::AsLeft(*left),
+            Some(now) if self.says_the_same(path, left) => FileState::AsLeft(WrittenView {
+                file_stamp: now,
+                ..*left
+            }),
+            Some(_) => FileState::Changed(ViewChange::Edited),
         })
     }
 
-    /// A file that was touched, copied or given another mode may still say what we wrote.
-    fn says_the_same(&self, path: &InsidePath, left: &Written) -> bool {
-        let Some(bytes) = written(&self.project, path) else {
+    /// A touched or copied file may still have our text.
+    fn says_the_same(&self, path: &InsidePath, left: &WrittenView) -> bool {
+        let Some(bytes) = read_written(&self.project, path) else {
             return false;
         };
         match left.print {
-            Some(known) => Print::of(&bytes) == known,
+            Some(known) => TextFingerprint::of(&bytes) == known,
             None => self
                 .log(self.logged)
                 .is_ok_and(|log| log.as_bytes() == bytes),
@@ -163,35 +164,46 @@ impl<'a> Painter<'a> {
     }
 
     /// A log only grows.
-    fn lengthen(&self, path: &InsidePath, left: Written) -> Result<Written, String> {
-        if self.news.is_empty() {
+    fn lengthen(&self, path: &InsidePath, left: WrittenView) -> Result<WrittenView, String> {
+        if self.new_log_lines.is_empty() {
             return Ok(left);
         }
-        let longer = append(&self.project, path, self.news.as_bytes(), left.mark);
+        let longer = append(
+            &self.project,
+            path,
+            self.new_log_lines.as_bytes(),
+            left.file_stamp,
+        );
         match longer.map_err(|error| error.to_string())? {
-            Some(mark) => Ok(Written { mark, print: None }),
+            Some(file_stamp) => Ok(WrittenView {
+                file_stamp,
+                print: None,
+            }),
             None => self.put_log(path),
         }
     }
 
-    fn put_log(&self, path: &InsidePath) -> Result<Written, String> {
+    fn put_log(&self, path: &InsidePath) -> Result<WrittenView, String> {
         let log = self.log(self.opened.stored.version)?;
-        let mark = replaced(&self.project, path, &log)?;
-        Ok(Written { mark, print: None })
+        let file_stamp = replaced(&self.project, path, &log)?;
+        Ok(WrittenView {
+            file_stamp,
+            print: None,
+        })
     }
 
-    fn put(&self, path: &InsidePath, text: &str, found: Found) -> Result<Written, String> {
-        let print = Some(Print::of(text.as_bytes()));
+    fn put(&self, path: &InsidePath, text: &str, found: FileState) -> Result<WrittenView, String> {
+        let print = Some(TextFingerprint::of(text.as_bytes()));
         match found {
-            Found::AsLeft(left) if left.print == print => Ok(left),
-            Found::AsLeft(_) | Found::New | Found::Disturbed(_) => {
-                let mark = replaced(&self.project, path, text)?;
-                Ok(Written { mark, print })
+            FileState::AsLeft(left) if left.print == print => Ok(left),
+            FileState::AsLeft(_) | FileState::New | FileState::Changed(_) => {
+                let file_stamp = replaced(&self.project, path, text)?;
+                Ok(WrittenView { file_stamp, print })
             }
         }
     }
 
-    fn shown(&self, format: &ViewFormat, story: &[(u64, Entry)]) -> Result<ViewContent, String> {
+    fn shown(&self, format: &ViewFormat, history: &[(u64, Entry)]) -> Result<ViewContent, String> {
         let contents = |hash: &Hash| {
             let bytes = self.workspace.store.content(*hash).ok().flatten()?;
             String::from_utf8(bytes).ok()
@@ -200,7 +212,7 @@ impl<'a> Painter<'a> {
             pipeline: &self.opened.pipeline,
             run: self.opened.run(),
             digest: &self.record.digest,
-            entries: &numbered(story),
+            entries: &numbered(history),
             project: &self.opened.stored.worktree,
             contents: &contents,
             builtin: &builtin_template,
@@ -227,12 +239,12 @@ fn replaced(
     replace(project, path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// How many of the newest entries a page tells. A hook renders after every change, and may not become
-/// slower with every one.
+/// How many of the latest entries a view gets. A hook renders after every change, and must not slow
+/// down with the length of the history.
 const NEWEST: u64 = 500;
 
-/// How the run began, and the newest of what happened since.
-fn story(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<(u64, Entry)>, Failure> {
+/// The start of the run, and the latest entries.
+fn history(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<(u64, Entry)>, Failure> {
     let (run, last) = (&opened.stored.run.id, opened.stored.version);
     let mut entries = workspace.store.journal(run, 1, 1)?;
     entries.extend(
@@ -246,12 +258,12 @@ fn story(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<(u64, Entry)
         .collect())
 }
 
-/// The number of the entry with which the newest begin; the first of all is told before them.
+/// The number of the first of the latest entries; the very first entry is always included.
 fn first_of_newest(last: u64) -> u64 {
     last.saturating_sub(NEWEST).max(1) + 1
 }
 
-/// The journal after this entry, up to the run as it was looked at.
+/// The journal after this entry, up to the version that was read.
 fn journal(
     workspace: &Workspace<'_>,
     opened: &OpenRun,

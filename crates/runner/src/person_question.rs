@@ -1,4 +1,4 @@
-//! What a run asks of a person, and the answers that were given in advance.
+//! What a run asks a person, and answers given in advance.
 
 use engine::{Choice, Next, Question, StageName, Who};
 use runtime::answers;
@@ -8,8 +8,8 @@ use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, Key};
 
-/// What a person is asked.
-pub enum Asked {
+/// A question to a person.
+pub enum PersonQuestion {
     Choice {
         question: String,
         choices: Vec<String>,
@@ -18,43 +18,50 @@ pub enum Asked {
         question: String,
         questions: Vec<Question>,
     },
-    /// How a run goes on that cannot go on by itself.
+    /// How a stopped run continues.
     Decision { choices: Vec<Choice> },
-    /// Something for which there are commands, and no question.
+    /// No question: a command continues the run.
     Command,
 }
 
-/// What the run asks of a person now.
-pub fn asked(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Asked, Failure> {
+/// The current question of the run.
+pub fn pending(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<PersonQuestion, Failure> {
     let next = engine::next(&opened.pipeline, opened.run());
     for next in next {
         match next {
             Next::Answer { question, choices } => {
                 let choices = choices.iter().map(ToString::to_string).collect();
-                return Ok(Asked::Choice { question, choices });
+                return Ok(PersonQuestion::Choice { question, choices });
             }
             Next::Answers { question } => {
                 let questions = answers::questions(workspace, opened)?.unwrap_or_default();
-                return Ok(Asked::Questions {
+                return Ok(PersonQuestion::Questions {
                     question,
                     questions,
                 });
             }
             Next::Finish => {
-                return Ok(Asked::Choice {
+                return Ok(PersonQuestion::Choice {
                     question: format!("is {} done?", opened.run().position.stage),
                     choices: vec![FINISH.to_owned()],
                 });
             }
-            Next::Decide { choices, .. } => return Ok(Asked::Decision { choices }),
-            _ => {}
+            Next::Decide { choices, .. } => return Ok(PersonQuestion::Decision { choices }),
+            Next::Agent { .. }
+            | Next::Session { .. }
+            | Next::AnyOf { .. }
+            | Next::Under { .. }
+            | Next::Check { .. }
+            | Next::Plan { .. }
+            | Next::TakeUp
+            | Next::Nothing => {}
         }
     }
-    Ok(Asked::Command)
+    Ok(PersonQuestion::Command)
 }
 
-/// The word for a decision at the terminal. Who wants to begin again from the start has a command.
-pub fn word(choice: &Choice) -> Option<&'static str> {
+/// The word for a decision at the terminal. A reset has its own command.
+pub fn decision_word(choice: &Choice) -> Option<&'static str> {
     match choice {
         Choice::Retry => Some("retry"),
         Choice::Skip { .. } => Some("skip"),
@@ -64,21 +71,21 @@ pub fn word(choice: &Choice) -> Option<&'static str> {
     }
 }
 
-pub fn words(choices: &[Choice]) -> Vec<String> {
-    let words = choices.iter().filter_map(word);
+pub fn decision_words(choices: &[Choice]) -> Vec<String> {
+    let words = choices.iter().filter_map(decision_word);
     words.map(str::to_owned).collect()
 }
 
 /// The word that ends an open stage.
 pub const FINISH: &str = "finish";
 
-/// The answer that was given in advance for the present stage, once.
-pub fn in_advance(
+/// Applies the answer in advance for the current stage, once.
+pub fn answer_in_advance(
     workspace: &mut Workspace<'_>,
     opened: &OpenRun,
     settings: &DriveSettings,
 ) -> Result<Option<Decided>, Failure> {
-    // It answers the question of the stage, and lifts nothing that stopped the run.
+    // It answers the question of the stage; it does not lift what stopped the run.
     if opened.run().standing != engine::Standing::Going {
         return Ok(None);
     }
@@ -91,20 +98,21 @@ pub fn in_advance(
         return Ok(None);
     }
     let by = Who::Unattended(format!("{}, in advance", settings.given_by));
-    give(workspace, opened, (&by, &key), choice).map(Some)
+    submit_answer(workspace, opened, &by, &key, choice).map(Some)
 }
 
-/// Invariant: one key for each stage, so that an answer in advance counts once, whatever happens.
+/// Invariant: one key for each stage, so that an answer in advance counts once.
 fn key(stage: &StageName) -> Result<Key, Failure> {
     let text = format!("advance-{stage}");
-    Key::parse(&text).map_err(|problem| Failure::bug(format!("{text} is no key ({problem})")))
+    Key::parse(&text).map_err(|problem| Failure::bug(format!("{text} is not a key ({problem})")))
 }
 
-/// Gives this answer for the present stage.
-pub fn give(
+/// Submits this answer for the current stage.
+pub fn submit_answer(
     workspace: &mut Workspace<'_>,
     opened: &OpenRun,
-    (by, key): (&Who, &Key),
+    by: &Who,
+    key: &Key,
     choice: &str,
 ) -> Result<Decided, Failure> {
     let mut make = |_: &Workspace<'_>, opened: &OpenRun, at| match choice {

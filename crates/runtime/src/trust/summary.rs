@@ -1,4 +1,5 @@
-//! What is shown before somebody trusts: all that the definition may run, and what has changed.
+//! What a person sees before trusting: everything that the definition may run, and what has
+//! changed.
 
 use std::fmt::Write as _;
 
@@ -6,19 +7,19 @@ use engine::{Begins, Commands, Definition, FieldOf, Stage, Work, WorkerSettings}
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
-use super::record::{self, Record};
-use super::scripts::Piece;
+use super::record::{self, TrustRecord};
+use super::scripts::PinnedFile;
 use super::{Subject, changed, diff};
 
-/// How much of a hash is enough for people to compare.
+/// How many digits of a hash people need to compare.
 const SHORT: usize = 16;
 
-/// A definition with all that a person wants to know of it before they trust it.
-pub struct Shown<'a> {
+/// A definition with everything that a person needs to know before trusting it.
+pub struct TrustSummary<'a> {
     pub subject: &'a Subject,
     pub definition: &'a Definition,
-    /// What was trusted at the same path, if anything was.
-    pub earlier: Option<&'a Record>,
+    /// The earlier trust in the same path, if any.
+    pub earlier: Option<&'a TrustRecord>,
 }
 
 /// Something that a stage runs.
@@ -27,15 +28,15 @@ struct Runs<'a> {
     words: Vec<String>,
 }
 
-impl Shown<'_> {
+impl TrustSummary<'_> {
     pub fn text(&self, paint: Paint) -> String {
         let mut text = String::new();
         let name = paint.on(Style::Strong, self.definition.name.as_str());
         let path = views::line(&self.subject.path.to_string_lossy());
         let _ = writeln!(text, "{name}  {path}\nhash  {}", self.subject.hash());
         let begins = match self.definition.begins {
-            Begins::Session => "It begins by itself in every session of a project that has it.",
-            Begins::Command => "It begins when somebody starts it.",
+            Begins::Session => "It starts by itself in every session of a project that has it.",
+            Begins::Command => "It starts only when somebody starts it.",
         };
         let _ = writeln!(text, "{begins}");
         section(&mut text, paint, "It may run, as you", &self.commands());
@@ -48,7 +49,7 @@ impl Shown<'_> {
         text
     }
 
-    /// Command lines word by word, as they will be given to the system.
+    /// Command lines word by word, as the system will get them.
     fn commands(&self) -> Vec<Runs<'_>> {
         let stages = self.definition.stages.iter();
         let lists = stages.flat_map(|stage| match &stage.work {
@@ -59,7 +60,12 @@ impl Shown<'_> {
                     words,
                 })
                 .collect(),
-            _ => Vec::new(),
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::Steps(_)
+            | Work::End(_) => Vec::new(),
         });
         lists.collect()
     }
@@ -77,7 +83,7 @@ impl Shown<'_> {
             .map(|piece| views::line(&piece.path).chars().count())
             .max();
         let width = width.unwrap_or(0);
-        for Piece { path, bytes, hash } in &pieces {
+        for PinnedFile { path, bytes, hash } in &pieces {
             let (path, hash) = (views::line(path), hash.to_string());
             let _ = writeln!(
                 text,
@@ -87,7 +93,7 @@ impl Shown<'_> {
         }
     }
 
-    /// Who is in its groups, where the project's settings add somebody.
+    /// The members of its groups, if the project's settings add any.
     fn write_groups(&self, text: &mut String, paint: Paint) {
         if self.subject.files.get(language::ADDED_MEMBERS).is_none() {
             return;
@@ -115,7 +121,7 @@ impl Shown<'_> {
         }
     }
 
-    /// What it adds to files of the project that are the person's.
+    /// What it adds to the person's own files.
     fn write_additions(&self, text: &mut String, paint: Paint) {
         let ignores = self.definition.ignores.iter();
         let ignores = ignores.map(|line| format!(".gitignore: {}", views::line(line)));
@@ -145,7 +151,7 @@ impl Shown<'_> {
         text.push_str(&self.diffs(earlier, paint));
     }
 
-    fn diffs(&self, earlier: &Record, paint: Paint) -> String {
+    fn diffs(&self, earlier: &TrustRecord, paint: Paint) -> String {
         let mut text = String::new();
         for (path, bytes) in self.subject.files.iter() {
             let (Some(before), Ok(after)) = (earlier.texts.get(path), std::str::from_utf8(bytes))
@@ -193,18 +199,18 @@ impl Shown<'_> {
     }
 }
 
-/// The commands of a check; those that an artifact will bring are told by its name.
+/// The commands of a check; commands from an artifact are described by its name.
 fn lines(commands: &Commands) -> Vec<Vec<String>> {
     match commands {
         Commands::Fixed(lines) => lines.clone(),
         Commands::Approved(fields) => {
-            let told = |field: &FieldOf| {
+            let described = |field: &FieldOf| {
                 let FieldOf { artifact, field } = field;
                 vec![format!(
-                    "what a person has approved in {field} of {artifact}"
+                    "the commands that a person approves in {field} of {artifact}"
                 )]
             };
-            fields.iter().map(told).collect()
+            fields.iter().map(described).collect()
         }
     }
 }
@@ -221,15 +227,15 @@ fn of_stage(stage: &Stage) -> Vec<Runs<'_>> {
         }
         Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => {}
     }
-    let told = workers.into_iter().filter_map(|(agent, settings)| {
+    let described = workers.into_iter().filter_map(|(agent, settings)| {
         let words = settings_words(agent, settings)?;
         let stage = stage.name.as_str();
         Some(Runs { stage, words })
     });
-    told.collect()
+    described.collect()
 }
 
-/// A worker that is the host's own, with no prompt of the definition's, is nothing to look at.
+/// A worker of the host without a prompt of the definition runs nothing new.
 fn settings_words(agent: &str, settings: &WorkerSettings) -> Option<Vec<String>> {
     let runner = settings
         .runner
@@ -260,11 +266,11 @@ fn section(text: &mut String, paint: Paint, title: &str, runs: &[Runs<'_>]) {
     }
 }
 
-/// A word with blanks is shown as one word.
+/// Quotes a word with blanks.
 fn quoted(word: &str) -> String {
     let word = views::line(word);
     if word.is_empty() || word.contains(char::is_whitespace) {
-        format!("«{word}»")
+        format!("\"{word}\"")
     } else {
         word
     }

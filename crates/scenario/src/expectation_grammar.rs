@@ -1,16 +1,15 @@
-//! From the words of an indented line to what it demands.
+//! Parses an indented line into an expectation.
 
 use engine::{Rule as EngineRule, SessionId, StepId};
 
 use super::expectation::{AtWork, Count, Expectation, May, Presence, ReplyKind, StepState};
+use super::grammar::Read;
 use super::grammar::subject;
-use super::known::{Known, name};
-use super::mistake::{Mistake, Rule};
+use super::known_names::{KnownNames, name};
+use super::mistake::Rule;
 use super::phrase::{Phrase, bad, pair, unknown};
 use super::step::Subject;
 use super::words::{Form, Word};
-
-type Read<T> = Result<T, Mistake>;
 
 #[derive(Clone, Copy)]
 enum Topic {
@@ -69,7 +68,7 @@ const STATUSES: [(&str, &str); 6] = [
     ("cancelled", "cancelled"),
 ];
 
-pub fn expectation(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
+pub fn expectation(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Expectation> {
     let topic = phrase.one_of("something that can be expected", &TOPICS)?;
     let expectation = match topic {
         Topic::Stage => Expectation::Stage(known.stage(phrase.word("a stage")?)?),
@@ -125,7 +124,7 @@ fn several<T>(
     Ok(all)
 }
 
-/// `reply refuse GW-R11 "may not work"`: the code and the text may be left out.
+/// `reply refuse GW-R11 "may not work"`: the code and the text are optional.
 fn reply(phrase: &mut Phrase<'_>) -> Read<Expectation> {
     let reply = phrase.one_of("a reply", &ReplyKind::ALL)?;
     let bare = phrase.peek().filter(|word| word.form == Form::Bare);
@@ -150,12 +149,12 @@ fn rule(word: &Word) -> Read<EngineRule> {
         .ok_or_else(|| unknown(Rule::UnknownName, word, "the code of a rule", codes))
 }
 
-/// Whether it is really next, the run will tell; here it is only a word.
+/// Only a word here: the run decides whether it is really next.
 fn next_thing(word: &Word) -> Read<String> {
     Ok(word.text.clone())
 }
 
-fn subjects(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Vec<Subject>> {
+fn subjects(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Vec<Subject>> {
     let mut all = vec![subject(phrase, known)?];
     while phrase.peek().is_some() {
         all.push(subject(phrase, known)?);
@@ -173,7 +172,7 @@ fn step_state(word: &Word) -> Read<(StepId, StepState)> {
     Ok((id, state))
 }
 
-fn round(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
+fn round(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Expectation> {
     let is_number = phrase
         .peek()
         .is_some_and(|word| word.text.parse::<u32>().is_ok());
@@ -196,7 +195,7 @@ fn held(word: &Word) -> Read<Expectation> {
     }
 }
 
-fn at_work(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
+fn at_work(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Expectation> {
     if phrase.accept("nobody") {
         return Ok(Expectation::AtWork(AtWork::Nobody));
     }
@@ -209,7 +208,7 @@ fn at_work(phrase: &mut Phrase<'_>, known: &Known<'_>) -> Read<Expectation> {
     Ok(Expectation::AtWork(AtWork::Agents(agents)))
 }
 
-/// `12` of them in all, or `+3` by this step.
+/// `12` in total, or `+3` by this step.
 fn entries(word: &Word) -> Read<Expectation> {
     let (digits, count): (&str, fn(usize) -> Count) = match word.text.strip_prefix('+') {
         Some(digits) => (digits, Count::Added),

@@ -1,31 +1,38 @@
-//! Deciding: a person at the terminal says how a run goes on that cannot go on by itself.
+//! Asks the person at the terminal how a stopped run continues.
 
-use engine::{Answer as Given, Choice, Happening, Outcome, PersonEvent, Who};
+use engine::{Answer as Given, Choice, Happening, Outcome, PersonEvent};
 use runtime::failure::Failure;
 use runtime::ids;
-use runtime::no_way_back;
+use runtime::irreversible;
 use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::Orchestrator;
-use crate::drive_options::LeftOff;
-use crate::people;
+use super::ask_person::Person;
+use crate::drive_options::DriveEnd;
+use crate::person_question;
 use crate::prompt::Prompt;
 
 impl Orchestrator<'_, '_> {
     pub(super) fn ask_decision(
         &mut self,
         opened: &OpenRun,
-        (mut terminal, who): (Box<dyn Prompt>, &Who),
+        mut person: Person<'_>,
         choices: &[Choice],
-    ) -> Result<Option<LeftOff>, Failure> {
-        let Some(typed) = self.one_of(terminal.as_mut(), opened, &people::words(choices))? else {
+    ) -> Result<Option<DriveEnd>, Failure> {
+        let Some(typed) = self.one_of(
+            person.terminal.as_mut(),
+            opened,
+            &person_question::decision_words(choices),
+        )?
+        else {
             return Ok(None);
         };
         let mut all = choices.iter();
-        let choice = all.find(|choice| people::word(choice) == Some(typed.as_str()));
+        let choice =
+            all.find(|choice| person_question::decision_word(choice) == Some(typed.as_str()));
         let wanted = match choice {
-            Some(choice) => self.decision(terminal.as_mut(), opened, choice)?,
+            Some(choice) => self.decision(person.terminal.as_mut(), opened, choice)?,
             None => None,
         };
         let Some(what) = wanted else {
@@ -36,8 +43,7 @@ impl Orchestrator<'_, '_> {
             if opened.stored.version == seen {
                 Ok(Request::from(what.clone()))
             } else {
-                Err(Failure::no("the run went on meanwhile")
-                    .hint("`gatewright resume` goes on with it"))
+                Err(Failure::refused("the run changed meanwhile").hint("type `gatewright resume`"))
             }
         };
         let key = ids::key()?;
@@ -45,16 +51,16 @@ impl Orchestrator<'_, '_> {
             self.workspace,
             Target::Seen(Box::new(opened.clone())),
             Options {
-                by: who,
+                by: person.who,
                 key: Some(&key),
             },
             &mut make,
         )?;
-        self.answered(&decided, (terminal.as_mut(), who), typed)
+        self.answered(&decided, &mut person, typed)
     }
 
-    /// What is wanted, with all that its command would ask for. Nothing where the person thinks better
-    /// of it.
+    /// The event, after everything that its command would ask for; `None` if the person changes
+    /// their mind.
     fn decision(
         &self,
         terminal: &mut dyn Prompt,
@@ -70,8 +76,12 @@ impl Orchestrator<'_, '_> {
                 let Some(outcome) = self.outcome(terminal, opened, outcomes)? else {
                     return Ok(None);
                 };
-                let reason =
-                    self.reason(terminal, opened, ("skip", &no_way_back::by_skip(opened)))?;
+                let reason = self.reason(
+                    terminal,
+                    opened,
+                    "skip",
+                    &irreversible::skip_warning(opened),
+                )?;
                 Ok(reason
                     .map(|reason| Happening::Person(PersonEvent::SkipAsked { outcome, reason })))
             }
@@ -79,7 +89,8 @@ impl Orchestrator<'_, '_> {
                 let reason = self.reason(
                     terminal,
                     opened,
-                    ("cancel", &no_way_back::by_cancel(opened)),
+                    "cancel",
+                    &irreversible::cancel_warning(opened),
                 )?;
                 Ok(reason.map(|reason| Happening::Person(PersonEvent::CancelAsked { reason })))
             }
@@ -87,7 +98,7 @@ impl Orchestrator<'_, '_> {
         }
     }
 
-    /// With which outcome a stage is skipped. Where it has one only, nobody is asked.
+    /// The outcome of a skipped stage. Asks only if there are several.
     fn outcome(
         &self,
         terminal: &mut dyn Prompt,
@@ -107,27 +118,28 @@ impl Orchestrator<'_, '_> {
         }))
     }
 
-    /// Why, and the word that lets go what cannot be had back.
+    /// Asks for the reason, and for the run's id as confirmation.
     fn reason(
         &self,
         terminal: &mut dyn Prompt,
         opened: &OpenRun,
-        (deed, lost): (&str, &str),
+        command: &str,
+        lost: &str,
     ) -> Result<Option<String>, Failure> {
         terminal.say(&format!("{}\nWhy? ", views::line(lost)))?;
-        let Some(reason) = self.hear(terminal, opened)? else {
+        let Some(reason) = self.read_line(terminal, opened)? else {
             return Ok(None);
         };
         if reason.is_empty() {
-            terminal.say(&format!("a {deed} wants a reason\n"))?;
+            terminal.say(&format!("a {command} needs a reason\n"))?;
             return Ok(None);
         }
         let word = self.run.as_str();
-        terminal.say(&format!("Type {word} to {deed} this run: "))?;
-        match self.hear(terminal, opened)? {
+        terminal.say(&format!("Type {word} to {command} this run: "))?;
+        match self.read_line(terminal, opened)? {
             Some(typed) if typed == word => Ok(Some(reason)),
             Some(_) => {
-                terminal.say(&format!("nothing was done: the word was {word}\n"))?;
+                terminal.say(&format!("nothing was done: you did not type {word}\n"))?;
                 Ok(None)
             }
             None => Ok(None),

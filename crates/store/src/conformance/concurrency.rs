@@ -1,35 +1,35 @@
-//! Promises about many runs that are written to at once.
+//! Guarantees about many runs that are written to at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::{Fact, SessionId, Time};
 
 use super::journals::{MANY, at_once};
-use super::story::{Story, decision, note};
+use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
 use crate::{Backend, Claim, Commit, Error, Fence, Key, Transacted};
 
-/// How many events each of them gets.
+/// How many events each run gets.
 const EVENTS: u64 = 5;
 
-fn stories(open: Open<'_>) -> Result<Vec<Story>, Box<dyn std::error::Error>> {
-    let story = |number| -> Result<Story, Box<dyn std::error::Error>> {
-        let story = Story::new(&format!("r-{number}"))?;
-        story.begin(&mut *open())?;
-        Ok(story)
+fn stories(open: Open<'_>) -> Result<Vec<TestRun>, Box<dyn std::error::Error>> {
+    let test_run = |number| -> Result<TestRun, Box<dyn std::error::Error>> {
+        let test_run = TestRun::new(&format!("r-{number}"))?;
+        test_run.begin(&mut *open())?;
+        Ok(test_run)
     };
-    (0..MANY).map(story).collect()
+    (0..MANY).map(test_run).collect()
 }
 
 pub fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
     let stories = stories(open)?;
     at_once(open, |index, store| {
-        let story = &stories[index];
+        let test_run = &stories[index];
         for seen in 1..=EVENTS {
             let key = Key::parse(&format!("event {seen}")).ok();
             let commit = Commit {
                 key: key.as_ref(),
-                ..story.commit(seen)
+                ..test_run.commit(seen)
             };
             let fact = note(&format!("{index}: {seen}"));
             let done = store.transact(&commit, &mut |_| decision(std::slice::from_ref(&fact)))?;
@@ -37,26 +37,26 @@ pub fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
                 matches!(&done, Transacted::Done { numbers, .. } if *numbers == (seen + 1..seen + 2)),
                 "{done:?}"
             );
-            // Acknowledged means that anybody can read it.
+            // Acknowledged means that every reader sees it.
             assert_eq!(
-                open().run(&story.id)?.map(|run| run.version),
+                open().run(&test_run.id)?.map(|run| run.version),
                 Some(seen + 1)
             );
         }
         Ok(())
     })?;
-    for (index, story) in stories.iter().enumerate() {
-        let journal = open().journal(&story.id, 2, 100)?;
+    for (index, test_run) in stories.iter().enumerate() {
+        let journal = open().journal(&test_run.id, 2, 100)?;
         let said: Vec<Fact> = journal.into_iter().map(|it| it.entry.fact).collect();
         let expected = (1..=EVENTS).map(|seen| note(&format!("{index}: {seen}")));
         assert_eq!(said, expected.collect::<Vec<_>>());
-        let verification = open().verify(&story.id)?;
+        let verification = open().verify(&test_run.id)?;
         assert!(verification.intact, "{verification:?}");
     }
     Ok(())
 }
 
-/// What is wrong with a write, if anything is.
+/// What is wrong with a write, if anything.
 #[derive(Clone, Copy, Debug)]
 enum Flaw {
     None,
@@ -81,18 +81,18 @@ const FLAWS: [Flaw; 8] = [
 
 pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
     let (stories, used) = (stories(open)?, Key::parse("used")?);
-    for story in &stories {
+    for test_run in &stories {
         let commit = Commit {
             key: Some(&used),
-            ..story.commit(1)
+            ..test_run.commit(1)
         };
         open().transact(&commit, &mut |_| decision(&[note("before")]))?;
         for now in [1_000, 2_000] {
             let (holder, now, until) = ("driver", Time(now), Time(now + 100));
-            open().claim(&story.id, &Claim::Acquire { holder, now, until })?;
+            open().claim(&test_run.id, &Claim::Acquire { holder, now, until })?;
         }
     }
-    let unknown = Story::new("nobody")?;
+    let unknown = TestRun::new("nobody")?;
     at_once(open, |index, store| {
         let flaw = FLAWS[index % FLAWS.len()];
         let answer = write(store, &stories[index], &unknown, flaw, &used);
@@ -114,9 +114,9 @@ pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
         assert!(is_right, "{flaw:?}: {answer:?}");
         Ok(())
     })?;
-    for (index, story) in stories.iter().enumerate() {
+    for (index, test_run) in stories.iter().enumerate() {
         let flaw = FLAWS[index % FLAWS.len()];
-        let verification = open().verify(&story.id)?;
+        let verification = open().verify(&test_run.id)?;
         assert!(verification.intact, "{flaw:?}: {verification:?}");
         let entries = if matches!(flaw, Flaw::None) { 3 } else { 2 };
         assert_eq!(verification.entries, entries, "{flaw:?}");
@@ -126,14 +126,14 @@ pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
 
 fn write(
     store: &mut dyn Backend,
-    story: &Story,
-    unknown: &Story,
+    test_run: &TestRun,
+    unknown: &TestRun,
     flaw: Flaw,
     used: &Key,
 ) -> Result<Transacted, Error> {
     let good = Commit {
         fence: Some(Fence(2)),
-        ..story.commit(2)
+        ..test_run.commit(2)
     };
     let commit = match flaw {
         Flaw::None | Flaw::Unfit | Flaw::Nothing => good,
@@ -179,8 +179,8 @@ pub fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked {
         }
     })?;
     assert_eq!(taken.into_inner(), MANY / 2);
-    for (index, story) in stories.iter().enumerate() {
-        assert_eq!(open().lease(&story.id)?.is_some(), index < MANY / 2);
+    for (index, test_run) in stories.iter().enumerate() {
+        assert_eq!(open().lease(&test_run.id)?.is_some(), index < MANY / 2);
     }
     Ok(())
 }

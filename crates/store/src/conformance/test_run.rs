@@ -11,14 +11,14 @@ use engine::{
 
 use crate::{Backend, Commit, Error, Files, NewRun, StoredRun, Transacted};
 
-/// One run, from its beginning on.
-pub struct Story {
+/// One run, from its start.
+pub struct TestRun {
     pub id: RunId,
     pub files: Files,
     pub definition: Definition,
 }
 
-impl Story {
+impl TestRun {
     pub fn new(id: &str) -> Result<Self, NameError> {
         Ok(Self {
             id: RunId::parse(id)?,
@@ -27,7 +27,7 @@ impl Story {
         })
     }
 
-    /// The decision that begins the run.
+    /// The decision that starts the run.
     pub fn beginning(&self) -> Decision {
         let started = Started {
             id: self.id.clone(),
@@ -76,7 +76,7 @@ impl Story {
         }
     }
 
-    /// Stores these facts after the version that was seen.
+    /// Stores these facts after this version.
     pub fn add(
         &self,
         store: &mut dyn Backend,
@@ -86,7 +86,7 @@ impl Story {
         store.transact(&self.commit(seen), &mut |_| decision(facts))
     }
 
-    /// Adds one entry, however often somebody else is first.
+    /// Adds one entry, however often another writer is faster.
     pub fn add_in_the_end(
         &self,
         store: &mut dyn Backend,
@@ -104,7 +104,7 @@ impl Story {
     }
 }
 
-/// A decision with these facts, each a second after the one before.
+/// A decision with these facts, one second apart.
 pub fn decision(facts: &[Fact]) -> Decision {
     let entry = |(second, fact): (u64, &Fact)| Entry {
         at: Time(second * 1_000),
@@ -127,18 +127,24 @@ pub fn note(message: &str) -> Fact {
     }
 }
 
-/// The fact after which the run is over.
+/// The fact that ends the run.
 pub fn cancelled() -> Fact {
     Fact::Cancelled {
         reason: "enough".to_owned(),
     }
 }
 
-/// How a run of this pipeline stands.
+/// The status of a run of this pipeline.
 pub fn status(run: &Run) -> Status {
     match run.standing {
         Standing::Cancelled { .. } => Status::Cancelled,
-        _ => Status::Running,
+        Standing::Queued
+        | Standing::Going
+        | Standing::Stuck { .. }
+        | Standing::Stale
+        | Standing::OverBudget { .. }
+        | Standing::Halted { .. }
+        | Standing::Abandoned => Status::Running,
     }
 }
 

@@ -1,8 +1,8 @@
-//! Promises about contents, definitions, lists, redaction, collection and export.
+//! Guarantees about contents, definitions, lists, redaction, collection and export.
 
 use engine::{ArtifactName, Fact, Hash, Status, Time};
 
-use super::story::{Story, cancelled, decision, note};
+use super::test_run::{TestRun, cancelled, decision, note};
 use super::{Checked, Open};
 use crate::{
     Claim, Collect, Collected, Commit, Content, Error, Files, NewRun, Transacted, content_hash,
@@ -21,8 +21,8 @@ fn captured(content: Hash) -> Result<Fact, engine::NameError> {
 }
 
 pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let bytes = [0, 159, 146, 150];
     let hash = content_hash(&bytes);
     assert_eq!(open().content(hash)?, None);
@@ -32,12 +32,12 @@ pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
     }];
     let commit = Commit {
         contents: &contents,
-        ..story.commit(1)
+        ..test_run.commit(1)
     };
     let fact = captured(hash)?;
     open().transact(&commit, &mut |_| decision(std::slice::from_ref(&fact)))?;
     assert_eq!(open().content(hash)?, Some(bytes.to_vec()));
-    // The same bytes once more are the same content.
+    // The same bytes are the same content.
     assert_eq!(open().put_content(&bytes, Time(9))?, hash);
     assert_eq!(
         open().content(open().put_content(b"", Time(9))?)?,
@@ -47,48 +47,48 @@ pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
 }
 
 pub fn content_under_a_wrong_hash_is_refused(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
+    let test_run = TestRun::new("r-1")?;
     let contents = [Content {
         hash: content_hash(b"one"),
         bytes: b"another",
     }];
     let new = NewRun {
         contents: &contents,
-        ..story.new_run()
+        ..test_run.new_run()
     };
-    let refused = open().begin(&new, &story.beginning());
+    let refused = open().begin(&new, &test_run.beginning());
     assert!(
         matches!(refused, Err(Error::WrongHash { .. })),
         "{refused:?}"
     );
-    assert_eq!(open().run(&story.id)?, None);
+    assert_eq!(open().run(&test_run.id)?, None);
 
-    story.begin(&mut *open())?;
+    test_run.begin(&mut *open())?;
     let commit = Commit {
         contents: &contents,
-        ..story.commit(1)
+        ..test_run.commit(1)
     };
     let refused = open().transact(&commit, &mut |_| decision(&[note("with content")]));
     assert!(
         matches!(refused, Err(Error::WrongHash { .. })),
         "{refused:?}"
     );
-    assert_eq!(open().journal(&story.id, 1, 100)?.len(), 1);
+    assert_eq!(open().journal(&test_run.id, 1, 100)?.len(), 1);
     assert_eq!(open().content(content_hash(b"one"))?, None);
     Ok(())
 }
 
 pub fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    let hash = story.files.hash();
+    let test_run = TestRun::new("r-1")?;
+    let hash = test_run.files.hash();
     assert_eq!(open().definition(hash)?, None);
     assert_eq!(open().compiled(hash)?, None);
-    story.begin(&mut *open())?;
-    Story::new("r-2")?.begin(&mut *open())?;
-    assert_eq!(open().definition(hash)?, Some(story.files.clone()));
-    assert_eq!(open().compiled(hash)?, Some(story.definition.clone()));
+    test_run.begin(&mut *open())?;
+    TestRun::new("r-2")?.begin(&mut *open())?;
+    assert_eq!(open().definition(hash)?, Some(test_run.files.clone()));
+    assert_eq!(open().compiled(hash)?, Some(test_run.definition.clone()));
 
-    let mut other = story.definition.clone();
+    let mut other = test_run.definition.clone();
     other.about = "compiled by another version".to_owned();
     open().put_compiled(hash, &other)?;
     assert_eq!(open().compiled(hash)?, Some(other.clone()));
@@ -101,28 +101,28 @@ pub fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
 }
 
 pub fn a_run_is_pinned_to_the_bytes_it_names(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
+    let test_run = TestRun::new("r-1")?;
     let changed = Files::single("story.toml", b"name = \"another\"");
     let new = NewRun {
         files: &changed,
-        ..story.new_run()
+        ..test_run.new_run()
     };
-    let refused = open().begin(&new, &story.beginning());
+    let refused = open().begin(&new, &test_run.beginning());
     assert!(
         matches!(refused, Err(Error::WrongHash { .. })),
         "{refused:?}"
     );
-    assert_eq!(open().run(&story.id)?, None);
+    assert_eq!(open().run(&test_run.id)?, None);
     Ok(())
 }
 
 pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let secrets = ["correct horse battery staple".to_owned()];
     let commit = Commit {
         secrets: &secrets,
-        ..story.commit(1)
+        ..test_run.commit(1)
     };
     let told = "it printed correct horse battery staple";
     let facts = [
@@ -134,19 +134,19 @@ pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
     let done = open().transact(&commit, &mut |_| decision(&facts))?;
     assert!(!format!("{done:?}").contains("horse"), "{done:?}");
     let mut exported = Vec::new();
-    export(open().as_ref(), &story.id, &mut exported)?;
+    export(open().as_ref(), &test_run.id, &mut exported)?;
     let exported = String::from_utf8(exported)?;
     assert!(exported.contains("it printed"), "{exported}");
     assert!(!exported.contains("horse"), "{exported}");
-    let stored = open().run(&story.id)?;
+    let stored = open().run(&test_run.id)?;
     assert!(!format!("{stored:?}").contains("horse"), "{stored:?}");
-    assert!(open().verify(&story.id)?.intact);
+    assert!(open().verify(&test_run.id)?.intact);
     Ok(())
 }
 
 pub fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
     assert_eq!(open().runs(None)?, []);
-    let (first, second) = (Story::new("r-1")?, Story::new("r-2")?);
+    let (first, second) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     first.begin(&mut *open())?;
     let mut later = second.beginning();
     later
@@ -182,20 +182,20 @@ pub fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
 }
 
 pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
-    let over = Story::new("r-over")?;
-    let running = Story::new("r-running")?;
-    let held = Story::new("r-held")?;
-    let mut other = Story::new("r-other")?;
+    let over = TestRun::new("r-over")?;
+    let running = TestRun::new("r-running")?;
+    let held = TestRun::new("r-held")?;
+    let mut other = TestRun::new("r-other")?;
     other.files = Files::single("other.toml", b"");
-    for story in [&over, &running, &held, &other] {
-        story.begin(&mut *open())?;
+    for test_run in [&over, &running, &held, &other] {
+        test_run.begin(&mut *open())?;
     }
     let old = open().put_content(b"nobody's", Time(1))?;
     let young = open().put_content(b"young", Time(9_000))?;
     let kept = open().put_content(b"named by a run", Time(1))?;
     running.add(&mut *open(), 1, &[captured(kept)?])?;
-    for story in [&over, &held, &other] {
-        story.add(&mut *open(), 1, &[cancelled()])?;
+    for test_run in [&over, &held, &other] {
+        test_run.add(&mut *open(), 1, &[cancelled()])?;
     }
     let acquire = Claim::Acquire {
         holder: "one",
@@ -225,13 +225,13 @@ pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
         definitions: 1,
     };
     assert_eq!(collect(5_000)?, expected);
-    for (story, there) in [
+    for (one, there) in [
         (&over, false),
         (&running, true),
         (&held, true),
         (&other, false),
     ] {
-        assert_eq!(open().run(&story.id)?.is_some(), there, "{}", story.id);
+        assert_eq!(open().run(&one.id)?.is_some(), there, "{}", one.id);
     }
     assert!(open().content(young)?.is_some() && open().content(kept)?.is_some());
     assert_eq!(open().definition(other.files.hash())?, None);
@@ -242,13 +242,13 @@ pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
 }
 
 pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
-    let story = Story::new("r-1")?;
-    story.begin(&mut *open())?;
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
     let hash = open().put_content(b"the plan", Time(1))?;
-    let done = story.add(&mut *open(), 1, &[captured(hash)?, note("two")])?;
+    let done = test_run.add(&mut *open(), 1, &[captured(hash)?, note("two")])?;
     assert!(matches!(done, Transacted::Done { .. }));
     let mut exported = Vec::new();
-    export(open().as_ref(), &story.id, &mut exported)?;
+    export(open().as_ref(), &test_run.id, &mut exported)?;
     let text = String::from_utf8(exported)?;
     let lines: Vec<serde_json::Value> = text
         .lines()
@@ -259,7 +259,7 @@ pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
         .filter_map(|line| line["kind"].as_str())
         .collect();
     assert_eq!(kinds, ["run", "file", "entry", "entry", "entry", "content"]);
-    let run = open().run(&story.id)?.ok_or("the run is gone")?;
+    let run = open().run(&test_run.id)?.ok_or("the run is gone")?;
     assert_eq!(lines[0]["head"], lines[4]["hash"]);
     assert_eq!(
         lines[0]["head"].as_str(),
@@ -267,7 +267,7 @@ pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
     );
     assert_eq!(lines[5]["text"], "the plan");
     // The entry's bytes are those under the hash.
-    let stored = open().journal(&story.id, 2, 1)?;
+    let stored = open().journal(&test_run.id, 2, 1)?;
     let entry = stored
         .first()
         .map(|stored| crate::entry_to_json(&stored.entry));

@@ -1,4 +1,4 @@
-//! What a worker leaves behind in a scenario, made up so that it ends as the scenario says.
+//! What a worker leaves in a scenario, invented so that it ends as the scenario says.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use engine::{
 use super::step::{How, Left};
 use super::world::World;
 
-/// A step that cannot be played: what it says cannot happen where the run is.
+/// A step that cannot be played: it cannot happen in the run's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unplayable {
     pub message: String,
@@ -24,16 +24,16 @@ pub fn unplayable<T>(message: String, hint: String) -> Result<T, Unplayable> {
 /// A path that no sensible `writes` covers.
 const STRAY_PATH: &str = "~strayed";
 
-/// A piece of work at its end.
-pub struct Leaving<'a> {
+/// Work at its end.
+pub struct WorkResult<'a> {
     pipeline: &'a Pipeline,
     stage: &'a Stage,
     reach: TreeAccess,
     how: &'a How,
 }
 
-impl<'a> Leaving<'a> {
-    /// Work whose beginning was seen, else what would be done in the present stage.
+impl<'a> WorkResult<'a> {
+    /// Work whose start was seen, otherwise the work of the current stage.
     pub fn new(
         pipeline: &'a Pipeline,
         run: &Run,
@@ -51,27 +51,29 @@ impl<'a> Leaving<'a> {
         })
     }
 
-    /// Does the work, and says what whoever looks then sees.
+    /// Does the work, and returns the evidence of it.
     pub fn leave(&self, world: &mut World, needs: &Needs) -> Result<Evidence, Unplayable> {
         let verdict = self.verdict(needs);
-        let told = self.told(verdict)?;
+        let stated_verdict = self.stated_verdict(verdict)?;
         self.can_stray(needs)?;
         self.change_tree(world);
-        let outcome = told.as_ref().and_then(|told| told.outcome.as_ref());
+        let outcome = stated_verdict
+            .as_ref()
+            .and_then(|stated_verdict| stated_verdict.outcome.as_ref());
         let mut commands = BTreeMap::new();
         for need in &needs.artifacts {
             let tells = verdict.is_some_and(|(name, _)| *name == need.artifact);
-            let word = told
+            let word = stated_verdict
                 .as_ref()
                 .filter(|_| tells)
-                .map(|told| told.word.clone());
+                .map(|stated_verdict| stated_verdict.word.clone());
             let state = self.state(need, outcome);
             let brought = self.commands(need, &state);
             commands.extend(brought.map(|brought| (need.artifact.clone(), brought)));
             match state {
-                State::Fresh => world.write(need, word),
-                State::Broken => world.write_invalid(need),
-                State::Untouched => {}
+                ArtifactState::Fresh => world.write(need, word),
+                ArtifactState::Broken => world.write_invalid(need),
+                ArtifactState::Untouched => {}
             }
         }
         self.old_ones_are_there(world, needs)?;
@@ -94,7 +96,7 @@ impl<'a> Leaving<'a> {
         self.pipeline.definition()
     }
 
-    /// The artifact that carries the verdict, as the engine finds it.
+    /// The artifact with the verdict, as the engine finds it.
     fn verdict<'n>(&self, needs: &'n Needs) -> Option<(&'n ArtifactName, &'a OutcomeField)> {
         needs.artifacts.iter().find_map(|need| {
             let artifact = self.definition().artifacts.get(&need.artifact)?;
@@ -105,25 +107,29 @@ impl<'a> Leaving<'a> {
         })
     }
 
-    /// The word of the verdict, and what it means.
-    fn told(
+    /// The word of the verdict, and its meaning.
+    fn stated_verdict(
         &self,
         verdict: Option<(&ArtifactName, &OutcomeField)>,
-    ) -> Result<Option<Told>, Unplayable> {
+    ) -> Result<Option<StatedVerdict>, Unplayable> {
         let Some((artifact, field)) = verdict else {
             return self.without_verdict();
         };
-        let told = |(word, outcome): (&String, &Outcome)| Told {
+        let stated_verdict = |(word, outcome): (&String, &Outcome)| StatedVerdict {
             word: word.clone(),
             outcome: Some(outcome.clone()),
         };
         let found = match self.how {
-            How::Says(word) => Some(Told {
+            How::Says(word) => Some(StatedVerdict {
                 word: word.clone(),
                 outcome: field.values.get(word).cloned(),
             }),
-            How::Outcome(wanted) => field.values.iter().find(|(_, o)| *o == wanted).map(told),
-            How::Well => only(field).map(told),
+            How::Outcome(wanted) => field
+                .values
+                .iter()
+                .find(|(_, o)| *o == wanted)
+                .map(stated_verdict),
+            How::Well => only(field).map(stated_verdict),
             How::Leaves {
                 artifact: Some(left),
                 ..
@@ -134,41 +140,41 @@ impl<'a> Leaving<'a> {
                     .iter()
                     .find(wants)
                     .or_else(|| field.values.iter().next())
-                    .map(told)
+                    .map(stated_verdict)
             }
             How::Adds(_) => {
                 let brings = |pair: &(&String, &Outcome)| self.brings_commands(Some(pair.1));
-                field.values.iter().find(brings).map(told)
+                field.values.iter().find(brings).map(stated_verdict)
             }
             How::Leaves { artifact: None, .. } | How::Fault(_) => {
-                field.values.iter().next().map(told)
+                field.values.iter().next().map(stated_verdict)
             }
         };
         match found {
-            Some(told) => Ok(Some(told)),
+            Some(stated_verdict) => Ok(Some(stated_verdict)),
             None => {
                 let outcomes: Vec<&str> = field.values.values().map(Outcome::as_str).collect();
-                let message = format!("how this work ends is told by `{artifact}`");
+                let message = format!("`{artifact}` states how this work ends");
                 unplayable(message, format!("say one of: {}", outcomes.join(", ")))
             }
         }
     }
 
-    fn without_verdict(&self) -> Result<Option<Told>, Unplayable> {
+    fn without_verdict(&self) -> Result<Option<StatedVerdict>, Unplayable> {
         let stage = &self.stage.name;
         match self.how {
             How::Outcome(outcome) if outcome.as_str() != "done" => unplayable(
                 format!(
-                    "work in {stage} does not end with `{outcome}`: nothing that it leaves tells so"
+                    "work in {stage} does not end with `{outcome}`: it leaves no artifact that states it"
                 ),
-                String::from("leave the word away"),
+                String::from("remove the word"),
             ),
             How::Says(_) => unplayable(
-                format!("work in {stage} leaves nothing that could say so"),
+                format!("work in {stage} leaves no artifact that can state it"),
                 String::from("only an artifact with an `outcome` has a verdict"),
             ),
             How::Adds(_) if !self.brings_commands(None) => unplayable(
-                format!("work in {stage} leaves nothing that brings commands"),
+                format!("work in {stage} leaves no artifact with commands"),
                 String::from("say `works` instead"),
             ),
             How::Well | How::Outcome(_) | How::Adds(_) | How::Fault(_) | How::Leaves { .. } => {
@@ -177,7 +183,7 @@ impl<'a> Leaving<'a> {
         }
     }
 
-    /// Does the work leave an artifact with commands when it ends so?
+    /// Does this work leave an artifact with commands?
     fn brings_commands(&self, outcome: Option<&Outcome>) -> bool {
         let mut artifacts = self.definition().artifacts.keys();
         artifacts.any(|name| {
@@ -191,21 +197,21 @@ impl<'a> Leaving<'a> {
         match &self.stage.work {
             Work::Agent(work) => work.leaves.all().contains(&artifact),
             Work::Review(work) => work.fixes.contains(artifact),
-            _ => false,
+            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
         }
     }
 
     /// The commands in an artifact that was just written.
-    fn commands(&self, need: &ArtifactNeed, state: &State) -> Option<Vec<Vec<String>>> {
+    fn commands(&self, need: &ArtifactNeed, state: &ArtifactState) -> Option<Vec<Vec<String>>> {
         let How::Adds(command) = self.how else {
             return None;
         };
         let brings = !self.definition().command_fields(&need.artifact).is_empty();
         let words = command.split_whitespace().map(String::from);
-        (brings && matches!(state, State::Fresh)).then(|| vec![words.collect()])
+        (brings && matches!(state, ArtifactState::Fresh)).then(|| vec![words.collect()])
     }
 
-    /// Must the work leave this artifact when it ends so?
+    /// Must this work leave this artifact?
     fn wants(&self, artifact: &ArtifactName, outcome: Option<&Outcome>) -> bool {
         let Work::Agent(work) = &self.stage.work else {
             return true;
@@ -214,7 +220,7 @@ impl<'a> Leaving<'a> {
         work.leaves.always.contains(artifact) || own.is_some_and(|own| own.contains(artifact))
     }
 
-    fn state(&self, need: &ArtifactNeed, outcome: Option<&Outcome>) -> State {
+    fn state(&self, need: &ArtifactNeed, outcome: Option<&Outcome>) -> ArtifactState {
         let meant = |artifact: &Option<ArtifactName>| {
             artifact
                 .as_ref()
@@ -222,9 +228,9 @@ impl<'a> Leaving<'a> {
         };
         let unknown = outcome.is_none();
         let usual = if unknown || self.wants(&need.artifact, outcome) {
-            State::Fresh
+            ArtifactState::Fresh
         } else {
-            State::Untouched
+            ArtifactState::Untouched
         };
         match self.how {
             How::Well
@@ -239,16 +245,16 @@ impl<'a> Leaving<'a> {
                 | Fault::Hollow
                 | Fault::Conflict
                 | Fault::Limited,
-            ) => State::Untouched,
+            ) => ArtifactState::Untouched,
             How::Leaves { state, artifact } if meant(artifact) => match state {
-                Left::Old | Left::Nothing => State::Untouched,
-                Left::Invalid => State::Broken,
+                Left::Old | Left::Nothing => ArtifactState::Untouched,
+                Left::Invalid => ArtifactState::Broken,
             },
             How::Leaves { .. } => usual,
         }
     }
 
-    /// An old artifact can only be left where one lies.
+    /// An old artifact can only be left if there is one.
     fn old_ones_are_there(&self, world: &World, needs: &Needs) -> Result<(), Unplayable> {
         let How::Leaves { state, artifact } = self.how else {
             return Ok(());
@@ -275,9 +281,9 @@ impl<'a> Leaving<'a> {
         };
         match needs.artifacts.iter().find(is_absent) {
             Some(need) if *state == Left::Old => unplayable(
-                format!("nothing lay at the path of `{}` before", need.artifact),
+                format!("there is no old file of `{}`", need.artifact),
                 format!(
-                    "write `given old {}` above the step that begins",
+                    "write `given old {}` above the step that starts",
                     need.artifact
                 ),
             ),
@@ -293,7 +299,7 @@ impl<'a> Leaving<'a> {
         let message = format!("work in {} cannot stray", self.stage.name);
         unplayable(
             message,
-            String::from("only a stage with `writes` looks at what was changed"),
+            String::from("only a stage with `writes` checks the changed files"),
         )
     }
 
@@ -321,19 +327,19 @@ impl<'a> Leaving<'a> {
     }
 }
 
-struct Told {
+struct StatedVerdict {
     word: String,
-    /// Absent where the word is none of the pipeline's.
+    /// `None` if the pipeline does not know the word.
     outcome: Option<Outcome>,
 }
 
-enum State {
+enum ArtifactState {
     Fresh,
     Broken,
     Untouched,
 }
 
-/// `done`, or the only outcome that there is.
+/// `done`, or the only outcome.
 fn only(field: &OutcomeField) -> Option<(&String, &Outcome)> {
     let done = field
         .values
@@ -344,7 +350,7 @@ fn only(field: &OutcomeField) -> Option<(&String, &Outcome)> {
     done.or(alone)
 }
 
-/// May work that begins now in this stage change the tree?
+/// May work that starts now in this stage change the tree?
 fn reach(run: &Run, stage: &Stage) -> TreeAccess {
     let turn = run.panels.get(&stage.name).map(|panel| panel.turn);
     let reviews = matches!(
