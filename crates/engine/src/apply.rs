@@ -16,7 +16,7 @@ use crate::run::{
     Run, Standing, Usage,
 };
 
-/// A journal that cannot have been written by `decide`.
+/// A journal that `decide` cannot have written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub what: String,
@@ -34,7 +34,7 @@ fn damage<T>(what: impl Into<String>) -> Result<T, Damage> {
     Err(Damage { what: what.into() })
 }
 
-/// The run after this entry. `None` stands for the run before its first entry.
+/// The run after this entry. `None` is the run before its first entry.
 pub fn apply(run: Option<Run>, entry: &Entry) -> Result<Run, Damage> {
     match (run, &entry.fact) {
         (None, Fact::Started(started)) => Ok(begun(started, entry.at)),
@@ -42,7 +42,7 @@ pub fn apply(run: Option<Run>, entry: &Entry) -> Result<Run, Damage> {
             touched_at: entry.at,
             ..(**state).clone()
         }),
-        (None, _) => damage("its first entry does not begin a run"),
+        (None, _) => damage("its first entry does not start a run"),
         (Some(_), Fact::Started(_) | Fact::Forked { .. }) => damage("a run begins twice"),
         (Some(mut run), _) => {
             fold_entry(&mut run, entry)?;
@@ -51,7 +51,7 @@ pub fn apply(run: Option<Run>, entry: &Entry) -> Result<Run, Damage> {
     }
 }
 
-/// Folds an entry into a run that has begun.
+/// Folds an entry into a run that has started.
 pub(crate) fn fold_entry(run: &mut Run, entry: &Entry) -> Result<(), Damage> {
     fold(run, &entry.fact, entry)?;
     if !matches!(entry.fact, Fact::WentStale) {
@@ -60,7 +60,7 @@ pub(crate) fn fold_entry(run: &mut Run, entry: &Entry) -> Result<(), Damage> {
     Ok(())
 }
 
-/// The run that these entries tell of.
+/// The run of these entries.
 pub fn replay<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<Run, Damage> {
     let last = entries
         .into_iter()
@@ -176,7 +176,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
     }
 }
 
-/// Work that is still open belongs to whoever holds the run from now on.
+/// Open work belongs to the session that holds the run from now on.
 fn attached(run: &mut Run, session: &SessionId, process: Option<Process>) {
     let before = run.session.take().map(|binding| binding.session);
     for open in run.dispatches.values_mut() {
@@ -193,11 +193,11 @@ fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
             binding.state = BindingState::Ended;
             Ok(())
         }
-        _ => damage("a session ends that did not hold the run"),
+        _ => damage("a session that does not hold the run ends"),
     }
 }
 
-/// What changes how the run stands, and cannot fail to fit.
+/// Facts that change the standing of the run; they always apply.
 fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     match fact {
         Fact::TakenUp | Fact::Unstuck => going(run),
@@ -255,7 +255,7 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     }
 }
 
-/// With the content its commands are approved, and stay so when others bring them again.
+/// Approving the content approves its commands, also when another artifact adds them again.
 fn approved(run: &mut Run, artifact: &ArtifactName, content: Hash) {
     run.approved.insert(artifact.clone(), content);
     let captured = run.artifacts.get(artifact);
@@ -315,7 +315,7 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
     Ok(())
 }
 
-/// A graph that is done is planned anew when the run comes back; an unfinished one goes on.
+/// A finished graph is planned again when the run comes back; an unfinished one continues.
 fn is_done(graph: &Graph) -> bool {
     graph
         .members
@@ -323,12 +323,12 @@ fn is_done(graph: &Graph) -> bool {
         .all(|member| member.state == MemberState::Done)
 }
 
-/// Everything goes back to the start but what must not be forgotten: overrides and what was used.
+/// Everything is reset except overrides and usage, which must not be forgotten.
 fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.position = arrival(stage.clone(), run.position.visit + 1, at);
     run.standing = Standing::Going;
     run.counters.clear();
-    // What was captured lies there still, and is old from now on.
+    // Captured files still exist, and count as old from now on.
     let captured = core::mem::take(&mut run.artifacts).into_iter();
     run.before
         .extend(captured.map(|(artifact, old)| (artifact, old.content)));
@@ -348,7 +348,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         entered_at: at,
         ..state.position.clone()
     };
-    // What was captured since lies there still, and is old from now on.
+    // Files captured since still exist, and count as old from now on.
     let mut before = core::mem::take(&mut run.before);
     let captured = run.artifacts.iter();
     before.extend(captured.map(|(artifact, old)| (artifact.clone(), old.content)));
@@ -373,7 +373,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
     }
 }
 
-/// Work that was under way at the restored point is not under way any more.
+/// Work that was open at the restored point is no longer open.
 pub(crate) fn interrupted(member: &mut Member) {
     if matches!(member.state, MemberState::Working { .. }) {
         member.state = MemberState::Pending;

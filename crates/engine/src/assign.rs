@@ -1,4 +1,4 @@
-//! Assignments: which piece of work an agent would do if it began now, or why it may not.
+//! Assignments: which piece of work an agent would do if it started now, or why it may not.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ use crate::stage::{
 };
 use crate::status::status;
 
-/// A piece of work that may begin now.
+/// A piece of work that may start now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub duty: Duty,
@@ -25,7 +25,7 @@ pub(crate) struct Assignment {
     pub reach: TreeAccess,
 }
 
-/// Why a piece of work may not begin.
+/// Why a piece of work may not start.
 pub(crate) struct Obstacle {
     pub rule: Rule,
     pub reason: String,
@@ -35,7 +35,7 @@ fn obstacle<T>(rule: Rule, reason: String) -> Result<T, Obstacle> {
     Err(Obstacle { rule, reason })
 }
 
-/// Does the main session itself work in the present stage?
+/// Does the main session itself work in the current stage?
 pub fn session_works(pipeline: &Pipeline, run: &Run) -> bool {
     let stage = pipeline.stage(&run.position.stage);
     stage.is_some_and(
@@ -50,8 +50,8 @@ pub(crate) fn canonical_name(pipeline: &Pipeline, run: &Run, agent: &AgentName) 
     known.unwrap_or_else(|| agent.clone())
 }
 
-/// Every agent that the pipeline names, those of the present stage first. A stage that admits agents
-/// by a glob must know one that is named elsewhere: it may owe something, or belong to a group.
+/// Every agent that the pipeline names, those of the current stage first. A stage that admits agents
+/// by a glob must know one that is named elsewhere: it may have artifacts to leave, or belong to a group.
 fn names<'a>(pipeline: &'a Pipeline, run: &'a Run) -> impl Iterator<Item = &'a str> {
     let definition = pipeline.definition();
     let here = pipeline.stage(&run.position.stage);
@@ -89,7 +89,7 @@ fn names_in(stage: &Stage) -> Vec<&str> {
     }
 }
 
-/// What this agent would do if it began now.
+/// What this agent would do if it started now.
 pub(crate) fn assign(
     pipeline: &Pipeline,
     run: &Run,
@@ -156,7 +156,7 @@ fn unoccupied(run: &Run, stage: &Stage) -> Result<(), Obstacle> {
     {
         Some(open) => obstacle(
             Rule::AgentBusy,
-            format!("'{}' is already at work in {}", open.agent, stage.name),
+            format!("'{}' is already working in {}", open.agent, stage.name),
         ),
         None => Ok(()),
     }
@@ -279,7 +279,7 @@ fn steps(
         return obstacle(
             Rule::ParallelLimit,
             format!(
-                "{working} steps are at work, and {} allows no more",
+                "{working} steps are running, and {} allows no more",
                 stage.name
             ),
         );
@@ -329,12 +329,12 @@ fn pick<'a>(
                 [member] => Ok(member),
                 [] => obstacle(
                     Rule::StepNotReady,
-                    format!("no step of '{agent}' in {} can begin now", stage.name),
+                    format!("no step of '{agent}' in {} can start now", stage.name),
                 ),
                 several => obstacle(
                     Rule::StepUnnamed,
                     format!(
-                        "{} steps of '{agent}' can begin now: name one",
+                        "{} steps of '{agent}' can start now: name one",
                         several.len()
                     ),
                 ),
@@ -355,7 +355,7 @@ fn startable<'a>(graph: &Graph, member: &'a Member) -> Result<&'a Member, Obstac
             )
         }
         MemberState::Working { .. } => {
-            obstacle(Rule::AgentBusy, format!("step '{id}' is already at work"))
+            obstacle(Rule::AgentBusy, format!("step '{id}' is already running"))
         }
         MemberState::Done => obstacle(Rule::StepNotReady, format!("step '{id}' is done")),
         MemberState::Failed { .. } => {

@@ -1,14 +1,14 @@
-//! How long to wait before work is tried again.
+//! How long to wait before a retry.
 
 use crate::names::Seconds;
 use crate::outcome::Fault;
 use crate::stage::{Retry, Stage};
 
-/// No wait is longer.
+/// The longest wait.
 const LONGEST: Seconds = Seconds(15 * 60);
 
-/// The wait before the next try after this fault, of which there were `tries` before. It doubles with
-/// every try, from what the stage says or from what suits the kind of fault.
+/// The wait before the next retry after this fault, which was retried `tries` times before. It doubles
+/// with every retry, from the stage's value or from a default for the kind of fault.
 pub fn backoff(stage: &Stage, fault: Fault, tries: u32) -> Seconds {
     let first = match &stage.retry {
         Some(Retry {
@@ -21,7 +21,7 @@ pub fn backoff(stage: &Stage, fault: Fault, tries: u32) -> Seconds {
     Seconds(first.0.saturating_mul(factor)).min(LONGEST.max(first))
 }
 
-/// What is the worker's own doing can be tried at once: it is told what was wrong.
+/// A fault of the worker itself is retried at once: the worker gets the reason.
 fn usual(fault: Fault) -> Seconds {
     match fault {
         Fault::Missing | Fault::Hollow | Fault::Strayed | Fault::Conflict => Seconds(0),

@@ -1,4 +1,4 @@
-//! Who may give a command that is a person's.
+//! Who may use a command that only a person may use.
 
 use alloc::string::String;
 
@@ -25,16 +25,16 @@ pub fn held(run: &Run) -> Held {
     }
 }
 
-/// May they give a person's command? Says why not.
+/// May they use a person's command? Says why not.
 pub fn may_act(by: &Who, held: Held) -> Result<(), String> {
     match (by, held) {
         (Who::Person(_) | Who::Through(_), _) | (Who::Unattended(_), Held::Nobody) => Ok(()),
         (Who::Unattended(_), Held::Session) => Err(String::from(
             "a session holds the run: only a person at a terminal can do this now",
         )),
-        // How an agent was told from a person stands in the journal, and nowhere else.
+        // Only the journal says how an agent was told apart from a person.
         (Who::Agent(_) | Who::Session(_) | Who::Engine, _) => {
-            Err(String::from("only a person can do this, and not an agent"))
+            Err(String::from("only a person can do this, not an agent"))
         }
     }
 }

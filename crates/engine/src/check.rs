@@ -1,4 +1,4 @@
-//! `check`: every rule that a definition must keep. `lint` and the engine share this one path.
+//! `check`: every rule for a definition. `lint` and the engine share this code.
 
 mod artifacts;
 mod flow;
@@ -23,7 +23,7 @@ pub fn check(definition: &Definition) -> Vec<Problem> {
     }
     problems.extend(outcomes::check(definition));
     problems.extend(artifacts::check(definition));
-    // What follows walks the graph, which makes sense only when every edge leads somewhere.
+    // The rest walks the graph, which needs a target for every edge.
     let graph = graph::StageGraph::of(definition);
     problems.extend(graph::check(&graph));
     problems.extend(loops::check(&graph));

@@ -59,7 +59,7 @@ pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence
     }
 }
 
-/// The tree as it is now. A check brings its own look at it.
+/// The tree as it is now. A check has its own evidence of it.
 fn tree(event: &Event, evidence: &Evidence) -> Option<Hash> {
     if let Happening::Engine(EngineEvent::ChecksRan { tree, .. }) = &event.what {
         return Some(tree.after);
@@ -206,7 +206,7 @@ fn is_gated(what: &Happening) -> bool {
     }
 }
 
-/// An advisory pipeline and a bypassed run say what they would refuse, and let it through.
+/// An advisory pipeline and a bypassed run report what they would refuse, and allow it.
 fn lenient(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict {
     let (Reply::Refuse(refusal) | Reply::Hold(refusal)) = &verdict.reply else {
         return verdict;
@@ -215,7 +215,7 @@ fn lenient(draft: &mut Draft<'_>, what: &Happening, verdict: Verdict) -> Verdict
         return verdict;
     };
     let message = format!("{word}: {}", refusal.reason);
-    // It was let through, so the journal does not say that it was refused.
+    // It was allowed, so the journal does not say that it was refused.
     draft
         .entries
         .retain(|entry| !matches!(entry.fact, Fact::Refused { .. }));
@@ -276,7 +276,7 @@ impl<'a> Draft<'a> {
         let folded = fold_entry(&mut self.run, &entry);
         debug_assert!(
             folded.is_ok(),
-            "an entry of our own does not fit: {folded:?}"
+            "an entry of the engine does not apply: {folded:?}"
         );
         self.entries.push(entry);
     }
@@ -291,7 +291,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Makes a trial's entries one's own.
+    /// Adopts the entries of a trial.
     pub fn adopt(&mut self, trial: Draft<'a>) {
         self.run = trial.run;
         self.entries.extend(trial.entries);
@@ -320,10 +320,11 @@ impl<'a> Draft<'a> {
             rule,
             reason,
             next: next(self.pipeline, &self.run),
+            artifact: None,
         }
     }
 
-    /// The rule by which refusals are let through now, and its word.
+    /// The rule by which refusals are allowed now, and its word.
     pub fn leniency(&self) -> Option<(Rule, &'static str)> {
         match (self.pipeline.definition().mode, &self.run.bypass) {
             (_, Some(bypass)) if self.at < bypass.until => Some((Rule::Bypassed, "bypassed")),
@@ -335,7 +336,7 @@ impl<'a> Draft<'a> {
     /// Only a person can do this, and through a session only in the one that holds the run.
     pub fn person(&mut self, what: &str) -> Result<(), Verdict> {
         if let (Who::Through(_), Err(_)) = (&self.by, self.bound()) {
-            let reason = "this session does not hold the run: say it in the one that does";
+            let reason = "this session does not hold the run: type it in the session that does";
             return Err(self.refuse(Rule::NotBound, what, String::from(reason)));
         }
         match may_act(&self.by, held(&self.run)) {

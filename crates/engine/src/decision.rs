@@ -1,9 +1,10 @@
-//! A decision: all that the engine says to one event.
+//! A decision: the engine's complete answer to one event.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::entry::Entry;
+use crate::names::ArtifactName;
 use crate::next::Next;
 use crate::rule::Rule;
 
@@ -16,7 +17,7 @@ pub struct Decision {
     pub rule: Rule,
 }
 
-/// What goes back to whoever caused the event.
+/// The answer to the cause of the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     Allow,
@@ -26,7 +27,7 @@ pub enum Reply {
     Hold(Refusal),
     /// Text for the session.
     Inject(String),
-    /// It was done, or recorded; there is nothing to say to a host.
+    /// It was done or recorded; the host needs no answer.
     Done,
 }
 
@@ -35,6 +36,21 @@ pub struct Refusal {
     pub rule: Rule,
     pub reason: String,
     pub next: Vec<Next>,
+    /// The artifact that the work lacks, where that is the reason.
+    pub artifact: Option<ArtifactFault>,
+}
+
+/// An artifact that does not count, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactFault {
+    pub artifact: ArtifactName,
+    pub problem: ArtifactProblem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArtifactProblem {
+    Missing,
+    Invalid,
 }
 
 impl Reply {

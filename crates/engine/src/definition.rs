@@ -37,17 +37,17 @@ pub struct Definition {
     pub views: Vec<View>,
     /// Slash commands that a person types in a session, and what each does.
     pub commands: BTreeMap<CommandName, Act>,
-    /// Files that `init` gives to the host: `agents/…`, `commands/…` and `skills/…` beside the
+    /// Files that `init` gives to the host: `agents/…`, `commands/…` and `skills/…` next to the
     /// definition.
     pub gives: Vec<String>,
     /// What git is to leave out, as lines of `.gitignore`.
     pub ignores: Vec<String>,
-    /// The file beside the definition whose text `init` puts into the host's memory file.
+    /// The file next to the definition whose text `init` puts into the host's memory file.
     pub protocol: Option<String>,
     pub proofs: Vec<Proof>,
 }
 
-/// How a run of this pipeline comes about.
+/// How a run of this pipeline starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
     /// Always on in its project: every session has a run.
@@ -59,7 +59,7 @@ pub enum Begins {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Enforced,
-    /// Refusals are said and recorded, and the step is let through; the run is shown as not enforced.
+    /// Refusals are shown and recorded, but nothing is blocked; the run is shown as not enforced.
     Advisory,
 }
 
@@ -79,15 +79,15 @@ pub struct Param {
     pub default: Option<String>,
     /// The only values allowed, where the list is not empty.
     pub choices: Vec<String>,
-    /// Other words for values: whoever writes one means its value.
+    /// Other words for values.
     pub words: BTreeMap<String, String>,
     /// The dotted fields of the settings file that supply it, as `autonomy.planReviewLoopLimit`. The
-    /// first that is there counts.
+    /// first that exists counts.
     pub settings: Vec<String>,
     pub meaning: Meaning,
 }
 
-/// What the value of a parameter stands for.
+/// What the value of a parameter is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Meaning {
     #[default]
@@ -99,7 +99,7 @@ pub enum Meaning {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub max: Amount,
-    /// Where a transition goes that would count past `max`.
+    /// The target instead of a transition that would count past `max`.
     pub then: StageName,
 }
 
@@ -107,13 +107,13 @@ pub struct Counter {
 pub struct Artifact {
     pub source: Source,
     pub format: Format,
-    /// Front-matter or top-level JSON fields that must be there and not empty.
+    /// Front-matter or top-level JSON fields that must exist and not be empty.
     pub require: Vec<String>,
-    /// What these fields must say. A value may hold `{agent}`, `{stage}`, `{run}`, `{step}` and
-    /// parameters; a star at its end stands for anything.
+    /// Values that these fields must have. A value may contain `{agent}`, `{stage}`, `{run}`, `{step}` and
+    /// parameters; a star at its end matches anything.
     pub equals: BTreeMap<String, String>,
     pub outcome: Option<OutcomeField>,
-    /// Its commands, and who is asked about those that nobody has approved.
+    /// Its commands, and the question about those that nobody has approved.
     pub approved: Option<ApprovedCommands>,
     pub strictness: Strictness,
     pub max_bytes: u64,
@@ -123,9 +123,9 @@ pub struct Artifact {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Strictness {
     Strict,
-    /// It is a warning, and the work goes on.
+    /// It is a warning, and the run continues.
     Advisory,
-    /// Whoever starts the run says so: the value is one of `WORDS`.
+    /// The start of the run decides: the value is one of `WORDS`.
     Param(ParamName),
 }
 
@@ -134,7 +134,7 @@ impl Strictness {
     /// What a parameter can say.
     pub const WORDS: [&'static str; 2] = [Self::STRICT, "advisory"];
 
-    /// Is it a fault in a run with these parameters? What nobody has said is strict.
+    /// Is it a fault in a run with these parameters? The default is strict.
     pub fn is_strict(&self, params: &BTreeMap<ParamName, String>) -> bool {
         match self {
             Self::Strict => true,
@@ -146,9 +146,9 @@ impl Strictness {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A file in the project. May hold `{run}`, `{step}` and parameters.
+    /// A file in the project. May contain `{run}`, `{step}` and parameters.
     File(String),
-    /// The agent's last message; what is not JSON is wrapped.
+    /// The agent's last message; a message that is not JSON is wrapped.
     Reply,
     /// A person's answers to the questions of an `ask` stage.
     Answers,
@@ -172,12 +172,12 @@ pub struct OutcomeField {
     pub values: BTreeMap<String, Outcome>,
 }
 
-/// Commands that an artifact may bring: each one is approved by a person before the run goes on.
+/// Commands that an artifact may add: a person approves each one before the run continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovedCommands {
     /// The dotted field with the list of commands.
     pub field: String,
-    /// The question to which work leads that left a command which nobody has approved.
+    /// The question that follows if a command is not approved.
     pub then: StageName,
 }
 
@@ -186,7 +186,7 @@ pub struct ApprovedCommands {
 pub enum Act {
     /// Starts a run; what follows the command is its task.
     Start,
-    /// Answers the question of the present stage with this choice; without one, the word that
+    /// Answers the question of the current stage with this choice; without one, the word that
     /// follows the command is the choice.
     Answer(Option<Outcome>),
     Finish,
@@ -205,7 +205,7 @@ pub struct Proof {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// No way reaches `before` without passing every stage of `through`; with `after`, this holds
+    /// No path reaches `before` without passing every stage of `through`; with `after`, this holds
     /// again from each visit of that stage on.
     Passes {
         after: Option<StageName>,
@@ -258,7 +258,7 @@ impl Definition {
         })
     }
 
-    /// The stage at which a run begins to which these steps are given.
+    /// The stage at which a run with these given steps starts.
     pub fn start_with(&self, steps: &[Step]) -> &StageName {
         match self.begins_with_steps() {
             Some(stage) if !steps.is_empty() => &stage.name,
@@ -266,7 +266,7 @@ impl Definition {
         }
     }
 
-    /// The stage at which a run begins when its steps are given, where that is not the usual one.
+    /// The stage at which a run with given steps starts, if that is not the start stage.
     pub fn begins_with_steps(&self) -> Option<&Stage> {
         self.stages.iter().find(|stage| match &stage.work {
             Work::Steps(work) => matches!(work.source, StepsSource::ArtifactOrStart(_)),

@@ -1,4 +1,4 @@
-//! Duties: what the worker with a duty is started with, and what it must leave behind.
+//! Duties: the settings of the worker with a duty, and what it must leave.
 
 use alloc::vec::Vec;
 

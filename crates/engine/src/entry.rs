@@ -28,7 +28,7 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     Started(Box<Started>),
-    /// A run that goes on from a point of another one.
+    /// A run that continues from a point of another one.
     Forked {
         from: RunId,
         entry: u64,
@@ -51,16 +51,16 @@ pub enum Fact {
         dispatch: DispatchId,
         worker: WorkerId,
     },
-    /// It was seen to use a tool.
+    /// It used a tool.
     Worked {
         dispatch: DispatchId,
     },
-    /// It wanted to end without what it must leave.
+    /// It tried to finish without its artifacts.
     SentBack {
         dispatch: DispatchId,
         reason: String,
     },
-    /// A piece of work is over; what it left is in the `Captured` entries beside it.
+    /// A piece of work is over; its artifacts are in the `Captured` entries next to it.
     Ended {
         dispatch: DispatchId,
         result: WorkResult,
@@ -74,25 +74,25 @@ pub enum Fact {
         /// The commands in it that a check may run.
         commands: Vec<Vec<String>>,
     },
-    /// A non-strict artifact was missing or invalid, and the work went on.
+    /// A non-strict artifact was missing or invalid, and the run continued.
     Warned {
         message: String,
     },
-    /// Something happened that changes nothing: recorded, and no more.
+    /// Something without effect, only recorded.
     Noted {
         message: String,
     },
-    /// Nobody judged this, and the host went on.
+    /// This was not judged, and the host continued.
     Unevaluated {
         what: String,
     },
-    /// Something was asked for and not allowed.
+    /// Something was requested and not allowed.
     Refused {
         what: String,
         reason: String,
     },
 
-    /// The stage's work is tried again.
+    /// The stage's work is retried.
     Retried {
         stage: StageName,
         fault: Fault,
@@ -137,7 +137,7 @@ pub enum Fact {
         stage: StageName,
         reviewer: u32,
     },
-    /// The owner fixed what that reviewer found; the next reviewer goes on.
+    /// The owner fixed what that reviewer found; the next reviewer continues.
     Fixed {
         stage: StageName,
         reviewer: u32,
@@ -154,7 +154,7 @@ pub enum Fact {
         stage: StageName,
         steps: Vec<Step>,
     },
-    /// Failed steps may be tried again; done ones stay done.
+    /// Failed steps may be retried; done ones stay done.
     StepsRevived {
         stage: StageName,
     },
@@ -184,11 +184,11 @@ pub enum Fact {
     OverBudget {
         what: String,
     },
-    /// Somebody stopped the run without a word.
+    /// Somebody stopped the run.
     Halted {
         reason: String,
     },
-    /// A person let the run go on.
+    /// A person continued the run.
     Continued {
         budget_again: bool,
     },
@@ -215,7 +215,7 @@ pub enum Fact {
     },
 }
 
-/// The stage into which a run came with this.
+/// The stage that the run enters with this.
 pub fn arrival(fact: &Fact) -> Option<&StageName> {
     match fact {
         Fact::Started(started) => Some(&started.stage),
@@ -250,7 +250,7 @@ pub enum WorkResult {
         fault: Fault,
         reason: String,
     },
-    /// It matched a dispatch whose stage the run has left; nothing advances.
+    /// It matched a dispatch whose stage the run has left; it has no effect.
     Late,
     /// The run was reset, restored or moved on by a person while it worked.
     Dropped,
@@ -288,6 +288,6 @@ pub enum MoveReason {
     Unapproved(ArtifactName),
     /// Back to where an escalation interrupted.
     Interrupted,
-    /// A gate looked at another tree than the present one.
+    /// A gate checked another tree than the current one.
     StaleGate,
 }

@@ -27,14 +27,14 @@ pub enum Who {
     Person(String),
     /// A script or CI under a person's account, with no terminal.
     Unattended(String),
-    /// A coding agent that typed a command. The text says how it was told.
+    /// A coding agent that typed a command. The text says how it was recognised.
     Agent(String),
     /// A person through their session: a command that they typed there, or their answer to a
-    /// question that the host put to them.
+    /// question that the host asked them.
     Through(SessionId),
     /// A host's session, through its hooks.
     Session(SessionId),
-    /// Our own side: the orchestrator, or a check that it ran.
+    /// Gatewright itself: the orchestrator, or a check that it ran.
     Engine,
 }
 
@@ -66,7 +66,7 @@ impl Who {
     }
 }
 
-/// What happened, by who or what it is about.
+/// What happened, grouped by its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     Work(WorkEvent),
@@ -76,7 +76,7 @@ pub enum Happening {
     Engine(EngineEvent),
 }
 
-/// Agents are asked for, begin and end.
+/// Agents are requested, start and end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkEvent {
     Requested {
@@ -86,11 +86,11 @@ pub enum WorkEvent {
         /// The worker that asks, where it is not the session itself.
         worker: Option<Asker>,
     },
-    /// An agent was seen to begin. Hosts do not say which call began it.
+    /// An agent started. Hosts do not report which call started it.
     Began { worker: Actor },
-    /// The host told which worker a call began.
+    /// The host reported which worker a call started.
     Launched { call: CallId, worker: WorkerId },
-    /// Somebody wants to write to a worker, who then works on, or again.
+    /// A message to a worker, which then continues or starts again.
     MessageRequested {
         to: WorkerId,
         call: Option<CallId>,
@@ -116,7 +116,7 @@ pub enum ToolEvent {
     Requested {
         tool: String,
         worker: Option<Actor>,
-        /// What of ours the call would plainly change.
+        /// The protected files that the call would plainly change.
         protected_paths: Vec<ProtectedPath>,
         /// Another way to start an agent, or to act as a person.
         bypass: Option<BypassAttempt>,
@@ -125,10 +125,10 @@ pub enum ToolEvent {
     Used { worker: Option<Actor> },
 }
 
-/// A session of a host begins, ends, is spoken to or wants to stop.
+/// A session of a host starts, ends, gets a prompt or tries to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// A session is there: it begins, goes on after a break, or is the heir of one that was cleared.
+    /// A session is attached: it starts, continues after a break, or succeeds one that was cleared.
     Started {
         session: SessionId,
         process: Option<Process>,
@@ -141,25 +141,25 @@ pub enum SessionEvent {
     StopRequested {
         background_work: bool,
     },
-    /// The host's own list of things to do says that these are done.
+    /// The host's own to-do list marks these as done.
     TodosMarked {
         done: Vec<String>,
     },
-    /// The host's settings changed so that our hooks would be gone.
+    /// The host's settings changed so that the hooks would be gone.
     HooksRemoved {
         how: String,
     },
-    /// Something happened in the session that moves nothing and is worth a line.
+    /// Something in the session that has no effect and is worth a note.
     Remarked {
         message: String,
     },
-    /// A hook could not decide, and its host went on without an answer.
+    /// A hook could not decide, and its host continued without an answer.
     Unevaluated {
         what: String,
     },
 }
 
-/// A person says what is to be done.
+/// A person gives a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonEvent {
     Answered(Answer),
@@ -175,7 +175,7 @@ pub enum PersonEvent {
     ResetAsked {
         reason: String,
     },
-    /// A person lets the run go unguarded until then.
+    /// A person bypasses the guards until then.
     BypassAsked {
         until: Time,
         reason: String,
@@ -191,10 +191,10 @@ pub enum PersonEvent {
     },
 }
 
-/// Our own side has done something, or time has passed.
+/// Gatewright has done something, or time has passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineEvent {
-    /// A queued run is taken up.
+    /// A queued run is picked up.
     TakenUp,
     ChecksRan {
         stage: StageName,
@@ -204,7 +204,7 @@ pub enum EngineEvent {
     },
     /// The steps of the stage that the run is in were read from where they are given.
     StepsRead { stage: StageName, visit: u32 },
-    /// The file of a view is not as it was written.
+    /// Somebody changed the file of a view.
     ViewChanged {
         view: View,
         /// Its path in this run.
@@ -222,7 +222,7 @@ pub enum ViewChange {
     Removed,
 }
 
-/// What a run is begun with.
+/// What a run starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beginning {
     pub at: Time,
@@ -238,12 +238,12 @@ pub struct Beginning {
     /// The process of that session.
     pub process: Option<Process>,
     pub steps: Vec<Step>,
-    /// What lies at the artifacts' paths already: an earlier run left it.
+    /// Files that already exist at the artifacts' paths, from an earlier run.
     pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
 }
 
-/// An agent at work inside a session.
+/// An agent that works inside a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     pub id: WorkerId,
@@ -258,18 +258,18 @@ pub struct Asker {
     pub tools: &'static [&'static str],
 }
 
-/// Something that a tool call would change and that the run rests on.
+/// Something that the run depends on and a tool call would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtectedPath {
     /// Our state folder.
     State,
-    /// The host's settings, in which our hooks stand.
+    /// The host's settings with the hooks.
     Settings,
     /// The pipeline, its prompts and scripts.
     Definition,
     /// Our own program.
     Program,
-    /// A view whose removal stops the run: that is a person's to do.
+    /// A view whose removal stops the run: only a person may remove it.
     Stop,
     /// The file of an artifact. `step` where its path belongs to one step.
     Artifact {
@@ -287,11 +287,11 @@ pub enum BypassAttempt {
     AgentProgram(String),
     /// A command line that calls a hook, as only a host does.
     HookCall,
-    /// A command line with a command that is a person's.
+    /// A command line with a command that only a person may use.
     PersonsCommand(String),
-    /// A call for an agent whose name is none.
+    /// A call for an agent whose name is not valid.
     NoName(String),
-    /// A worker of ours calls an agent of its own, whose work is part of its work.
+    /// A worker that Gatewright started calls its own agent, whose work is part of its work.
     OwnAgent(AgentName),
 }
 
@@ -299,7 +299,7 @@ pub enum BypassAttempt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkRef {
     Dispatch(DispatchId),
-    /// What the host knows of it: the call that began it, the worker that did it, or both.
+    /// What the host knows of it: the call that started it, the worker that did it, or both.
     Host {
         call: Option<CallId>,
         worker: Option<WorkerId>,
@@ -313,11 +313,11 @@ pub enum WorkRef {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It wants to end, and can be sent back.
+    /// It tries to finish, and can be sent back.
     Stopping {
         worked: bool,
     },
-    /// It ended by itself; whether well, its artifacts tell. `worked`: it was seen to use a tool.
+    /// It ended by itself; its artifacts decide whether well. `worked`: it used a tool.
     Finished {
         worked: bool,
     },
@@ -335,7 +335,7 @@ pub enum Answer {
         given: BTreeMap<String, String>,
         content: Hash,
     },
-    /// A person lets a stale, abandoned or over-budget run go on.
+    /// A person continues a stale, abandoned or over-budget run.
     Continue,
 }
 
@@ -347,7 +347,7 @@ pub struct CheckResult {
     pub duration_ms: u64,
     /// The end of its output, redacted.
     pub tail: String,
-    /// The output holds the stage's `fails_on`.
+    /// The output contains the stage's `fails_on`.
     pub matched_failure: bool,
 }
 

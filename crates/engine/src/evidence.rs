@@ -1,4 +1,4 @@
-//! Evidence: what we saw when we looked. The engine says what it needs; the shell looks.
+//! Evidence: the state of files, trees and processes. The engine says what it needs; the shell reads it.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use crate::names::{AgentName, ArtifactName, Hash, StepId};
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
 
-/// What must be looked at before an event can be judged.
+/// The evidence that is needed before an event can be judged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Read and check these artifacts now.
@@ -17,7 +17,7 @@ pub struct Needs {
     pub inputs: Vec<Input>,
     /// Hash the tree.
     pub tree: bool,
-    /// Keep the tree's manifest, because a later comparison will want its paths.
+    /// Keep the tree's manifest, because a later comparison will need its paths.
     pub keep_tree: bool,
     /// Name the paths that differ from this tree.
     pub changed_since: Option<Hash>,
@@ -32,13 +32,13 @@ pub struct Needs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArtifactNeed {
     pub artifact: ArtifactName,
-    /// The step whose path it is, where the path holds `{step}`.
+    /// The step whose path it is, if the path contains `{step}`.
     pub step: Option<StepId>,
-    /// Who leaves it, where somebody is at work.
+    /// The agent that leaves it, if one is working.
     pub agent: Option<AgentName>,
 }
 
-/// Something that a worker is given to read: whose it is, and the captured content.
+/// An input of a worker: its origin, and the captured content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     pub artifact: ArtifactName,
@@ -47,13 +47,13 @@ pub struct Input {
     pub content: Hash,
 }
 
-/// What was seen. Absent means that nobody looked, and nothing is concluded from it.
+/// The evidence. Absent means that nobody looked, so nothing is concluded from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub artifacts: BTreeMap<ArtifactName, Seen>,
-    /// The commands in those of them that bring some.
+    /// The commands in the artifacts that add some.
     pub commands: BTreeMap<ArtifactName, Vec<Vec<String>>>,
-    /// Inputs whose file is not what was captured any more.
+    /// Inputs whose file differs from the captured content.
     pub altered: Vec<Input>,
     pub tree: Option<Hash>,
     /// Paths that differ from the tree of `changed_since`.
@@ -73,12 +73,12 @@ pub enum ProcessState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     Absent,
-    /// There, but not as the definition wants it.
+    /// It exists, but not as the definition requires.
     Invalid {
         content: Hash,
         reason: String,
     },
-    /// As the definition wants it. `word` is what its outcome field says.
+    /// As the definition requires. `word` is the value of its outcome field.
     Valid {
         content: Hash,
         word: Option<String>,

@@ -1,4 +1,4 @@
-//! Inputs: what a piece of work is given to read.
+//! Inputs: what a piece of work gets to read.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::pipeline::Pipeline;
 use crate::run::{Duty, Run};
 use crate::stage::{Stage, Work};
 
-/// What the work with this duty is given: the stage's reads, and what needed steps have left.
+/// What the work with this duty gets: the stage's reads, and the artifacts of needed steps.
 pub fn inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
     let Some(stage) = pipeline.stage(&run.position.stage) else {
         return Vec::new();
@@ -33,7 +33,7 @@ pub fn inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
     captured.chain(handed_on(run, stage, duty)).collect()
 }
 
-/// What was left under this name: by each step of a task graph, or by the last who worked.
+/// The artifacts with this name: from each step of a task graph, or from the last worker.
 fn captured(run: &Run, artifact: &ArtifactName) -> Vec<Input> {
     let input = |step: Option<&StepId>, content: Hash| Input {
         artifact: artifact.clone(),
@@ -81,7 +81,7 @@ fn handed_on(run: &Run, stage: &Stage, duty: &Duty) -> Vec<Input> {
         .collect()
 }
 
-/// What the work with this duty is given to read from files, which others can change.
+/// What the work with this duty gets to read from files, which others can change.
 pub fn file_inputs(pipeline: &Pipeline, run: &Run, duty: &Duty) -> Vec<Input> {
     let artifacts = &pipeline.definition().artifacts;
     let mut inputs = inputs(pipeline, run, duty);

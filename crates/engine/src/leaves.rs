@@ -30,7 +30,7 @@ impl Leaves {
 
 impl Stage {
     /// The artifacts whose writing is over when the stage is left with this outcome, or after an agent.
-    /// A fault and a review that goes on deliver nothing.
+    /// A fault and an unfinished review deliver nothing.
     pub fn delivers(&self, outcome: Option<&Outcome>) -> Vec<&ArtifactName> {
         if outcome.is_some_and(Outcome::is_fault) {
             return Vec::new();
@@ -52,7 +52,7 @@ impl Stage {
     }
 }
 
-/// The artifact whose field tells the outcome, if one of these does.
+/// The artifact whose field decides the outcome, if there is one.
 pub(crate) fn verdict<'a>(
     definition: &'a Definition,
     leaves: &Leaves,

@@ -56,7 +56,7 @@ pub use assign::session_works;
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
 pub use decide::{begin, decide, fork, may_check};
-pub use decision::{Decision, Refusal, Reply};
+pub use decision::{ArtifactFault, ArtifactProblem, Decision, Refusal, Reply};
 pub use definition::*;
 pub use duty::leaves_of;
 pub use entry::{CheckVerdict, Entry, Fact, Move, MoveReason, Started, WorkResult, arrival};

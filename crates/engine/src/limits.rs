@@ -6,7 +6,7 @@ use crate::pipeline::Pipeline;
 use crate::run::Run;
 use crate::stage::{ReviewWork, StepsWork};
 
-/// The limit in this run. A parameter that is no number gives none; `begin` has refused such runs.
+/// The limit in this run. A parameter that is not a number gives none; `begin` refuses such runs.
 pub fn amount(limit: &Amount, run: &Run) -> Option<u32> {
     match limit {
         Amount::Fixed(number) => Some(*number),

@@ -31,7 +31,7 @@ impl fmt::Display for NameError {
             Self::First { found } => {
                 write!(
                     f,
-                    "a name begins with a letter or a digit, not with {found:?}"
+                    "a name must begin with a letter or a digit, not with {found:?}"
                 )
             }
             Self::Character { found } => write!(f, "a name cannot contain {found:?}"),
@@ -150,7 +150,7 @@ name!(
     CallId, &['.', ':']
 );
 name!(
-    /// One agent at work inside a session, as its host numbers it.
+    /// One agent that works inside a session, as its host numbers it.
     WorkerId, &['.', ':']
 );
 name!(
@@ -223,7 +223,7 @@ impl fmt::Display for Hash {
 pub struct Time(pub u64);
 
 impl Time {
-    /// How long after `earlier` this is; a clock that went backwards counts as no time.
+    /// The time since `earlier`; zero if the clock went backwards.
     pub fn since(self, earlier: Self) -> Seconds {
         Seconds(self.0.saturating_sub(earlier.0) / 1000)
     }

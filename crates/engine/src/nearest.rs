@@ -10,7 +10,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (near(&best) * 3 <= longest.max(3)).then_some(best)
 }
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour.
+/// How many letters must be inserted, removed, changed or swapped with their neighbour.
 fn distance(one: &str, other: &str) -> usize {
     let lower = |text: &str| {
         text.chars()

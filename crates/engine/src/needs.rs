@@ -1,4 +1,4 @@
-//! `needs`: what must be looked at before an event can be judged. The shell looks; nothing here does.
+//! `needs`: the evidence that an event needs before it can be judged. The shell reads it, not this module.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ use crate::run::{BindingState, Dispatch, Duty, Process, Run, TreeAccess};
 use crate::stage::{End, FieldOf, Leaves, Questions, Stage, Work, Writes};
 use crate::transition::targets;
 
-/// What must be looked at before this event can be judged.
+/// The evidence that is needed before this event can be judged.
 pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     let needs = by_event(pipeline, run, event);
     // What is overdue is settled first, and may end the run.
@@ -126,7 +126,7 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
     }
 }
 
-/// What must be looked at before a run begins: files that an earlier run may have left.
+/// The evidence that is needed before a run starts: files that an earlier run may have left.
 pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
     let all = pipeline.definition().artifacts.iter();
     let files = all.filter(|(_, artifact)| match &artifact.source {
@@ -171,7 +171,7 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
     }
 }
 
-/// A worker whose work is over is asked for anew when somebody writes to it.
+/// A worker whose work is over is admitted again when it gets a message.
 fn going_on(pipeline: &Pipeline, run: &Run, worker: &WorkerId) -> Needs {
     match run.workers.get(worker) {
         Some(known) if run.work_of(worker).is_none() => {
@@ -215,7 +215,7 @@ fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
     }
 }
 
-/// Work that ended unseen is judged when its session stops, and that may end the run.
+/// Work whose end was not reported is judged when its session stops, and that may end the run.
 fn stopping(pipeline: &Pipeline, run: &Run, by: &Who) -> Needs {
     match sole_work(run, by) {
         Some(open) => ending(pipeline, run, open),
@@ -337,8 +337,8 @@ pub(crate) fn sole_work<'a>(run: &'a Run, by: &Who) -> Option<&'a Dispatch> {
     first.filter(|_| theirs.next().is_none())
 }
 
-/// Is this the work that a host tells of? Of two calls for the same work it does not say which began
-/// whom: a worker that is known counts more than the call that names it.
+/// Does the host mean this work? Of two calls for the same work it does not say which started which
+/// worker: a known worker counts more than the call that names it.
 fn is_told(run: &Run, open: &Dispatch, call: Option<&CallId>, worker: Option<&WorkerId>) -> bool {
     match worker.filter(|worker| run.workers.contains_key(*worker)) {
         Some(worker) => open.worker.as_ref() == Some(worker) && !is_earlier(run, open, call),
@@ -346,8 +346,8 @@ fn is_told(run: &Run, open: &Dispatch, call: Option<&CallId>, worker: Option<&Wo
     }
 }
 
-/// Does this call belong to earlier work of the same worker? A message may have begun it anew before
-/// its first end was told. Then nobody is known by that call any more.
+/// Does this call belong to earlier work of the same worker? A message may have restarted it before its
+/// first end was reported. Then the call no longer identifies a worker.
 fn is_earlier(run: &Run, open: &Dispatch, call: Option<&CallId>) -> bool {
     let mut known = run.workers.values();
     call.is_some() && open.call.as_ref() != call && !known.any(|known| known.call.as_ref() == call)
@@ -360,7 +360,7 @@ fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {
         .map(|captured| (field.clone(), captured.content))
 }
 
-/// The field that holds the questions of the present stage.
+/// The field with the questions of the current stage.
 pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
     match &here(pipeline, run)?.work {
         Work::Ask(ask) => match &ask.questions {

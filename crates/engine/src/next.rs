@@ -35,7 +35,7 @@ pub enum Next {
     },
     /// Any of these agents may work.
     AnyOf { agents: Vec<AgentPattern> },
-    /// This work is under way.
+    /// This work is in progress.
     Under {
         agent: AgentName,
         step: Option<StepId>,
@@ -53,7 +53,7 @@ pub enum Next {
     Answers { question: String },
     /// A person ends an open stage.
     Finish,
-    /// A person decides about a run that cannot go on by itself.
+    /// A person decides about a run that cannot continue by itself.
     Decide { why: String, choices: Vec<Choice> },
     /// A queued run waits for a worker.
     TakeUp,
@@ -61,7 +61,7 @@ pub enum Next {
     Nothing,
 }
 
-/// What a person may do with a run that cannot go on by itself.
+/// What a person may do with a run that cannot continue by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     Retry,
@@ -147,7 +147,7 @@ fn by_stage(definition: &Definition, run: &Run, stage: &Stage) -> Vec<Next> {
     }
 }
 
-/// Work of this visit that has begun and not ended.
+/// Work of this visit that has started and not ended.
 fn under_way(run: &Run) -> Option<Vec<Next>> {
     let open = run
         .dispatches
@@ -179,7 +179,7 @@ fn agent(run: &Run, work: &AgentWork) -> Vec<Next> {
     }]
 }
 
-/// What is there of what a worker may read.
+/// The artifacts that exist of those that a worker may read.
 fn readable(run: &Run, reads: &Reads) -> Vec<ArtifactName> {
     reads
         .all()
@@ -280,7 +280,7 @@ fn steps(run: &Run, stage: &Stage, work: &StepsWork) -> Vec<Next> {
         .collect()
 }
 
-/// What our own side must do before anything else can happen: read the steps of a new task graph.
+/// What Gatewright must do before anything else can happen: read the steps of a new task graph.
 pub fn pending(pipeline: &Pipeline, run: &Run) -> Option<Happening> {
     let stage = pipeline.stage(&run.position.stage)?;
     let Work::Steps(work) = &stage.work else {

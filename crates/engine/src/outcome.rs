@@ -29,11 +29,11 @@ pub enum Outcome {
     Answered,
     /// A person ends an open stage.
     Finish,
-    /// A person lets a stopped run go on.
+    /// A person continues a stopped run.
     Continue,
     /// Work went wrong in a way that the engine names.
     Fault(Fault),
-    /// A word that only its definition knows.
+    /// A word that only its definition uses.
     Custom(CustomOutcome),
 }
 
@@ -124,9 +124,9 @@ pub enum Fault {
     Timeout,
     /// The tree changed outside the stage's `writes`.
     Strayed,
-    /// Its changes do not go together with what others did meanwhile.
+    /// Its changes conflict with what others did meanwhile.
     Conflict,
-    /// The service that it works with says: later.
+    /// The service that it uses is rate-limited.
     Limited,
 }
 

@@ -16,7 +16,7 @@ pub struct Pipeline {
     places: BTreeMap<StageName, usize>,
 }
 
-/// A pipeline with what the checker would still like to see changed.
+/// A pipeline with the warnings of the checker.
 #[derive(Clone, Debug)]
 pub struct Checked {
     pub pipeline: Pipeline,

@@ -77,7 +77,7 @@ check_rules! {
     IdleCommand, "GW-L212", Error, "a slash command does something in some stage";
 
     Unreachable, "GW-L220", Error, "every stage can be reached";
-    DeadEnd, "GW-L221", Error, "every stage that is not an end has a way out";
+    DeadEnd, "GW-L221", Error, "every stage that is not an end has an edge";
     Trap, "GW-L222", Error, "from every stage an end can be reached";
     UncountedLoop, "GW-L223", Error, "every loop has a counter or a person in it";
     UnhandledOutcome, "GW-L224", Error, "every outcome that can happen is handled";
@@ -88,19 +88,19 @@ check_rules! {
     EdgeOnEnd, "GW-L229", Error, "an end has no outcomes";
     CountedReturn, "GW-L230", Error, "a return to an interruption does not count by itself";
 
-    ChangedUnseen, "GW-L231", Error, "what changes the tree after a gate is looked at again before the end";
+    ChangedUnseen, "GW-L231", Error, "changes to the tree after a gate are checked again before the end";
     AfterShadowed, "GW-L232", Error, "an `after` is not covered by an earlier one";
     NestedReturn, "GW-L233", Error, "an escalation does not return into another escalation";
 
-    TwoVerdicts, "GW-L240", Error, "one artifact at most carries a stage's outcome";
-    VerdictNotStrict, "GW-L241", Error, "an artifact that carries an outcome is strict";
-    VerdictNotAlways, "GW-L242", Error, "the artifact that carries the outcome is left every time";
-    ReadBeforeWritten, "GW-L243", Error, "an artifact is read only where every way has written it";
-    UnapprovedCommands, "GW-L244", Error, "commands of an artifact are approved on every way to them";
-    ReviewVerdict, "GW-L245", Error, "a reviewer's words mean approved, needs_changes or needs_clarification";
+    TwoVerdicts, "GW-L240", Error, "at most one artifact decides a stage's outcome";
+    VerdictNotStrict, "GW-L241", Error, "an artifact that decides an outcome is strict";
+    VerdictNotAlways, "GW-L242", Error, "the artifact that decides the outcome is always left";
+    ReadBeforeWritten, "GW-L243", Error, "an artifact is read only where every path has written it";
+    UnapprovedCommands, "GW-L244", Error, "commands of an artifact are approved on every path to them";
+    ReviewVerdict, "GW-L245", Error, "a reviewer's values mean approved, needs_changes or needs_clarification";
     PanelEmpty, "GW-L246", Error, "a panel has reviewers";
     SharedPath, "GW-L247", Error, "two artifacts do not share a path";
-    StepPath, "GW-L248", Error, "what parallel steps leave has {step} in its path";
+    StepPath, "GW-L248", Error, "artifacts of parallel steps have {step} in their path";
     SourceMismatch, "GW-L249", Error, "only an ask stage leaves answers, and only answers";
     BadPath, "GW-L250", Error, "a path stays inside the project";
     BadSteps, "GW-L251", Error, "a task graph has known needs and no cycle";
@@ -108,18 +108,18 @@ check_rules! {
     FieldNeedsJson, "GW-L253", Error, "fields are read from json or bundle artifacts";
 
     ApprovedByNobody, "GW-L254", Error, "only a person's answer approves";
-    WorkVerdict, "GW-L255", Error, "what steps and open agents leave means done or failed";
-    BadStrictness, "GW-L256", Error, "a parameter that says how strict an artifact is says strict or advisory";
+    WorkVerdict, "GW-L255", Error, "artifacts of steps and open agents mean done or failed";
+    BadStrictness, "GW-L256", Error, "a parameter for the strictness of an artifact is strict or advisory";
     AddedCommands, "GW-L257", Error, "commands that an artifact adds lead to a question that approves it";
-    OutOfReach, "GW-L258", Error, "an artifact lies where a worker may write";
+    OutOfReach, "GW-L258", Error, "an artifact is where a worker may write";
     BadTemplate, "GW-L259", Error, "a template of a view renders every run of its pipeline";
 
-    ProofFails, "GW-L260", Error, "what `prove` claims is true";
-    ProofVacuous, "GW-L261", Error, "a proof speaks of stages that exist and can be reached";
+    ProofFails, "GW-L260", Error, "the claims of `prove` are true";
+    ProofVacuous, "GW-L261", Error, "a proof names stages that exist and can be reached";
 
-    UnknownRunner, "GW-L265", Error, "a runner is one that is known";
-    NoScript, "GW-L266", Error, "the runner `command` has a script, which says what runs it";
-    RunnerCannot, "GW-L267", Error, "a runner can do what its pipeline asks of it";
+    UnknownRunner, "GW-L265", Error, "a runner is known";
+    NoScript, "GW-L266", Error, "the runner `command` has a script whose first line names its interpreter";
+    RunnerCannot, "GW-L267", Error, "a runner supports what its pipeline needs";
 
     UnusedArtifact, "GW-L270", Warning, "an artifact is left or read somewhere";
     UnusedCounter, "GW-L271", Warning, "a counter is counted somewhere";
@@ -127,6 +127,6 @@ check_rules! {
     UnusedParam, "GW-L273", Warning, "a parameter is used somewhere";
     GroupShadowsAgent, "GW-L274", Warning, "a group and an agent do not share a name";
     NothingProved, "GW-L275", Warning, "a pipeline states its promise with `prove`";
-    ResumeWithoutReset, "GW-L276", Warning, "an escalation that continues sets its counter back";
+    ResumeWithoutReset, "GW-L276", Warning, "an escalation that continues resets its counter";
     PartlyCounted, "GW-L277", Warning, "a budget counts what every runner uses";
 }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Does this path lead out of the project, or into what is git's own?
+/// Does this path lead out of the project, or into `.git`?
 pub(crate) fn leads_out(path: &str) -> bool {
     let starts_elsewhere = path.starts_with(['/', '\\', '~']);
     let mut parts = path.split('/');

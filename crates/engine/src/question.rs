@@ -8,8 +8,8 @@ use crate::pipeline::Pipeline;
 use crate::run::Run;
 use crate::stage::{AskWork, Stage, Work};
 
-/// What the present stage asks of a person, word for word. Whoever may approve commands by the answer
-/// sees them in the question.
+/// What the current stage asks of a person, word for word. If the answer approves commands, the
+/// question lists them.
 pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
     let stage = pipeline.stage(&run.position.stage)?;
     match &stage.work {

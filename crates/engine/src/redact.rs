@@ -1,11 +1,11 @@
-//! Redaction: secrets are taken out of every text before it is hashed or stored.
+//! Redaction: secrets are removed from every text before it is hashed or stored.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What stands in the place of a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "«redacted»";
 
 /// A shorter value is too common to be taken for a secret wherever it occurs.
@@ -114,7 +114,7 @@ fn is_token(word: &str) -> bool {
     })
 }
 
-/// Random keys have both cases and digits strewn in; names, hashes and versions do not.
+/// Random keys mix both cases and digits; names, hashes and versions do not.
 fn looks_random(word: &str) -> bool {
     let plain = word
         .bytes()

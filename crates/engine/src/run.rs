@@ -22,12 +22,12 @@ pub struct Run {
     /// The agent program whose sessions may hold the run.
     pub host: HostName,
     pub started_at: Time,
-    /// When something last happened that counts as life: `ttl` runs from here.
+    /// The last event that counts as activity: `ttl` runs from here.
     pub touched_at: Time,
     pub position: Position,
     pub standing: Standing,
     pub counters: BTreeMap<CounterName, u32>,
-    /// What lay at the artifacts' paths when the run began: the same bytes later are an old artifact.
+    /// The files at the artifacts' paths when the run started: the same bytes later are an old artifact.
     pub before: BTreeMap<ArtifactName, Hash>,
     /// The latest captured copy of each artifact.
     pub artifacts: BTreeMap<ArtifactName, Captured>,
@@ -37,7 +37,7 @@ pub struct Run {
     pub approved_commands: Vec<Vec<String>>,
     /// What each check, review or read-only verdict last passed on.
     pub gates: BTreeMap<StageName, Gate>,
-    /// How often the run went back to a gate because the tree had changed after it.
+    /// How often the run returned to a gate because the tree had changed after it.
     pub stale_returns: u32,
     /// Open pieces of work only; ended ones are in the journal.
     pub dispatches: BTreeMap<DispatchId, Dispatch>,
@@ -51,7 +51,7 @@ pub struct Run {
     /// The steps that were given at start.
     pub given_steps: Vec<Step>,
     pub session: Option<Binding>,
-    /// A person lets the run go unguarded for a while.
+    /// A person has bypassed the guards for a while.
     pub bypass: Option<Bypass>,
     /// What people overrode. Never emptied.
     pub overrides: Vec<Override>,
@@ -62,7 +62,7 @@ pub struct Run {
     pub granted: Grant,
     /// How often the session was held back from stopping since the run last moved.
     pub holds: u32,
-    /// How many events nobody judged.
+    /// How many events were not judged.
     pub unjudged: u32,
 }
 
@@ -110,7 +110,7 @@ pub enum Driver {
     ByHand,
     /// A host's hooks.
     Guarded,
-    /// Our own orchestrator.
+    /// Gatewright's own orchestrator.
     Headless,
 }
 
@@ -136,23 +136,23 @@ pub struct Resume {
     pub to: StageName,
     /// The counter that the interrupted transition would have counted.
     pub count: Option<CounterName>,
-    /// The artifact whose new commands barred the transition.
+    /// The artifact whose new commands blocked the transition.
     pub artifact: Option<ArtifactName>,
 }
 
 impl Resume {
-    /// Was a step barred, which is still to be taken? Otherwise the run came from there.
+    /// Was this transition blocked, so that it is still to be taken? Otherwise the run came from there.
     pub fn is_barred(&self) -> bool {
         self.count.is_some() || self.artifact.is_some()
     }
 }
 
-/// What keeps a run from going on, apart from where it is. `status` joins the two.
+/// What prevents a run from continuing, apart from its stage. `status` joins the two.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     Queued,
     Going,
-    /// A fault was retried in vain; a person may retry, skip or cancel.
+    /// All retries of a fault failed; a person may retry, skip or cancel.
     Stuck {
         fault: Fault,
         reason: String,
@@ -164,7 +164,7 @@ pub enum Standing {
         what: String,
     },
     /// Somebody pulled the emergency stop; a person may continue, reset or cancel. Work that is under
-    /// way may end, and nothing new begins.
+    /// way may end, and nothing new starts.
     Halted {
         reason: String,
     },
@@ -175,7 +175,7 @@ pub enum Standing {
     },
 }
 
-/// How a run is going, told from its stage and its standing.
+/// The status of a run, from its stage and its standing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     Queued,
@@ -222,18 +222,18 @@ pub struct Dispatch {
     pub session: Option<SessionId>,
     /// The host's number of the call that asked for it.
     pub call: Option<CallId>,
-    /// The host's number of who does it, once it was seen to begin.
+    /// The host's number of its worker, once it has started.
     pub worker: Option<WorkerId>,
-    /// It was seen to use a tool.
+    /// It used a tool.
     pub worked: bool,
-    /// How often it wanted to end without what it must leave, and was sent back.
+    /// How often it tried to finish without its artifacts, and was sent back.
     pub sent_back: u32,
     pub started_at: Time,
     pub conversation: Conversation,
     pub reach: TreeAccess,
     /// The tree before the work.
     pub tree: Option<Hash>,
-    /// What lay at the artifacts' paths before the work: the same bytes afterwards are an old artifact.
+    /// The files at the artifacts' paths before the work: the same bytes afterwards are an old artifact.
     pub before: BTreeMap<ArtifactName, Hash>,
 }
 
@@ -287,7 +287,7 @@ impl Duty {
 /// A review stage's memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Panel {
-    /// The round under way, from 1.
+    /// The current round, from 1.
     pub round: u32,
     pub turn: Turn,
     /// For each reviewer, the tree or artifact that it approved in this round.
@@ -302,15 +302,15 @@ pub enum Turn {
     Fixing {
         reviewer: u32,
     },
-    /// The rounds are used up; only a person can have another.
+    /// The rounds are used up; only a person can allow another.
     Spent,
 }
 
-/// What a gate looked at. It holds for that alone: anything else makes it stale.
+/// What a gate checked. It is valid only for that: anything else makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
     Tree(Hash),
-    /// A worker that may change the tree has begun since: another gate must pass after it.
+    /// A worker that may change the tree has started since: another gate must pass after it.
     Superseded(Hash),
     Artifact {
         artifact: ArtifactName,
@@ -325,7 +325,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Can this step begin? It has not begun yet, and all that it needs is done.
+    /// Can this step start? It has not started yet, and all that it needs is done.
     pub(crate) fn is_ready(&self, member: &Member) -> bool {
         member.state == MemberState::Pending && self.unmet(member).next().is_none()
     }
@@ -376,7 +376,7 @@ pub struct Binding {
     pub process: Option<Process>,
 }
 
-/// A process. Numbers are used again, so its beginning belongs to it.
+/// A process. Ids are reused, so the start time is part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     pub id: u32,
@@ -393,7 +393,7 @@ pub struct KnownWorker {
     pub call: Option<CallId>,
 }
 
-/// The time for which a run is not guarded, by a person's word.
+/// The time for which a person has bypassed the guards of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bypass {
     pub until: Time,
@@ -408,7 +408,7 @@ pub enum BindingState {
     Ended,
 }
 
-/// A person's override of a gate. It marks the run for ever.
+/// A person's override of a gate. It marks the run permanently.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Override {
     pub stage: StageName,
@@ -418,7 +418,7 @@ pub struct Override {
     pub at: Time,
 }
 
-/// Where a budget begins to count.
+/// Where a budget starts to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
     pub used: Usage,

@@ -1,10 +1,10 @@
-//! The only printable form of text that came from outside: no terminal can be steered by it.
+//! The only printable form of text from outside: it cannot control a terminal.
 
 use alloc::string::String;
 use core::iter::Peekable;
 use core::str::Chars;
 
-/// Drops everything that a terminal would obey instead of show: control characters except newline
+/// Drops everything that a terminal would interpret instead of show: control characters except newline
 /// and tab, escape sequences, and characters that are invisible or turn the writing direction.
 pub fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -27,7 +27,7 @@ pub fn is_forbidden(found: char) -> bool {
     control || turns_direction(found) || is_invisible(found)
 }
 
-/// What begins an escape sequence, in its 7-bit (`ESC [`) and its 8-bit form.
+/// What starts an escape sequence, in its 7-bit (`ESC [`) and its 8-bit form.
 enum Introducer {
     /// A lone `ESC`, or one with a single character after it.
     Escape,
@@ -72,7 +72,7 @@ fn skip_second(seven_bit: bool, rest: &mut Peekable<Chars<'_>>) {
 }
 
 /// Skips up to the terminator, if there is one on this line. A sequence that never ends must not
-/// swallow the lines after it: hiding text is what an attacker wants.
+/// swallow the lines after it: an attacker could hide text.
 fn skip_text(rest: &mut Peekable<Chars<'_>>) {
     let mut ahead = rest.clone();
     while let Some(found) = ahead.next_if(|c| *c != '\n') {

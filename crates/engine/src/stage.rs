@@ -72,16 +72,16 @@ pub struct WorkerSettings {
 pub enum Conversation {
     #[default]
     Fresh,
-    /// The agent's earlier conversation goes on.
+    /// The agent's earlier conversation continues.
     Same,
 }
 
-/// What a worker is given to read.
+/// What a worker gets to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// Every way here must have written these.
+    /// Every path to this stage must have written these.
     pub needed: Vec<ArtifactName>,
-    /// Read when they are there; written with a question mark, as `"fixed?"`.
+    /// Read if they exist; written with a question mark, such as `"fixed?"`.
     pub if_there: Vec<ArtifactName>,
 }
 
@@ -95,7 +95,7 @@ impl Reads {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaves {
     pub always: Vec<ArtifactName>,
-    /// Further ones that only this outcome wants.
+    /// Further ones that only this outcome needs.
     pub by_outcome: BTreeMap<Outcome, Vec<ArtifactName>>,
 }
 
@@ -115,7 +115,7 @@ pub struct After {
     pub edge: Edge,
 }
 
-/// Commands that the engine's own side runs.
+/// Commands that Gatewright runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckWork {
     pub commands: Commands,
@@ -126,7 +126,7 @@ pub struct CheckWork {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailsOn {
     Text(String),
-    /// The texts in these fields, as far as they are there.
+    /// The texts in these fields, as far as they exist.
     From(Vec<FieldOf>),
 }
 
@@ -208,7 +208,7 @@ pub enum StepsSource {
     /// Given with `start --steps FILE`.
     Start,
     Artifact(FieldOf),
-    /// Planned by an agent, or given with `start --steps FILE`: then the run begins at this stage.
+    /// Planned by an agent, or given with `start --steps FILE`: then the run starts at this stage.
     ArtifactOrStart(FieldOf),
 }
 
@@ -242,7 +242,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndWork {
     pub end: End,
-    /// A finished run may begin again, as seed 002 does from COMPLETE.
+    /// A finished run may start again, as seed 002 does from COMPLETE.
     pub after: Vec<After>,
     /// What such an agent must leave behind.
     pub leaves: Vec<(AgentPattern, Vec<ArtifactName>)>,
@@ -255,14 +255,14 @@ pub enum End {
     Cancelled,
 }
 
-/// A way out of a stage.
+/// An edge out of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     pub to: Target,
     pub count: Option<CounterName>,
-    /// Counters to set back: declared ones, or a review stage's name for its rounds.
+    /// Counters to reset: declared ones, or a review stage's name for its rounds.
     pub reset: Vec<CounterName>,
-    /// Artifacts whose present content a person approves by this answer.
+    /// Artifacts whose current content a person approves with this answer.
     pub approves: Vec<ArtifactName>,
 }
 
@@ -329,7 +329,7 @@ impl Stage {
         }
     }
 
-    /// Every field that a check looks into.
+    /// Every field that a check reads.
     pub fn check_fields(&self) -> impl Iterator<Item = &FieldOf> {
         let texts: &[FieldOf] = match &self.work {
             Work::Check(CheckWork {

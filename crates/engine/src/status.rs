@@ -1,4 +1,4 @@
-//! How a run is going, told from where it is and from what keeps it.
+//! The status of a run, from its stage and its standing.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +9,7 @@ use crate::question::question_of;
 use crate::run::{Run, Standing, Status};
 use crate::stage::{End, Work};
 
-/// The run's status. Stage and standing are two questions; this is the answer to both.
+/// The run's status, from stage and standing together.
 pub fn status(pipeline: &Pipeline, run: &Run) -> Status {
     match &run.standing {
         Standing::Queued => Status::Queued,
@@ -40,7 +40,7 @@ fn by_stage(pipeline: &Pipeline, run: &Run) -> Status {
     }
 }
 
-/// Is the run over? A finished one may still begin again where its end says so.
+/// Is the run over? A finished run may still start again if its end allows it.
 pub fn is_over(pipeline: &Pipeline, run: &Run) -> bool {
     matches!(
         status(pipeline, run),

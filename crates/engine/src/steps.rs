@@ -1,4 +1,4 @@
-//! Steps: the rules that the nodes of a task graph must keep before they can be planned.
+//! Steps: the rules for the nodes of a task graph, checked before they are planned.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -8,7 +8,7 @@ use crate::definition::Definition;
 use crate::names::StepId;
 use crate::stage::{Step, StepsWork};
 
-/// More steps than this are not a plan.
+/// The most steps of a plan.
 const MOST_STEPS: usize = 1_000;
 
 /// Can these steps be worked through? The checker asks the same of steps in a definition.
@@ -29,11 +29,11 @@ pub fn usable_steps(
     let mut ids = BTreeSet::new();
     for step in steps {
         if !ids.insert(&step.id) {
-            return Err(format!("step '{}' is there twice", step.id));
+            return Err(format!("step '{}' is defined twice", step.id));
         }
         if !work.agents.is_empty() && !definition.lists(&work.agents, step.agent.as_str()) {
             return Err(format!(
-                "step '{}' names '{}', who has no part here",
+                "step '{}' names '{}', which is not an agent of this stage",
                 step.id, step.agent
             ));
         }
@@ -41,18 +41,18 @@ pub fn usable_steps(
     for step in steps {
         if let Some(need) = step.needs.iter().find(|need| !ids.contains(need)) {
             return Err(format!(
-                "step '{}' needs '{need}', which is not there",
+                "step '{}' needs '{need}', which does not exist",
                 step.id
             ));
         }
     }
     match first_in_a_cycle(steps) {
-        Some(id) => Err(format!("step '{id}' needs itself in the end")),
+        Some(id) => Err(format!("step '{id}' is in a cycle of `needs`")),
         None => Ok(()),
     }
 }
 
-/// Takes away the steps whose needs are met until none is left; what stays is a circle.
+/// Removes the steps whose needs are met until none is left; what remains is in a cycle.
 fn first_in_a_cycle(steps: &[Step]) -> Option<&StepId> {
     let mut met: BTreeSet<&StepId> = BTreeSet::new();
     loop {

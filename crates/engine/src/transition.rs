@@ -7,7 +7,7 @@ use crate::names::StageName;
 use crate::run::Resume;
 use crate::stage::{Edge, Stage, Target};
 
-/// Where an edge can lead before counters are asked: one stage, or one for each choice of a parameter.
+/// Where an edge can lead, ignoring counters: one stage, or one for each choice of a parameter.
 pub(crate) fn targets(
     definition: &Definition,
     edge: &Edge,
@@ -29,7 +29,7 @@ pub(crate) fn targets(
     }
 }
 
-/// Where `@interrupted` leads from a stage that is entered: to where a full counter barred the way,
+/// Where `@interrupted` leads from a stage that is entered: to the target that a full counter blocked,
 /// else back to where the run came from. Stages without such an edge remember nothing.
 pub(crate) fn resume_at(to: &Stage, from: &StageName, barred: Option<Resume>) -> Option<Resume> {
     let back = || Resume {

@@ -8,12 +8,12 @@ use crate::names::{CounterName, ParamName};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     pub format: ViewFormat,
-    /// May hold `{run}` and parameters.
+    /// May contain `{run}` and parameters.
     pub path: String,
     pub removed: Removed,
 }
 
-/// What it means that somebody removed the file of a view.
+/// What happens if somebody removes the file of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Removed {
     /// Nothing: it is written again.
@@ -26,11 +26,11 @@ pub enum Removed {
 /// What a view shows, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ViewFormat {
-    /// What was asked, done, checked and decided, as Markdown.
+    /// The task, the route, the checks and the decisions, as Markdown.
     Summary,
-    /// How the run is going, as JSON.
+    /// The status of the run, as JSON.
     Status,
-    /// The pipeline with the run's place in it, as Mermaid.
+    /// The pipeline with the run's current stage, as Mermaid.
     Diagram,
     /// A line for each transition, approval, refusal, error and warning.
     Log,
@@ -38,7 +38,7 @@ pub enum ViewFormat {
     AnsibleState,
     /// The state, the captured context and the history of agents, as JSON.
     PipelineState,
-    /// The state by one word, as JSON.
+    /// The state in one word, as JSON.
     TaskState,
     /// A loop with its iterations, as JSON.
     LoopState(LoopView),
@@ -48,7 +48,7 @@ pub enum ViewFormat {
     WorkflowReport,
     /// The task graph with its waves, as JSON.
     TaskGraph,
-    /// The sessions of the run, one a line.
+    /// The sessions of the run, one per line.
     Sessions,
     /// Whatever the pipeline's own template makes of the run.
     Template(ViewTemplate),
@@ -57,7 +57,7 @@ pub enum ViewFormat {
 /// A template that belongs to the definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewTemplate {
-    /// Its file, relative to the definition. The name tells how values are escaped.
+    /// Its file, relative to the definition. The name decides how values are escaped.
     pub file: String,
     pub text: String,
 }
@@ -67,7 +67,7 @@ pub struct ViewTemplate {
 pub struct LoopView {
     /// It counts the iterations; the stage to which its edges lead is where the loop begins.
     pub counter: CounterName,
-    /// What the worker says when it believes that it is done. It is shown and decides nothing.
+    /// What the worker says when it believes that it is done. It is only shown.
     pub promise: TextOrParam,
 }
 

@@ -1,4 +1,4 @@
-//! The pipelines that come with the program. Each is also an example to write one's own from.
+//! The pipelines that come with the program. Each is also an example for your own.
 
 mod view_template;
 
@@ -19,7 +19,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// Everything that `compile` wants.
+    /// Everything that `compile` needs.
     pub fn sources(&self) -> Sources {
         let main = SourceFile {
             name: format!("{} (built in)", self.name),
@@ -42,7 +42,7 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
-/// A file beside the definition. What a host is given lies in a folder for each pipeline here, so that
+/// A file next to the definition. Files for a host are in a folder for each pipeline here, so that
 /// two pipelines may have agents of one name.
 macro_rules! file {
     ($path:literal) => {
@@ -119,7 +119,7 @@ const ALL: &[Builtin] = &[
     },
     Builtin {
         name: "phases",
-        about: "Plan a task as a graph of phases, work through it in parallel waves, and verify the whole.",
+        about: "Plan a task as a graph of phases, work through it in parallel waves, and verify the result.",
         text: include_str!("../builtin/phases.toml"),
         files: &[
             file!("phases", "agents/delegation-orchestrator.md"),

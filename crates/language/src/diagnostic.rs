@@ -7,7 +7,7 @@ use engine::Severity;
 
 use crate::rule::LanguageRule;
 
-/// How many problems of one file are shown. A file with more is not read to its end by anybody.
+/// How many problems of one file are shown. Nobody reads more.
 const MOST_SHOWN: usize = 100;
 
 /// Editors do not count it as a column.
@@ -85,13 +85,13 @@ impl Problems {
         self.shown.is_empty()
     }
 
-    /// In the order of the file, which is the order in which people mend them.
+    /// In the order of the file, which is the order in which people fix them.
     pub(crate) fn into_sorted(self, file: &str) -> Vec<Diagnostic> {
         let Self { mut shown, more } = self;
         shown.sort_by_key(|problem| problem.span.as_ref().map(|span| span.start));
         if more > 0 {
             let message = format!("{more} more problems are not shown");
-            let hint = String::from("mend these first, then look again");
+            let hint = String::from("fix these first, then run lint again");
             shown.push(Diagnostic::new(
                 LanguageRule::ManyProblems,
                 file,

@@ -34,7 +34,8 @@ pub(crate) fn parse(file: &str, text: &str, problems: &mut Problems) -> Option<N
         },
         Err(error) => (span(error.range()), error.kind().to_string().to_lowercase()),
     };
-    let hint = String::from("write it as strict JSON: double quotes, no comments, no last comma");
+    let hint =
+        String::from("write it as strict JSON: double quotes, no comments, no trailing comma");
     problems.push(Diagnostic::new(LanguageRule::Syntax, file, message, hint).at(&span));
     None
 }

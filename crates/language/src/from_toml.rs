@@ -9,7 +9,7 @@ use crate::tree::{Entry, Node, Value};
 
 /// Later syntax errors are mostly echoes of the first ones.
 const MOST_SYNTAX_ERRORS: usize = 5;
-/// In a longer text only the first syntax error is looked for: collecting half a million is slow.
+/// In a longer text only the first syntax error is reported: collecting half a million is slow.
 const SHORT: usize = 64 * 1024;
 
 /// Reads the text; what is wrong goes to `problems`.
@@ -46,7 +46,7 @@ fn syntax_error(file: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
             (LanguageRule::DuplicateKey, message, "keep one of the two")
         }
         message => {
-            let hint = "write it as TOML 1.1: texts in quotes, one key a line";
+            let hint = "write it as TOML 1.1: texts in quotes, one key per line";
             (LanguageRule::Syntax, String::from(message), hint)
         }
     };
@@ -97,7 +97,7 @@ fn node(file: &str, value: Spanned<DeValue<'_>>, problems: &mut Problems) -> Nod
     Node { span, value }
 }
 
-/// A number that no key could want.
+/// A number that no key accepts.
 pub(crate) fn too_large(file: &str) -> Diagnostic {
     let (message, hint) = (
         "this number is too large".into(),

@@ -37,7 +37,7 @@ use diagnostic::Problems;
 use engine::CheckRule;
 use tree::{Node, Part};
 
-/// A pipeline with what the checker would still like to see changed.
+/// A pipeline with the warnings of the checker.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     pub pipeline: engine::Pipeline,
@@ -101,7 +101,7 @@ fn placed(file: &str, root: &Node, found: Vec<engine::Problem>) -> Vec<Diagnosti
     problems.into_sorted(file)
 }
 
-/// Some rules speak of the key itself: a word that nobody says, a thing that nobody uses.
+/// Some rules are about the key itself: an impossible outcome, an unused declaration.
 fn part(rule: CheckRule) -> Part {
     match rule {
         CheckRule::ImpossibleOutcome

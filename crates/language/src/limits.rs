@@ -1,4 +1,4 @@
-//! Limits that are kept before anything is parsed, so that a hostile file costs milliseconds.
+//! Limits that are checked before anything is parsed, so that a hostile file costs milliseconds.
 
 /// The largest definition, in bytes.
 pub const MOST_BYTES: usize = 1024 * 1024;
@@ -162,7 +162,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Skips a string whose first quote is behind us.
+    /// Skips a string after its first quote.
     fn string(&mut self, quote: u8) {
         let three = [quote; 3];
         let long = self.syntax == Syntax::Toml && self.bytes[self.at - 1..].starts_with(&three);

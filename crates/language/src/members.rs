@@ -1,8 +1,8 @@
 //! Members of groups that a project's settings file adds.
 //!
-//! The settings file lies in the project and may change; a run is pinned to bytes. So whoever reads the
-//! settings writes what they add into a file of its own among the definition's, under a name that no
-//! definition can refer to.
+//! The settings file is in the project and may change; a run is pinned to bytes. So the reader of the
+//! settings writes the added members into a separate file among the definition's files, under a name
+//! that no definition can refer to.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct OpenGroups {
     pub fields: BTreeMap<String, String>,
 }
 
-/// Looks for groups that are open; nothing where there are none. What is wrong with them `compile` says.
+/// Finds open groups; nothing if there are none. `compile` reports what is wrong with them.
 pub fn open_groups(main: &SourceFile) -> Option<OpenGroups> {
     let root = parse(main, &mut Problems::default())?;
     let settings = root.get("settings").and_then(Node::text)?.to_owned();

@@ -42,9 +42,9 @@ pub(crate) fn read(
     definition.filter(|_| problems.is_empty())
 }
 
-/// Its methods take a node and give the value that it stands for, or report why there is none.
+/// Its methods take a node and return its value, or report why there is none.
 ///
-/// After a problem reading goes on with the next key, so that people see all problems at once.
+/// After a problem, reading continues with the next key, so that people see all problems at once.
 struct Reader<'a> {
     file: &'a str,
     files: &'a BTreeMap<String, Vec<u8>>,
@@ -71,7 +71,7 @@ impl<'t> Fields<'t> {
         self.node.get(key)
     }
 
-    /// Is this key there under a slightly wrong name? Then that has been reported already.
+    /// Is this key misspelt? Then that has been reported already.
     fn is_mistyped(&self, key: &'static str) -> bool {
         let unknown = self
             .node
@@ -129,7 +129,7 @@ impl Reader<'_> {
         fields.get(key).and_then(|node| read(self, node))
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     fn required<T>(
         &mut self,
         fields: &Fields<'_>,
@@ -179,7 +179,7 @@ impl Reader<'_> {
                 self.within_limits(node, items.len())?;
                 Some(items.iter().filter_map(|item| read(self, item)).collect())
             }
-            _ => self.wrong_type(node, "a list", "write it in brackets, as [\"…\"]"),
+            _ => self.wrong_type(node, "a list", "write it in brackets, such as [\"…\"]"),
         }
     }
 
@@ -220,7 +220,7 @@ impl Reader<'_> {
             severity: Severity::Error,
             file: String::from(self.file),
             span: Some(node.span.clone()),
-            message: format!("this has {members} members, and {MOST_MEMBERS} are allowed"),
+            message: format!("this has {members} members, but only {MOST_MEMBERS} are allowed"),
             hint: String::from("split it into several pipelines"),
         });
         None

@@ -7,7 +7,7 @@ use engine::Severity;
 
 use crate::diagnostic::{BYTE_ORDER_MARK, Diagnostic};
 
-/// May the text hold colours? The caller knows whether a terminal reads it.
+/// May the text have colours? The caller knows whether it goes to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     Plain,
@@ -20,7 +20,7 @@ const WIDEST: usize = 100;
 impl Diagnostic {
     /// Draws the diagnostic over the file's text, ending with a line break.
     ///
-    /// Invariant: nothing of the file reaches the terminal that could steer it.
+    /// Invariant: no control characters of the file reach the terminal.
     pub fn render(&self, text: &str, colour: Colour) -> String {
         let Paint {
             word,
@@ -77,7 +77,7 @@ impl SourceLine {
             .find('\n')
             .map_or(text.len(), |length| from + length);
         let to = floor(text, span.end).clamp(from, end);
-        // More than this is not shown, so it is not looked at either.
+        // More than this is not shown, so it is not processed either.
         let start = floor(text, from.saturating_sub(4 * WIDEST)).max(start);
         let before = visible(&text[start..from]);
         let marked = visible(text[from..floor(text, from + 4 * WIDEST).min(to)].trim_end());
@@ -128,7 +128,7 @@ fn visible(text: &str) -> String {
         .collect()
 }
 
-/// Control characters could steer a terminal, and direction marks could reorder what is read.
+/// Control characters could control a terminal, and direction marks could reorder the text.
 fn without_control(found: char) -> char {
     match found {
         '\t' => ' ',

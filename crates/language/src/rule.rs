@@ -33,17 +33,17 @@ language_rules! {
     DuplicateKey, "GW-L105", "a key is written once";
     ManyProblems, "GW-L106", "only the first hundred problems are shown";
 
-    UnknownKey, "GW-L110", "every key is one that the language knows";
+    UnknownKey, "GW-L110", "every key is known";
     ForeignKey, "GW-L111", "a stage has only the keys of its kind";
-    MissingKey, "GW-L112", "what must be said is said";
-    WrongType, "GW-L113", "a value has the type that its key wants";
-    UnknownWord, "GW-L114", "a word is one of those that its key knows";
-    Empty, "GW-L115", "what people read or need is not empty";
+    MissingKey, "GW-L112", "required keys are present";
+    WrongType, "GW-L113", "a value has the type that its key needs";
+    UnknownWord, "GW-L114", "a word is one of those that its key allows";
+    Empty, "GW-L115", "required texts are not empty";
     OutOfRange, "GW-L116", "a number is within its range";
-    ExcludedKey, "GW-L117", "keys that exclude one another do not stand together";
+    ExcludedKey, "GW-L117", "keys that exclude each other are not used together";
 
-    NoKind, "GW-L120", "a stage says of which kind it is";
-    TwoKinds, "GW-L121", "a stage is of one kind";
+    NoKind, "GW-L120", "a stage has a kind";
+    TwoKinds, "GW-L121", "a stage has only one kind";
     BadName, "GW-L122", "a name has letters, digits, `-` and `_`";
     BadDuration, "GW-L123", "a time is a number with its unit";
     BadCost, "GW-L124", "a cost is in dollars, with two decimals at most";
@@ -52,10 +52,10 @@ language_rules! {
     BadCommand, "GW-L127", "a command line can be split into words";
     ShellSyntax, "GW-L128", "a check runs a program, not a shell";
 
-    BadReference, "GW-L130", "a file that is referred to lies beside the definition or below it";
-    MissingFile, "GW-L131", "a file that is referred to exists";
-    BadSchema, "GW-L132", "a schema is a JSON Schema that stands on its own";
-    BadGift, "GW-L133", "a file for a host lies below `agents/`, `commands/` or `skills/`";
-    BadIgnored, "GW-L134", "an ignored pattern is one line, and leaves git something to see";
-    BadProtocol, "GW-L135", "a protocol says something in at most 16 KiB, without our own marks";
+    BadReference, "GW-L130", "a referenced file is next to the definition or below it";
+    MissingFile, "GW-L131", "a referenced file exists";
+    BadSchema, "GW-L132", "a schema is a self-contained JSON Schema";
+    BadGift, "GW-L133", "a file for a host is below `agents/`, `commands/` or `skills/`";
+    BadIgnored, "GW-L134", "an ignored pattern is one line and does not hide everything from git";
+    BadProtocol, "GW-L135", "a protocol is not empty, has at most 16 KiB, and has no marks of Gatewright";
 }

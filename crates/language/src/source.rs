@@ -1,4 +1,4 @@
-//! The files that a definition is made of, and the way from bytes to the tree.
+//! The files of a definition, and how bytes become the tree.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub struct Sources {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceFile {
-    /// As people are shown it.
+    /// As it is shown to people.
     pub name: String,
     pub bytes: Vec<u8>,
 }
@@ -79,9 +79,9 @@ pub fn renamed(sources: &Sources, name: &PipelineName) -> Option<Sources> {
     Some(Sources { main, files })
 }
 
-/// The files that a host is given, by their path in the host's own folder, as `agents/planner.md`.
+/// The files for a host, by their path in the host's own folder, such as `agents/planner.md`.
 ///
-/// Invariant: every path lies below `agents/`, `commands/` or `skills/`.
+/// Invariant: every path is below `agents/`, `commands/` or `skills/`.
 pub fn given_files(sources: &Sources) -> Vec<(&str, &[u8])> {
     let root = parse(&sources.main, &mut Problems::default());
     let paths: BTreeSet<&str> = root.iter().flat_map(gives).collect();
@@ -100,7 +100,7 @@ fn gives(root: &Node) -> impl Iterator<Item = &str> {
         .filter(|path| is_below(path) && is_given(path))
 }
 
-/// Has a host a place for this file?
+/// Can a host use this file?
 pub(crate) fn is_given(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     // A name that begins with a dot is hidden, or means another folder.
@@ -113,7 +113,7 @@ pub(crate) fn is_given(path: &str) -> bool {
     plain && placed
 }
 
-/// Does this path stay beside the definition or below it, on every system?
+/// Is this path next to the definition or below it, on every system?
 pub(crate) fn is_below(path: &str) -> bool {
     let plain = |part: &str| !part.is_empty() && part != "..";
     path.split('/').all(plain) && !path.contains(['\\', ':', '\0'])
@@ -133,7 +133,7 @@ pub(crate) fn parse(main: &SourceFile, problems: &mut Problems) -> Option<Node> 
     }
 }
 
-/// Keeps the limits. The text that comes out has the byte positions of the file.
+/// Checks the limits. The resulting text has the byte positions of the file.
 fn prepare(main: &SourceFile) -> Result<(Cow<'_, str>, Syntax), Diagnostic> {
     if main.bytes.len() > MOST_BYTES {
         return Err(too_large(main));
@@ -151,7 +151,7 @@ fn prepare(main: &SourceFile) -> Result<(Cow<'_, str>, Syntax), Diagnostic> {
     }
 }
 
-/// No TOML file begins with a brace, so the text itself tells, whatever the file is called.
+/// No TOML file begins with a brace, so the text itself decides, not the file name.
 fn syntax(name: &str, text: &str) -> Syntax {
     if name.ends_with(".json") || text.trim_start().starts_with('{') {
         Syntax::Json
@@ -162,23 +162,23 @@ fn syntax(name: &str, text: &str) -> Syntax {
 
 fn too_large(main: &SourceFile) -> Diagnostic {
     let message = format!(
-        "the file has {} bytes, and {MOST_BYTES} are allowed",
+        "the file has {} bytes, but only {MOST_BYTES} are allowed",
         main.bytes.len()
     );
-    let hint = String::from("keep long texts in files of their own and refer to them");
+    let hint = String::from("move long texts to their own files and refer to them");
     Diagnostic::new(LanguageRule::TooLarge, &main.name, message, hint)
 }
 
 fn not_utf8(main: &SourceFile, error: std::str::Utf8Error) -> Diagnostic {
     let byte = error.valid_up_to();
-    let message = format!("the file is not UTF-8 text from byte {byte} on");
+    let message = format!("the file is not valid UTF-8 at byte {byte}");
     let hint = String::from("save it as UTF-8");
     Diagnostic::new(LanguageRule::NotUtf8, &main.name, message, hint).at(&(byte..byte + 1))
 }
 
 fn nested_too_deep(main: &SourceFile) -> Diagnostic {
-    let message = format!("this is nested more than {MOST_DEPTH} deep");
-    let hint = String::from("a pipeline is flat: one table a stage");
+    let message = format!("this is nested more than {MOST_DEPTH} levels deep");
+    let hint = String::from("write a flat file: one table per stage");
     Diagnostic::new(LanguageRule::TooDeep, &main.name, message, hint)
 }
 

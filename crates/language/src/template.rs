@@ -6,8 +6,8 @@ use engine::PipelineName;
 
 use crate::source::{SourceFile, Sources};
 
-/// A pipeline to start from. Wherever its text, its files or their paths say `NAME`, the new
-/// pipeline's name comes.
+/// A pipeline to start from. `NAME` in its text, its files and their paths is replaced by the new
+/// pipeline's name.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
     pub name: &'static str,
@@ -43,7 +43,7 @@ pub fn find(name: &str) -> Option<&'static Template> {
     ALL.iter().find(|template| template.name == name)
 }
 
-/// A file of a template: its path in the new pipeline, and where its text lies here.
+/// A file of a template: its path in the new pipeline, and its text.
 macro_rules! file {
     ($path:literal, $text:literal) => {
         ($path, include_str!(concat!("../templates/", $text)))
@@ -69,7 +69,7 @@ const ALL: &[Template] = &[
     },
     Template {
         name: "review-loop",
-        about: "Work is reviewed, and what the reviewer finds is fixed, until it is approved.",
+        about: "An agent works, a reviewer finds problems, and the agent fixes them until the work is approved.",
         text: include_str!("../templates/review-loop.toml"),
         files: &[
             file!("agents/NAME-reviewer.md", "agents/reviewer.md"),
@@ -80,7 +80,7 @@ const ALL: &[Template] = &[
     },
     Template {
         name: "task-graph",
-        about: "Plan a task as a graph, approve it, work through it in waves, and check the whole.",
+        about: "Plan a task as a graph, approve it, work through it in waves, and check the result.",
         text: include_str!("../templates/task-graph.toml"),
         files: &[
             file!("agents/NAME-planner.md", "agents/planner.md"),

@@ -23,9 +23,9 @@ pub(crate) enum Value {
     Integer(i64),
     Float(f64),
     Flag(bool),
-    /// A TOML date or time, which nothing in the language wants.
+    /// A TOML date or time, which nothing in the language uses.
     Date,
-    /// JSON's `null`, which nothing in the language wants.
+    /// JSON's `null`, which nothing in the language uses.
     Null,
     /// What has been reported already.
     Unreadable,
@@ -90,7 +90,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// The same as JSON, without places. What JSON cannot say becomes `null`.
+    /// The same as JSON, without places. What JSON cannot express becomes `null`.
     pub(crate) fn to_json(&self) -> Json {
         match &self.value {
             Value::Table(entries) => {

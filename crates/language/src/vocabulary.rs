@@ -13,11 +13,11 @@ pub(crate) use views::*;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     Text,
-    /// A text that says something.
+    /// A text that is not empty.
     Filled,
     Name,
     Agent,
-    /// An artifact's name, with a question mark if it need not be there.
+    /// An artifact's name, with a question mark if it is optional.
     Read,
     /// An agent's name, a glob over names, or a group.
     AgentPattern,
@@ -26,7 +26,7 @@ pub(crate) enum Shape {
     Field,
     /// A dotted field with its artifact in front.
     FieldOf,
-    /// A file beside the definition or below it.
+    /// A file next to the definition or below it.
     Reference,
     Duration,
     /// A whole number, or a parameter in braces.
@@ -53,7 +53,7 @@ pub(crate) enum Shape {
     Stage,
     /// What a slash command does.
     Act,
-    /// A file that the host is given.
+    /// A file for the host.
     Given,
     /// A line of an ignore file.
     Ignored,
@@ -112,7 +112,7 @@ const fn optional(name: &'static str, shape: Shape, about: &'static str) -> Key 
     }
 }
 
-/// A kind of stage, told by one key.
+/// A kind of stage, decided by one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Agent,

@@ -137,6 +137,7 @@ fn turned_down(decided: Decided) -> Decided {
             rule: decided.rule,
             reason,
             next,
+            artifact: None,
         }),
         other => other,
     };
@@ -171,6 +172,11 @@ fn counted(mut decided: Decided, admission: Vec<(u64, Entry)>, dispatch: &Dispat
         ),
     };
     let next = engine::next(&decided.opened.pipeline, decided.opened.run());
-    let reply = Reply::Refuse(Refusal { rule, reason, next });
+    let reply = Reply::Refuse(Refusal {
+        rule,
+        reason,
+        next,
+        artifact: None,
+    });
     Decided { reply, ..decided }
 }

@@ -342,7 +342,12 @@ fn earlier_result(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
     let reply = match entries.iter().rev().find_map(|(_, entry)| refused(entry)) {
         Some((rule, reason)) => {
             let next = engine::next(&opened.pipeline, opened.run());
-            Reply::Refuse(Refusal { rule, reason, next })
+            Reply::Refuse(Refusal {
+                rule,
+                reason,
+                next,
+                artifact: None,
+            })
         }
         None => Reply::Done,
     };

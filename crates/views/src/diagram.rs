@@ -12,7 +12,7 @@ use engine::{Pipeline, Run};
 pub(crate) use caption::{artifact_specs, edge};
 pub(crate) use chart::Chart;
 
-/// A Mermaid flowchart. With a run, its present stage is marked.
+/// A Mermaid flowchart. With a run, its current stage is marked.
 pub fn mermaid(pipeline: &Pipeline, run: Option<&Run>) -> String {
     mermaid::render(&Chart::new(pipeline.definition(), run))
 }
@@ -22,14 +22,14 @@ pub fn dot(pipeline: &Pipeline, run: Option<&Run>) -> String {
     dot::render(&Chart::new(pipeline.definition(), run))
 }
 
-/// A page that stands alone, with the same information. With a run, its present stage is marked.
+/// A self-contained page with the same information. With a run, its current stage is marked.
 pub fn html(pipeline: &Pipeline, run: Option<&Run>) -> String {
     let status = run.map(|run| engine::status(pipeline, run));
     let status = status.as_ref().map(engine::Status::word);
     html::render(&Chart::new(pipeline.definition(), run), status)
 }
 
-/// Stages in the order of the file, each with its ways out, at most 100 columns wide.
+/// Stages in the order of the file, each with its edges, at most 100 columns wide.
 pub fn text(pipeline: &Pipeline, run: Option<&Run>) -> String {
     drawing::render(&Chart::new(pipeline.definition(), run))
 }

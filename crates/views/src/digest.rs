@@ -1,4 +1,4 @@
-//! The digest of a run's journal: what views tell of it, folded entry by entry.
+//! The digest of a run's journal: what views show of it, folded entry by entry.
 //!
 //! It is kept between two renderings, so that a view costs what has happened since the last one and not
 //! the whole history.
@@ -20,22 +20,22 @@ const MOST_ITEMS: usize = 200;
 /// How many of the stages that a run came through are kept.
 const MOST_VISITED: usize = 50;
 
-/// All that is remembered of the entries so far.
+/// What is remembered of the entries so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalDigest {
     /// The last entry that was read.
     pub version: u64,
     place: Option<StageName>,
-    /// Who is at work.
+    /// Who is working.
     names: AgentNames,
     pub sessions: Vec<SessionId>,
-    /// Nothing was done since a person reset the run.
+    /// Nothing has happened since a person reset the run.
     pub was_reset: bool,
-    /// The stages before the present one, the latest last; none twice in a row.
+    /// The stages before the current one, the latest last; none twice in a row.
     pub visited: Vec<StageName>,
     /// When the run first came to a stage by its shown name, since it was last reset.
     pub reached: BTreeMap<String, Time>,
-    /// What stages said that passed or failed, by their shown name.
+    /// The verdicts of stages, by their shown name.
     pub verdicts: BTreeMap<String, Verdict>,
     /// What led from stage to stage, each item as a line, where a view shows it.
     pub history: Vec<String>,
@@ -48,12 +48,12 @@ pub struct JournalDigest {
 pub struct Verdict {
     /// Did the latest one pass?
     pub passed: bool,
-    /// Failed ones since a person last let the run go on.
+    /// Failed ones since a person last continued the run.
     pub failed: u32,
 }
 
 impl JournalDigest {
-    /// Reads what has happened since: whole decisions, in order. Gives the lines that a log has of it.
+    /// Reads what has happened since: whole decisions, in order. Returns the new lines of the log.
     pub fn update(&mut self, pipeline: &Pipeline, entries: &[(u64, &Entry)]) -> String {
         update::update(self, pipeline, entries)
     }

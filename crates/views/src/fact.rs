@@ -10,7 +10,7 @@ use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work
 pub use json::{duty_json, fact_json};
 pub use sentence::{check_line, sentence, style};
 
-/// Who is meant by a dispatch's or a reviewer's number, as far as the entries told of it.
+/// The agents behind the numbers of dispatches and reviewers, as far as the entries name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentNames {
     dispatches: BTreeMap<DispatchId, AgentName>,
@@ -26,7 +26,7 @@ impl AgentNames {
         names
     }
 
-    /// The reviewers as the definition names them, whether anybody told of them or not.
+    /// The reviewers as the definition names them, even if no entry mentions them.
     pub(crate) fn add_panels(&mut self, pipeline: &Pipeline) {
         for stage in &pipeline.definition().stages {
             let Work::Review(review) = &stage.work else {
@@ -48,7 +48,7 @@ impl AgentNames {
         self.dispatches.insert(dispatch, agent);
     }
 
-    /// Who did this piece of work. Nobody tells of it after its end.
+    /// Who did this piece of work. No later entry names it.
     pub(crate) fn remove(&mut self, dispatch: DispatchId) -> Option<AgentName> {
         self.dispatches.remove(&dispatch)
     }

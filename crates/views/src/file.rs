@@ -12,13 +12,13 @@ use crate::view_input::ViewInput;
 /// What a view shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ViewContent {
-    /// This text, each time anew.
+    /// This text, rendered again each time.
     Text(String),
     /// A log: it grows by what `JournalDigest::update` gives.
     Log,
 }
 
-/// What a view shows. It tells the run as of its last change, so the same journal gives the same file.
+/// What a view shows: the run as of its last change, so the same journal gives the same file.
 pub fn file(format: &ViewFormat, input: &ViewInput<'_>) -> Result<ViewContent, TemplateError> {
     let ViewInput {
         pipeline,
@@ -66,7 +66,7 @@ fn rendered(
     render(template, model(template, format, input))
 }
 
-/// Is it made from the journal each time? The others rest on what was remembered of it.
+/// Is it rendered from the whole journal each time? The others use the digest.
 pub fn needs_journal(format: &ViewFormat) -> bool {
     *format == ViewFormat::Summary
 }

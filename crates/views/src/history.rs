@@ -1,4 +1,4 @@
-//! A run's journal, a line an entry.
+//! A run's journal, one line per entry.
 
 use engine::{Entry, Rule, Time, Who};
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ pub struct HistoryLine {
     pub fact: Value,
 }
 
-/// Puts numbered entries into words. Who is behind a number of a dispatch or a reviewer is told by
-/// the entries before, so a whole journal reads better than its tail.
+/// Describes numbered entries. Earlier entries name the agents behind the numbers of dispatches and
+/// reviewers, so a whole journal reads better than its tail.
 pub fn history<'a>(entries: impl IntoIterator<Item = (u64, &'a Entry)>) -> HistoryView {
     let entries: Vec<(u64, &Entry)> = entries.into_iter().collect();
     let names = AgentNames::of(entries.iter().map(|(_, entry)| *entry));

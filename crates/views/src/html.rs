@@ -1,4 +1,4 @@
-//! HTML that shows outside text instead of obeying it.
+//! HTML in which outside text is never markup.
 
 use crate::safe::line;
 

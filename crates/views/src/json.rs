@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::safe::is_forbidden;
 
 /// Indented JSON with a newline at its end. What `safe` would drop is escaped instead: nothing is
-/// lost, and no terminal obeys it.
+/// lost, and a terminal does not interpret it.
 pub fn json_text(value: &Value) -> String {
     let mut text = harmless(format!("{value:#}"));
     text.push('\n');

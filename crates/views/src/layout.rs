@@ -16,7 +16,7 @@ pub fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
-/// Shortens what is too wide and says so with `…`.
+/// Shortens what is too wide and marks that with `…`.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -73,7 +73,7 @@ fn split_at_width(text: &str, columns: usize) -> (&str, &str) {
     (text, "")
 }
 
-/// A text of headed fields, grown line by line.
+/// A text of labelled fields, built line by line.
 pub struct TextBuilder {
     paint: Paint,
     text: String,

@@ -1,8 +1,8 @@
-//! Limits with their value, where a definition writes them down or a parameter supplies them.
+//! The values of limits, from the definition or from a parameter.
 
 use engine::{Amount, Definition, Run};
 
-/// The number that holds in this run; without a run, the one that would hold by default.
+/// The number for this run; without a run, the default.
 pub fn value(limit: &Amount, definition: &Definition, run: Option<&Run>) -> Option<u32> {
     match (run, limit) {
         (Some(run), limit) => engine::amount(limit, run),

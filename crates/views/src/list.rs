@@ -1,4 +1,4 @@
-//! Many runs, a line each.
+//! Many runs, one line each.
 
 use engine::{
     BindingState, Driver, Mode, Pipeline, PipelineName, Run, RunId, Seconds, StageName, Status,
@@ -48,7 +48,7 @@ pub struct RunRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrity {
     Intact,
-    /// Only what the list keeps of it can be shown.
+    /// Only the columns of the list can be shown.
     Damaged,
 }
 
@@ -190,12 +190,12 @@ impl RunRow {
     }
 }
 
-/// The columns that are there only when they say something.
+/// The columns that are shown only when they are useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Columns {
     /// Some run is held by a session.
     sessions: bool,
-    /// The runs do not all lie in one folder.
+    /// The runs are in more than one folder.
     projects: bool,
 }
 

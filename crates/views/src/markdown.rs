@@ -1,4 +1,4 @@
-//! Markdown that shows outside text instead of obeying it.
+//! Markdown in which outside text is never markup.
 
 use crate::safe::{line, safe};
 
@@ -9,7 +9,7 @@ pub fn escaped(text: &str) -> String {
     let mut rest = text.chars().peekable();
     let mut before = ' ';
     while let Some(found) = rest.next() {
-        // Inside a word an underscore is no markup, and file names are full of them.
+        // Inside a word an underscore is not markup, and file names often have one.
         let inside = |next: &char| before.is_ascii_alphanumeric() && next.is_ascii_alphanumeric();
         let plain = found == '_' && rest.peek().is_some_and(inside);
         if !plain && "\\`*_{}[]<>#|~&!$".contains(found) {
@@ -30,7 +30,7 @@ pub fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
-/// At the beginning of a line a dash, a plus or a number with a dot would begin a list.
+/// At the start of a line, a dash, a plus or a number with a dot would start a list.
 fn escaped_start(text: &str) -> String {
     let text = escaped(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();

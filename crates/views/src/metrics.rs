@@ -1,4 +1,4 @@
-//! Figures over many runs: what came of them, who worked how long, what was checked, and who waited.
+//! Figures over many runs: outcomes, working times, checks, and waiting times.
 
 mod durations;
 mod json;
@@ -20,7 +20,7 @@ pub struct Metrics {
     pub agents: BTreeMap<AgentName, AgentFigures>,
     pub checks: BTreeMap<StageKey, CheckFigures>,
     pub reviews: BTreeMap<StageKey, ReviewFigures>,
-    /// What was asked for and not allowed, by the rule's code.
+    /// What was refused, by the rule's code.
     pub refusals: Counts,
     pub people: PeopleFigures,
 }
@@ -32,7 +32,7 @@ pub struct StageKey {
     pub stage: StageName,
 }
 
-/// How often each word was said.
+/// How often each word occurred.
 pub type Counts = BTreeMap<String, u64>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct RunFigures {
     pub statuses: Counts,
     /// Those in which a person overrode something.
     pub overridden: u64,
-    /// From the beginning to the end, of those that were completed.
+    /// From start to end, of the completed ones.
     pub time: Durations,
     pub usage: Usage,
 }
@@ -49,7 +49,7 @@ pub struct RunFigures {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StageFigures {
     pub entered: u64,
-    /// The words with which it was left.
+    /// The outcomes with which it was left.
     pub outcomes: Counts,
     /// How long each visit took that is over.
     pub time: Durations,
@@ -61,9 +61,9 @@ pub struct AgentFigures {
     /// Those that are still at work.
     pub open: u64,
     pub outcomes: Counts,
-    /// How often its work was tried again after a fault.
+    /// How often its work was retried after a fault.
     pub retries: u64,
-    /// How often it wanted to end without what it must leave.
+    /// How often it tried to finish without its artifacts.
     pub sent_back: u64,
     pub time: Durations,
     pub usage: Usage,
@@ -126,7 +126,7 @@ impl Wait {
 }
 
 impl Metrics {
-    /// Takes the figures of other runs in.
+    /// Adds the figures of other runs.
     pub fn add(&mut self, other: Self) {
         self.runs.add(other.runs);
         merge(&mut self.stages, other.stages, StageFigures::add);
@@ -226,7 +226,7 @@ fn count(counts: &mut Counts, word: &str) {
     *counts.entry(word.to_owned()).or_default() += 1;
 }
 
-/// What hosts tell is not ours: a sum that would not fit stays at the most.
+/// Hosts report these numbers, so a sum that would overflow saturates.
 fn add_usage(sum: &mut Usage, more: Usage) {
     sum.turns = sum.turns.saturating_add(more.turns);
     sum.tokens = sum.tokens.saturating_add(more.tokens);

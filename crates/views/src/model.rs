@@ -25,7 +25,7 @@ pub const ROOTS: [&str; 13] = [
     "replies", "history", "log", "view",
 ];
 
-/// The model as far as this template looks: what it never mentions is not read from the store.
+/// The part of the model that this template mentions: nothing else is read from the store.
 pub fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInput<'_>) -> Model {
     let mentions = |word: &str| template.text.contains(word);
     let mut known = json!({
@@ -90,7 +90,7 @@ fn run(input: &ViewInput<'_>) -> Value {
     })
 }
 
-/// When the run came to its end, if it is there.
+/// When the run ended, if it has ended.
 fn ended_at(input: &ViewInput<'_>) -> Option<Time> {
     let run = input.run;
     let over = engine::is_over(input.pipeline, run);
@@ -100,7 +100,7 @@ fn ended_at(input: &ViewInput<'_>) -> Option<Time> {
     })
 }
 
-/// Who is at work, or whose turn it is. A check has no agent.
+/// Who is working, or who works next. A check has no agent.
 fn agent(input: &ViewInput<'_>) -> Option<String> {
     let mut open = input.run.dispatches.values();
     if let Some(dispatch) = open.next() {
@@ -140,7 +140,7 @@ fn verdicts(input: &ViewInput<'_>) -> Value {
     Value::Object(verdicts.collect::<Map<_, _>>())
 }
 
-/// What a view of a loop says beside its path. Other views of the same pipeline may show the loop, too.
+/// The keys of a loop view besides its path. Other views of the same pipeline may show the loop, too.
 fn view(format: &ViewFormat, input: &ViewInput<'_>) -> Value {
     let mut views = input.pipeline.definition().views.iter();
     let looped = match format {

@@ -1,4 +1,4 @@
-//! Colour by meaning: the command decides whether there is any, and every text reads well without.
+//! Colours by meaning. The command decides whether to use them; every text reads well without.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
@@ -6,7 +6,7 @@ pub enum Paint {
     Ansi,
 }
 
-/// What a colour would say. The words beside it say it too.
+/// What a colour means. The text says the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Normal,

@@ -2,7 +2,7 @@
 
 use engine::{Run, StepId};
 
-/// A path as it is on disk, where everything in it is known by now.
+/// A path with all known placeholders filled in.
 pub fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
     let mut path = path.replace("{run}", run.id.as_str());
     if let Some(step) = step {
@@ -14,7 +14,7 @@ pub fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
     path
 }
 
-/// What a field must say when this agent writes it.
+/// The value that a field must have when this agent writes it.
 pub fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
     filled(run, text, step)
         .replace("{stage}", run.position.stage.as_str())

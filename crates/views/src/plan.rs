@@ -13,29 +13,29 @@ use crate::safe::Untrusted;
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
     pub pipeline: &'a Pipeline,
-    /// The run as it would begin; none where it would be refused.
+    /// The run as it would start; none if it would be refused.
     pub run: Option<&'a Run>,
-    /// What is to be done, where it was said.
+    /// The task, if one was given.
     pub task: Option<Untrusted>,
     /// Where the definition comes from: a file, or the program itself.
     pub origin: Untrusted,
     pub trust: Trust,
     pub workers: Vec<PlannedWorker>,
     pub programs: Vec<NeededProgram>,
-    /// What keeps the run from beginning, each with what to do about it.
+    /// What prevents the start, each with what to do about it.
     pub missing: Vec<Untrusted>,
-    /// What is worth knowing and keeps nothing from beginning.
+    /// Notes that do not prevent the start.
     pub remarks: Vec<Untrusted>,
 }
 
-/// Does anybody vouch for the definition?
+/// Is the definition trusted?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// It comes with the program.
     Shipped,
     /// A person has seen what it may run.
     Trusted,
-    /// Nobody has, or something has changed since: with the reason.
+    /// Nobody has, or it has changed since, with the reason.
     Untrusted(Untrusted),
 }
 
@@ -62,12 +62,12 @@ pub struct NeededProgram {
 pub enum ProgramState {
     Found {
         path: Untrusted,
-        /// What it says of itself, where it was asked.
+        /// Its version, if it was asked.
         version: Option<Untrusted>,
-        /// What a person should know of this version.
+        /// A caution about this version.
         caution: Option<Untrusted>,
     },
-    /// It is there, and would not be started.
+    /// It exists but cannot be started.
     Unfit {
         path: Untrusted,
         reason: Untrusted,
@@ -87,7 +87,7 @@ impl Plan<'_> {
         json::render(self)
     }
 
-    /// Would a run begin?
+    /// Could a run start?
     pub fn is_ready(&self) -> bool {
         self.missing.is_empty()
     }

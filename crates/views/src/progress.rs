@@ -1,4 +1,4 @@
-//! A headless run while it goes on: where it is, who works, what is used up and what it waits for.
+//! A headless run in progress: its stage, its workers, what it has used and what it waits for.
 
 mod picture;
 mod route;
@@ -11,7 +11,7 @@ use crate::paint::Paint;
 use crate::safe::{Untrusted, line};
 use crate::status::{Freshness, RunContext, StatusView, status};
 
-/// A worker at work.
+/// A running worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtWork {
     pub dispatch: DispatchId,
@@ -23,17 +23,17 @@ pub struct AtWork {
     pub elapsed: Seconds,
     /// The last thing that it did, in its program's words.
     pub action: Option<Untrusted>,
-    /// What it has used, of which the run knows nothing yet.
+    /// What it has used and the run has not counted yet.
     pub usage: Usage,
 }
 
-/// What is known beside the run itself.
+/// What is known besides the run itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveState {
     /// Stages that the run has been in, in the order of the first visits.
     pub visited: Vec<StageName>,
     pub at_work: Vec<AtWork>,
-    /// What nothing is done for until it comes, where the run itself does not say.
+    /// What the orchestrator waits for, where the run itself does not say.
     pub pause: Option<Untrusted>,
 }
 
@@ -48,9 +48,9 @@ pub struct TerminalSize {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressView {
     status: StatusView,
-    /// Visited stages that lie behind.
+    /// Visited stages that are not ahead again.
     passed: Vec<StageName>,
-    /// The shortest way from here to the end.
+    /// The shortest path from here to the end.
     to_come: Vec<StageName>,
     at_work: Vec<AtWork>,
     pause: Option<Untrusted>,
@@ -70,9 +70,9 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
         pause,
     } = live;
     let to_come = route::to_completion(pipeline, run);
-    // What is still ahead was not passed, however often the run has been there.
+    // A stage that is still ahead is not shown as passed, even if the run has been there.
     visited.retain(|stage| *stage != run.position.stage && !to_come.contains(stage));
-    // Those at work count already: the budget is theirs, too.
+    // Running workers use the budget, too.
     let mut so_far = run.clone();
     so_far.used = at_work.iter().fold(run.used, |used, at_work| Usage {
         turns: used.turns.saturating_add(at_work.usage.turns),

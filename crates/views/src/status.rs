@@ -1,4 +1,4 @@
-//! How one run is going: gathered once, told as text and as JSON.
+//! The status of one run: gathered once, shown as text and as JSON.
 
 mod gather;
 mod json;
@@ -15,7 +15,7 @@ pub(crate) use text::status_words;
 use crate::paint::Paint;
 use crate::safe::Untrusted;
 
-/// What is known about a run beside the run itself.
+/// What is known about a run besides the run itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunContext<'a> {
     /// The project's folder.
@@ -44,7 +44,7 @@ pub struct StatusView {
     pub mode: Mode,
     pub session: Option<SessionLine>,
     pub bypass: Option<BypassLine>,
-    /// How much a host went on with although nobody had judged it.
+    /// How many events were not judged although the host continued.
     pub unjudged: u32,
     pub status: Status,
     pub freshness: Freshness,
@@ -72,13 +72,13 @@ pub struct SessionLine {
     pub process: Option<Process>,
 }
 
-/// The run is not guarded for a while, by a person's word.
+/// A person has bypassed the guards of the run for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BypassLine {
     pub until: Time,
     pub by: Untrusted,
     pub reason: Untrusted,
-    /// When it ends, as people say it today.
+    /// When it ends, for people: without the day if that is today.
     moment: String,
 }
 
@@ -87,7 +87,7 @@ pub struct StageLine {
     pub name: StageName,
     pub kind: &'static str,
     pub shown: Option<Untrusted>,
-    /// The attempt under way, from 1.
+    /// The current attempt, from 1.
     pub attempt: u32,
     pub retries: u32,
     pub visit: u32,
@@ -107,7 +107,7 @@ pub struct ReviewLine {
     pub round: u32,
     pub rounds: Option<u32>,
     pub turn: engine::Turn,
-    /// Whose turn it is: the reviewer, or the owner who fixes.
+    /// Who works next: the reviewer, or the owner who fixes.
     pub agent: Option<AgentName>,
     pub approved_by: Vec<AgentName>,
 }
@@ -148,7 +148,7 @@ pub enum Approval {
     None,
     /// This very content.
     Approved,
-    /// Another content than the present one.
+    /// Another content than the current one.
     Stale,
 }
 
@@ -176,7 +176,7 @@ pub enum Resource {
     Time,
 }
 
-/// Gathers what is to be told about a run.
+/// Gathers everything to show about a run.
 pub fn status(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
     gather::view(pipeline, run, context)
 }
@@ -246,7 +246,7 @@ impl BypassLine {
 }
 
 impl OverrideLine {
-    /// Loud on purpose: an override marks the run for ever, in every view.
+    /// Loud on purpose: an override marks the run permanently, in every view.
     pub fn text(&self) -> String {
         let (by, reason) = (self.by.line(), self.reason.line());
         let Self { stage, outcome, .. } = self;

@@ -1,4 +1,4 @@
-//! A whole run as one Markdown page: what was asked, the way taken, and what backs it.
+//! A whole run as one Markdown page: the task, the route, and the evidence.
 
 use engine::{CheckVerdict, Entry, Fact, Pipeline, Run};
 
@@ -96,7 +96,7 @@ fn mode(view: &StatusView) -> &'static str {
     }
 }
 
-/// Before everything else: whoever reads only the top of the page must have read this.
+/// Comes first, so that a person who reads only the top of the page sees it.
 fn warnings(view: &StatusView) -> String {
     let overrides = view.overrides.iter().map(OverrideLine::text);
     let bypass = view.bypass.iter().map(BypassLine::text);
@@ -132,7 +132,7 @@ struct JournalSections<'a> {
 }
 
 impl JournalSections<'_> {
-    /// Every change of place, and what people did to the run itself.
+    /// Every move, and what people did to the run itself.
     fn way(&self) -> Vec<String> {
         self.items(|fact| {
             matches!(
@@ -190,7 +190,7 @@ impl JournalSections<'_> {
         lines
     }
 
-    /// Each check with its commands; what a failing one said last stands below it.
+    /// Each check with its commands, and the last output of a failing one.
     fn checks(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (number, entry) in self.entries {

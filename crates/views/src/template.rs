@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use crate::safe::is_forbidden;
 use escape::Escaping;
 
-/// A template with the name of its file, which tells how values are escaped.
+/// A template with the name of its file, which decides how values are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Template<'a> {
     pub name: &'a str,
@@ -28,7 +28,7 @@ const MOST_INSTRUCTIONS: u64 = 2_000_000;
 const MOST_CALLS: usize = 50;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why a template gave no text.
+/// Why a template could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
     /// From 1, where it is known.
@@ -76,8 +76,8 @@ impl std::error::Error for TemplateError {}
 
 /// Renders a template. The same model gives the same text.
 ///
-/// Invariant: nothing in the text steers a terminal, whatever the template does, and what is called
-/// JSON is JSON.
+/// Invariant: the text contains no terminal control characters, whatever the template does, and a
+/// template named `.json` gives valid JSON.
 pub fn render(template: Template<'_>, model: Value) -> Result<String, TemplateError> {
     let environment = environment()?;
     let compiled = environment
@@ -110,7 +110,7 @@ pub fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError> {
     Ok(names)
 }
 
-/// What is undefined is an error, so that a misspelt name is noticed instead of shown as nothing.
+/// An undefined name is an error, so that a misspelt name is noticed instead of shown as nothing.
 fn environment<'t>() -> Result<Environment<'t>, TemplateError> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
@@ -128,7 +128,7 @@ fn environment<'t>() -> Result<Environment<'t>, TemplateError> {
     Ok(environment)
 }
 
-/// The text so far, which may not become too long.
+/// The text so far, limited in length.
 #[derive(Default)]
 struct Output(Vec<u8>);
 
@@ -147,7 +147,7 @@ impl Write for Output {
 }
 
 impl Output {
-    /// Without what a terminal would obey: a template may call any text safe.
+    /// Removes terminal control characters: a template may mark any text as safe.
     fn text(self) -> Result<String, TemplateError> {
         let text =
             String::from_utf8(self.0).map_err(|error| TemplateError::new(error.to_string()))?;

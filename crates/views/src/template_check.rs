@@ -1,4 +1,4 @@
-//! Judging the templates of a definition: each is rendered for runs as they can be, before there is one.
+//! Checks the templates of a definition: renders each for sample runs in every state, before there is a run.
 
 mod sample;
 
@@ -13,7 +13,7 @@ use crate::template::{Template, TemplateError, names, render};
 use crate::view_input::ViewInput;
 use sample::samples;
 
-/// Longer than this, a template is a program.
+/// The longest template, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
 
 /// Why the templates of this pipeline cannot render every run.
@@ -40,7 +40,7 @@ fn problem(number: usize, own: &ViewTemplate, error: &TemplateError) -> Problem 
     }
 }
 
-/// All unknown names, or else the first thing that goes wrong when it is rendered.
+/// All unknown names, or else the first error when it is rendered.
 fn errors(pipeline: &Pipeline, format: &ViewFormat, own: &ViewTemplate) -> Vec<TemplateError> {
     let template = Template {
         name: &own.file,
@@ -69,7 +69,7 @@ fn errors(pipeline: &Pipeline, format: &ViewFormat, own: &ViewTemplate) -> Vec<T
 }
 
 fn models(pipeline: &Pipeline, template: Template<'_>, format: &ViewFormat) -> Vec<Value> {
-    // Whatever was left is an empty object: a template may not rely on what an agent writes.
+    // Every artifact is an empty object: a template may not rely on what an agent writes.
     let contents = |_: &Hash| Some("{}".to_owned());
     let samples = samples(pipeline).into_iter();
     let models = samples.map(|sample| {

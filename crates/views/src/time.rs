@@ -25,7 +25,7 @@ pub fn moment(time: Time, now: Time) -> String {
     }
 }
 
-/// The two largest units that say something: `45s`, `3m`, `2h 5m`, `4d 3h`.
+/// The two largest units that are not zero: `45s`, `3m`, `2h 5m`, `4d 3h`.
 pub fn span(seconds: Seconds) -> String {
     const UNITS: [(u64, &str); 4] = [(DAY_SECONDS, "d"), (3600, "h"), (60, "m"), (1, "s")];
     let Some(place) = UNITS.iter().position(|(size, _)| seconds.0 >= *size) else {

@@ -1,4 +1,4 @@
-//! What the file of a view is made of.
+//! What the file of a view is rendered from.
 
 use engine::{Entry, Hash, Pipeline, Run, ViewFormat};
 
@@ -8,7 +8,7 @@ use crate::template::Template;
 pub struct ViewInput<'a> {
     pub pipeline: &'a Pipeline,
     pub run: &'a Run,
-    /// What was remembered of the journal.
+    /// The digest of the journal.
     pub digest: &'a JournalDigest,
     /// The journal with the numbers of its entries, where a view `needs_journal`: its beginning, and the
     /// newest of what came after.

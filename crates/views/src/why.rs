@@ -1,4 +1,4 @@
-//! One decision: which rule, on whose act, on what evidence, with what consequence.
+//! One decision: the rule, the request, the evidence and the result.
 
 use engine::{CheckResult, Entry, Fact};
 use serde_json::{Value, json};
@@ -15,15 +15,15 @@ use crate::words::who_json;
 pub struct WhyView {
     /// The entry that was asked about.
     pub asked: HistoryLine,
-    /// What somebody did or wanted.
+    /// What somebody did or requested.
     pub inputs: Vec<WhyLine>,
-    /// What was seen when we looked.
+    /// The evidence.
     pub evidence: Vec<WhyLine>,
-    /// What is different since.
+    /// What changed.
     pub consequences: Vec<WhyLine>,
 }
 
-/// One entry of the decision with what backs it.
+/// One entry of the decision with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhyLine {
     pub line: HistoryLine,
@@ -128,7 +128,7 @@ impl WhyLine {
     }
 }
 
-/// Whole hashes, so that a reader can compare them with what lies on disk.
+/// Whole hashes, so that a reader can compare them with the files on disk.
 fn hashes(fact: &Fact) -> Vec<(&'static str, String)> {
     match fact {
         Fact::Captured { content, .. } | Fact::Approved { content, .. } => {

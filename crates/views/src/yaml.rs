@@ -1,4 +1,4 @@
-//! YAML scalars that mean their text and nothing else, whatever stands in it.
+//! YAML scalars that always mean their text, whatever it contains.
 
 use crate::safe::is_forbidden;
 
@@ -11,7 +11,7 @@ pub fn scalar(text: &str) -> String {
     }
 }
 
-/// In double quotes. What a terminal would obey is escaped, so nothing is lost.
+/// In double quotes. Terminal control characters are escaped, so nothing is lost.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -39,7 +39,7 @@ fn is_break(found: char) -> bool {
     )
 }
 
-/// A word or a path that no reader of YAML takes for a number, a flag or nothing.
+/// A word or a path that no YAML parser reads as a number, a boolean or null.
 fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 10] = [
         "true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan",

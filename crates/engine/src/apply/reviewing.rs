@@ -43,7 +43,7 @@ pub(super) fn fold(run: &mut Run, fact: &Fact) -> Result<(), Damage> {
             run.position.retries = 0;
         }
         Fact::RoundsSpent { stage } => panel(run, stage)?.turn = Turn::Spent,
-        _ => return damage("an entry about reviews is none"),
+        _ => return damage("an entry is not about a review"),
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
             Ok(())
         }
         Fact::StepsRevived { stage } => revived(run, stage),
-        _ => damage("an entry about work is none"),
+        _ => damage("an entry is not about work"),
     }
 }
 
@@ -134,7 +134,7 @@ fn began(run: &mut Run, id: DispatchId, worker: &WorkerId) -> Result<(), Damage>
     Ok(())
 }
 
-/// Remembers who did a piece of work, since its end may be told twice and it may be written to.
+/// Remembers who did a piece of work, since its end may be reported twice and it may get messages.
 fn know(run: &mut Run, dispatch: &Dispatch) {
     let Some(worker) = &dispatch.worker else {
         return;
@@ -146,7 +146,7 @@ fn know(run: &mut Run, dispatch: &Dispatch) {
     };
     run.workers.insert(worker.clone(), known);
     if run.workers.len() > MOST_KNOWN {
-        // Whoever is still at work is not forgotten.
+        // A worker with open work is not forgotten.
         let over =
             |(_, known): &(&WorkerId, &KnownWorker)| !run.dispatches.contains_key(&known.dispatch);
         let over = run.workers.iter().filter(over);
@@ -157,8 +157,8 @@ fn know(run: &mut Run, dispatch: &Dispatch) {
     }
 }
 
-/// An approval holds for the tree that it looked at. A worker who may change the tree is no accident,
-/// but what it changes is reviewed or checked again before the run completes.
+/// An approval is valid for the tree that was checked. A later worker may change the tree, but then a
+/// review or check must pass again before the run completes.
 fn supersede(gate: &mut Gate) {
     if let Gate::Tree(tree) = gate {
         *gate = Gate::Superseded(*tree);
@@ -173,13 +173,13 @@ fn ended(
     at: Time,
 ) -> Result<(), Damage> {
     let Some(dispatch) = run.dispatches.remove(&id) else {
-        return damage(format!("dispatch {id} ends and was not open"));
+        return damage(format!("dispatch {id} ends but was not open"));
     };
     run.used.turns = run.used.turns.saturating_add(usage.turns);
     run.used.tokens = run.used.tokens.saturating_add(usage.tokens);
     run.used.cost_cents = run.used.cost_cents.saturating_add(usage.cost_cents);
     if matches!(result, WorkResult::Outcome(_)) {
-        // Work that begins is no progress yet: a session could call agents that fail for ever.
+        // Starting work is not progress yet: a session could call failing agents for ever.
         run.holds = 0;
     }
     if let WorkResult::Fault {

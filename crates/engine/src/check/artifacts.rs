@@ -1,4 +1,4 @@
-//! Artifacts: one verdict a stage, paths inside the project, and reviewers who speak our words.
+//! Artifacts: one verdict per stage, paths inside the project, and known values of reviewers.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -30,8 +30,10 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     for (view, place) in placed_views(definition) {
         checker.path(place.clone(), &view.path);
         if placeholders(&view.path).contains(&"step") {
-            let message = String::from("a view shows the whole run, and `{step}` is one of many");
-            let hint = "take `{step}` out of the path";
+            let message = String::from(
+                "the path of a view cannot contain `{step}`: a view shows the whole run",
+            );
+            let hint = "remove `{step}` from the path";
             checker.add(CheckRule::BadPath, place, message, hint);
         }
     }
@@ -42,7 +44,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     checker.problems
 }
 
-/// Every view with its place. A pipeline may have several templates, which go by their number.
+/// Every view with its place. Templates are numbered, since a pipeline may have several.
 fn placed_views(definition: &Definition) -> impl Iterator<Item = (&View, Place)> {
     let mut templates = 0_usize..;
     definition.views.iter().map(move |view| {
@@ -72,8 +74,8 @@ impl Checker<'_> {
 
     fn artifact(&mut self, name: &ArtifactName, artifact: &Artifact) {
         if artifact.outcome.is_some() && artifact.strictness != Strictness::Strict {
-            let message = format!("`{name}` tells the outcome and may be missing");
-            let hint = "take `strict` away";
+            let message = format!("`{name}` decides the outcome, so it cannot be optional");
+            let hint = "remove `strict`";
             self.add(
                 CheckRule::VerdictNotStrict,
                 place!["artifacts", name, "strict"],
@@ -103,7 +105,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whoever is asked about new commands can approve them.
+    /// The question about new commands can approve them.
     fn approved(&mut self, name: &ArtifactName, approved: &ApprovedCommands) {
         let place = place!["artifacts", name, "approved"];
         let field = FieldOf {
@@ -118,7 +120,7 @@ impl Checker<'_> {
         });
         if !asks {
             let message = format!("no answer in `{}` approves `{name}`", approved.then);
-            let hint = format!("let a question there have an answer with approves = [\"{name}\"]");
+            let hint = format!("add approves = [\"{name}\"] to an answer of a question there");
             self.add(CheckRule::AddedCommands, place.clone(), message, &hint);
         }
         let by_steps = |stage: &Stage| match &stage.work {
@@ -126,13 +128,14 @@ impl Checker<'_> {
             _ => false,
         };
         if stages.any(by_steps) {
-            let message = format!("steps leave `{name}` side by side, and nobody could be asked");
-            let hint = "let one agent leave the commands";
+            let message =
+                format!("parallel steps write `{name}`, so nobody can be asked about its commands");
+            let hint = "let one agent write the commands";
             self.add(CheckRule::AddedCommands, place, message, hint);
         }
     }
 
-    /// Whoever starts a run can only say what we understand.
+    /// The parameter has only known values.
     fn strictness(&mut self, place: Place, param: &ParamName) {
         let Some(declared) = self.definition.params.get(param) else {
             let message = format!("there is no parameter `{param}`");
@@ -142,7 +145,7 @@ impl Checker<'_> {
         };
         let is_known = |choice: &String| Strictness::WORDS.contains(&choice.as_str());
         if declared.choices.is_empty() || !declared.choices.iter().all(is_known) {
-            let message = format!("`{param}` could say something else than strict or advisory");
+            let message = format!("`{param}` can have a value other than strict or advisory");
             let hint = "give it `choices = [\"strict\", \"advisory\"]`";
             self.add(CheckRule::BadStrictness, place, message, hint);
         }
@@ -165,14 +168,14 @@ impl Checker<'_> {
     fn path(&mut self, place: Place, path: &str) {
         let roundabout = path.split('/').any(|part| part.is_empty() || part == ".");
         if roundabout || project_path::leads_out(path) {
-            let message = format!("`{path}` does not stay inside the project");
+            let message = format!("`{path}` is outside the project");
             let hint = "write a plain path relative to the project, without `.` or `..`";
             self.add(CheckRule::BadPath, place.clone(), message, hint);
         }
         self.placeholders(place, path, &["run", "step"]);
     }
 
-    /// Every placeholder is one of the engine's own words, or a parameter.
+    /// Every placeholder is one of the engine's own, or a parameter.
     fn placeholders(&mut self, place: Place, text: &str, own: &[&str]) {
         for word in placeholders(text) {
             let param = ParamName::parse(word).ok();
@@ -180,7 +183,7 @@ impl Checker<'_> {
             if !known && !own.contains(&word) {
                 let own = own.join("}`, `{");
                 let message = format!("`{{{word}}}` is neither `{{{own}}}` nor a parameter");
-                let hint = "declare the parameter, or take the braces away";
+                let hint = "declare the parameter, or remove the braces";
                 self.add(CheckRule::UnknownParam, place.clone(), message, hint);
             }
         }
@@ -199,7 +202,7 @@ impl Checker<'_> {
         for (path, name, place) in all {
             if let Some(other) = owners.insert(path, name) {
                 let message = format!("`{name}` and `{other}` share the path `{path}`");
-                let hint = "give each its own path: one would pass for the other";
+                let hint = "give each its own path";
                 self.add(CheckRule::SharedPath, place, message, hint);
             }
         }
@@ -223,8 +226,8 @@ impl Checker<'_> {
         for artifact in self.left_by_agents(stage) {
             if self.source(&artifact) == Some(&Source::Answers) {
                 let message =
-                    format!("`{artifact}` holds a person's answers, and an agent leaves it");
-                let hint = "only an `ask` stage leaves answers";
+                    format!("`{artifact}` contains a person's answers, but an agent writes it");
+                let hint = "let an `ask` stage write it";
                 let place = place!["stages", stage.name, "leaves"];
                 self.add(CheckRule::SourceMismatch, place, message, hint);
             }
@@ -250,10 +253,10 @@ impl Checker<'_> {
             });
             if let Some(word) = other {
                 let message = format!(
-                    "`{name}` can say `{word}`, which leads nowhere in `{}`",
+                    "`{name}` can say `{word}`, for which `{}` has no edge",
                     stage.name
                 );
-                let hint = "map its words to done or failed";
+                let hint = "map its values to done or failed";
                 let place = place!["artifacts", name, "outcome"];
                 self.add(CheckRule::WorkVerdict, place, message, hint);
             }
@@ -298,16 +301,16 @@ impl Checker<'_> {
         let place = place!["stages", stage.name, "leaves"];
         if let [one, other, ..] = verdicts.as_slice() {
             let message = format!(
-                "`{one}` and `{other}` both tell the outcome of `{}`",
+                "`{one}` and `{other}` both decide the outcome of `{}`",
                 stage.name
             );
-            let hint = "let one of them carry `outcome`";
+            let hint = "keep `outcome` in one of them";
             self.add(CheckRule::TwoVerdicts, place, message, hint);
         } else if let [one] = verdicts.as_slice()
             && !leaves.always.contains(one)
         {
             let message = format!(
-                "`{one}` tells the outcome of `{}` and is not always left",
+                "`{one}` decides the outcome of `{}` but is not always written",
                 stage.name
             );
             let hint = "name it for every outcome";
@@ -333,7 +336,7 @@ impl Checker<'_> {
     fn answers(&mut self, stage: &Stage, leaves: &ArtifactName) {
         if self.source(leaves) != Some(&Source::Answers) {
             let place = place!["stages", stage.name, "leaves"];
-            let message = format!("`{leaves}` is not made of answers");
+            let message = format!("`{leaves}` does not contain answers");
             let hint = "declare the artifact with `from = \"answers\"`";
             self.add(CheckRule::SourceMismatch, place, message, hint);
         }
@@ -353,8 +356,8 @@ impl Checker<'_> {
         match &work.commands {
             Commands::Approved(fields) => {
                 if fields.is_empty() {
-                    let message = format!("`{}` takes commands from nowhere", stage.name);
-                    let hint = "name a field, as { from = \"story.test_criteria.commands\" }";
+                    let message = format!("`{}` names no field with commands", stage.name);
+                    let hint = "name a field, such as { from = \"story.test_criteria.commands\" }";
                     self.add(CheckRule::EmptyCommand, place.clone(), message, hint);
                 }
                 let each = fields.iter();
@@ -363,7 +366,7 @@ impl Checker<'_> {
             Commands::Fixed(lines) => {
                 if lines.is_empty() || lines.iter().any(|line| line.is_empty()) {
                     let message = format!("`{}` has no command to run", stage.name);
-                    let hint = "write a command line, as check = [\"cargo test\"]";
+                    let hint = "write a command line, such as check = [\"cargo test\"]";
                     self.add(CheckRule::EmptyCommand, place, message, hint);
                 }
             }
@@ -391,14 +394,14 @@ impl Checker<'_> {
             };
             let approves = words.contains(&&Outcome::Approved);
             if !approves || !words.iter().all(ours) {
-                let message = format!("`{}` of '{}' is no verdict", member.leaves, member.agent);
-                let hint = "map its words to approved, needs_changes or needs_clarification";
+                let message = format!("`{}` of '{}' is not a verdict", member.leaves, member.agent);
+                let hint = "map its values to approved, needs_changes or needs_clarification";
                 self.add(CheckRule::ReviewVerdict, place.clone(), message, hint);
             }
         }
     }
 
-    /// Two stages that take the steps of the start would both be the beginning.
+    /// Only one stage may take the given steps, since the run starts there.
     fn only_taker(&mut self, stage: &Stage, place: Place) {
         let takes = |other: &&Stage| match &other.work {
             Work::Steps(work) => other.name != stage.name && work.source.takes_given(),
@@ -406,7 +409,7 @@ impl Checker<'_> {
         };
         if let Some(other) = self.definition.stages.iter().find(takes) {
             let message = format!(
-                "`{}` and `{}` both take the steps that are given at the start",
+                "both `{}` and `{}` take the steps given at the start",
                 stage.name, other.name
             );
             let hint = "let one stage take them";
@@ -419,7 +422,7 @@ impl Checker<'_> {
         match &work.source {
             StepsSource::Fixed(steps) => {
                 if let Err(message) = usable_steps(self.definition, work, steps) {
-                    let hint = "give every step an id of its own, an agent, and `needs` that exist";
+                    let hint = "give every step a unique id, an agent, and `needs` that exist";
                     self.add(CheckRule::BadSteps, place, message, hint);
                 }
             }
@@ -434,13 +437,13 @@ impl Checker<'_> {
             if let Some(Source::File(path)) = self.source(name)
                 && !placeholders(path).contains(&"step")
             {
-                let message = format!("steps at work side by side would share `{path}`");
+                let message = format!("parallel steps would share `{path}`");
                 let place = place!["artifacts", name, "path"];
                 self.add(
                     CheckRule::StepPath,
                     place,
                     message,
-                    "put {step} into the path",
+                    "add {step} to the path",
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! Flow: what every way to a stage has written, and what a person has approved on every way.
+//! Flow: what every path to a stage has written, and what a person has approved on every path.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -14,7 +14,7 @@ use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
 use crate::stage::{Commands, FieldOf, Leaves, Questions, Stage, StepsSource, Way, Work};
 
-/// What is certain at a stage, whichever way led there.
+/// What is certain at a stage on every path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Certain {
     Written(ArtifactName),
@@ -55,7 +55,7 @@ fn name_of(certain: &Certain) -> &ArtifactName {
     }
 }
 
-/// What anybody asks about. The rest need not be followed, however much of it there is.
+/// The artifacts that matter. The others are not followed, to save time.
 fn questions(graph: &StageGraph<'_>) -> Known {
     let stages = graph.definition.stages.iter();
     let wanted = stages.clone().flat_map(wants).map(|(wanted, _)| wanted);
@@ -67,7 +67,7 @@ fn questions(graph: &StageGraph<'_>) -> Known {
         .collect()
 }
 
-/// What is certain at each node: what all ways in agree on. Sets only shrink, so this ends.
+/// What is certain at each node: the intersection over all paths. Sets only shrink, so this ends.
 fn settle(graph: &StageGraph<'_>, asked: &Known) -> Vec<Option<Known>> {
     let mut known: Vec<Option<Known>> = graph.nodes.iter().map(|_| None).collect();
     let mut queued: Vec<bool> = graph.nodes.iter().map(|_| false).collect();
@@ -98,7 +98,7 @@ fn settle(graph: &StageGraph<'_>, asked: &Known) -> Vec<Option<Known>> {
     known
 }
 
-/// What a run brings along that begins here.
+/// What a run that starts here already has.
 fn given(graph: &StageGraph<'_>, start: usize, asked: &Known) -> Known {
     let usual = graph.nodes[start].stage.name == graph.definition.start;
     let wanted = wants(graph.nodes[start].stage);
@@ -127,7 +127,7 @@ fn across(graph: &StageGraph<'_>, link: &Link<'_>, here: &Known, asked: &Known) 
     known
 }
 
-/// What may add commands and was left without new ones: with new ones the run is elsewhere.
+/// Artifacts that may add commands and added none: with new ones the run goes elsewhere.
 fn approved_before<'g>(
     graph: &StageGraph<'g>,
     stage: &'g Stage,
@@ -279,24 +279,24 @@ fn problem(graph: &StageGraph<'_>, at: usize, wanted: &Certain, place: Place) ->
         Certain::Written(name) | Certain::Planned(name) => Problem {
             rule: CheckRule::ReadBeforeWritten,
             place,
-            message: format!("`{stage}` reads `{name}`, which is not written on this way: {way}"),
-            hint: format!("let it be written before, or write \"{name}?\" if it may be absent"),
+            message: format!("`{stage}` reads `{name}`, which is not written on this path: {way}"),
+            hint: format!("let an earlier stage write it, or read \"{name}?\" if it is optional"),
         },
         Certain::Approved(name) => Problem {
             rule: CheckRule::UnapprovedCommands,
             place,
             message: format!(
-                "`{stage}` runs commands of `{name}` that nobody approved on this way: {way}"
+                "`{stage}` runs commands of `{name}` that nobody approved on this path: {way}"
             ),
             hint: format!(
-                "add approves = [\"{name}\"] to a person's answer after the last writing"
+                "add approves = [\"{name}\"] to a person's answer after the last stage that writes it"
             ),
         },
     }
 }
 
-/// The shortest way to the node after which this is not certain. It is found over pairs of node and
-/// what is known of the one thing in question.
+/// The shortest path to the node after which this is not certain, found over pairs of node and the
+/// state of this one artifact.
 fn way_without(graph: &StageGraph<'_>, goal: usize, wanted: &Certain) -> String {
     let asked = Known::from([wanted.clone()]);
     let begins = |start: &usize| (*start, given(graph, *start, &asked).contains(wanted));
@@ -342,7 +342,7 @@ fn walked(
     path
 }
 
-/// An answer can approve only what is there.
+/// An answer can approve only what exists.
 fn approvals(graph: &StageGraph<'_>, known: &[Option<Known>]) -> Vec<(ArtifactName, Problem)> {
     let mut problems = Vec::new();
     for link in &graph.links {

@@ -1,4 +1,4 @@
-//! The graph of a definition: every stage once for each way in which `@interrupted` could lead on.
+//! The graph of a definition: every stage once for each possible target of `@interrupted`.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -20,7 +20,7 @@ pub(super) struct StageGraph<'a> {
     pub definition: &'a Definition,
     pub nodes: Vec<Node<'a>>,
     pub links: Vec<Link<'a>>,
-    /// Where runs begin: at the start, and where steps that are given are taken.
+    /// Where runs start: at the start stage, and at the stage that takes given steps.
     pub starts: Vec<usize>,
     /// The links out of each node.
     out: Vec<Vec<usize>>,
@@ -128,7 +128,7 @@ impl<'a> StageGraph<'a> {
             .map(|link| (*link, &self.links[*link]))
     }
 
-    /// The shortest way from one of these nodes to a goal, over links that may be used.
+    /// The shortest path from one of these nodes to a goal, over allowed links.
     pub fn shortest(
         &self,
         from: impl IntoIterator<Item = usize>,
@@ -251,8 +251,8 @@ pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {
             problems.push(Problem {
                 rule: CheckRule::Unreachable,
                 place: place!["stages", stage.name],
-                message: format!("no way leads to `{}`", stage.name),
-                hint: String::from("let an outcome lead there, or take the stage away"),
+                message: format!("`{}` cannot be reached", stage.name),
+                hint: String::from("let an outcome lead there, or remove the stage"),
             });
         }
         problems.extend(dead_end(stage));
@@ -280,14 +280,14 @@ fn at_start(graph: &StageGraph<'_>) -> Option<Problem> {
         rule: CheckRule::InterruptedAtStart,
         place: place!["start"],
         message: format!(
-            "`{}` returns to what it interrupted, and nothing came before it",
+            "`{}` returns to what it interrupted, but it is the start",
             start.name
         ),
         hint: String::from("start at another stage, or name the target"),
     })
 }
 
-/// An escalation that returns into another one would forget where that one was going.
+/// An escalation that returns into another one would lose the other's return target.
 fn nested(graph: &StageGraph<'_>) -> Option<Problem> {
     let link = graph
         .links
@@ -298,7 +298,7 @@ fn nested(graph: &StageGraph<'_>) -> Option<Problem> {
         rule: CheckRule::NestedReturn,
         place: way_place(from, &link.way),
         message: format!(
-            "`{}` returns to `{}`, which would not know any more where it was going",
+            "`{}` returns to `{}`, which would lose its own return target",
             from.name, to.name
         ),
         hint: format!(
@@ -350,8 +350,8 @@ fn traps(graph: &StageGraph<'_>) -> Vec<Problem> {
         .map(|name| Problem {
             rule: CheckRule::Trap,
             place: place!["stages", name],
-            message: format!("from `{name}` no end can be reached"),
-            hint: String::from("let one of its outcomes lead towards an end"),
+            message: format!("no end can be reached from `{name}`"),
+            hint: String::from("let one of its outcomes lead to an end"),
         })
         .collect()
 }

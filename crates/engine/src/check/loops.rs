@@ -1,4 +1,4 @@
-//! Loops: every one has a counter that nothing in it sets back, or a person.
+//! Loops: every one has a counter that nothing in it resets, or a person.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -28,24 +28,24 @@ pub(super) fn check(graph: &StageGraph<'_>) -> Option<Problem> {
         place: place!["stages", first.name],
         message: format!("this loop may never end: {}", graph.describe(&cycle)),
         hint: String::from(
-            "count one of its transitions, as { to = \"…\", count = \"…\" }, or ask a person",
+            "count one of its transitions, such as { to = \"…\", count = \"…\" }, or ask a person",
         ),
     })
 }
 
-/// A person takes this transition: it does not happen by itself for ever.
+/// A person takes this transition, so it does not repeat by itself.
 fn by_person(graph: &StageGraph<'_>, link: &Link<'_>) -> bool {
     match (&graph.nodes[link.from].stage.work, link.way) {
         (Work::Ask(_), Way::Outcome(outcome)) => *outcome != Outcome::Fault(Fault::Timeout),
         (Work::Open(_), Way::Outcome(outcome)) => *outcome == Outcome::Finish,
-        // Each lap has ended; somebody begins the next one.
+        // The run has ended; somebody must start it again.
         (Work::End(_), _) => true,
         _ => false,
     }
 }
 
-/// A counter bounds the loops of a component unless something in the component sets it back. Its
-/// transitions are taken away, and what still goes round in the rest is looked at again.
+/// A counter bounds the loops of a component unless something in the component resets it. Its
+/// transitions are removed, and the loops that remain are checked again.
 fn unbounded(graph: &StageGraph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usize>> {
     for inside in components(graph, links) {
         let resets: BTreeSet<&CounterName> = inside
@@ -77,7 +77,7 @@ fn unbounded(graph: &StageGraph<'_>, links: &BTreeSet<usize>) -> Option<Vec<usiz
     None
 }
 
-/// A loop for people: one that sets a counter back, since that is why counting does not help, else one
+/// A loop for people: one that resets a counter, since that is why counting does not help, else one
 /// that counts nothing, else any.
 fn shortest_cycle(graph: &StageGraph<'_>, inside: &BTreeSet<usize>) -> Option<Vec<usize>> {
     let resets = |at: &&usize| !graph.links[**at].edge.reset.is_empty();

@@ -16,7 +16,7 @@ use crate::stage::{Leaves, Questions, ReviewWork, Stage, Work};
 
 /// What a stage can end with.
 struct Outcomes {
-    /// These happen in the ordinary way, and must be handled.
+    /// These happen normally, and must be handled.
     must: BTreeSet<Outcome>,
     /// The engine handles these itself unless `on` does.
     may: BTreeSet<Outcome>,
@@ -37,7 +37,7 @@ fn stage_outcomes(definition: &Definition, stage: &Stage) -> Vec<Problem> {
             rule: CheckRule::EdgeOnEnd,
             place: place!["stages", stage.name, "on", outcome],
             message: format!("`{}` is an end and has no outcomes", stage.name),
-            hint: String::from("take `on` away, or use `after` to let the run begin again"),
+            hint: String::from("remove `on`, or use `after` to let the run start again"),
         }));
         return problems;
     }
@@ -120,14 +120,14 @@ fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<Outcome> {
     must
 }
 
-/// A question that nobody can answer is none.
+/// A question needs at least one choice.
 fn no_choice(stage: &Stage) -> Option<Problem> {
     let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
     (asks && stage.choices().is_empty()).then(|| Problem {
         rule: CheckRule::UnhandledOutcome,
         place: place!["stages", stage.name],
-        message: format!("`{}` asks and leaves no choice", stage.name),
-        hint: String::from("add `on.yes = \"…\"` and the like: the outcomes are the choices"),
+        message: format!("`{}` asks but has no choices", stage.name),
+        hint: String::from("add choices, such as `on.yes = \"…\"`: the outcomes are the choices"),
     })
 }
 
@@ -141,7 +141,7 @@ fn unhandled(stage: &Stage, outcomes: &Outcomes) -> Vec<Problem> {
             rule: CheckRule::UnhandledOutcome,
             place: place!["stages", stage.name],
             message: format!(
-                "`{}` can end with `{word}`, which leads nowhere",
+                "`{}` can end with `{word}`, for which it has no edge",
                 stage.name
             ),
             hint: format!("add `on.{word} = \"…\"`"),
@@ -173,7 +173,7 @@ fn impossible(stage: &Stage, outcomes: &Outcomes) -> Vec<Problem> {
         .collect()
 }
 
-/// In an open stage only an agent that is let in can end there.
+/// In an open stage only an allowed agent can end.
 fn after(definition: &Definition, stage: &Stage) -> Vec<Problem> {
     let Work::Open(work) = &stage.work else {
         return Vec::new();
@@ -203,12 +203,12 @@ fn after(definition: &Definition, stage: &Stage) -> Vec<Problem> {
             "an earlier `after` of `{}` covers `{}`",
             stage.name, after.agent
         ),
-        hint: String::from("put it before the wider one, or take it away"),
+        hint: String::from("put it before the wider one, or remove it"),
     });
     let shut = shut.map(|after| Problem {
         rule: CheckRule::AfterNotAllowed,
         place: place!["stages", stage.name, "after", after.agent],
-        message: format!("`{}` does not let `{}` in", stage.name, after.agent),
+        message: format!("`{}` does not allow `{}`", stage.name, after.agent),
         hint: format!("add \"{}\" to `allow`", after.agent),
     });
     shut.chain(shadowed).collect()

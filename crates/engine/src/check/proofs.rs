@@ -1,4 +1,4 @@
-//! Proofs: a claim holds on every way through the pipeline, or the shortest way around it is shown.
+//! Proofs: a claim holds on every path through the pipeline, or the shortest counterexample is shown.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -66,7 +66,10 @@ fn unknown_stage(
     Some(Problem {
         rule: CheckRule::ProofVacuous,
         place: place.clone(),
-        message: format!("«{}» speaks of `{stage}`, which is no stage", proof.name),
+        message: format!(
+            "the proof \"{}\" names `{stage}`, which is not a stage",
+            proof.name
+        ),
         hint: match nearest(stage.as_str(), known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => String::from("name a stage of this pipeline"),
@@ -78,7 +81,7 @@ fn empty(proof: &Proof, through: &[StageName], place: &Place) -> Option<Problem>
     through.is_empty().then(|| Problem {
         rule: CheckRule::ProofVacuous,
         place: place.clone(),
-        message: format!("«{}» claims nothing", proof.name),
+        message: format!("the proof \"{}\" claims nothing", proof.name),
         hint: String::from("name stages in `through`"),
     })
 }
@@ -113,10 +116,10 @@ fn passes(
         rule: CheckRule::ProofFails,
         place: place.clone(),
         message: format!(
-            "«{}» is not true: `{before}` is reached{since} without `{through}`: {way}",
+            "\"{}\" is not true: `{before}` is reached{since} without `{through}`: {way}",
             proof.name
         ),
-        hint: format!("let every way to `{before}` pass `{through}`, or claim less"),
+        hint: format!("let every path to `{before}` pass `{through}`, or claim less"),
     })
 }
 
@@ -172,10 +175,10 @@ fn admits(
         rule: CheckRule::ProofFails,
         place: place.clone(),
         message: format!(
-            "«{}» is not true: `{agents}` may work before `{only_after}` has ended: {way}",
+            "\"{}\" is not true: `{agents}` may work before `{only_after}` has ended: {way}",
             proof.name
         ),
-        hint: String::from("take the agents out of that stage's `allow`, or claim less"),
+        hint: String::from("remove the agents from that stage's `allow`, or claim less"),
     })
 }
 
@@ -183,7 +186,7 @@ fn vacuous(proof: &Proof, place: &Place, why: &str) -> Problem {
     Problem {
         rule: CheckRule::ProofVacuous,
         place: place.clone(),
-        message: format!("«{}» says nothing: {why}", proof.name),
+        message: format!("the proof \"{}\" claims nothing: {why}", proof.name),
         hint: "name agents or a group of this pipeline".to_string(),
     }
 }

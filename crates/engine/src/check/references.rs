@@ -1,4 +1,4 @@
-//! Names: whatever is named exists, limits are numbers, and a definition stays within its size.
+//! Names: every name exists, limits are numbers, and a definition stays within its size.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,7 +18,7 @@ use crate::view::ViewFormat;
 /// A definition with more stages than this is refused before anything grows with it.
 const MOST_STAGES: usize = 4_096;
 
-/// For so many unknown names the nearest known one is looked for.
+/// At most this many unknown names get a suggestion.
 const MOST_SEARCHES: usize = 50;
 
 /// Which counters may be named.
@@ -94,7 +94,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     names.problems
 }
 
-/// Where the way out of a stage is written.
+/// The place of an edge in the definition.
 pub(super) fn way_place(stage: &Stage, way: &Way<'_>) -> Place {
     match way {
         Way::Outcome(outcome) => place!["stages", stage.name, "on", outcome],
@@ -147,7 +147,7 @@ impl<'a> Names<'a> {
         self.add(rule, place, format!("there is no {kind} `{name}`"), hint);
     }
 
-    /// A command that no stage could ever obey would only ever be refused.
+    /// A command that no stage accepts would always be refused.
     fn slash_commands(&mut self) {
         for (command, act) in &self.definition.commands {
             let fault = match act {
@@ -172,7 +172,7 @@ impl<'a> Names<'a> {
             .flat_map(Stage::choices)
             .map(Outcome::as_str)
             .collect();
-        // A person lets any run that was stopped go on with this word.
+        // This word continues any run that was stopped.
         if known.contains(choice.as_str()) || *choice == Outcome::Continue {
             return None;
         }
@@ -230,7 +230,7 @@ impl<'a> Names<'a> {
         let mut seen = BTreeSet::new();
         for stage in &self.definition.stages {
             if !seen.insert(&stage.name) {
-                let message = format!("stage `{}` is there twice", stage.name);
+                let message = format!("stage `{}` is defined twice", stage.name);
                 let hint = String::from("give one of them another name");
                 self.add(
                     CheckRule::DuplicateStage,
@@ -262,8 +262,8 @@ impl<'a> Names<'a> {
                 .iter()
                 .find(|(_, value)| !param.choices.is_empty() && !param.choices.contains(value));
             if let Some((word, _)) = strange {
-                let message = format!("`{word}` of `{name}` means none of its choices");
-                let hint = format!("let it mean one of: {}", param.choices.join(", "));
+                let message = format!("`{word}` of `{name}` does not mean one of its choices");
+                let hint = format!("map it to one of: {}", param.choices.join(", "));
                 let place = place!["params", name, "words", word];
                 self.add(CheckRule::BadParam, place, message, hint);
             }
@@ -308,7 +308,7 @@ impl<'a> Names<'a> {
         let values: Vec<&String> = param.default.iter().chain(&param.choices).collect();
         let known = !values.is_empty() || param.required;
         if !known || values.iter().any(|value| value.parse::<u32>().is_err()) {
-            let message = format!("`{name}` is used as a limit and need not be a number");
+            let message = format!("`{name}` is used as a limit but may not be a number");
             let hint = String::from("give it a default that is a number, or `required = true`");
             self.add(CheckRule::BadLimit, place, message, hint);
         }
@@ -387,7 +387,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// With no round and no worker nothing could ever happen.
+    /// With no round and no worker nothing could happen.
     fn least_one(&mut self, stage: &Stage) {
         let key = if stage.is_review() {
             "rounds"
@@ -426,7 +426,7 @@ impl<'a> Names<'a> {
                 self.param(&name, place);
             }
             Err(error) => {
-                let message = format!("`{{{name}}}` is no parameter: {error}");
+                let message = format!("`{{{name}}}` is not a parameter: {error}");
                 let hint = String::from("write the name of a parameter in braces");
                 self.add(CheckRule::UnknownParam, place, message, hint);
             }
@@ -448,8 +448,8 @@ impl<'a> Names<'a> {
             self.counter(counter, Among::Declared, at("count"));
         }
         if edge.count.is_some() && edge.to == Target::Interrupted {
-            let message = String::from("a return to `@interrupted` counts what it interrupted");
-            let hint = String::from("take `count` away here");
+            let message = String::from("a return to `@interrupted` cannot count");
+            let hint = String::from("remove `count` here");
             self.add(CheckRule::CountedReturn, at("count"), message, hint);
         }
         for counter in &edge.reset {
@@ -467,7 +467,7 @@ impl<'a> Names<'a> {
         if !edge.approves.is_empty() && !answered {
             let mut place = way_place(stage, way);
             place.0.push("approves".to_string());
-            let message = format!("`{way}` of `{}` is nobody's answer", stage.name);
+            let message = format!("`{way}` of `{}` is not a person's answer", stage.name);
             let hint = String::from("approve with an answer of an `ask` stage");
             self.add(CheckRule::ApprovedByNobody, place, message, hint);
         }
@@ -494,10 +494,10 @@ impl<'a> Names<'a> {
             .iter()
             .find(|choice| !self.stages.contains(choice.as_str()));
         let fault = match (param.choices.is_empty(), unknown) {
-            (true, _) => Some(format!("`{name}` is a target and has no choices")),
-            (_, Some(choice)) => Some(format!("`{name}` may be `{choice}`, which is no stage")),
+            (true, _) => Some(format!("`{name}` is a target but has no choices")),
+            (_, Some(choice)) => Some(format!("`{name}` can be `{choice}`, which is not a stage")),
             (false, None) if param.default.is_none() && !param.required => {
-                Some(format!("`{name}` is a target and may have no value"))
+                Some(format!("`{name}` is a target but may have no value"))
             }
             (false, None) => None,
         };

@@ -1,5 +1,5 @@
-//! What nobody looks at again: a worker that may change the tree after the last gate, or after a gate that
-//! a promise names.
+//! Unchecked changes: a worker that may change the tree after the last gate, or after a gate that a
+//! promise names.
 //!
 //! The engine would send such a run back to its gate for ever, so lint refuses the definition.
 
@@ -14,14 +14,14 @@ use crate::problem::{CheckRule, Problem};
 use crate::run::TreeAccess;
 use crate::stage::{End, Stage, Work, Writes};
 
-/// How the tree stands to the gates on the way so far.
+/// Whether a gate has checked the tree on the path so far.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tree {
-    /// No gate has looked at it yet, so none was promised.
+    /// No gate has checked it yet, so none was promised.
     Ungated,
-    /// A gate has looked at it.
+    /// A gate has checked it.
     Seen,
-    /// It may have changed since a gate looked at it.
+    /// It may have changed since a gate checked it.
     Changed,
 }
 
@@ -107,7 +107,7 @@ fn across(stage: &Stage, link: &Link<'_>, tree: Tree) -> Tree {
     }
 }
 
-/// Does this stage look at the tree?
+/// Does this stage check the tree?
 fn is_gate(stage: &Stage) -> bool {
     match &stage.work {
         Work::Check(_) => true,
@@ -150,11 +150,11 @@ fn problem(graph: &StageGraph<'_>, path: &[usize]) -> Problem {
         rule: CheckRule::ChangedUnseen,
         place: place!["stages", name],
         message: format!(
-            "`{name}` may change what a gate has looked at, and nothing looks again: {}",
+            "`{name}` may change what a gate has checked, and nothing checks it again: {}",
             graph.describe(path)
         ),
         hint: String::from(
-            "let a check or review come after it, or write `writes = []` if it leaves artifacts only",
+            "add a check or review after it, or write `writes = []` if it writes only artifacts",
         ),
     }
 }

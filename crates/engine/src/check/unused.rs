@@ -27,13 +27,13 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     let full = full.into_iter().map(|(place, counter)| Problem {
         rule: CheckRule::ResumeWithoutReset,
         place,
-        message: format!("`{counter}` is still full when this answer goes on"),
-        hint: String::from("add it to `reset`, or the next failure asks again"),
+        message: format!("`{counter}` is still full after this answer"),
+        hint: String::from("add it to `reset`; otherwise the next failure asks again"),
     });
     let unproved = definition.proofs.is_empty().then(|| Problem {
         rule: CheckRule::NothingProved,
         place: place!["name"],
-        message: String::from("this pipeline promises nothing that could be proved"),
+        message: String::from("this pipeline has no promise to prove"),
         hint: String::from("add a [[prove]] with `before` and `through`"),
     });
     names
@@ -71,7 +71,7 @@ fn unused_names(definition: &Definition) -> Vec<Problem> {
         hint: how_to_use(rule, name),
     };
     let artifacts = artifacts.map(|name| {
-        let what = "an artifact is neither left nor read";
+        let what = "an artifact is neither written nor read";
         unused(CheckRule::UnusedArtifact, "artifacts", name.as_str(), what)
     });
     let counters = counters.map(|name| {
@@ -108,9 +108,9 @@ fn unused_names(definition: &Definition) -> Vec<Problem> {
 fn how_to_use(rule: CheckRule, name: &str) -> String {
     match rule {
         CheckRule::UnusedParam => {
-            format!("write `{{{name}}}` in a command, a path or a limit, or take it away")
+            format!("use `{{{name}}}` in a command, a path or a limit, or remove it")
         }
-        _ => String::from("use it, or take it away"),
+        _ => String::from("use it, or remove it"),
     }
 }
 
@@ -278,7 +278,7 @@ fn shadowed(definition: &Definition) -> Vec<&GroupName> {
         .collect()
 }
 
-/// Answers that go on where a counter barred the way, and leave it full.
+/// Answers that continue where a counter blocked the run, and leave it full.
 fn returns_without_reset(definition: &Definition) -> Vec<(Place, &CounterName)> {
     let mut found = Vec::new();
     for (counter, declared) in &definition.counters {

@@ -1,4 +1,4 @@
-//! Requests: may this agent begin?
+//! Requests: may this agent start?
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(super) struct Request<'a> {
     pub agent: &'a AgentName,
     pub step: Option<&'a StepId>,
     pub call: Option<&'a CallId>,
-    /// The worker whose conversation goes on.
+    /// The worker whose conversation continues.
     pub resumed: Option<&'a WorkerId>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn requested(
         return verdict;
     }
     let agent = canonical_name(draft.pipeline, &draft.run, request.agent);
-    let what = format!("begin '{agent}'");
+    let what = format!("start '{agent}'");
     let asking = match asker.map(|asker| guard::at_work(draft, &asker.actor)) {
         Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
         Some(Ok(asking)) => Some(asking),
@@ -56,7 +56,7 @@ pub(super) fn requested(
     // Where there is no session, a worker does what it would have done.
     let headless = draft.run.driver == Driver::Headless;
     if agent.is_session() && !headless {
-        let reason = String::from("the session itself is no agent that could be called");
+        let reason = String::from("the session itself is not an agent that can be called");
         return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
     }
     let assignment = match assign(draft.pipeline, &draft.run, &agent, request.step) {
@@ -94,17 +94,17 @@ fn allowed() -> Verdict {
     }
 }
 
-/// A session starts agents of its host. One that is to be run by another program would be played.
+/// A session can start only agents of its host. It would imitate an agent of another program.
 fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) -> Option<String> {
     draft.by.session()?;
     let settings = settings(draft.stage()?, &assignment.duty)?;
     let runner = settings.runner.as_ref()?;
     (!draft.run.session_starts(Some(runner)))
-        .then(|| format!("'{agent}' is run by {runner}, not by the session: run `gatewright step`"))
+        .then(|| format!("{runner} runs '{agent}', not the session: run `gatewright step`"))
 }
 
-/// Hosts say that an agent begins, and not which call began it. While one is still beginning, the
-/// same agent is not asked for other work.
+/// Hosts report that an agent starts, but not which call started it. While one is still starting, the
+/// same agent is not admitted for other work.
 fn still_beginning(
     draft: &Draft<'_>,
     agent: &AgentName,
@@ -119,13 +119,13 @@ fn still_beginning(
             && (open.duty != assignment.duty || open.visit != draft.run.position.visit)
     })?;
     Some(format!(
-        "'{agent}' is still beginning {}: call it again for this when it has begun",
+        "'{agent}' is still starting {}: call it again for this when it has started",
         other.id
     ))
 }
 
-/// A file that was changed after it was captured is not what the worker is given, and the run says so.
-/// What the worker itself leaves may lie there half done from an earlier attempt.
+/// Notes that a file was changed after it was captured: the worker gets the captured content. The
+/// worker's own artifacts are excluded, since an earlier attempt may have left them half done.
 fn note_altered(draft: &mut Draft<'_>, id: DispatchId, leaves: &Leaves) {
     for input in &draft.evidence.altered {
         let step = input.step.as_ref();
@@ -134,7 +134,7 @@ fn note_altered(draft: &mut Draft<'_>, id: DispatchId, leaves: &Leaves) {
         }
         let step = step.map(|step| format!(" of step {step}"));
         let message = format!(
-            "the file of {}{} was changed after it was captured: {id} is given what was captured",
+            "the file of the artifact `{}`{} was changed after it was captured: {id} gets the captured content",
             input.artifact,
             step.unwrap_or_default()
         );
@@ -150,7 +150,7 @@ struct WorkBefore {
     worker: Option<WorkerId>,
 }
 
-/// The tree before an earlier attempt at this duty strayed: what it changed is still to be put back.
+/// The tree before an earlier attempt at this duty strayed: its changes must still be undone.
 fn strayed_from(run: &Run, duty: &Duty) -> Option<Hash> {
     match duty {
         Duty::Step { step } => {
@@ -164,15 +164,15 @@ fn strayed_from(run: &Run, duty: &Duty) -> Option<Hash> {
     }
 }
 
-/// What lies at the artifacts' paths before the work.
+/// The files at the artifacts' paths before the work.
 fn contents_before(draft: &Draft<'_>) -> BTreeMap<ArtifactName, Hash> {
     let seen = draft.evidence.artifacts.iter();
     seen.filter_map(|(artifact, seen)| Some((artifact.clone(), seen.content()?)))
         .collect()
 }
 
-/// Work that is admitted only when it is done: what lay there when the run began and what the run has
-/// captured since is old, the rest is new.
+/// Work that is admitted only when it is done: files from before the run and files that the run has
+/// captured since are old, the rest is new.
 pub(super) fn admit_done(
     draft: &mut Draft<'_>,
     agent: &AgentName,
@@ -207,7 +207,7 @@ fn left_before(run: &Run, step: &StepId) -> BTreeMap<ArtifactName, Hash> {
     member.map(|member| member.left.clone()).unwrap_or_default()
 }
 
-/// Invariant: a dispatch is in the journal before its worker begins.
+/// Invariant: a dispatch is in the journal before its worker starts.
 fn admit(
     draft: &mut Draft<'_>,
     agent: &AgentName,
@@ -243,7 +243,7 @@ fn admit(
     id
 }
 
-/// What of the budget is used up since it was last granted, if anything is.
+/// The part of the budget that is used up since it was last granted, if any.
 fn overspent(draft: &Draft<'_>) -> Option<String> {
     let budget = &draft.pipeline.definition().budget;
     let (run, from) = (&draft.run, draft.run.granted);
@@ -268,7 +268,7 @@ fn overspent(draft: &Draft<'_>) -> Option<String> {
         .or_else(|| spent(elapsed, 0, budget.time.map(|time| time.0), "seconds"))
 }
 
-/// No work begins when the budget is used up: the run waits for a person.
+/// No work starts when the budget is used up: the run waits for a person.
 pub(super) fn within_budget(draft: &mut Draft<'_>, what: &str) -> Result<(), Verdict> {
     let Some(spent) = overspent(draft) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Beginnings: a new run at the start stage, or a fork of another run.
+//! Starting: a new run at the start stage, or a fork of another run.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -22,10 +22,10 @@ use crate::run::Run;
 use crate::stage::{Stage, StepsSource, Work};
 use crate::steps::usable_steps;
 
-/// Begins a run, or says why it cannot begin.
+/// Starts a run, or says why it cannot start.
 pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
     if beginning.task.trim().is_empty() {
-        return refuse(String::from("a run wants a task: say what is to be done"));
+        return refuse(String::from("a run needs a task: describe what to do"));
     }
     let params = match params(pipeline.definition(), &beginning.params) {
         Ok(params) => params,
@@ -59,7 +59,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
     )
 }
 
-/// A run that goes on from a recorded state of another one.
+/// A run that continues from a recorded state of another one.
 pub fn fork(
     pipeline: &Pipeline,
     state: &Run,
@@ -109,7 +109,7 @@ fn first(
         fact,
     };
     let Ok(run) = apply(None, &entry) else {
-        return refuse(String::from("the run cannot begin"));
+        return refuse(String::from("the run cannot start"));
     };
     let evidence = Evidence::default();
     let entries = Vec::from([entry]);
@@ -137,6 +137,7 @@ fn refuse(reason: String) -> Decision {
         rule: Rule::Begin,
         reason,
         next: Vec::new(),
+        artifact: None,
     };
     Decision {
         reply: Reply::Refuse(refusal),
@@ -177,7 +178,7 @@ fn value(
 ) -> Result<Option<String>, String> {
     let known = given.get(name).or(param.default.as_ref());
     let known = known.map(|value| param.words.get(value).unwrap_or(value));
-    // An empty value is none: a command would get an empty word for it.
+    // An empty value counts as missing: a command would get an empty argument.
     let Some(value) = known.filter(|value| !param.required || !value.trim().is_empty()) else {
         return if param.required {
             Err(format!("parameter '{name}' is required: {}", param.about))
@@ -188,17 +189,17 @@ fn value(
     if !param.choices.is_empty() && !param.choices.contains(value) {
         let choices = param.choices.join(", ");
         return Err(format!(
-            "parameter '{name}' is one of {choices}, not '{value}'"
+            "parameter '{name}' must be one of {choices}, not '{value}'"
         ));
     }
     match param.meaning {
         Meaning::Text => Ok(Some(value.to_string())),
         Meaning::Path if value.starts_with('-') => Err(format!(
-            "parameter '{name}' is a path, and '{value}' would be taken for an option"
+            "parameter '{name}' is a path, but '{value}' looks like an option"
         )),
         Meaning::Path => project_path::plain(value).map(Some).ok_or_else(|| {
             format!(
-                "parameter '{name}' is a path inside the project, and '{value}' leads elsewhere"
+                "parameter '{name}' is a path inside the project, but '{value}' leads out of it"
             )
         }),
     }
@@ -214,14 +215,14 @@ fn limits(definition: &Definition, params: &BTreeMap<ParamName, String>) -> Resu
         {
             let value = params.get(name).map_or("nothing", String::as_str);
             return Err(format!(
-                "parameter '{name}' is a limit, and {value} is not a number"
+                "parameter '{name}' is a limit, but {value} is not a number"
             ));
         }
     }
     at_least_one(definition, params)
 }
 
-/// With no round and no worker nothing could ever happen.
+/// With no round and no worker nothing could happen.
 fn at_least_one(
     definition: &Definition,
     params: &BTreeMap<ParamName, String>,
@@ -241,12 +242,12 @@ fn at_least_one(
             Amount::Param(_) | Amount::Fixed(_) => None,
         });
     match zero {
-        Some(name) => Err(format!("parameter '{name}' is a limit of at least 1")),
+        Some(name) => Err(format!("parameter '{name}' must be at least 1")),
         None => Ok(()),
     }
 }
 
-/// Steps are given where the pipeline wants them, and nowhere else.
+/// Steps are given if and only if the pipeline needs them.
 fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
     let wanted = definition
         .stages
@@ -257,7 +258,7 @@ fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
         });
     match (wanted, beginning.steps.as_slice()) {
         (Some(work), []) if work.source == StepsSource::Start => {
-            Err(String::from("this pipeline wants its steps at the start"))
+            Err(String::from("this pipeline needs its steps at the start"))
         }
         (Some(_), []) => Ok(()),
         (Some(work), steps) => usable_steps(definition, work, steps),

@@ -1,4 +1,4 @@
-//! Ties between what a host numbers, calls and workers, and the dispatches that were admitted.
+//! Binds the calls and workers that a host numbers to the dispatches that were admitted.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use crate::names::{CallId, DispatchId, WorkerId};
 use crate::rule::Rule;
 use crate::run::Run;
 
-/// An agent was seen to begin. It does the oldest open work of its name that nobody does yet.
+/// An agent started. It gets the oldest open work of its name without a worker.
 pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
@@ -26,7 +26,7 @@ pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
     let reason = not_admitted(actor);
     draft.refuse(
         Rule::Unadmitted,
-        &format!("begin '{}'", actor.agent),
+        &format!("start '{}'", actor.agent),
         reason,
     )
 }
@@ -35,13 +35,13 @@ fn is_admitted(run: &Run, worker: &WorkerId) -> bool {
     run.work_of(worker).is_some()
 }
 
-/// Why somebody whom nobody admitted may not do this.
+/// Why an agent that was not admitted may not do this.
 pub(super) fn not_admitted(actor: &Actor) -> String {
     format!("'{}' was not admitted to this run", actor.agent)
 }
 
-/// Ties the worker to the oldest open work of its agent that has no worker yet. One that has worked
-/// before begins again by a message, and not by a call for somebody new.
+/// Binds the worker to the oldest open work of its agent that has no worker yet. A known worker starts
+/// again by a message, not by a call.
 pub(super) fn tie(draft: &mut Draft<'_>, actor: &Actor) -> bool {
     if draft.run.workers.contains_key(&actor.id) {
         return false;
@@ -67,8 +67,8 @@ fn record(draft: &mut Draft<'_>, dispatch: DispatchId, worker: &WorkerId) {
     draft.record(Rule::Began, Fact::Began { dispatch, worker });
 }
 
-/// A worker whose work is over begins again, because a message reached it too late: it is admitted
-/// as if it had been asked for now.
+/// A worker whose work is over starts again, because a message reached it too late: it is admitted as
+/// if it had been called now.
 fn goes_on(draft: &mut Draft<'_>, actor: &Actor) -> bool {
     let Some(known) = draft.run.workers.get(&actor.id) else {
         return false;
@@ -90,8 +90,8 @@ fn goes_on(draft: &mut Draft<'_>, actor: &Actor) -> bool {
     }
 }
 
-/// The host told which worker a call began: the one certain tie. One that was guessed gives way, and
-/// two that were guessed crosswise change places.
+/// The host reported which worker a call started: this binding is certain. It replaces a guess, and
+/// swaps two crossed guesses.
 pub(super) fn launched(draft: &mut Draft<'_>, call: &CallId, worker: &WorkerId) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
@@ -109,7 +109,7 @@ pub(super) fn launched(draft: &mut Draft<'_>, call: &CallId, worker: &WorkerId) 
     Verdict::done(Rule::Began)
 }
 
-/// A message lets a worker work on. One whose work is over is asked for anew.
+/// A message continues a worker. One whose work is over is admitted again.
 pub(super) fn written_to(
     draft: &mut Draft<'_>,
     to: &WorkerId,
@@ -130,7 +130,7 @@ pub(super) fn written_to(
         };
     }
     let Some(known) = draft.run.workers.get(to) else {
-        let reason = format!("nobody in this run is called '{to}'");
+        let reason = format!("this run has no worker '{to}'");
         return draft.refuse(Rule::Unadmitted, &what, reason);
     };
     let agent = known.agent.clone();

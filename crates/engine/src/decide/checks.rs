@@ -1,4 +1,4 @@
-//! Checks: the engine's own side runs the commands; exit codes decide, on one and the same tree.
+//! Checks: Gatewright runs the commands; exit codes decide, on an unchanged tree.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,13 +19,14 @@ use crate::run::{Gate, Run, Standing};
 use crate::stage::{CheckWork, Commands, FieldOf, Work};
 
 /// The check that may run now, or why none may. Commands of an artifact need a person's approval of
-/// exactly the content that holds them.
+/// exactly the content that contains them.
 pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork, Refusal> {
     let refuse = |rule, reason| {
         Err(Refusal {
             rule,
             reason,
             next: next(pipeline, run),
+            artifact: None,
         })
     };
     let stage = &run.position.stage;
@@ -42,7 +43,8 @@ pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork,
     if let Commands::Approved(fields) = &work.commands {
         let unapproved = fields.iter().find(|field| !approved(pipeline, run, field));
         if let Some(FieldOf { artifact, .. }) = unapproved {
-            let reason = format!("the commands in {artifact} have not been approved by a person");
+            let reason =
+                format!("no person has approved the commands in the artifact `{artifact}`");
             return refuse(Rule::CheckUnapproved, reason);
         }
     }
@@ -137,12 +139,12 @@ fn judge(results: &[CheckResult], tree: &TreeAround) -> Judgement {
             reason,
         };
     }
-    // A check that ran no command has shown nothing.
+    // A check that ran no command gives no verdict.
     if results.is_empty() || results.iter().any(|result| !passed(result)) {
         return Judgement::Failed;
     }
     if tree.before != tree.after {
-        let reason = String::from("files changed while the check ran: let it run again");
+        let reason = String::from("files changed while the check ran: run it again");
         return Judgement::Void {
             rule: Rule::CheckVoid,
             fault: Fault::Strayed,

@@ -1,4 +1,4 @@
-//! Time: limits are judged when the next event comes, since nothing of ours lives between two.
+//! Time: limits are judged at the next event, since nothing runs between two events.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,7 +19,7 @@ use crate::status::{is_over, is_stale};
 /// A question that nobody has answered in time ends with this.
 const TIMEOUT: Outcome = Outcome::Fault(Fault::Timeout);
 
-/// Settles what is overdue. Gives the verdict itself where the event can no longer be judged.
+/// Settles what is overdue. Returns the verdict if the event can no longer be judged.
 pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
     if is_over(draft.pipeline, &draft.run) || draft.run.standing == Standing::Queued {
         return None;
@@ -36,7 +36,7 @@ pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict
     None
 }
 
-/// A run past its time to live asks before it goes on; a person's word is the answer.
+/// A run past its time to live asks before it continues; a person answers.
 fn stale(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict> {
     if draft.run.standing != Standing::Stale {
         draft.record(Rule::WentStale, Fact::WentStale);

@@ -16,7 +16,7 @@ use crate::run::{MemberState, Run, Standing};
 use crate::stage::{Stage, Step, StepsSource, StepsWork, Work};
 use crate::steps::usable_steps;
 
-/// A graph begins with its plan, or goes on after a person's answer: what is done stays done.
+/// A graph starts with its plan, or continues after a person's answer: what is done stays done.
 pub(super) fn enter(draft: &mut Draft<'_>, work: &StepsWork, along: &MoveReason) {
     let stage = draft.run.position.stage.clone();
     if *along == MoveReason::Interrupted && draft.run.graphs.contains_key(&stage) {
@@ -50,7 +50,7 @@ pub(super) fn read(draft: &mut Draft<'_>, stage: &StageName, visit: u32) -> Verd
         Some(Ok(steps)) => plan(draft, work, steps.clone()),
         Some(Err(reason)) => unusable(draft, reason.clone()),
         None if captured(draft, work) => return Verdict::done(Rule::Quiet),
-        None => unusable(draft, String::from("no plan was left")),
+        None => unusable(draft, String::from("the plan is missing")),
     }
     if draft.run.graphs.contains_key(stage) {
         Verdict::done(Rule::Planned)
@@ -90,7 +90,7 @@ fn unusable(draft: &mut Draft<'_>, reason: String) {
     );
 }
 
-/// The agent whose step can begin, where there is only one such step.
+/// The agent whose step can start, if there is only one such step.
 pub(super) fn expected(run: &Run, stage: &Stage) -> Option<AgentName> {
     let graph = run.graphs.get(&stage.name)?;
     let mut ready = graph.members.iter().filter(|member| graph.is_ready(member));
@@ -135,7 +135,7 @@ fn member_retries(run: &Run, stage: &StageName, step: &StepId) -> u32 {
         .map_or(0, |member| member.retries)
 }
 
-/// The graph is done when every planned step is, and has failed when no further one can begin.
+/// The graph is done when every planned step is done, and has failed when no more steps can start.
 pub(super) fn join(draft: &mut Draft<'_>) {
     let Some(graph) = draft.run.graphs.get(&draft.run.position.stage) else {
         return;

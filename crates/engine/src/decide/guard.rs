@@ -55,7 +55,7 @@ pub(super) fn requested(
     free()
 }
 
-/// The first tool of a worker is the witness that it works.
+/// The first tool call of a worker proves that it works.
 pub(super) fn seen_at_work(draft: &mut Draft<'_>, dispatch: DispatchId) {
     let open = draft.run.dispatches.get(&dispatch);
     if open.is_some_and(|open| !open.worked) {
@@ -63,14 +63,14 @@ pub(super) fn seen_at_work(draft: &mut Draft<'_>, dispatch: DispatchId) {
     }
 }
 
-const OVER: &str = "the run is over, and so is your work: end your turn";
+const OVER: &str = "the run is over: end your turn";
 
-/// Does a worker act that we have started ourselves? It lives for its work alone.
+/// Did Gatewright start the acting worker itself? Such a worker has no other work.
 fn is_ours(draft: &Draft<'_>) -> bool {
     draft.by.session().is_none()
 }
 
-/// A run that is over guards nothing, unless it can begin again.
+/// A run that is over guards nothing, unless it can start again.
 fn is_released(draft: &Draft<'_>) -> bool {
     let begins_again = draft.run.standing == Standing::Going
         && draft.stage().is_some_and(|stage| !stage.after().is_empty());
@@ -84,8 +84,8 @@ fn free() -> Verdict {
     }
 }
 
-/// The open work of this worker. Its beginning may not have been seen; one that we have started
-/// ourselves is tied by its call, and never by its name.
+/// The open work of this worker. Its start may not have been reported; a worker that Gatewright
+/// started is bound by its call, never by its name.
 pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
     if draft.run.work_of(&actor.id).is_none() && !is_ours(draft) {
         binding::tie(draft, actor);
@@ -104,7 +104,7 @@ fn bypassing(
         BypassAttempt::Workflow => (
             Rule::BypassAttempt,
             String::from(
-                "a script would start agents that nobody admits: call each with the agent tool",
+                "a script would start agents without admission: call each with the agent tool",
             ),
         ),
         BypassAttempt::AgentProgram(program) => (
@@ -113,15 +113,16 @@ fn bypassing(
         ),
         BypassAttempt::HookCall => (
             Rule::OwnFiles,
-            String::from("hooks are called by the host of a session, and by nobody else"),
+            String::from("only the host of a session may call hooks"),
         ),
         BypassAttempt::PersonsCommand(command) => (
             Rule::PersonOnly,
             format!("`{command}` is for a person, not for an agent: ask them"),
         ),
-        BypassAttempt::NoName(name) => {
-            (Rule::AgentOutOfTurn, format!("{name:?} is no agent's name"))
-        }
+        BypassAttempt::NoName(name) => (
+            Rule::AgentOutOfTurn,
+            format!("{name:?} is not the name of an agent"),
+        ),
         BypassAttempt::OwnAgent(agent) => {
             let (stage, work) = open_stage(draft, dispatch)?;
             let agent = canonical_name(draft.pipeline, &draft.run, agent);
@@ -173,7 +174,7 @@ fn own(what: &str) -> (Rule, String) {
     (Rule::OwnFiles, reason)
 }
 
-/// An artifact is written by whoever leaves it, while they are at work.
+/// Only the agent that leaves an artifact may write it, while it works.
 fn foreign(
     draft: &Draft<'_>,
     dispatch: Option<DispatchId>,
@@ -185,8 +186,11 @@ fn foreign(
         Some(open) => leaves(draft, open, artifact, step),
         None => session_leaves(draft, artifact),
     };
-    let reason =
-        || format!("{artifact} is written by the agent that leaves it, when its turn comes");
+    let reason = || {
+        format!(
+            "only the agent that leaves the artifact `{artifact}` may write it, during its work"
+        )
+    };
     (!mine).then(|| (Rule::ArtifactOwner, reason()))
 }
 
@@ -250,7 +254,7 @@ pub(super) fn used(draft: &mut Draft<'_>, worker: Option<&Actor>) -> Verdict {
     }
 }
 
-/// The host's own list says that these are done. Where one is a step that is not, it is told.
+/// The host's own list marks these as done. Refuses if one is a step that is not done.
 pub(super) fn ahead(draft: &Draft<'_>, done: &[String]) -> Option<String> {
     let graph = draft.run.graphs.get(&draft.run.position.stage)?;
     let open: Vec<&str> = graph
@@ -263,7 +267,7 @@ pub(super) fn ahead(draft: &Draft<'_>, done: &[String]) -> Option<String> {
     match open.as_slice() {
         [] => None,
         open => Some(format!(
-            "{} not done in this run: its work decides, not the list",
+            "{} not done in this run: the work decides, not the list",
             match open.len() {
                 1 => format!("step {} is", listed(open.iter().copied())),
                 _ => format!("steps {} are", listed(open.iter().copied())),

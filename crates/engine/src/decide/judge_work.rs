@@ -1,4 +1,4 @@
-//! The judgement on one piece of work: what it left decides, not what it says.
+//! Judges one piece of work: its artifacts decide, not what it says.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::Draft;
 use super::moving::listed;
+use crate::decision::{ArtifactFault, ArtifactProblem};
 use crate::definition::Source;
 use crate::duty::leaves_of;
 use crate::entry::WorkResult;
@@ -18,12 +19,14 @@ use crate::rule::Rule;
 use crate::run::Dispatch;
 use crate::stage::{Leaves, Writes};
 
-/// What a piece of work comes to.
+/// The judgement on a piece of work.
 pub(super) struct Judged {
     pub rule: Rule,
     pub result: WorkResult,
     pub captured: Vec<(ArtifactName, Hash)>,
     pub warnings: Vec<String>,
+    /// The artifact that made it a fault.
+    pub artifact: Option<ArtifactFault>,
 }
 
 impl Judged {
@@ -34,6 +37,7 @@ impl Judged {
             result,
             captured: Vec::new(),
             warnings: Vec::new(),
+            artifact: None,
         }
     }
 }
@@ -41,6 +45,7 @@ impl Judged {
 struct Unfit {
     rule: Rule,
     reason: String,
+    artifact: Option<ArtifactFault>,
 }
 
 pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> Judged {
@@ -67,6 +72,7 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
         rule: Rule::OutcomeChecked,
         captured: Vec::new(),
         warnings: Vec::new(),
+        artifact: None,
         result: WorkResult::Outcome(outcome.clone()),
     };
     let extra = leaves.by_outcome.get(&outcome).into_iter().flatten();
@@ -85,8 +91,8 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
     }
 }
 
-/// Why work without a tool is hollow: nothing was left, or only files. Every tool of a session's
-/// worker is seen, so it has written none of them.
+/// Why work without a tool is hollow: it left nothing, or only files. Every tool call of a session's
+/// worker is seen, so it did not write them.
 fn hollow(
     draft: &Draft<'_>,
     dispatch: &Dispatch,
@@ -99,9 +105,9 @@ fn hollow(
     };
     let files = captured.iter().all(|(artifact, _)| is_file(artifact));
     match captured {
-        [] => Some("it used no tool and left nothing"),
+        [] => Some("it used no tool and wrote no artifact"),
         _ if files && dispatch.session.is_some() => {
-            Some("it used no tool, so what lies there is not its own")
+            Some("it used no tool, so it did not write the files that are there")
         }
         _ => None,
     }
@@ -116,7 +122,7 @@ fn is_strict(draft: &Draft<'_>, artifact: &ArtifactName) -> bool {
         .is_none_or(|artifact| artifact.strictness.is_strict(&draft.run.params))
 }
 
-/// Work without what it must leave: hollow when nothing at all was done, else missing.
+/// Work without its artifacts: hollow if nothing at all was done, else missing.
 fn unfinished(
     draft: &Draft<'_>,
     dispatch: &Dispatch,
@@ -129,10 +135,13 @@ fn unfinished(
         there.is_none() || there.as_ref() == dispatch.before.get(*name)
     });
     if !worked && nothing {
-        let reason = format!("it used no tool and left nothing; {}", unfit.reason);
+        let reason = format!("it used no tool and wrote no artifact; {}", unfit.reason);
         return Judged::fault(Rule::Hollow, Fault::Hollow, reason);
     }
-    Judged::fault(unfit.rule, Fault::Missing, unfit.reason)
+    Judged {
+        artifact: unfit.artifact,
+        ..Judged::fault(unfit.rule, Fault::Missing, unfit.reason)
+    }
 }
 
 /// The paths that changed although the stage's `writes` does not cover them.
@@ -145,7 +154,11 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> 
         (Some(changed), _) => changed.as_slice(),
         // Nobody saw the tree before the work, as in a run that is driven by hand.
         (None, None) => return None,
-        (None, Some(_)) => return Some(String::from("what it changed could not be compared")),
+        (None, Some(_)) => {
+            return Some(String::from(
+                "gatewright could not compare the files that it changed",
+            ));
+        }
     };
     let outside: Vec<&str> = changed
         .iter()
@@ -163,12 +176,12 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> 
         String::new()
     };
     Some(format!(
-        "{} may not change {shown}{rest}: put them back",
+        "{} may not change {shown}{rest}: undo the changes",
         dispatch.stage
     ))
 }
 
-/// The outcome that the work's artifact tells, from the closed set; `done` where none tells it.
+/// The outcome in the work's artifact, from the closed set; `done` if no artifact has one.
 fn outcome(draft: &Draft<'_>, dispatch: &Dispatch, leaves: &Leaves) -> Result<Outcome, Unfit> {
     let Some((artifact, field)) = verdict(draft.pipeline.definition(), leaves) else {
         return Ok(Outcome::Done);
@@ -183,15 +196,22 @@ fn outcome(draft: &Draft<'_>, dispatch: &Dispatch, leaves: &Leaves) -> Result<Ou
     field.values.get(word).cloned().ok_or_else(|| Unfit {
         rule: Rule::OutcomeUnknown,
         reason: format!(
-            "{artifact}: {} is {word:?}, which is none of {}",
+            "in the artifact `{artifact}`, `{}` is {word:?}; write one of {}",
             field.field,
             listed(field.values.keys().map(String::as_str))
         ),
+        artifact: None,
     })
 }
 
-/// The artifact's content, if it is there, valid, and of this attempt.
+/// The artifact's content, if it exists, is valid, and belongs to this attempt.
 fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Result<Hash, Unfit> {
+    let fault = |problem| {
+        Some(ArtifactFault {
+            artifact: artifact.clone(),
+            problem,
+        })
+    };
     match draft.evidence.artifacts.get(artifact) {
         Some(Seen::Valid { content, .. }) if dispatch.before.get(artifact) != Some(content) => {
             Ok(*content)
@@ -199,16 +219,20 @@ fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Resul
         Some(Seen::Valid { .. }) => Err(Unfit {
             rule: Rule::ArtifactOld,
             reason: format!(
-                "{artifact} was there before and has not changed: write it anew, so that it differs"
+                "the artifact `{artifact}` has not changed since before this attempt: write it again, \
+                 with new content"
             ),
+            artifact: None,
         }),
         Some(Seen::Invalid { reason, .. }) => Err(Unfit {
             rule: Rule::ArtifactMissing,
-            reason: format!("{artifact} is not valid: {reason}"),
+            reason: format!("the artifact `{artifact}` is not valid: {reason}"),
+            artifact: fault(ArtifactProblem::Invalid),
         }),
         Some(Seen::Absent) | None => Err(Unfit {
             rule: Rule::ArtifactMissing,
-            reason: format!("{artifact} is missing"),
+            reason: format!("the artifact `{artifact}` is missing"),
+            artifact: fault(ArtifactProblem::Missing),
         }),
     }
 }

@@ -16,10 +16,10 @@ use crate::run::{Gate, Resume};
 use crate::stage::{Edge, End, Target, Work};
 use crate::transition::{resume_at, targets};
 
-/// How often the run goes back to a stale gate by itself before a person is asked.
+/// How often the run returns to a stale gate by itself before a person is asked.
 const MOST_STALE_RETURNS: u32 = 2;
 
-/// What becomes of gates that looked at something else than what is there now.
+/// What happens to stale gates.
 enum Gates {
     /// The run goes back to a stale one.
     Compared,
@@ -35,7 +35,7 @@ pub(super) enum Exit<'a> {
     After(&'a AgentName),
 }
 
-/// As the journal tells it.
+/// As the journal stores it.
 impl fmt::Display for Exit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,9 +111,9 @@ fn chosen(draft: &Draft<'_>, param: &ParamName) -> Option<StageName> {
     StageName::parse(draft.run.params.get(param)?).ok()
 }
 
-/// The checker has made this impossible; if it happens all the same, a person is asked.
+/// The checker makes this impossible; if it happens anyway, a person is asked.
 fn no_way_on(draft: &mut Draft<'_>, exit: Exit<'_>) {
-    let reason = format!("'{exit}' leads nowhere from {}", draft.run.position.stage);
+    let reason = format!("{} has no edge for '{exit}'", draft.run.position.stage);
     draft.record(
         Rule::WorkFault,
         Fact::Stuck {
@@ -173,8 +173,8 @@ fn barred_by(
     }
 }
 
-/// Counts the transition, or finds the counter full. A person's return is never barred: it goes on,
-/// and the counter stays at its limit unless the answer has set it back.
+/// Counts the transition, or finds the counter full. A person's return is never blocked: it continues,
+/// and the counter stays at its limit unless the answer has reset it.
 fn count(
     draft: &Draft<'_>,
     edge: &Edge,
@@ -252,7 +252,7 @@ fn go(draft: &mut Draft<'_>, exit: Exit<'_>, destination: Destination, reset: Ve
     enter(draft, &destination.along);
 }
 
-/// What a stage needs at its beginning.
+/// What a stage needs at its start.
 pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     match draft.stage().map(|stage| &stage.work) {
         Some(Work::Review(work)) => panel::enter(draft, work, along),
@@ -262,8 +262,8 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     }
 }
 
-/// The gate to which the run must go back before it may complete. A gate that the pipeline's promises
-/// name must have passed on the present tree itself. For the others it is enough that one of them did.
+/// The gate to which the run must return before it may complete. A gate that the pipeline's promises
+/// name must have passed on the current tree itself. For the others it is enough that one of them did.
 fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
     let definition = draft.pipeline.definition();
     let completes = draft
@@ -290,7 +290,7 @@ fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
         .map(|(name, _)| name.clone())
 }
 
-/// Nobody looked at the tree: then nothing is known of it, and the gate is not believed.
+/// Without evidence of the tree the gate counts as stale.
 fn holds(draft: &Draft<'_>, gate: &Gate) -> bool {
     match gate {
         Gate::Tree(tree) => draft.tree == Some(*tree),
@@ -305,7 +305,7 @@ fn holds(draft: &Draft<'_>, gate: &Gate) -> bool {
 
 fn go_back(draft: &mut Draft<'_>, exit: Exit<'_>, gate: StageName) {
     if draft.run.stale_returns >= MOST_STALE_RETURNS {
-        let reason = format!("something keeps changing after {gate} has passed");
+        let reason = format!("files keep changing after {gate} has passed");
         draft.record(
             Rule::StaleGate,
             Fact::Stuck {
@@ -325,12 +325,12 @@ fn go_back(draft: &mut Draft<'_>, exit: Exit<'_>, gate: StageName) {
     go(draft, exit, destination, Vec::new());
 }
 
-/// Ends the present stage with this outcome.
+/// Ends the current stage with this outcome.
 pub(super) fn leave(draft: &mut Draft<'_>, outcome: &Outcome) {
     leave_with(draft, outcome, Gates::Compared);
 }
 
-/// Ends the present stage with this outcome because a person said so.
+/// Ends the current stage with this outcome because a person said so.
 pub(super) fn leave_anyway(draft: &mut Draft<'_>, outcome: &Outcome) {
     leave_with(draft, outcome, Gates::Overridden);
 }

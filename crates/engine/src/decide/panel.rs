@@ -15,7 +15,7 @@ use crate::rule::Rule;
 use crate::run::{Gate, Run, Turn};
 use crate::stage::{ReviewWork, Stage, Work};
 
-/// A panel begins, or goes on where a person's answer interrupted it.
+/// A panel starts, or continues where a person's answer interrupted it.
 pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &MoveReason) {
     let stage = draft.run.position.stage.clone();
     let memory = draft
@@ -36,7 +36,7 @@ pub(super) fn enter(draft: &mut Draft<'_>, work: &ReviewWork, along: &MoveReason
     draft.record(Rule::Reviewed, Fact::RoundStarted { stage, round });
 }
 
-/// A panel that is through, and whose approval led nowhere, reviews again when a person retries.
+/// A finished panel whose approval did not move the run reviews again when a person retries.
 pub(super) fn begin_again(draft: &mut Draft<'_>) {
     let Some((stage, work)) = panel_stage(draft) else {
         return;
@@ -50,7 +50,7 @@ pub(super) fn begin_again(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whose turn it is.
+/// Who works next.
 pub(super) fn expected(run: &Run, stage: &Stage, work: &ReviewWork) -> Option<AgentName> {
     match run.panels.get(&stage.name)?.turn {
         Turn::Reviewing { reviewer } => work.panel.get(reviewer as usize).map(|r| r.agent.clone()),
@@ -75,9 +75,9 @@ pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) 
                 draft.record(Rule::Reviewed, fact);
                 turn_over(draft, work);
             }
-            // Fail closed: an approval of something that nobody looked at approves nothing.
+            // Fail closed: without evidence of the subject, an approval does not count.
             None => {
-                let message = String::from("what was approved could not be looked at");
+                let message = String::from("gatewright could not read what was approved");
                 draft.record(Rule::Reviewed, Fact::Noted { message });
             }
         },
@@ -98,7 +98,7 @@ pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) 
         | Outcome::Continue
         | Outcome::Fault(_)
         | Outcome::Custom(_) => {
-            let reason = format!("'{outcome}' is no verdict: {}", words(stage.on.keys()));
+            let reason = format!("'{outcome}' is not a verdict: {}", words(stage.on.keys()));
             let refusal = draft.refusal(Rule::OutcomeUnknown, reason);
             return Verdict {
                 rule: Rule::OutcomeUnknown,
@@ -121,7 +121,7 @@ fn subject(draft: &Draft<'_>, work: &ReviewWork) -> Option<Hash> {
     }
 }
 
-/// The owner has fixed what a reviewer found. A last word restarts the round, others let it go on.
+/// The owner has fixed the findings. Those of a final reviewer restart the round, others continue it.
 pub(super) fn fixed(draft: &mut Draft<'_>, reviewer: u32) {
     let Some((stage, work)) = panel_stage(draft) else {
         return;

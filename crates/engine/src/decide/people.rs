@@ -26,7 +26,7 @@ pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
     match (answer, &draft.run.standing) {
         (Answer::Continue, _) => go_on(draft),
         (_, Standing::Stale) => {
-            let reason = String::from("the run is stale: say first that it goes on");
+            let reason = String::from("the run is stale: type `gatewright answer continue` first");
             draft.refuse(Rule::WentStale, "answer", reason)
         }
         (Answer::Choice(choice), _) => choose(draft, choice),
@@ -174,7 +174,7 @@ pub(super) fn finish(draft: &mut Draft<'_>) -> Verdict {
             Verdict::done(Rule::Finish)
         }
         None => {
-            let reason = format!("{} is not finished by a person", draft.run.position.stage);
+            let reason = format!("a person cannot finish {}", draft.run.position.stage);
             draft.refuse(Rule::NothingToFinish, "finish", reason)
         }
     }
@@ -202,7 +202,7 @@ pub(super) fn skip(draft: &mut Draft<'_>, outcome: Option<&Outcome>, reason: &st
     }
 }
 
-/// The stage's outcome that a skip takes: the named one, or the only one that there is.
+/// The stage's outcome that a skip takes: the named one, or the only one.
 fn skipped<'a>(
     draft: &Draft<'a>,
     outcome: Option<&Outcome>,
@@ -214,7 +214,7 @@ fn skipped<'a>(
         return Err(String::from("the run is over"));
     };
     if draft.run.standing == Standing::Queued {
-        return Err(String::from("the run is queued: it has not begun"));
+        return Err(String::from("the run is queued and has not started"));
     }
     // A worker's questions that cannot be read, or a move that got stuck, leave no other way.
     let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
@@ -224,13 +224,13 @@ fn skipped<'a>(
     match (outcome, stage.own_outcomes().as_slice()) {
         (Some(outcome), own) if own.contains(&outcome) => Ok((stage, outcome.clone())),
         (Some(outcome), own) => Err(format!(
-            "'{outcome}' is no outcome of {}: {}",
+            "'{outcome}' is not an outcome of {}: {}",
             stage.name,
             words(own.iter().copied())
         )),
         (None, [only]) => Ok((stage, (*only).clone())),
         (None, own) => Err(format!(
-            "say which outcome of {}: {}",
+            "name an outcome of {}: {}",
             stage.name,
             words(own.iter().copied())
         )),
@@ -241,7 +241,7 @@ fn given_reason(draft: &mut Draft<'_>, what: &str, reason: &str) -> Result<(), V
     if !reason.trim().is_empty() {
         return Ok(());
     }
-    let text = format!("a {what} wants a reason");
+    let text = format!("a {what} needs a reason");
     Err(draft.refuse(Rule::PersonOnly, what, text))
 }
 
@@ -297,7 +297,7 @@ pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
     Verdict::done(Rule::Reset)
 }
 
-/// A person lets the run go unguarded for a while. A time that is past ends that.
+/// A person bypasses the guards for a while. A time in the past ends the bypass.
 pub(super) fn bypass(draft: &mut Draft<'_>, until: Time, reason: &str) -> Verdict {
     if let Err(verdict) = draft.person("bypass") {
         return verdict;

@@ -21,7 +21,7 @@ use crate::status::status;
 /// under the cap at which hosts override a stop hook.
 const MOST_HOLDS: u32 = 3;
 
-/// A session takes a run up again, or takes over one whose session is gone. Nothing is reset.
+/// A session attaches to its run again, or takes over a run whose session is gone. Nothing is reset.
 pub(super) fn started(
     draft: &mut Draft<'_>,
     session: &SessionId,
@@ -35,7 +35,7 @@ pub(super) fn started(
         let inherits = heir_of == Some(&holder.session);
         let gone = draft.evidence.holder == Some(ProcessState::Gone);
         if !inherits && !gone {
-            let reason = format!("the run is held by session {}", holder.session);
+            let reason = format!("session {} holds the run", holder.session);
             return Verdict {
                 rule: Rule::HeldElsewhere,
                 reply: Reply::Refuse(draft.refusal(Rule::HeldElsewhere, reason)),
@@ -87,7 +87,7 @@ pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
     }
 }
 
-/// The workers of a session end with it. Nobody failed, so no attempt is spent.
+/// The workers of a session end with it. That is not a failure, so it costs no attempt.
 fn drop_work(draft: &mut Draft<'_>, session: &SessionId) {
     let open = draft.run.dispatches.values();
     let theirs = open.filter(|open| open.session.as_ref() == Some(session));
@@ -109,7 +109,7 @@ pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
     inject(draft, Rule::Inject)
 }
 
-/// A person speaks: what was asked for before and never began was broken off by them.
+/// The person sends a message: work that was requested before and never started is dropped.
 fn drop_unbegun_work(draft: &mut Draft<'_>) {
     let session = draft.by.session().cloned();
     let open = draft.run.dispatches.values();
@@ -148,8 +148,8 @@ pub(super) fn unhooked(draft: &mut Draft<'_>, how: &str) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
-    let reason = format!("{how}; this session goes on with the settings from before");
-    draft.refuse(Rule::HooksStay, "take the hooks away", reason)
+    let reason = format!("{how}; this session continues with the previous settings");
+    draft.refuse(Rule::HooksStay, "remove the hooks", reason)
 }
 
 pub(super) fn remarked(draft: &mut Draft<'_>, message: &str) -> Verdict {
@@ -161,7 +161,7 @@ pub(super) fn remarked(draft: &mut Draft<'_>, message: &str) -> Verdict {
     Verdict::done(Rule::Remarked)
 }
 
-/// It is told late, so whoever tells it may not hold the run any more.
+/// It is reported late, so the reporting session may no longer hold the run.
 pub(super) fn unevaluated(draft: &mut Draft<'_>, what: &str) -> Verdict {
     let what = what.to_string();
     draft.record(Rule::Unevaluated, Fact::Unevaluated { what });
@@ -221,7 +221,7 @@ fn close_unseen_work(draft: &mut Draft<'_>) {
     for id in unseen.map(|open| open.id).collect::<Vec<_>>() {
         let ending = Ending::Fault {
             fault: Fault::Crashed,
-            reason: String::from("its end was not seen"),
+            reason: String::from("no hook reported its end"),
         };
         work_end::conclude(draft, id, &ending, Usage::default());
     }
@@ -230,7 +230,7 @@ fn close_unseen_work(draft: &mut Draft<'_>) {
 pub(super) fn taken_up(draft: &mut Draft<'_>) -> Verdict {
     if draft.run.standing != Standing::Queued {
         let reason = "the run is not queued".to_string();
-        return draft.refuse(Rule::TakeUp, &String::from("take up the run"), reason);
+        return draft.refuse(Rule::TakeUp, &String::from("pick up the run"), reason);
     }
     draft.record(Rule::TakeUp, Fact::TakenUp);
     Verdict::done(Rule::TakeUp)

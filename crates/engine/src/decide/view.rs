@@ -1,4 +1,4 @@
-//! Views: what others do to their files changes nothing, but that one of them may be a stop.
+//! Views: changes by others have no effect, except that removing one of them may stop the run.
 
 use alloc::format;
 
@@ -10,7 +10,7 @@ use crate::run::{Standing, Status};
 use crate::status::status;
 use crate::view::{Removed, View};
 
-/// The file of a view is not as it was written.
+/// Somebody changed the file of a view.
 pub(super) fn disturbed(
     draft: &mut Draft<'_>,
     view: &View,
@@ -27,7 +27,7 @@ pub(super) fn disturbed(
         ViewChange::Edited => "edited",
         ViewChange::Removed => "removed",
     };
-    let message = format!("the view `{path}` was {done} by somebody else, and is written again");
+    let message = format!("somebody {done} the view `{path}`; it is written again");
     draft.record(Rule::ViewChanged, Fact::Noted { message });
     Verdict::done(Rule::ViewChanged)
 }

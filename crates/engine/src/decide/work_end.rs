@@ -1,4 +1,4 @@
-//! Ends of work: matched to a dispatch, judged by what was left, and only then a step forward.
+//! Ends of work: matched to a dispatch, judged by the artifacts, and only then a move.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,16 +20,16 @@ use crate::run::{Dispatch, Driver, Duty, Gate, Run, Standing, TreeAccess, Usage}
 use crate::stage::{Retry, Stage, Way, Work, Worker};
 use crate::status::is_over;
 
-/// Faults are tried again this often where the stage does not say otherwise.
+/// How often a fault is retried by default.
 pub(super) const DEFAULT_RETRIES: u32 = 2;
 
-/// Nobody's fault: there is a longer wait between two tries instead.
+/// The worker did not cause it, so it is retried more often, after longer waits.
 const LIMITED_RETRIES: u32 = 6;
 
-/// A worker without what it must leave is sent back this often before its attempt is spent.
+/// How often a worker without its artifacts is sent back before the attempt fails.
 const MOST_SENT_BACK: u32 = 2;
 
-/// An agent was seen to end.
+/// An agent ended.
 pub(super) fn ended(
     draft: &mut Draft<'_>,
     work: &WorkRef,
@@ -52,15 +52,15 @@ pub(super) fn ended(
         return Verdict::done(Rule::Again);
     }
     let message = match work {
-        WorkRef::Dispatch(id) => format!("{id} ended, which is not open"),
+        WorkRef::Dispatch(id) => format!("{id} ended but was not open"),
         WorkRef::Agent { agent, .. } => format!("'{agent}' ended without a dispatch"),
-        WorkRef::Host { .. } => String::from("an agent ended that was not admitted"),
+        WorkRef::Host { .. } => String::from("an agent that was not admitted ended"),
     };
     draft.record(Rule::Unmatched, Fact::Noted { message });
     Verdict::done(Rule::Unmatched)
 }
 
-/// Hosts tell an end by several hooks. The first one counted.
+/// Hosts report an end by several hooks. The first one counted.
 fn told_before(run: &Run, work: &WorkRef) -> bool {
     let WorkRef::Host { call, worker } = work else {
         return false;
@@ -115,12 +115,13 @@ pub(super) fn reported(
         None => String::from("report work"),
     };
     if draft.run.driver != Driver::ByHand {
-        let reason =
-            String::from("agents are watched in this run: their own end counts, not a report");
+        let reason = String::from(
+            "gatewright sees the agents of this run: their own end counts, not a report",
+        );
         return draft.refuse(Rule::NotByHand, &what, reason);
     }
     let Some(agent) = named else {
-        let reason = String::from("the report does not say which agent has worked");
+        let reason = String::from("the report names no agent: type --agent AGENT");
         return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
     };
     let assignment = match assign(draft.pipeline, &draft.run, &agent, step) {
@@ -139,7 +140,8 @@ pub(super) fn reported(
         },
         Some(_) if told => Ending::Finished { worked: true },
         Some(word) => {
-            let reason = format!("'{word}' is no outcome of this work: it is done, or it failed");
+            let reason =
+                format!("'{word}' is not an outcome of this work: it is done, or it failed");
             return draft.refuse(Rule::OutcomeUnknown, &what, reason);
         }
     };
@@ -157,7 +159,7 @@ pub(super) fn reported(
     conclude(draft, id, &ending, usage)
 }
 
-/// A person's report without the artifact costs no attempt: it is refused, and made again.
+/// A person's report without the artifact costs no attempt: it is refused and can be repeated.
 fn unfit(
     draft: &mut Draft<'_>,
     what: &str,
@@ -167,19 +169,23 @@ fn unfit(
 ) -> Option<Verdict> {
     match (ending, &judged.result, said) {
         (Ending::Finished { .. }, WorkResult::Fault { reason, .. }, _) => {
-            Some(draft.refuse(judged.rule, what, reason.clone()))
+            let mut refused = draft.refuse(judged.rule, what, reason.clone());
+            if let Reply::Refuse(refusal) = &mut refused.reply {
+                refusal.artifact.clone_from(&judged.artifact);
+            }
+            Some(refused)
         }
         (Ending::Finished { .. }, WorkResult::Outcome(outcome), Some(said))
             if outcome != said && *said != Outcome::Done =>
         {
-            let reason = format!("the report says '{said}', and what was left says '{outcome}'");
+            let reason = format!("the report says '{said}', but the artifact says '{outcome}'");
             Some(draft.refuse(Rule::OutcomeUnknown, what, reason))
         }
         _ => None,
     }
 }
 
-/// The one agent that can have worked here, where there is only one.
+/// The agent that can have worked here, if there is only one.
 fn expected(draft: &Draft<'_>) -> Option<AgentName> {
     let stage = draft.stage()?;
     match &stage.work {
@@ -193,7 +199,7 @@ fn expected(draft: &Draft<'_>) -> Option<AgentName> {
     }
 }
 
-/// Has this work left what it must, so that it counts although nobody saw its end?
+/// Are all artifacts of this work complete, so that it counts although its end was not reported?
 pub(super) fn has_left_all(draft: &Draft<'_>, id: DispatchId) -> bool {
     let Some(open) = draft.run.dispatches.get(&id) else {
         return false;
@@ -202,7 +208,7 @@ pub(super) fn has_left_all(draft: &Draft<'_>, id: DispatchId) -> bool {
     matches!(judged.result, WorkResult::Outcome(_)) && !judged.captured.is_empty()
 }
 
-/// Judges the work of an open dispatch and draws the consequence.
+/// Judges the work of an open dispatch and applies the result.
 pub(super) fn conclude(
     draft: &mut Draft<'_>,
     id: DispatchId,
@@ -257,8 +263,8 @@ pub(super) fn conclude(
     }
 }
 
-/// Why a worker that wants to end goes on: it was at work, and what it must leave is not there or
-/// not right. It has not failed yet.
+/// Why a worker that tries to finish must continue: an artifact is missing or not valid. It has not
+/// failed yet.
 fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<String> {
     let WorkResult::Fault { fault, reason } = &judged.result else {
         return None;
@@ -288,8 +294,8 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
     }
 }
 
-/// A verdict holds for the tree that the reviewer saw: when that changed under its eyes, or by its
-/// own hand, it has judged nothing.
+/// A verdict is valid for the tree that the reviewer saw: if the tree changed during the review, the
+/// verdict does not count.
 fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     let judges_tree = draft.stage().is_some_and(|stage| match &stage.work {
         Work::Review(work) => work.of.is_none(),
@@ -302,7 +308,7 @@ fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
             rule: Rule::StaleGate,
             result: WorkResult::Fault {
                 fault: Fault::Strayed,
-                reason: String::from("files changed during the review: look again"),
+                reason: String::from("files changed during the review: review them again"),
             },
             ..judged
         },
@@ -310,7 +316,7 @@ fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     }
 }
 
-/// The stage was left meanwhile, or the run is over: the work is recorded and moves nothing.
+/// The run has left the stage, or is over: the work is recorded without effect.
 fn is_late(draft: &Draft<'_>, dispatch: &Dispatch) -> bool {
     let ends = draft
         .stage()
@@ -360,7 +366,7 @@ fn advance(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) -> Ver
     Verdict::done(Rule::OutcomeChecked)
 }
 
-/// Work that may change nothing and passes is a gate: it holds for the tree that it looked at.
+/// Work that may change nothing and passes is a gate: it is valid for the tree that it checked.
 fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome) {
     let stage = draft.pipeline.stage(&dispatch.stage);
     let passes = stage.is_some_and(|stage| stage.passes(&Way::Outcome(outcome)));
@@ -373,7 +379,7 @@ fn verdict_on_tree(draft: &mut Draft<'_>, dispatch: &Dispatch, outcome: &Outcome
     }
 }
 
-/// An agent of an open stage has ended well; without an `after` it moves nothing.
+/// An agent of an open stage has ended well; without an `after` the run does not move.
 fn after(draft: &mut Draft<'_>, agent: &AgentName) {
     let definition = draft.pipeline.definition();
     let edges = draft.stage().map(Stage::after).unwrap_or_default();
@@ -405,7 +411,7 @@ fn fail(
     }
 }
 
-/// A fault is tried again with its reason, then goes where `on` says, then to a person.
+/// A fault is retried with its reason, then goes where `on` says, then to a person.
 pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reason: &str) {
     let Some(stage) = draft.stage() else { return };
     let outcome = Outcome::Fault(fault);
@@ -433,7 +439,7 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
     }
 }
 
-/// How often a fault is tried again here.
+/// How often a fault is retried here.
 pub(super) fn retries(draft: &Draft<'_>, stage: &Stage, fault: Fault, handled: bool) -> u32 {
     match &stage.retry {
         Some(Retry { max, .. }) => amount(max, &draft.run).unwrap_or(DEFAULT_RETRIES),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{
-    AgentName, ArtifactName, Fact, Fault, Happening, Outcome, Reply, Rule, StepId, Usage, Work,
-    WorkEvent,
+    AgentName, ArtifactFault, ArtifactName, ArtifactProblem, Fact, Fault, Happening, Outcome,
+    Reply, Rule, StepId, Usage, Work, WorkEvent,
 };
 use evidence::GivenArtifact;
 use runtime::context::Context;
@@ -157,26 +157,26 @@ impl Report {
         };
         let names_nobody = self.agent.is_none() && self.step.is_none();
         if refusal.rule == Rule::ArtifactMissing {
-            let place = self.place(opened, &refusal.reason);
+            let fault = refusal.artifact.as_ref();
+            let place = fault.and_then(|fault| self.place(opened, fault));
             refusal.reason.push_str(&place.unwrap_or_default());
         } else if refusal.rule == Rule::AgentOutOfTurn && names_nobody {
             refusal.reason = nobody_works(opened).unwrap_or_else(|| refusal.reason.clone());
         }
     }
 
-    /// The path of the artifact that the reason is about.
-    fn place(&self, opened: &OpenRun, reason: &str) -> Option<String> {
+    /// Where to write or fix the artifact.
+    fn place(&self, opened: &OpenRun, fault: &ArtifactFault) -> Option<String> {
+        let name = &fault.artifact;
         let actions = report::next(opened).actions;
-        let mut papers = actions.iter().flat_map(|way| &way.leaves);
-        let paper = papers.find(|paper| reason.starts_with(&format!("{} is ", paper.name)))?;
-        let name = &paper.name;
-        let is_missing = reason == format!("{name} is missing");
+        let mut specs = actions.iter().flat_map(|action| &action.leaves);
+        let spec = specs.find(|spec| spec.name == *name)?;
         let is_given = self.artifacts.iter().any(|(given, _)| given == name);
-        match &paper.path {
+        match (&spec.path, fault.problem) {
             _ if is_given => None,
-            Some(path) if is_missing => Some(format!(": write {}", path.line())),
-            Some(path) => Some(format!("; fix {}", path.line())),
-            None => Some(format!("; add --artifact {name}=FILE")),
+            (Some(path), ArtifactProblem::Missing) => Some(format!(": write {}", path.line())),
+            (Some(path), ArtifactProblem::Invalid) => Some(format!("; fix {}", path.line())),
+            (None, _) => Some(format!("; add --artifact {name}=FILE")),
         }
     }
 

@@ -220,7 +220,7 @@ fn a_worker_that_ends_well_and_tells_an_error_is_not_believed() {
     // Exit code 0 alone says nothing.
     let world = World::with(&strict(), "echo all is done; exit 0");
     let ran = world.run("").exits(6);
-    says(&ran.stdout, "missing: note");
+    says(&ran.stdout, "`note`");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn what_is_missing_is_tried_again_at_once_with_the_reason_in_the_prompt() {
     assert!(!ran.stderr.contains("s: missing"), "{ran}");
     let told = world.prompt(2);
     says(&told, "attempt 2");
-    says(&told, "missing: note");
+    says(&told, "`note`");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_lay_there_before_is_not_what_was_asked_for() {
     let world = World::with(&one("retry = 0"), "exit 0");
     world.project.write("note.txt", "an old note\n");
     let ran = world.run("").exits(6);
-    says(&ran.stdout, "missing: note");
+    says(&ran.stdout, "`note`");
 }
 
 #[test]

@@ -97,5 +97,5 @@ fn of_two_runs_with_one_id_one_begins() {
 fn an_artifact_of_twenty_gigabytes_is_not_read() {
     let world = World::with(&strict(), "truncate -s 20G note.txt");
     let ran = world.run("").exits(6);
-    says(&ran.stdout, "missing: note");
+    says(&ran.stdout, "`note`");
 }

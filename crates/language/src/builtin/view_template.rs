@@ -1,4 +1,4 @@
-//! The templates of the view formats that come with the program, each beside the pipeline that shows it.
+//! The templates of the view formats that come with the program, each next to the pipeline that shows it.
 
 use engine::ViewFormat;
 

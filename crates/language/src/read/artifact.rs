@@ -1,4 +1,4 @@
-//! Artifacts: what agents leave behind, and how it is judged.
+//! Artifacts: what agents leave, and how it is checked.
 
 use std::collections::BTreeMap;
 
@@ -86,8 +86,7 @@ impl Reader<'_> {
                 SourceWord::Answers => Source::Answers,
             }),
             (Some(_), Some(from)) => {
-                let message =
-                    String::from("an artifact is a file (`path`) or it is `from` somewhere");
+                let message = String::from("an artifact has both `path` and `from`");
                 self.report(
                     LanguageRule::ExcludedKey,
                     &from.span,
@@ -117,7 +116,7 @@ impl Reader<'_> {
                 FORMATS,
                 &[FormatWord::Bundle, FormatWord::Json, FormatWord::Text],
             ),
-            // A reply that is no JSON is wrapped, and answers are written by us.
+            // A reply that is not JSON is wrapped, and Gatewright writes the answers.
             (None, Some(_)) => Some(FormatWord::Json),
             (None, None) => self.missing(fields, "format"),
         };
@@ -180,12 +179,12 @@ impl Reader<'_> {
             }
         };
         if node.entries().is_empty() && node.items().is_empty() {
-            let message = String::from("there is no outcome here");
+            let message = String::from("this list of outcomes is empty");
             self.report(
                 LanguageRule::Empty,
                 &node.span,
                 message,
-                "name the words that the field may hold",
+                "name the values that the field may have",
             );
         }
         Some(values.into_iter().collect())

@@ -64,16 +64,15 @@ impl Reader<'_> {
         match split(line) {
             Ok(words) => Some(words),
             Err(WordsError::Open(quote)) => {
-                let message = format!("a {quote} in this command is not finished");
+                let message = format!("a {quote} in this command is not closed");
                 let hint = "close the quote, or write the words as a list";
                 self.report(LanguageRule::BadCommand, &node.span, message, hint);
                 None
             }
             Err(WordsError::Shell(letter)) => {
-                let message =
-                    format!("no shell runs this command, so `{letter}` would mean nothing");
-                let hint = "write one command an entry, quote the character if it is meant as it \
-                            stands, or write the words as a list, as [\"sh\", \"-c\", \"…\"]";
+                let message = format!("no shell runs this command, so `{letter}` has no effect");
+                let hint = "write one command per entry, quote the character if you mean it \
+                            literally, or write a list, such as [\"sh\", \"-c\", \"…\"]";
                 self.report(LanguageRule::ShellSyntax, &node.span, message, hint);
                 None
             }

@@ -73,7 +73,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How runs come about, and how strictly they are held.
+    /// How runs start, and whether rules are enforced.
     fn manner(&mut self, fields: &Fields<'_>) -> (Begins, Mode) {
         let begins = self.optional(fields, "begins", |reader, node| {
             reader.word(node, BEGINS, &[Begins::Command, Begins::Session])
@@ -135,7 +135,7 @@ impl Reader<'_> {
             .optional(fields, "about", Self::owned_text)
             .unwrap_or_default();
         let default = self.optional(fields, "default", Self::scalar);
-        // A run must not begin with a hole in it, so what has no default has to be given.
+        // A run must not start with a missing value, so a parameter without a default is required.
         let required = self
             .optional(fields, "required", Self::flag)
             .unwrap_or(default.is_none());
@@ -191,8 +191,8 @@ impl Reader<'_> {
         name.zip(members)
     }
 
-    /// A group to which the settings file may add. Whoever read the file has put what it says beside
-    /// the definition, so that every check and proof holds for all members.
+    /// A group to which the settings file may add. The added members are already next to the
+    /// definition, so that every check and proof holds for all members.
     fn open_group(&mut self, group: &str, node: &Node) -> Option<Vec<engine::AgentPattern>> {
         let fields = &self.fields(node, &vocabulary::GROUP)?;
         let always = self.required(fields, "always", |reader, node| {
@@ -217,7 +217,7 @@ impl Reader<'_> {
             .iter()
             .find(|group| group.node.get("setting").is_some());
         if let (Some(open), None) = (open, fields.get("settings")) {
-            let message = format!("the group `{}` wants a settings file", open.key);
+            let message = format!("the group `{}` needs a settings file", open.key);
             let hint = "name it above: settings = \"pipeline.config.json\"";
             self.report(LanguageRule::MissingKey, &open.key_span, message, hint);
         }

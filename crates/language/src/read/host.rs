@@ -1,4 +1,4 @@
-//! What a project and its host are given: slash commands, files of agents, commands and skills, lines for git.
+//! What a project and its host get: slash commands, files of agents, commands and skills, lines for git.
 
 use engine::{Act, CommandName, Outcome, nearest};
 
@@ -12,7 +12,7 @@ use crate::vocabulary::ACTS;
 /// Every session of a project reads it.
 const MOST_PROTOCOL_BYTES: usize = 16 * 1024;
 
-/// With this begin the lines around what is ours in a memory file.
+/// The start of the lines that mark Gatewright's part of a memory file.
 const OUR_MARK: &str = "<!-- gatewright";
 
 impl Reader<'_> {
@@ -26,13 +26,13 @@ impl Reader<'_> {
         let Some(bare) = entry.key.strip_prefix('/') else {
             return self.key(entry, CommandName::parse);
         };
-        let message = format!("{} is written with its slash", quote(&entry.key));
+        let message = format!("{} starts with a slash", quote(&entry.key));
         let hint = format!("write {}", quote(bare));
         self.report(LanguageRule::BadName, &entry.key_span, message, hint);
         None
     }
 
-    /// One of a few words; `answer` may have its choice behind it.
+    /// One of a few words; a choice may follow `answer`.
     fn act(&mut self, node: &Node) -> Option<Act> {
         let text = self.text(node)?;
         if let Some(choice) = text.strip_prefix("answer ") {
@@ -58,7 +58,7 @@ impl Reader<'_> {
         let first = text.split_whitespace().next().unwrap_or_default();
         let words = || ACTS.iter().copied();
         let hint = match (ACTS.contains(&first), nearest(text, words())) {
-            (true, _) => format!("only `answer` has a word behind it: write {}", quote(first)),
+            (true, _) => format!("only `answer` takes a choice: write {}", quote(first)),
             (false, Some(meant)) => format!("did you mean {}?", quote(meant)),
             (false, None) => format!("write {}", listed(words(), "or")),
         };
@@ -76,7 +76,7 @@ impl Reader<'_> {
             return None;
         }
         let path = self.existing_file(node)?;
-        // Hosts read Markdown as text; what else a skill brings along may be anything.
+        // Hosts read Markdown as text; other files of a skill may be anything.
         if path.ends_with(".md") {
             self.file_text(node).map(|_| path)
         } else {
@@ -90,13 +90,13 @@ impl Reader<'_> {
         let plain = line.trim() == line && !line.chars().any(char::is_control);
         let (message, hint) = if !plain || line.starts_with(['#', '!']) {
             (
-                format!("{} is no pattern for git", quote(&line)),
-                "write one pattern without spaces around it, as `*.bundle.md` or `.task/`",
+                format!("{} is not a pattern for git", quote(&line)),
+                "write one pattern without spaces around it, such as `*.bundle.md` or `.task/`",
             )
         } else if line.chars().all(|letter| "*?/.[]^!-".contains(letter)) {
             (
                 format!("{} would hide everything from git", quote(&line)),
-                "gates look at what git sees: name the files that nobody commits",
+                "gates check only what git sees: name only files that nobody commits",
             )
         } else {
             return Some(line);
@@ -109,15 +109,15 @@ impl Reader<'_> {
     pub(super) fn protocol(&mut self, node: &Node) -> Option<String> {
         let text = self.file_text(node)?;
         let (message, hint) = if text.trim().is_empty() {
-            ("this protocol is empty", "say something, or remove the key")
+            ("this protocol is empty", "write a text, or remove the key")
         } else if text.len() > MOST_PROTOCOL_BYTES {
             (
                 "this protocol has more than 16 KiB",
-                "every session reads it: say only what all of them must know",
+                "every session reads it: keep only what all of them must know",
             )
         } else if text.contains(OUR_MARK) {
             (
-                "this protocol holds one of our own marks",
+                "this protocol contains a mark of Gatewright",
                 "remove the lines with `<!-- gatewright`: `init` writes them",
             )
         } else {

@@ -52,7 +52,9 @@ impl Reader<'_> {
     fn admits(&mut self, fields: &Fields<'_>) -> Option<Claim> {
         for (key, node) in ["before", "through", "after"].map(|key| (key, fields.get(key))) {
             if let Some(node) = node {
-                let message = format!("`{key}` speaks of stages, and this proof is about an agent");
+                let message = format!(
+                    "`{key}` is for a proof about stages, but this proof is about an agent"
+                );
                 let hint =
                     "write two proofs: `before` with `through`, and `agent` with `only_after`";
                 self.report(LanguageRule::ExcludedKey, &node.span, message, hint);

@@ -85,15 +85,15 @@ impl Reader<'_> {
     pub(super) fn existing_file(&mut self, node: &Node) -> Option<String> {
         let path = self.filled(node)?;
         if !is_below(&path) {
-            let message = format!("{} is not beside the definition", quote(&path));
+            let message = format!("{} is not next to the definition", quote(&path));
             let hint =
-                "put the file beside the definition or below it, and write its path with `/`";
+                "put the file next to the definition or below it, and write its path with `/`";
             self.report(LanguageRule::BadReference, &node.span, message, hint);
             return None;
         }
         if !self.files.contains_key(&path) {
             let message = format!("there is no file {}", quote(&path));
-            let hint = "make it, relative to the definition, or mend the path";
+            let hint = "create it, relative to the definition, or fix the path";
             self.report(LanguageRule::MissingFile, &node.span, message, hint);
             return None;
         }

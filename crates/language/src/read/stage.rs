@@ -88,7 +88,7 @@ impl Reader<'_> {
         Some(Retry { max: max?, backoff })
     }
 
-    /// The kind is told by exactly one key.
+    /// Exactly one key decides the kind.
     fn kind(&mut self, entry: &Entry) -> Option<Kind> {
         let told = Kind::ALL
             .into_iter()
@@ -103,10 +103,10 @@ impl Reader<'_> {
     fn two_kinds(&mut self, entry: &Entry, kinds: &[Kind]) -> Option<Kind> {
         let keys = listed(kinds.iter().map(|kind| kind.key()), "and");
         let message = format!(
-            "the stage {} is of more than one kind: {keys}",
+            "the stage {} has more than one kind: {keys}",
             quote(&entry.key)
         );
-        let hint = "keep one of these keys, and make the other a stage of its own";
+        let hint = "keep one of these keys, and move the other to its own stage";
         self.report(LanguageRule::TwoKinds, &entry.node.span, message, hint);
         None
     }

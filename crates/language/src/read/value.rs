@@ -9,7 +9,7 @@ use crate::diagnostic::{listed, quote};
 use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Span, Value};
 
-const DURATION_HINT: &str = "write a number and a unit, as \"90s\", \"30m\", \"2h\" or \"7d\"";
+const DURATION_HINT: &str = "write a number and a unit, such as \"90s\", \"30m\", \"2h\" or \"7d\"";
 
 impl Reader<'_> {
     pub(super) fn text<'t>(&mut self, node: &'t Node) -> Option<&'t str> {
@@ -23,7 +23,7 @@ impl Reader<'_> {
         self.text(node).map(String::from)
     }
 
-    /// A text that says something.
+    /// A text that is not empty.
     pub(super) fn filled(&mut self, node: &Node) -> Option<String> {
         let text = self.text(node)?;
         if text.trim().is_empty() {
@@ -32,7 +32,7 @@ impl Reader<'_> {
                 LanguageRule::Empty,
                 &node.span,
                 message,
-                "say something, or remove the key",
+                "write a text, or remove the key",
             );
             return None;
         }
@@ -142,7 +142,7 @@ impl Reader<'_> {
                 LanguageRule::BadCost,
                 &node.span,
                 message,
-                "write dollars, as \"5.00\" or 5",
+                "write dollars, such as \"5.00\" or 5",
             );
         }
         cents.map(Amount::Fixed)
@@ -198,7 +198,7 @@ impl Reader<'_> {
         let parts = text.split_once('.').filter(|(_, field)| is_field(field));
         let Some((artifact, field)) = parts else {
             let message = format!("{} is not a field of an artifact", quote(text));
-            let hint = "write the artifact and its field, as \"story.test_criteria.commands\"";
+            let hint = "write the artifact and its field, such as \"story.test_criteria.commands\"";
             self.report(LanguageRule::BadField, &node.span, message, hint);
             return None;
         };
@@ -230,7 +230,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands between braces.
+/// The text between braces.
 pub(super) fn braced(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}')
 }

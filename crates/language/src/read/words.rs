@@ -12,9 +12,9 @@ pub(super) enum WordsError {
 /// Splits a command line that a person typed, as the commands of a check are split.
 pub fn words(line: &str) -> Result<Vec<String>, String> {
     split(line).map_err(|problem| match problem {
-        WordsError::Open(quote) => format!("a {quote} in this command is not finished"),
+        WordsError::Open(quote) => format!("a {quote} in this command is not closed"),
         WordsError::Shell(letter) => format!(
-            "no shell runs this command, so `{letter}` would mean nothing; quote it, or name a script"
+            "no shell runs this command, so `{letter}` has no effect; quote it, or use a script"
         ),
     })
 }

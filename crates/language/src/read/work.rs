@@ -1,4 +1,4 @@
-//! Agent, open, ask, review and end stages: who works there and what they leave behind.
+//! Agent, open, ask, review and end stages: who works there and what they leave.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{Fields, Reader};
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, CONVERSATIONS, ENDS};
 
-/// Must an artifact that is read be there?
+/// Must an artifact that is read exist?
 enum ReadNeed {
     Needed,
     IfThere,
@@ -208,7 +208,7 @@ impl Reader<'_> {
     }
 }
 
-/// What every listed outcome wants is wanted always.
+/// What every listed outcome needs is always needed.
 fn left_with_every_outcome(mut lists: BTreeMap<Outcome, Vec<ArtifactName>>) -> Leaves {
     let first = lists.values().next().cloned().unwrap_or_default();
     let everywhere = |name: &ArtifactName| lists.values().all(|list| list.contains(name));

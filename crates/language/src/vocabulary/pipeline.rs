@@ -14,29 +14,29 @@ pub(crate) static PIPELINE: Table = Table {
         optional(
             "begins",
             Shape::Word(BEGINS),
-            "`command` (default): a person or a command starts a run. `session`: every session in the project has one.",
+            "`command` (default): a person or a command starts a run. `session`: every session in the project has a run.",
         ),
-        required("start", Shape::Name, "The stage in which a run begins."),
+        required("start", Shape::Name, "The stage in which a run starts."),
         optional(
             "mode",
             Shape::Word(MODES),
-            "`enforced` (default), or `advisory`: refusals are said and recorded, and the step is let through.",
+            "`enforced` (default), or `advisory`: refusals are shown and recorded, but nothing is blocked.",
         ),
         optional(
             "ttl",
             Shape::Duration,
-            "After this time without an event a run is stale and asks before it goes on.",
+            "After this time without an event a run is stale and asks before it continues.",
         ),
         optional(
             "settings",
             Shape::Filled,
-            "The project's settings file, from which parameters may take their values, and groups more members.",
+            "The project's settings file, which may supply values of parameters and more members of groups.",
         ),
         optional("budget", Shape::Table(&BUDGET), "What a whole run may use."),
         optional(
             "params",
             named(&Shape::Either(&[Shape::Filled, Shape::Table(&PARAM)])),
-            "What is given to a run when it starts. A text alone says what the parameter is.",
+            "Values that a run gets when it starts. A plain text describes the parameter.",
         ),
         optional(
             "counters",
@@ -51,13 +51,9 @@ pub(crate) static PIPELINE: Table = Table {
         optional(
             "artifacts",
             named(&Shape::Table(&ARTIFACT)),
-            "What agents leave behind.",
+            "What agents produce.",
         ),
-        required(
-            "stages",
-            named(&Shape::Stage),
-            "The places that a run goes through.",
-        ),
+        required("stages", named(&Shape::Stage), "The stages of a run."),
         optional(
             "views",
             Shape::Table(&VIEWS),
@@ -74,17 +70,17 @@ pub(crate) static PIPELINE: Table = Table {
         optional(
             "gives",
             Shape::List(&Shape::Given),
-            "Files beside the definition that the host is given: below `agents/`, `commands/` and `skills/`.",
+            "Files next to the definition that the host gets: below `agents/`, `commands/` and `skills/`.",
         ),
         optional(
             "ignores",
             Shape::List(&Shape::Ignored),
-            "Lines for the project's `.gitignore`: what agents leave there and nobody commits.",
+            "Lines for the project's `.gitignore`: files of agents that nobody commits.",
         ),
         optional(
             "protocol",
             Shape::Reference,
-            "A file beside the definition: what every session of the project is told, as a part of the host's memory file.",
+            "A file next to the definition: instructions for every session of the project, as a part of the host's memory file.",
         ),
         optional(
             "prove",
@@ -100,8 +96,12 @@ pub(crate) static BUDGET: Table = Table {
     parts: &[&[
         optional("turns", Shape::Amount, "Turns of all agents together."),
         optional("tokens", Shape::Amount, "Tokens of all agents together."),
-        optional("cost", Shape::Cost, "Dollars, as \"5.00\" or 5."),
-        optional("time", Shape::Duration, "Time from the start, as \"2h\"."),
+        optional("cost", Shape::Cost, "Dollars, such as \"5.00\" or 5."),
+        optional(
+            "time",
+            Shape::Duration,
+            "Time from the start, such as \"2h\".",
+        ),
     ]],
     choice: &[],
 };
@@ -113,7 +113,7 @@ pub(crate) static PARAM: Table = Table {
         optional(
             "required",
             Shape::Flag,
-            "Must a run be given a value? True unless there is a default.",
+            "Must a run get a value? True unless there is a default.",
         ),
         optional("default", Shape::Scalar, "The value when none is given."),
         optional(
@@ -127,12 +127,12 @@ pub(crate) static PARAM: Table = Table {
                 keys: &Shape::Text,
                 values: &Shape::Scalar,
             },
-            "Other words for its values, as a settings file may have them.",
+            "Other words for its values, for a settings file.",
         ),
         optional(
             "setting",
             Shape::Either(&[Shape::Field, Shape::FilledList(&Shape::Field)]),
-            "The dotted field of the settings file that supplies it. Of several the first that is there counts.",
+            "The dotted field of the settings file that supplies it. Of several, the first that exists counts.",
         ),
         optional(
             "is",
@@ -163,7 +163,7 @@ pub(crate) static COUNTER: Table = Table {
         required(
             "then",
             Shape::Name,
-            "The stage to which the next count leads instead.",
+            "The stage that follows when the counter is full.",
         ),
     ]],
     choice: &[],
@@ -175,7 +175,7 @@ pub(crate) static ARTIFACT: Table = Table {
         optional(
             "path",
             Shape::Filled,
-            "The file in the project. It may hold {run}, {step} and parameters.",
+            "The file in the project. It may contain {run}, {step} and parameters.",
         ),
         optional(
             "from",
@@ -185,21 +185,21 @@ pub(crate) static ARTIFACT: Table = Table {
         optional(
             "format",
             Shape::Word(FORMATS),
-            "`bundle` is YAML front matter and Markdown. A reply and answers are `json` unless said otherwise.",
+            "`bundle` is Markdown with YAML front matter. A reply and answers are `json` by default.",
         ),
         optional(
             "schema",
             Shape::Either(&[Shape::Reference, Shape::Schema]),
-            "A JSON Schema: a file beside the definition, or the schema itself. Only with `json`.",
+            "A JSON Schema: a file next to the definition, or the schema itself. Only with `json`.",
         ),
-        optional("require", TEXTS, "Fields that must be there and not empty."),
+        optional("require", TEXTS, "Fields that must exist and not be empty."),
         optional(
             "equals",
             Shape::Map {
                 keys: &Shape::Field,
                 values: &Shape::Scalar,
             },
-            "What fields must say. A value may hold {agent}, {stage}, {run}, {step} and parameters; a star at its end stands for anything.",
+            "Values that fields must have. A value may contain {agent}, {stage}, {run}, {step} and parameters; a star at its end matches anything.",
         ),
         optional(
             "outcome",
@@ -209,17 +209,17 @@ pub(crate) static ARTIFACT: Table = Table {
         optional(
             "approved",
             Shape::Table(&APPROVED),
-            "Commands that it may bring. A person approves each one before the run goes on.",
+            "Commands that it may add. A person approves each one before the run continues.",
         ),
         optional(
             "strict",
             Shape::Choice,
-            "True (default): a missing or invalid one is a fault. False: it is a warning. A parameter in braces says `strict` or `advisory`.",
+            "True (default): a missing or invalid artifact is a fault. False: it is a warning. A parameter in braces is `strict` or `advisory`.",
         ),
         optional(
             "max_bytes",
             Shape::Bytes,
-            "The largest size; 262144 unless said otherwise.",
+            "The largest size in bytes; 262144 by default.",
         ),
     ]],
     choice: &[&["path"], &["from"]],
@@ -238,7 +238,7 @@ pub(crate) static OUTCOME: Table = Table {
                     values: &Shape::Name,
                 },
             ]),
-            "The words of the field and the outcomes that they mean. A list: each word is its own outcome.",
+            "The values of the field and the outcomes that they mean. A list: each value is its own outcome.",
         ),
     ]],
     choice: &[],
@@ -255,7 +255,7 @@ pub(crate) static APPROVED: Table = Table {
         required(
             "then",
             Shape::Name,
-            "The question to which commands lead that nobody has approved.",
+            "The question that follows if nobody has approved the commands.",
         ),
     ]],
     choice: &[],
@@ -273,12 +273,12 @@ pub(crate) static PROOF: Table = Table {
         optional(
             "through",
             Shape::Either(&[Shape::Name, Shape::FilledList(&Shape::Name)]),
-            "The stages that every way passes.",
+            "The stages that every path passes.",
         ),
         optional(
             "after",
             Shape::Name,
-            "The stage from which on this must hold again.",
+            "The stage after which this must hold again.",
         ),
         optional(
             "agent",

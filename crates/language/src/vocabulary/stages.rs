@@ -14,12 +14,12 @@ pub(crate) static EDGE: Table = Table {
         optional(
             "reset",
             NAMES,
-            "Counters, or review stages whose rounds, are set back.",
+            "Counters to reset, or review stages whose rounds to reset.",
         ),
         optional(
             "approves",
             NAMES,
-            "Artifacts whose present content a person approves by this answer.",
+            "Artifacts whose current content a person approves with this answer.",
         ),
     ]],
     choice: &[],
@@ -42,7 +42,7 @@ pub(crate) static RETRY: Table = Table {
         optional(
             "backoff",
             Shape::Duration,
-            "How long to wait before the first; each next one waits longer.",
+            "How long to wait before the first retry; each later one waits longer.",
         ),
     ]],
     choice: &[],
@@ -56,12 +56,12 @@ pub(crate) static STEPS_FROM: Table = Table {
         required(
             "from",
             Shape::FieldOf,
-            "The list of steps in an artifact, as `plan.steps`.",
+            "The list of steps in an artifact, such as `plan.steps`.",
         ),
         optional(
             "or",
             Shape::Word(STEPS_OR),
-            "`start`: the steps may also be given when a run starts, which then begins at this stage.",
+            "`start`: the steps may also be given when a run starts, which then starts at this stage.",
         ),
     ]],
     choice: &[],
@@ -72,7 +72,7 @@ pub(crate) static FROM: Table = Table {
     parts: &[&[required(
         "from",
         Shape::Either(&[Shape::FieldOf, Shape::FilledList(&Shape::FieldOf)]),
-        "A field of an artifact, as `story.test_criteria.commands`, or several.",
+        "A field of an artifact, such as `story.test_criteria.commands`, or several.",
     )]],
     choice: &[],
 };
@@ -94,8 +94,8 @@ pub(crate) static STEP: Table = Table {
     name: "a step",
     parts: &[&[
         required("id", Shape::StepId, "The step's id."),
-        optional("title", Shape::Text, "What is done."),
-        required("agent", Shape::Agent, "Who does it."),
+        optional("title", Shape::Text, "What to do."),
+        required("agent", Shape::Agent, "The agent."),
         optional(
             "needs",
             Shape::List(&Shape::StepId),
@@ -132,7 +132,7 @@ const COMMON: &[Key] = &[
         Shape::Table(&TOOLS),
         "Tools that may not be used here.",
     ),
-    optional("retry", RETRIES, "How often a fault is tried again."),
+    optional("retry", RETRIES, "How often a fault is retried."),
     optional("timeout", Shape::Duration, "How long the work may take."),
     optional(
         "heartbeat",
@@ -146,25 +146,25 @@ const WORKER: &[Key] = &[
     optional(
         "runner",
         Shape::Name,
-        "What starts the agent, as `claude` or `codex`.",
+        "The program that runs the agent, such as `claude` or `codex`.",
     ),
     optional("model", Shape::Filled, "The model."),
     optional(
         "prompt",
         Shape::Reference,
-        "A file with the prompt, beside the definition.",
+        "A file with the prompt, next to the definition.",
     ),
     optional(
         "conversation",
         Shape::Word(CONVERSATIONS),
-        "`fresh` (default), or `same`: the earlier one goes on.",
+        "`fresh` (default), or `same`: the earlier one continues.",
     ),
 ];
 
 const READS: Key = optional(
     "reads",
     Shape::List(&Shape::Read),
-    "Artifacts that are handed over; a question mark after the name makes one optional.",
+    "Artifacts that the worker gets; a question mark after the name makes one optional.",
 );
 const AFTER: Key = optional(
     "after",
@@ -180,7 +180,7 @@ const LEAVES_BY_AGENT: Key = optional(
         keys: &Shape::AgentPattern,
         values: &NAMES,
     },
-    "What each agent must leave behind.",
+    "What each agent must produce.",
 );
 
 pub(crate) static AGENT_STAGE: Table = Table {
@@ -196,7 +196,7 @@ pub(crate) static AGENT_STAGE: Table = Table {
             optional(
                 "leaves",
                 Shape::Either(&[NAMES, named(&NAMES)]),
-                "Artifacts that must be left behind: a list, or a list for each outcome.",
+                "Artifacts that must be produced: a list, or a list for each outcome.",
             ),
         ],
         WORKER,
@@ -237,7 +237,7 @@ pub(crate) static CHECK_STAGE: Table = Table {
             optional(
                 "fails_on",
                 Shape::Either(&[Shape::Filled, Shape::Table(&FROM)]),
-                "Text in the output that fails a command, or fields of artifacts that hold such texts.",
+                "Text in the output that fails a command, or fields of artifacts with such texts.",
             ),
         ],
         COMMON,
@@ -257,12 +257,12 @@ pub(crate) static ASK_STAGE: Table = Table {
             optional(
                 "from",
                 Shape::FieldOf,
-                "A worker's own questions, as `signal.questions`.",
+                "A worker's own questions, such as `signal.questions`.",
             ),
             optional(
                 "leaves",
                 Shape::Name,
-                "The artifact that holds the answers to a worker's questions.",
+                "The artifact for the answers to a worker's questions.",
             ),
         ],
         COMMON,
@@ -277,7 +277,7 @@ pub(crate) static REVIEW_STAGE: Table = Table {
             required(
                 "review",
                 Shape::Agent,
-                "The agent whose work is reviewed, and which fixes what is found.",
+                "The agent whose work is reviewed, and which fixes the findings.",
             ),
             required(
                 "panel",
@@ -288,10 +288,10 @@ pub(crate) static REVIEW_STAGE: Table = Table {
             optional(
                 "of",
                 Shape::Name,
-                "The artifact that the panel judges; the tree unless said.",
+                "The artifact that the panel reviews; by default the tree.",
             ),
             READS,
-            optional("fixes", NAMES, "What the owner leaves when it has fixed."),
+            optional("fixes", NAMES, "What the owner produces after a fix."),
         ],
         WORKER,
         COMMON,
@@ -312,14 +312,10 @@ pub(crate) static STEPS_STAGE: Table = Table {
                 ]),
                 "The task graph: its steps, `start` (given when the run starts), or a field of an artifact.",
             ),
-            optional(
-                "max_parallel",
-                Shape::Amount,
-                "How many steps work at once.",
-            ),
+            optional("max_parallel", Shape::Amount, "How many steps run at once."),
             optional("agents", AGENTS, "Agents that a step may name."),
             READS,
-            optional("leaves", NAMES, "What each step must leave behind."),
+            optional("leaves", NAMES, "What each step must produce."),
         ],
         WORKER,
         COMMON,

@@ -10,13 +10,13 @@ pub(crate) static VIEWS: Table = Table {
         optional(
             "summary",
             VIEW_OR_PATH,
-            "What was asked, done, checked and decided, as Markdown.",
+            "The task, the route, the checks and the decisions, as Markdown.",
         ),
-        optional("status", VIEW_OR_PATH, "How the run is going, as JSON."),
+        optional("status", VIEW_OR_PATH, "The status of the run, as JSON."),
         optional(
             "diagram",
             VIEW_OR_PATH,
-            "The pipeline with the run's place in it, as Mermaid.",
+            "The pipeline with the run's current stage, as Mermaid.",
         ),
         optional(
             "log",
@@ -36,7 +36,7 @@ pub(crate) static VIEWS: Table = Table {
         optional(
             "task-state",
             VIEW_OR_PATH,
-            "The state by one word, as JSON.",
+            "The state in one word, as JSON.",
         ),
         optional(
             "loop-state",
@@ -46,7 +46,7 @@ pub(crate) static VIEWS: Table = Table {
         optional(
             "workflow",
             VIEW_OR_PATH,
-            "The steps as phases with what they delivered, as JSON.",
+            "The steps as phases with their deliverables, as JSON.",
         ),
         optional(
             "workflow-report",
@@ -61,7 +61,7 @@ pub(crate) static VIEWS: Table = Table {
         optional(
             "sessions",
             VIEW_OR_PATH,
-            "The sessions of the run, one a line.",
+            "The sessions of the run, one per line.",
         ),
         optional(
             "template",
@@ -76,12 +76,12 @@ const FILE: &[Key] = &[
     required(
         "path",
         Shape::Filled,
-        "The file in the project. It may hold {run} and parameters.",
+        "The file in the project. It may contain {run} and parameters.",
     ),
     optional(
         "removed",
         Shape::Word(REMOVED),
-        "What it means that somebody removed the file: `render` (default), it is written again; `wait`, the run also waits for a person.",
+        "What happens if somebody removes the file: `render` (default) writes it again; `wait` also makes the run wait for a person.",
     ),
 ];
 
@@ -114,7 +114,7 @@ pub(crate) static TEMPLATE_VIEW: Table = Table {
         &[required(
             "file",
             Shape::Reference,
-            "The template: a Jinja file beside the definition or below it. Its name ends in what it makes and `.j2`, as `board.md.j2` or `state.json.j2`.",
+            "The template: a Jinja file next to the definition or below it. Its name ends in the format and `.j2`, such as `board.md.j2` or `state.json.j2`.",
         )],
     ],
     choice: &[],

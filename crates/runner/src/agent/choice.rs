@@ -130,7 +130,12 @@ pub fn choose(
 
 fn refuse(pipeline: &Pipeline, run: &Run, rule: Rule, reason: String) -> Refusal {
     let next = engine::next(pipeline, run);
-    Refusal { rule, reason, next }
+    Refusal {
+        rule,
+        reason,
+        next,
+        artifact: None,
+    }
 }
 
 /// A worker that may start, no matter what starts it.

@@ -55,7 +55,7 @@ pub fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     lines
 }
 
-/// What is read and left there, and what else holds; one line each.
+/// What the stage reads and leaves, and its other settings; one line each.
 pub fn artifact_specs(stage: &Stage) -> Vec<String> {
     let mut lines = match &stage.work {
         Work::Agent(work) => [reads(&work.reads), leaves(&work.leaves)].concat(),
@@ -80,7 +80,7 @@ pub fn artifact_specs(stage: &Stage) -> Vec<String> {
     lines
 }
 
-/// An outcome with what taking it counts, sets back and approves: `failed · fixes ≤ 2`.
+/// An outcome with what its edge counts, resets and approves: `failed · fixes ≤ 2`.
 pub fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
     let counted = chart.counter(edge);
     let counted = counted.map(|(name, counter)| format!("{name} ≤ {}", chart.maximum(counter)));
@@ -90,7 +90,7 @@ pub fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
     parts.join(" · ")
 }
 
-/// What taking an edge sets back and approves.
+/// What an edge resets and approves.
 pub fn effects(edge: &Edge) -> Vec<String> {
     [
         named("resets", &edge.reset),

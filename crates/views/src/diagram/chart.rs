@@ -48,7 +48,7 @@ impl<'a> Chart<'a> {
         self.places.get(stage).copied()
     }
 
-    /// Where a run begins to which steps are given, if not at the start.
+    /// Where a run with given steps starts, if not at the start stage.
     pub fn start_with_steps(&self) -> Option<usize> {
         let stage = self.definition.begins_with_steps()?;
         self.place(&stage.name)
@@ -72,7 +72,7 @@ impl<'a> Chart<'a> {
         limits::word(&counter.max, self.definition, self.run)
     }
 
-    /// Every arrow of the picture: an edge, the overflow of its counter, the ways back.
+    /// Every arrow of the picture: an edge, the overflow of its counter, the returns.
     pub fn arrows(&self) -> Vec<Arrow> {
         let mut arrows = Vec::new();
         for (from, stage) in self.stages() {
@@ -135,7 +135,7 @@ impl<'a> Chart<'a> {
         counted.into_iter().filter_map(arrow).collect()
     }
 
-    /// Where `@interrupted` may lead from this stage: to where a full counter barred the way, else
+    /// Where `@interrupted` may lead from this stage: to the target that a full counter blocked, else
     /// back to where the run came from.
     pub fn resumed(&self, at: usize) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! A drawing for the terminal: stages in the order of the file, each with its ways out.
+//! A drawing for the terminal: stages in the order of the file, each with its edges.
 
 use engine::{Begins, Definition, Edge, Mode, Stage, Target, Work};
 
@@ -8,7 +8,7 @@ use crate::layout::{COLUMNS, pad, width, wrap};
 use crate::safe::line;
 use crate::words;
 
-/// Names wider than this do not push everybody else's column to the right.
+/// Wider names do not widen the column.
 const NAME_COLUMNS: usize = 24;
 
 /// `review` and two spaces.
@@ -182,7 +182,7 @@ fn name<'a>(chart: &Chart<'a>, place: usize) -> Option<&'a str> {
         .map(|stage| stage.name.as_str())
 }
 
-/// What is not drawn: who belongs to a group, and what was proved.
+/// What is not drawn: the members of groups, and what was proved.
 fn footnotes(definition: &Definition) -> Vec<String> {
     let groups = definition.groups.iter().map(|(name, members)| {
         (

@@ -1,7 +1,7 @@
 //! One HTML page with the picture in it: no script, nothing from elsewhere.
 //!
-//! Stages stand in a column in the order of the file. Each arrow leaves its box to the right, goes up or
-//! down in a lane of its own, and comes back: no two labels lie on each other.
+//! The stages are a column in the order of the file. Each arrow leaves its box to the right, goes up or
+//! down in its own lane, and comes back, so that labels do not overlap.
 //!
 //! Invariant: every text of a definition or a run passes `escaped`.
 
@@ -66,7 +66,7 @@ pub fn render(chart: &Chart<'_>, status: Option<&str>) -> String {
     page
 }
 
-/// An arrow whose label says where it leads: the eye loses long lines.
+/// An arrow whose label names its target, because long lines are hard to follow.
 fn told(chart: &Chart<'_>, arrow: Arrow) -> Arrow {
     let to = chart.definition.stages.get(arrow.to);
     let to = to.map_or_else(String::new, |stage| format!(" → {}", stage.name));

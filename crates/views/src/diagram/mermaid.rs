@@ -1,4 +1,4 @@
-//! Mermaid: a flowchart, because only there a shape can tell the kind of a stage.
+//! Mermaid: a flowchart, because only there a shape can show the kind of a stage.
 //!
 //! Invariant: every id is a number of ours, and every label is in quotes with all but a few
 //! harmless characters written as entities. No text of a definition can end its label.
@@ -9,7 +9,7 @@ use super::caption;
 use super::chart::{Arrow, Chart, LineStyle};
 use crate::safe::line;
 
-/// Beside letters and digits, all that stands for itself in a label.
+/// Besides letters and digits, all characters that need no escape in a label.
 const HARMLESS: &str = " _-.,/=+'?(){}·≤→“”◀…";
 
 const CLASSES: &str = "  classDef person stroke-dasharray:4 3

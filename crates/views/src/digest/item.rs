@@ -1,8 +1,8 @@
-//! The items of a run's history: what led it from stage to stage, and what people look for beside it.
+//! The items of a run's history: its moves from stage to stage, and other events that people look for.
 
 use engine::{StageName, Time};
 
-/// One item. It is kept as a line, so that only a view that shows it pays for reading it.
+/// One item. It is kept as a line, so that only a view that shows it has to parse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub at: Time,
@@ -61,7 +61,7 @@ impl ItemKind {
 }
 
 impl Item {
-    /// What people look for beside the passages from stage to stage.
+    /// What people look for besides the moves from stage to stage.
     pub fn remark(at: Time, kind: ItemKind, about: Option<String>) -> Self {
         Self {
             at,

@@ -1,4 +1,4 @@
-//! A digest as text that is kept between two renderings. It is a cache: what cannot be read is made anew.
+//! A digest as text that is kept between two renderings. It is a cache: an unreadable one is rebuilt.
 
 use std::collections::BTreeMap;
 

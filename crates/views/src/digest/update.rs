@@ -91,7 +91,7 @@ struct Update<'a> {
     ended: Option<Passage>,
     /// Work that failed, and when.
     failed: Option<(Time, AgentName)>,
-    /// When commands were run. Their verdict is nobody's word, whoever had them run.
+    /// When commands ran. Their verdict does not depend on who started them.
     checked: Option<Time>,
     /// The lines of the `log` format.
     written: String,
@@ -193,7 +193,7 @@ impl Update<'_> {
         });
     }
 
-    /// The work that ended last has led nowhere.
+    /// The work that ended last did not move the run.
     fn settle(&mut self) {
         if let Some(ended) = self.ended.take() {
             self.pass(ended);
@@ -232,7 +232,7 @@ impl Update<'_> {
         }
     }
 
-    /// What a passage says of the stage that it leaves.
+    /// What a move says about the stage that it leaves.
     fn judge(&mut self, passage: &Passage) {
         if let By::Person(_) | By::Reset { .. } = passage.by {
             return self.forgive();
@@ -258,7 +258,7 @@ impl Update<'_> {
         self.digest.verdicts.insert(name, verdict);
     }
 
-    /// A person let the run go on: what failed before does not count any more.
+    /// A person continued the run: earlier failures no longer count.
     fn forgive(&mut self) {
         for verdict in self.digest.verdicts.values_mut() {
             verdict.failed = 0;

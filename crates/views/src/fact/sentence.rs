@@ -1,4 +1,4 @@
-//! Every fact in words. The words may hold text from outside: they are printed through `safe`.
+//! Every fact in words. They may contain text from outside, so they are printed through `safe`.
 
 use std::collections::BTreeMap;
 

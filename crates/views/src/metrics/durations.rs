@@ -1,4 +1,4 @@
-//! Many durations: their sum, the one in the middle, and the one that nine of ten stay below.
+//! Many durations: their sum, the median, and the 90th percentile.
 
 /// In milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use engine::{
 
 use super::{AgentFigures, Metrics, ReviewFigures, StageFigures, StageKey, Wait, add_usage, count};
 
-/// A run while its journal is read. Every entry is looked at once.
+/// A run while its journal is read. Every entry is read once.
 pub struct RunFold<'a> {
     pipeline: &'a Pipeline,
     run: Option<Run>,
     metrics: Metrics,
     waiting: Option<OpenWait>,
-    /// Whose work ended last: what is tried again is theirs.
+    /// Whose work ended last: a retry counts for them.
     latest: Option<AgentName>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> RunFold<'a> {
         }
     }
 
-    /// Takes the next entry in.
+    /// Adds the next entry.
     pub fn add(&mut self, entry: &Entry) -> Result<(), Damage> {
         let before = self.run.take();
         if let Some(run) = &before {
@@ -62,7 +62,7 @@ impl<'a> RunFold<'a> {
         Ok(())
     }
 
-    /// The figures of all entries so far, as they stand at this time.
+    /// The figures of all entries so far, at this time.
     pub fn end(mut self, now: Time) -> Metrics {
         let Some(run) = self.run.take() else {
             return self.metrics;
@@ -99,7 +99,7 @@ impl<'a> RunFold<'a> {
         self.metrics.reviews.entry(key).or_default()
     }
 
-    /// What somebody's work came to, as long as the run still knows whose it was.
+    /// The result of somebody's work, as long as the run still knows whose it was.
     fn worked(&mut self, run: &Run, entry: &Entry) {
         match &entry.fact {
             Fact::Admitted { dispatch } => self.agent(&dispatch.agent).dispatches += 1,

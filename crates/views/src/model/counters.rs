@@ -24,7 +24,7 @@ fn counter(input: &ViewInput<'_>, name: &CounterName) -> Value {
     })
 }
 
-/// Where the loop begins: the stage to which the edges lead that count.
+/// Where the loop starts: the target of the edges that count.
 fn first_stage<'a>(pipeline: &'a Pipeline, counter: &CounterName) -> Option<&'a Stage> {
     let edges = pipeline.definition().stages.iter().flat_map(Stage::edges);
     let mut counted = edges.filter(|(_, edge)| edge.count.as_ref() == Some(counter));
@@ -34,7 +34,7 @@ fn first_stage<'a>(pipeline: &'a Pipeline, counter: &CounterName) -> Option<&'a 
     })
 }
 
-/// The worker of this agent that began last.
+/// The worker of this agent that started last.
 fn latest<'a>(run: &'a Run, owner: &AgentName) -> Option<&'a WorkerId> {
     let workers = run.workers.iter();
     let own = workers.filter(|(_, known)| known.agent.is_same(owner.as_str()));

@@ -1,4 +1,4 @@
-//! What led a run from stage to stage, and what people look for beside it.
+//! The route of a run from stage to stage, and other events that people look for.
 
 use std::sync::Arc;
 

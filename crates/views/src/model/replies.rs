@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::view_input::ViewInput;
 
 /// The text of every artifact that is taken from a reply, in the order of the stages that leave them.
-/// What nobody said yet is empty.
+/// A reply that does not exist yet is empty.
 pub fn replies(input: &ViewInput<'_>) -> Value {
     let definition = input.pipeline.definition();
     let is_said = |name: &&ArtifactName| {

@@ -14,7 +14,7 @@ pub fn stages(input: &ViewInput<'_>) -> Value {
     Value::Object(stages.collect::<Map<_, _>>())
 }
 
-/// The stages before the present one, the latest last.
+/// The stages before the current one, the latest last.
 pub fn visited(input: &ViewInput<'_>) -> Value {
     let visited = input.digest.visited.iter();
     visited.map(|name| stage(input, name)).collect()

@@ -59,7 +59,7 @@ fn json(number: usize, stage: &StageName, member: &Member) -> Value {
     })
 }
 
-/// What people call it; a step without a title goes by its id.
+/// Its title, or its id if it has no title.
 fn title(member: &Member) -> &str {
     let step = &member.step;
     if step.title.trim().is_empty() {

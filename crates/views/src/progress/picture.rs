@@ -1,4 +1,4 @@
-//! The picture of a run that goes on, cut to what the terminal has room for.
+//! The picture of a run in progress, cut to the size of the terminal.
 
 use engine::{MemberState, Seconds, StageName, Status};
 
@@ -9,7 +9,7 @@ use crate::status::{BudgetLine, Resource, ReviewLine};
 use crate::time::span;
 use crate::words;
 
-/// How much a reader would miss a line: the least needed ones go first.
+/// How important a line is: the least important ones are dropped first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Priority {
     Always,
@@ -96,7 +96,7 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     rows
 }
 
-/// Leaves out what is needed least, and of many workers the last ones.
+/// Drops the least important lines, and the last ones of many workers.
 fn fitting(mut rows: Vec<ScreenLine>, most: usize) -> Vec<ScreenLine> {
     for priority in [
         Priority::Blank,
@@ -175,7 +175,7 @@ fn head(view: &ProgressView) -> ScreenLine {
     }
 }
 
-/// Where the run is, by how it goes there.
+/// The mark and colour of the current stage.
 fn here(view: &ProgressView) -> (Style, char) {
     match view.status.status {
         Status::Completed => (Style::Good, '✓'),
@@ -189,7 +189,7 @@ fn list(stages: &[StageName], between: &str) -> String {
     names.join(between)
 }
 
-/// The end of a text that is too wide: what happened last is there.
+/// The end of a text that is too wide: the latest part is there.
 fn cut_left(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();

@@ -1,10 +1,10 @@
-//! The way on: which stages lie between here and the end, if all goes well.
+//! The route: the stages between here and the end, if all goes well.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use engine::{End, Pipeline, Run, Stage, StageName, Target, Way, Work};
 
-/// The stages after the present one on the shortest way to `completed`; none where there is no way.
+/// The stages after the current one on the shortest path to `completed`; none if there is no path.
 pub fn to_completion(pipeline: &Pipeline, run: &Run) -> Vec<StageName> {
     let start = &run.position.stage;
     let mut before: BTreeMap<StageName, StageName> = BTreeMap::new();
@@ -30,7 +30,7 @@ fn is_completed(stage: &Stage) -> bool {
     matches!(&stage.work, Work::End(end) if end.end == End::Completed)
 }
 
-/// Where the stage leads, the good outcomes first: of two ways of one length it is the one meant.
+/// Where the stage leads, the good outcomes first: they win between two paths of the same length.
 fn onward(stage: &Stage, run: &Run) -> Vec<StageName> {
     let mut edges = stage.edges();
     edges.retain(|(way, _)| !is_fault(way));

@@ -1,4 +1,4 @@
-//! Reads what `status` shows out of a pipeline and a run.
+//! Reads what `status` shows from a pipeline and a run.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{
 use crate::limits;
 use crate::safe::Untrusted;
 
-/// How often a fault is retried where the stage does not say.
+/// How often a fault is retried by default.
 const USUAL_RETRIES: u32 = 2;
 
 pub fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
@@ -200,7 +200,7 @@ fn overrides(run: &Run) -> Vec<OverrideLine> {
     run.overrides.iter().map(line).collect()
 }
 
-/// What is limited or was used. A person's grant gives the whole amount again.
+/// What is limited or was used. When a person continues the run, the whole amount is available again.
 fn budget(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Vec<BudgetLine> {
     let definition = pipeline.definition();
     let shares = u64::from(run.grants) + 1;

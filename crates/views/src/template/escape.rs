@@ -1,4 +1,4 @@
-//! Escaping: a value in a template becomes text that its kind of file does not obey.
+//! Escaping: a value in a template becomes text that its kind of file does not interpret.
 
 use minijinja::{Error, Output, State, Value};
 
@@ -6,14 +6,14 @@ use super::filters;
 use crate::safe::safe;
 use crate::{html, markdown};
 
-/// How values are escaped, told by the name of the template: `board.md.j2` makes Markdown.
+/// How values are escaped, by the name of the template: `board.md.j2` makes Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escaping {
     Json,
     Yaml,
     Markdown,
     Html,
-    /// Only what would steer a terminal is taken out.
+    /// Only terminal control characters are removed.
     Text,
 }
 
@@ -30,7 +30,7 @@ impl Escaping {
     }
 }
 
-/// Writes one value of a template. Null is shown as nothing, but for JSON and YAML.
+/// Writes one value of a template. Null is shown as nothing, except in JSON and YAML.
 pub fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     // What an `if` without an `else` gives is nothing.
     if value.is_safe() || value.is_undefined() {

@@ -1,4 +1,4 @@
-//! The filters that templates have beside those of Jinja.
+//! The filters that templates have besides those of Jinja.
 
 use minijinja::{Environment, Error, ErrorKind, Value};
 use serde_json::Value as Json;
@@ -22,7 +22,7 @@ fn safe(text: String) -> Result<Value, Error> {
     Ok(Value::from_safe_string(text))
 }
 
-/// JSON on one line, or over several that begin after so many spaces.
+/// JSON on one line, or on several lines with this indentation.
 fn tojson(value: Value, indent: Option<usize>) -> Result<Value, Error> {
     let Some(indent) = indent else {
         return safe(json(&value)?);

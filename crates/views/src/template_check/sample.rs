@@ -1,4 +1,4 @@
-//! Runs as they can be: one in every stage, with steps in every state, and stopped in every way.
+//! Sample runs: one in every stage, with steps in every state, and stopped in every way.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use engine::{
 use crate::digest::{Item, ItemKind, JournalDigest, Verdict};
 use crate::words::shown;
 
-/// When the runs began: any time that can be written.
+/// When the runs started: any valid time.
 const AT: Time = Time(1_787_392_800_000);
 
 /// The content of all that the runs have captured.
@@ -22,7 +22,7 @@ pub struct Sample {
     pub digest: JournalDigest,
 }
 
-/// The first has just begun and knows nothing; the others know all that there is.
+/// The first has just started and has no data; the others have all data.
 pub fn samples(pipeline: &Pipeline) -> Vec<Sample> {
     let Some(begun) = begun(pipeline) else {
         return Vec::new();

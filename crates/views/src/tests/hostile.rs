@@ -213,6 +213,7 @@ fn everything(
         rule: Rule::RunWaits,
         reason: run.task.clone(),
         next: legal,
+        artifact: None,
     };
     vec![
         diagram::text(pipeline, Some(run)),
@@ -285,6 +286,7 @@ fn no_text_makes_a_line_where_we_promise_one() {
             rule: Rule::RunWaits,
             reason: text(),
             next: engine::next(&pipeline, &run),
+            artifact: None,
         };
         assert_eq!(refusal_in(&pipeline, &run, &refused).lines().count(), 1);
         // Two of them are the steps, which are all done.

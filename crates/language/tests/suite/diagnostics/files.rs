@@ -16,24 +16,24 @@ pub fn cases() -> Vec<Case> {
         schema(
             "'../x.json'",
             expect![[r#"
-            error[GW-L130]: `../x.json` is not beside the definition
-             --> p.toml:1:55
-              |
-            1 | artifacts.a = { path = 'x', format = 'json', schema = '../x.json' }
-              |                                                       ^^^^^^^^^^^
-              = help: put the file beside the definition or below it, and write its path with `/`
-        "#]],
+                error[GW-L130]: `../x.json` is not next to the definition
+                 --> p.toml:1:55
+                  |
+                1 | artifacts.a = { path = 'x', format = 'json', schema = '../x.json' }
+                  |                                                       ^^^^^^^^^^^
+                  = help: put the file next to the definition or below it, and write its path with `/`
+            "#]],
         ),
         schema(
             "'x.json'",
             expect![[r#"
-            error[GW-L131]: there is no file `x.json`
-             --> p.toml:1:55
-              |
-            1 | artifacts.a = { path = 'x', format = 'json', schema = 'x.json' }
-              |                                                       ^^^^^^^^
-              = help: make it, relative to the definition, or mend the path
-        "#]],
+                error[GW-L131]: there is no file `x.json`
+                 --> p.toml:1:55
+                  |
+                1 | artifacts.a = { path = 'x', format = 'json', schema = 'x.json' }
+                  |                                                       ^^^^^^^^
+                  = help: create it, relative to the definition, or fix the path
+            "#]],
         ),
         schema(
             "'no.json'",
@@ -115,13 +115,13 @@ pub fn cases() -> Vec<Case> {
         case(
             "stages.t = { agent = 'x', prompt = 'x.md' }",
             expect![[r#"
-            error[GW-L131]: there is no file `x.md`
-             --> p.toml:1:36
-              |
-            1 | stages.t = { agent = 'x', prompt = 'x.md' }
-              |                                    ^^^^^^
-              = help: make it, relative to the definition, or mend the path
-        "#]],
+                error[GW-L131]: there is no file `x.md`
+                 --> p.toml:1:36
+                  |
+                1 | stages.t = { agent = 'x', prompt = 'x.md' }
+                  |                                    ^^^^^^
+                  = help: create it, relative to the definition, or fix the path
+            "#]],
         ),
     ]
 }

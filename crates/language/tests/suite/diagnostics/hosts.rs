@@ -43,13 +43,13 @@ pub fn cases() -> Vec<Case> {
         case(
             "commands.go = 'cancel now'",
             expect![[r#"
-            error[GW-L114]: no command can `cancel now`
-             --> p.toml:1:15
-              |
-            1 | commands.go = 'cancel now'
-              |               ^^^^^^^^^^^^
-              = help: only `answer` has a word behind it: write `cancel`
-        "#]],
+                error[GW-L114]: no command can `cancel now`
+                 --> p.toml:1:15
+                  |
+                1 | commands.go = 'cancel now'
+                  |               ^^^^^^^^^^^^
+                  = help: only `answer` takes a choice: write `cancel`
+            "#]],
         ),
         case(
             "commands.go = 'answer a b'",
@@ -76,13 +76,13 @@ pub fn cases() -> Vec<Case> {
         case(
             "commands = { '/go' = 'start' }",
             expect![[r#"
-            error[GW-L122]: `/go` is written with its slash
-             --> p.toml:1:14
-              |
-            1 | commands = { '/go' = 'start' }
-              |              ^^^^^
-              = help: write `go`
-        "#]],
+                error[GW-L122]: `/go` starts with a slash
+                 --> p.toml:1:14
+                  |
+                1 | commands = { '/go' = 'start' }
+                  |              ^^^^^
+                  = help: write `go`
+            "#]],
         ),
         case(
             "commands = { 'go on' = 'start' }",
@@ -98,12 +98,12 @@ pub fn cases() -> Vec<Case> {
         case(
             "ignores = ['# all']",
             expect![[r#"
-                error[GW-L134]: `# all` is no pattern for git
+                error[GW-L134]: `# all` is not a pattern for git
                  --> p.toml:1:12
                   |
                 1 | ignores = ['# all']
                   |            ^^^^^^^
-                  = help: write one pattern without spaces around it, as `*.bundle.md` or `.task/`
+                  = help: write one pattern without spaces around it, such as `*.bundle.md` or `.task/`
             "#]],
         ),
         case(
@@ -114,29 +114,29 @@ pub fn cases() -> Vec<Case> {
                   |
                 1 | ignores = ['**/*']
                   |            ^^^^^^
-                  = help: gates look at what git sees: name the files that nobody commits
+                  = help: gates check only what git sees: name only files that nobody commits
             "#]],
         ),
         case(
             "ignores = ['a ']",
             expect![[r#"
-                error[GW-L134]: `a ` is no pattern for git
+                error[GW-L134]: `a ` is not a pattern for git
                  --> p.toml:1:12
                   |
                 1 | ignores = ['a ']
                   |            ^^^^
-                  = help: write one pattern without spaces around it, as `*.bundle.md` or `.task/`
+                  = help: write one pattern without spaces around it, such as `*.bundle.md` or `.task/`
             "#]],
         ),
         case(
             "protocol = '../x.md'",
             expect![[r#"
-                error[GW-L130]: `../x.md` is not beside the definition
+                error[GW-L130]: `../x.md` is not next to the definition
                  --> p.toml:1:12
                   |
                 1 | protocol = '../x.md'
                   |            ^^^^^^^^^
-                  = help: put the file beside the definition or below it, and write its path with `/`
+                  = help: put the file next to the definition or below it, and write its path with `/`
             "#]],
         ),
         case(
@@ -147,7 +147,7 @@ pub fn cases() -> Vec<Case> {
                   |
                 1 | protocol = 'gone.md'
                   |            ^^^^^^^^^
-                  = help: make it, relative to the definition, or mend the path
+                  = help: create it, relative to the definition, or fix the path
             "#]],
         ),
         case(
@@ -158,13 +158,13 @@ pub fn cases() -> Vec<Case> {
                   |
                 1 | protocol = 'blank.md'
                   |            ^^^^^^^^^^
-                  = help: say something, or remove the key
+                  = help: write a text, or remove the key
             "#]],
         ),
         case(
             "protocol = 'marked.md'",
             expect![[r#"
-                error[GW-L135]: this protocol holds one of our own marks
+                error[GW-L135]: this protocol contains a mark of Gatewright
                  --> p.toml:1:12
                   |
                 1 | protocol = 'marked.md'
@@ -230,35 +230,35 @@ pub fn cases() -> Vec<Case> {
         case(
             "gives = ['agents/../../x.md']",
             expect![[r#"
-            error[GW-L130]: `agents/../../x.md` is not beside the definition
-             --> p.toml:1:10
-              |
-            1 | gives = ['agents/../../x.md']
-              |          ^^^^^^^^^^^^^^^^^^^
-              = help: put the file beside the definition or below it, and write its path with `/`
-        "#]],
+                error[GW-L130]: `agents/../../x.md` is not next to the definition
+                 --> p.toml:1:10
+                  |
+                1 | gives = ['agents/../../x.md']
+                  |          ^^^^^^^^^^^^^^^^^^^
+                  = help: put the file next to the definition or below it, and write its path with `/`
+            "#]],
         ),
         case(
             "gives = ['/agents/x.md']",
             expect![[r#"
-            error[GW-L130]: `/agents/x.md` is not beside the definition
-             --> p.toml:1:10
-              |
-            1 | gives = ['/agents/x.md']
-              |          ^^^^^^^^^^^^^^
-              = help: put the file beside the definition or below it, and write its path with `/`
-        "#]],
+                error[GW-L130]: `/agents/x.md` is not next to the definition
+                 --> p.toml:1:10
+                  |
+                1 | gives = ['/agents/x.md']
+                  |          ^^^^^^^^^^^^^^
+                  = help: put the file next to the definition or below it, and write its path with `/`
+            "#]],
         ),
         case(
             "gives = ['agents/x.md']",
             expect![[r#"
-            error[GW-L131]: there is no file `agents/x.md`
-             --> p.toml:1:10
-              |
-            1 | gives = ['agents/x.md']
-              |          ^^^^^^^^^^^^^
-              = help: make it, relative to the definition, or mend the path
-        "#]],
+                error[GW-L131]: there is no file `agents/x.md`
+                 --> p.toml:1:10
+                  |
+                1 | gives = ['agents/x.md']
+                  |          ^^^^^^^^^^^^^
+                  = help: create it, relative to the definition, or fix the path
+            "#]],
         ),
         case(
             "gives = ['agents/latin.md']",

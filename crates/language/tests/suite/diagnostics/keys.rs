@@ -42,42 +42,42 @@ pub fn cases() -> Vec<Case> {
         case(
             "counters.c = { max = 1 }",
             expect![[r#"
-            error[GW-L112]: a counter has no `then`
-             --> p.toml:1:14
-              |
-            1 | counters.c = { max = 1 }
-              |              ^^^^^^^^^^^
-              = help: add `then`: The stage to which the next count leads instead.
-        "#]],
+                error[GW-L112]: a counter has no `then`
+                 --> p.toml:1:14
+                  |
+                1 | counters.c = { max = 1 }
+                  |              ^^^^^^^^^^^
+                  = help: add `then`: The stage that follows when the counter is full.
+            "#]],
         ),
         case(
             "artifacts.a = {}",
             expect![[r#"
-            error[GW-L112]: an artifact has neither `path` nor `from`
-             --> p.toml:1:15
-              |
-            1 | artifacts.a = {}
-              |               ^^
-              = help: add `path`, a file in the project, or `from = "reply"`
+                error[GW-L112]: an artifact has neither `path` nor `from`
+                 --> p.toml:1:15
+                  |
+                1 | artifacts.a = {}
+                  |               ^^
+                  = help: add `path`, a file in the project, or `from = "reply"`
 
-            error[GW-L112]: an artifact has no `format`
-             --> p.toml:1:15
-              |
-            1 | artifacts.a = {}
-              |               ^^
-              = help: add `format`: `bundle` is YAML front matter and Markdown. A reply and answers are `json` unless said otherwise.
-        "#]],
+                error[GW-L112]: an artifact has no `format`
+                 --> p.toml:1:15
+                  |
+                1 | artifacts.a = {}
+                  |               ^^
+                  = help: add `format`: `bundle` is Markdown with YAML front matter. A reply and answers are `json` by default.
+            "#]],
         ),
         case(
             "artifacts.a = { path = 'x', from = 'reply' }",
             expect![[r#"
-            error[GW-L117]: an artifact is a file (`path`) or it is `from` somewhere
-             --> p.toml:1:36
-              |
-            1 | artifacts.a = { path = 'x', from = 'reply' }
-              |                                    ^^^^^^^
-              = help: keep one of the two
-        "#]],
+                error[GW-L117]: an artifact has both `path` and `from`
+                 --> p.toml:1:36
+                  |
+                1 | artifacts.a = { path = 'x', from = 'reply' }
+                  |                                    ^^^^^^^
+                  = help: keep one of the two
+            "#]],
         ),
         case(
             "artifacts.a = { path = 'x', format = 'text', schema = {} }",
@@ -104,42 +104,42 @@ pub fn cases() -> Vec<Case> {
         case(
             "prove = [{ name = 'x', agent = 'y', before = 's' }]",
             expect![[r#"
-            error[GW-L112]: a proof has no `only_after`
-             --> p.toml:1:10
-              |
-            1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
-              |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: add `only_after`: The agent that must have ended well before.
+                error[GW-L112]: a proof has no `only_after`
+                 --> p.toml:1:10
+                  |
+                1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
+                  |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: add `only_after`: The agent that must have ended well before.
 
-            error[GW-L117]: `before` speaks of stages, and this proof is about an agent
-             --> p.toml:1:46
-              |
-            1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
-              |                                              ^^^
-              = help: write two proofs: `before` with `through`, and `agent` with `only_after`
-        "#]],
+                error[GW-L117]: `before` is for a proof about stages, but this proof is about an agent
+                 --> p.toml:1:46
+                  |
+                1 | prove = [{ name = 'x', agent = 'y', before = 's' }]
+                  |                                              ^^^
+                  = help: write two proofs: `before` with `through`, and `agent` with `only_after`
+            "#]],
         ),
         case(
             "stages.t = { ask = 'x', from = 'a.b' }",
             expect![[r#"
-            error[GW-L112]: an ask stage has no `leaves`
-             --> p.toml:1:12
-              |
-            1 | stages.t = { ask = 'x', from = 'a.b' }
-              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: add `leaves`: The artifact that holds the answers to a worker's questions.
-        "#]],
+                error[GW-L112]: an ask stage has no `leaves`
+                 --> p.toml:1:12
+                  |
+                1 | stages.t = { ask = 'x', from = 'a.b' }
+                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: add `leaves`: The artifact for the answers to a worker's questions.
+            "#]],
         ),
         case(
             "stages.t = { ask = 'x', leaves = 'a' }",
             expect![[r#"
-            error[GW-L112]: an ask stage has no `from`
-             --> p.toml:1:12
-              |
-            1 | stages.t = { ask = 'x', leaves = 'a' }
-              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: add `from`: A worker's own questions, as `signal.questions`.
-        "#]],
+                error[GW-L112]: an ask stage has no `from`
+                 --> p.toml:1:12
+                  |
+                1 | stages.t = { ask = 'x', leaves = 'a' }
+                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: add `from`: A worker's own questions, such as `signal.questions`.
+            "#]],
         ),
         case(
             "settings = 's.json'\ngroups.g = { always = ['x'] }",
@@ -155,7 +155,7 @@ pub fn cases() -> Vec<Case> {
         case(
             "groups.g = { always = ['x'], setting = 'agents.g' }",
             expect![[r#"
-                error[GW-L112]: the group `g` wants a settings file
+                error[GW-L112]: the group `g` needs a settings file
                  --> p.toml:1:8
                   |
                 1 | groups.g = { always = ['x'], setting = 'agents.g' }

@@ -56,13 +56,13 @@ pub fn cases() -> Vec<Case> {
         case(
             "stages.t = { agent = 'x', check = ['y'] }",
             expect![[r#"
-            error[GW-L121]: the stage `t` is of more than one kind: `agent` and `check`
-             --> p.toml:1:12
-              |
-            1 | stages.t = { agent = 'x', check = ['y'] }
-              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: keep one of these keys, and make the other a stage of its own
-        "#]],
+                error[GW-L121]: the stage `t` has more than one kind: `agent` and `check`
+                 --> p.toml:1:12
+                  |
+                1 | stages.t = { agent = 'x', check = ['y'] }
+                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: keep one of these keys, and move the other to its own stage
+            "#]],
         ),
         case(
             "stages.t = { agent = 'x', panel = [] }",

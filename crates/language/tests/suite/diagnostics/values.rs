@@ -9,24 +9,24 @@ pub fn cases() -> Vec<Case> {
         case(
             "ttl = 1979-05-27",
             expect![[r#"
-            error[GW-L113]: expected a time, found a date
-             --> p.toml:1:7
-              |
-            1 | ttl = 1979-05-27
-              |       ^^^^^^^^^^
-              = help: write a number and a unit, as "90s", "30m", "2h" or "7d"
-        "#]],
+                error[GW-L113]: expected a time, found a date
+                 --> p.toml:1:7
+                  |
+                1 | ttl = 1979-05-27
+                  |       ^^^^^^^^^^
+                  = help: write a number and a unit, such as "90s", "30m", "2h" or "7d"
+            "#]],
         ),
         case(
             "groups.g = 'x'",
             expect![[r#"
-            error[GW-L113]: expected a list, found a text
-             --> p.toml:1:12
-              |
-            1 | groups.g = 'x'
-              |            ^^^
-              = help: write it in brackets, as ["…"]
-        "#]],
+                error[GW-L113]: expected a list, found a text
+                 --> p.toml:1:12
+                  |
+                1 | groups.g = 'x'
+                  |            ^^^
+                  = help: write it in brackets, such as ["…"]
+            "#]],
         ),
         case(
             "begins = 'sesion'",
@@ -53,24 +53,24 @@ pub fn cases() -> Vec<Case> {
         case(
             "settings = ' '",
             expect![[r#"
-            error[GW-L115]: this text is empty
-             --> p.toml:1:12
-              |
-            1 | settings = ' '
-              |            ^^^
-              = help: say something, or remove the key
-        "#]],
+                error[GW-L115]: this text is empty
+                 --> p.toml:1:12
+                  |
+                1 | settings = ' '
+                  |            ^^^
+                  = help: write a text, or remove the key
+            "#]],
         ),
         case(
             "artifacts.a = { from = 'reply', outcome = { field = 'x', values = [] } }",
             expect![[r#"
-            error[GW-L115]: there is no outcome here
-             --> p.toml:1:67
-              |
-            1 | artifacts.a = { from = 'reply', outcome = { field = 'x', values = [] } }
-              |                                                                   ^^
-              = help: name the words that the field may hold
-        "#]],
+                error[GW-L115]: this list of outcomes is empty
+                 --> p.toml:1:67
+                  |
+                1 | artifacts.a = { from = 'reply', outcome = { field = 'x', values = [] } }
+                  |                                                                   ^^
+                  = help: name the values that the field may have
+            "#]],
         ),
         case(
             "counters.c = { max = -1, then = 's' }",
@@ -130,46 +130,46 @@ pub fn cases() -> Vec<Case> {
         case(
             "ttl = 30",
             expect![[r#"
-            error[GW-L123]: the time 30 has no unit
-             --> p.toml:1:7
-              |
-            1 | ttl = 30
-              |       ^^
-              = help: write a number and a unit, as "90s", "30m", "2h" or "7d"
-        "#]],
+                error[GW-L123]: the time 30 has no unit
+                 --> p.toml:1:7
+                  |
+                1 | ttl = 30
+                  |       ^^
+                  = help: write a number and a unit, such as "90s", "30m", "2h" or "7d"
+            "#]],
         ),
         case(
             "ttl = '30 minutes'",
             expect![[r#"
-            error[GW-L123]: `30 minutes` is not a time
-             --> p.toml:1:7
-              |
-            1 | ttl = '30 minutes'
-              |       ^^^^^^^^^^^^
-              = help: write a number and a unit, as "90s", "30m", "2h" or "7d"
-        "#]],
+                error[GW-L123]: `30 minutes` is not a time
+                 --> p.toml:1:7
+                  |
+                1 | ttl = '30 minutes'
+                  |       ^^^^^^^^^^^^
+                  = help: write a number and a unit, such as "90s", "30m", "2h" or "7d"
+            "#]],
         ),
         case(
             "budget.cost = '5 dollars'",
             expect![[r#"
-            error[GW-L124]: `5 dollars` is not a cost
-             --> p.toml:1:15
-              |
-            1 | budget.cost = '5 dollars'
-              |               ^^^^^^^^^^^
-              = help: write dollars, as "5.00" or 5
-        "#]],
+                error[GW-L124]: `5 dollars` is not a cost
+                 --> p.toml:1:15
+                  |
+                1 | budget.cost = '5 dollars'
+                  |               ^^^^^^^^^^^
+                  = help: write dollars, such as "5.00" or 5
+            "#]],
         ),
         case(
             "stages.t = { check = { from = 'story' } }",
             expect![[r#"
-            error[GW-L125]: `story` is not a field of an artifact
-             --> p.toml:1:31
-              |
-            1 | stages.t = { check = { from = 'story' } }
-              |                               ^^^^^^^
-              = help: write the artifact and its field, as "story.test_criteria.commands"
-        "#]],
+                error[GW-L125]: `story` is not a field of an artifact
+                 --> p.toml:1:31
+                  |
+                1 | stages.t = { check = { from = 'story' } }
+                  |                               ^^^^^^^
+                  = help: write the artifact and its field, such as "story.test_criteria.commands"
+            "#]],
         ),
         case(
             "stages.t = { agent = 'x', on.done = '@interupted' }",
@@ -207,24 +207,24 @@ pub fn cases() -> Vec<Case> {
         case(
             "stages.t = { check = [\"echo 'x\"] }",
             expect![[r#"
-            error[GW-L127]: a ' in this command is not finished
-             --> p.toml:1:23
-              |
-            1 | stages.t = { check = ["echo 'x"] }
-              |                       ^^^^^^^^^
-              = help: close the quote, or write the words as a list
-        "#]],
+                error[GW-L127]: a ' in this command is not closed
+                 --> p.toml:1:23
+                  |
+                1 | stages.t = { check = ["echo 'x"] }
+                  |                       ^^^^^^^^^
+                  = help: close the quote, or write the words as a list
+            "#]],
         ),
         case(
             "stages.t = { check = ['npm test && npm run lint'] }",
             expect![[r#"
-            error[GW-L128]: no shell runs this command, so `&` would mean nothing
-             --> p.toml:1:23
-              |
-            1 | stages.t = { check = ['npm test && npm run lint'] }
-              |                       ^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: write one command an entry, quote the character if it is meant as it stands, or write the words as a list, as ["sh", "-c", "…"]
-        "#]],
+                error[GW-L128]: no shell runs this command, so `&` has no effect
+                 --> p.toml:1:23
+                  |
+                1 | stages.t = { check = ['npm test && npm run lint'] }
+                  |                       ^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: write one command per entry, quote the character if you mean it literally, or write a list, such as ["sh", "-c", "…"]
+            "#]],
         ),
     ]
 }
