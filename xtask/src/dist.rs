@@ -20,14 +20,14 @@ const PROFILE: &str = "dist";
 
 /// Static and at a fixed address: nothing is left to do for a loader, which could fail, and no
 /// address is relocated at start, which costs time.
-pub const STATIC_FLAGS: [&str; 4] = [
+pub(crate) const STATIC_FLAGS: [&str; 4] = [
     "-C",
     "target-feature=+crt-static",
     "-C",
     "relocation-model=static",
 ];
 
-pub fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     match arguments {
         [] => {
             let program = build()?;
@@ -50,13 +50,13 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// What was built.
-pub struct Program {
+pub(crate) struct Program {
     pub path: PathBuf,
     pub bytes: usize,
 }
 
 /// Builds it, or finds that it is up to date.
-pub fn build() -> Result<Program, Failure> {
+pub(crate) fn build() -> Result<Program, Failure> {
     let triple = triple()?;
     succeed(static_cargo("build", &triple).args(["--package", "gatewright"]))?;
     let path = profile_folder(&triple).join("gatewright");
@@ -75,18 +75,18 @@ pub fn build() -> Result<Program, Failure> {
 }
 
 /// Where what is built for this target lies.
-pub fn profile_folder(triple: &str) -> PathBuf {
+pub(crate) fn profile_folder(triple: &str) -> PathBuf {
     target().join(triple).join(PROFILE)
 }
 
 /// The program as `cargo build` makes it: quick to build, slow to run.
-pub fn build_for_development() -> Result<PathBuf, Failure> {
+pub(crate) fn build_for_development() -> Result<PathBuf, Failure> {
     succeed(cargo().args(["build", "--quiet", "--package", "gatewright"]))?;
     Ok(target().join("debug").join("gatewright"))
 }
 
 /// A cargo that builds or runs what is shipped, statically, for this target.
-pub fn static_cargo(task: &str, triple: &str) -> Command {
+pub(crate) fn static_cargo(task: &str, triple: &str) -> Command {
     let mut command = cargo();
     command.args([task, "--quiet", "--profile", PROFILE, "--target", triple]);
     command.env("RUSTFLAGS", STATIC_FLAGS.join(" "));
@@ -95,7 +95,7 @@ pub fn static_cargo(task: &str, triple: &str) -> Command {
 
 /// The target to build for. An explicit one, even if it is the host's: flags without a target
 /// would also reach procedural macros, which cannot be static.
-pub fn triple() -> Result<String, Failure> {
+pub(crate) fn triple() -> Result<String, Failure> {
     let version = read(rustc().arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     let host = host.ok_or_else(|| Failure::no("rustc -vV names no host"))?;

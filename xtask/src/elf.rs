@@ -5,7 +5,7 @@ const INTERPRETER: u32 = 3;
 
 /// Does the system need a dynamic loader to start this program? `None` when it is no 64-bit
 /// little-endian ELF file.
-pub fn needs_loader(file: &[u8]) -> Option<bool> {
+pub(crate) fn needs_loader(file: &[u8]) -> Option<bool> {
     if !file.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }

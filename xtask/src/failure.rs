@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The command line was not understood.
     Usage { problem: String, help: &'static str },
     /// The system refused something that the task needs.
@@ -16,30 +16,30 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn usage(problem: impl Into<String>, help: &'static str) -> Self {
+    pub(crate) fn usage(problem: impl Into<String>, help: &'static str) -> Self {
         Self::Usage {
             problem: problem.into(),
             help,
         }
     }
 
-    pub fn no(reason: impl Into<String>) -> Self {
+    pub(crate) fn no(reason: impl Into<String>) -> Self {
         Self::No(reason.into())
     }
 
     /// For `map_err` after a call that touches a file.
-    pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let doing = format!("cannot {doing} {}", path.display());
         move |source| Self::System { doing, source }
     }
 
     /// For `map_err` after a call that starts a program.
-    pub fn program(name: &str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn program(name: &str) -> impl FnOnce(io::Error) -> Self {
         let doing = format!("cannot run {name}");
         move |source| Self::System { doing, source }
     }
 
-    pub fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } => 2,
             Self::System { .. } | Self::No(_) => 1,
@@ -47,7 +47,7 @@ impl Failure {
     }
 
     /// The message, followed by what caused it.
-    pub fn with_causes(&self) -> String {
+    pub(crate) fn with_causes(&self) -> String {
         let mut text = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {

@@ -8,7 +8,7 @@ mod gemini;
 
 use std::process::Command;
 
-pub use claude::VERSION as CLAUDE_VERSION;
+pub(crate) use claude::VERSION as CLAUDE_VERSION;
 
 use agent::Agent;
 
@@ -77,7 +77,7 @@ const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 
 /// Makes sure that all is there which the tests need: the tools, the pinned agent programs, and the
 /// linters of Ansible.
-pub fn ensure_all() -> Result<(), Failure> {
+pub(crate) fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
     tools.extend([TERMINAL, NODE, PYTHON]);
     if !AGENTS.iter().all(Agent::is_installed) {
@@ -92,14 +92,14 @@ pub fn ensure_all() -> Result<(), Failure> {
 }
 
 /// Makes sure that all is there which `test --quick` needs.
-pub fn ensure_quick() -> Result<(), Failure> {
+pub(crate) fn ensure_quick() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
     tools.push(TERMINAL);
     ensure(&tools)
 }
 
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.
-pub fn ensure_tools() -> Result<(), Failure> {
+pub(crate) fn ensure_tools() -> Result<(), Failure> {
     ensure(&TOOLS)
 }
 

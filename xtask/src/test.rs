@@ -93,7 +93,7 @@ const STEPS: [Step; 9] = [
     },
 ];
 
-pub fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     match arguments {
         [] => {
             setup::ensure_all()?;

@@ -10,12 +10,12 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 
 /// The root of the repository.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
-pub fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     match env::var_os("CARGO_TARGET_DIR") {
         Some(folder) => root().join(folder),
         None => root().join("target"),
@@ -24,7 +24,7 @@ pub fn target() -> PathBuf {
 
 /// A folder of our own on the disk that the build lies on. The system's temporary folder may be
 /// memory, where a sync costs nothing and a measurement of it means nothing.
-pub fn scratch(name: &str) -> Result<TempDir, Failure> {
+pub(crate) fn scratch(name: &str) -> Result<TempDir, Failure> {
     let parent = target().join("xtask");
     std::fs::create_dir_all(&parent).map_err(Failure::file("make", &parent))?;
     let prefix = format!("{name}-");
@@ -33,12 +33,12 @@ pub fn scratch(name: &str) -> Result<TempDir, Failure> {
 }
 
 /// The cargo that runs us, in the root of the repository.
-pub fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     in_root(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }
 
 /// The rustc that belongs to it.
-pub fn rustc() -> Command {
+pub(crate) fn rustc() -> Command {
     in_root(env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")))
 }
 
@@ -49,7 +49,7 @@ fn in_root(program: OsString) -> Command {
 }
 
 /// Runs a command with our streams and fails when it fails.
-pub fn succeed(command: &mut Command) -> Result<(), Failure> {
+pub(crate) fn succeed(command: &mut Command) -> Result<(), Failure> {
     let name = name(command);
     let status = command.status().map_err(Failure::program(&name))?;
     if status.success() {
@@ -70,7 +70,7 @@ fn name(command: &Command) -> String {
 }
 
 /// Runs a command and hands back what it printed.
-pub fn read(command: &mut Command) -> Result<String, Failure> {
+pub(crate) fn read(command: &mut Command) -> Result<String, Failure> {
     let name = name(command);
     let output = command.output().map_err(Failure::program(&name))?;
     if output.status.success() {
@@ -85,7 +85,7 @@ pub fn read(command: &mut Command) -> Result<String, Failure> {
 }
 
 /// Is there a program of this name on the search path?
-pub fn is_installed(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

@@ -16,7 +16,7 @@ use crate::definition::Definition;
 use crate::problem::{Problem, Severity};
 
 /// All problems of a definition, errors and warnings, in the order in which the rules are checked.
-pub fn check(definition: &Definition) -> Vec<Problem> {
+pub(crate) fn check(definition: &Definition) -> Vec<Problem> {
     let mut problems = references::check(definition);
     if has_errors(&problems) {
         return problems;

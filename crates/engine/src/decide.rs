@@ -266,7 +266,7 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Invariant: the draft's run changes only by entries, so a replay gives the same run.
-    pub fn record(&mut self, rule: Rule, fact: Fact) {
+    pub(crate) fn record(&mut self, rule: Rule, fact: Fact) {
         let entry = Entry {
             at: self.at,
             by: self.by.clone(),
@@ -282,7 +282,7 @@ impl<'a> Draft<'a> {
     }
 
     /// A copy on which a judgement can be tried before it is made.
-    pub fn trial(&self) -> Draft<'a> {
+    pub(crate) fn trial(&self) -> Draft<'a> {
         Draft {
             run: self.run.clone(),
             by: self.by.clone(),
@@ -292,18 +292,18 @@ impl<'a> Draft<'a> {
     }
 
     /// Adopts the entries of a trial.
-    pub fn adopt(&mut self, trial: Draft<'a>) {
+    pub(crate) fn adopt(&mut self, trial: Draft<'a>) {
         self.run = trial.run;
         self.entries.extend(trial.entries);
     }
 
     /// The stage that the run is in. A run is pinned to its definition, so it is there.
-    pub fn stage(&self) -> Option<&'a Stage> {
+    pub(crate) fn stage(&self) -> Option<&'a Stage> {
         self.pipeline.stage(&self.run.position.stage)
     }
 
     /// Records that something was not allowed, and says so with the legal next step.
-    pub fn refuse(&mut self, rule: Rule, what: &str, reason: String) -> Verdict {
+    pub(crate) fn refuse(&mut self, rule: Rule, what: &str, reason: String) -> Verdict {
         let fact = Fact::Refused {
             what: String::from(what),
             reason: reason.clone(),
@@ -315,7 +315,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub fn refusal(&self, rule: Rule, reason: String) -> Refusal {
+    pub(crate) fn refusal(&self, rule: Rule, reason: String) -> Refusal {
         Refusal {
             rule,
             reason,
@@ -325,7 +325,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The rule by which refusals are allowed now, and its word.
-    pub fn leniency(&self) -> Option<(Rule, &'static str)> {
+    pub(crate) fn leniency(&self) -> Option<(Rule, &'static str)> {
         match (self.pipeline.definition().mode, &self.run.bypass) {
             (_, Some(bypass)) if self.at < bypass.until => Some((Rule::Bypassed, "bypassed")),
             (Mode::Advisory, _) => Some((Rule::Advised, "not enforced")),
@@ -334,7 +334,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Only a person can do this, and through a session only in the one that holds the run.
-    pub fn person(&mut self, what: &str) -> Result<(), Verdict> {
+    pub(crate) fn person(&mut self, what: &str) -> Result<(), Verdict> {
         if let (Who::Through(_), Err(_)) = (&self.by, self.bound()) {
             let reason = "this session does not hold the run: type it in the session that does";
             return Err(self.refuse(Rule::NotBound, what, String::from(reason)));
@@ -346,7 +346,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Events of a session count only when it holds the run.
-    pub fn bound(&self) -> Result<(), Verdict> {
+    pub(crate) fn bound(&self) -> Result<(), Verdict> {
         let Some(session) = self.by.session() else {
             return Ok(());
         };

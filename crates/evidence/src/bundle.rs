@@ -7,7 +7,7 @@ use crate::{document, text};
 const FENCE: &str = "---";
 
 /// The front matter as an object, or a reason that tells the worker what to write.
-pub fn front_matter(bundle: &str) -> Result<Value, String> {
+pub(crate) fn front_matter(bundle: &str) -> Result<Value, String> {
     let yaml = between_fences(bundle)?;
     let value = document::yaml(&yaml).map_err(|error| {
         format!(

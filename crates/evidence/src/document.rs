@@ -9,19 +9,19 @@ use serde_json::{Map, Number, Value};
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
 
 /// Front matter has a few fields; anything longer is not front matter.
-pub const LONGEST_YAML: usize = 64 * 1024;
+pub(crate) const LONGEST_YAML: usize = 64 * 1024;
 
 /// Deeper documents are refused. JSON has the same limit from its reader (128).
 const DEEPEST_YAML: usize = 24;
 
 /// Reads JSON. The error says what is wrong and where.
-pub fn json(text: &str) -> Result<Value, String> {
+pub(crate) fn json(text: &str) -> Result<Value, String> {
     let Strict(value) = serde_json::from_str(text).map_err(|error| format!("{error}"))?;
     Ok(value)
 }
 
 /// Reads the plain part of YAML: no anchors, aliases, merges, custom tags or second documents.
-pub fn yaml(text: &str) -> Result<Value, String> {
+pub(crate) fn yaml(text: &str) -> Result<Value, String> {
     if text.len() > LONGEST_YAML {
         return Err(format!("it is longer than {} KiB", LONGEST_YAML / 1024));
     }
@@ -51,13 +51,13 @@ pub fn yaml(text: &str) -> Result<Value, String> {
 
 /// The value of a dotted field, as `signal.questions`. Keys that contain a dot are never used: a
 /// file could have one verdict in `a.b` and another in `b` of `a`.
-pub fn field<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+pub(crate) fn field<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.')
         .try_fold(value, |value, key| value.as_object()?.get(key))
 }
 
 /// Is it empty? `false` and `0` are not.
-pub fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(_) | Value::Number(_) => false,
@@ -68,7 +68,7 @@ pub fn is_empty(value: &Value) -> bool {
 }
 
 /// The text of a scalar value.
-pub fn scalar(value: &Value) -> Option<String> {
+pub(crate) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(String::from(text.trim())),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
@@ -77,7 +77,7 @@ pub fn scalar(value: &Value) -> Option<String> {
 }
 
 /// The type of a value, in words.
-pub fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

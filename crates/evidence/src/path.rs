@@ -75,7 +75,7 @@ pub fn artifact_path(
 
 /// The paths of one template, for any run or step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathShape {
+pub(crate) struct PathShape {
     /// The texts between the ids.
     texts: Vec<String>,
 }
@@ -85,7 +85,7 @@ const ID: char = '\u{f8ff}';
 
 impl PathShape {
     /// `None` if it cannot be filled in: then it has no paths.
-    pub fn of(template: &str, definition: &Definition, run: &Run) -> Option<Self> {
+    pub(crate) fn of(template: &str, definition: &Definition, run: &Run) -> Option<Self> {
         let filling = PlaceholderValues {
             definition,
             run,
@@ -108,7 +108,7 @@ impl PathShape {
         })
     }
 
-    pub fn covers(&self, path: &str) -> bool {
+    pub(crate) fn covers(&self, path: &str) -> bool {
         let Some((first, rest)) = self.texts.split_first() else {
             return false;
         };

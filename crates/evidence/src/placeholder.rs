@@ -4,7 +4,7 @@ use engine::{AgentName, Definition, ParamName, Run, StepId};
 
 /// The values of placeholders.
 #[derive(Clone, Copy)]
-pub struct PlaceholderValues<'a> {
+pub(crate) struct PlaceholderValues<'a> {
     pub definition: &'a Definition,
     pub run: &'a Run,
     pub step: Option<&'a StepId>,
@@ -14,13 +14,13 @@ pub struct PlaceholderValues<'a> {
 
 /// A piece of a text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     Text(&'a str),
     Placeholder(Placeholder),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Placeholder {
+pub(crate) enum Placeholder {
     Run,
     Step,
     Agent,
@@ -30,7 +30,7 @@ pub enum Placeholder {
 
 impl<'a> PlaceholderValues<'a> {
     /// Splits a text at its placeholders. Other braces are ordinary text.
-    pub fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+    pub(crate) fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Vec::new();
         let (mut start, mut from) = (0, 0);
         while let Some((open, close)) = braces(text, from) {
@@ -48,7 +48,7 @@ impl<'a> PlaceholderValues<'a> {
     }
 
     /// The text with every placeholder filled in.
-    pub fn fill(&self, text: &str) -> Result<String, String> {
+    pub(crate) fn fill(&self, text: &str) -> Result<String, String> {
         let mut filled = String::new();
         for piece in self.pieces(text) {
             match piece {
@@ -60,7 +60,7 @@ impl<'a> PlaceholderValues<'a> {
     }
 
     /// The value of a placeholder, or why there is none.
-    pub fn value(&self, placeholder: &Placeholder) -> Result<&'a str, String> {
+    pub(crate) fn value(&self, placeholder: &Placeholder) -> Result<&'a str, String> {
         match placeholder {
             Placeholder::Agent => self
                 .agent

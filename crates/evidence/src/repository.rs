@@ -12,7 +12,7 @@ const LONGEST_LINK: u64 = 64 * 1024;
 
 /// What the `.git` of a folder leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GitEntry {
+pub(crate) enum GitEntry {
     /// There is no `.git`, or git does not accept it as a repository.
     Nothing,
     /// A `.git` file with a missing target.
@@ -31,7 +31,7 @@ pub struct Repository {
 }
 
 /// Reads the `.git` of a folder whose path is canonical.
-pub fn find(root: &Path) -> GitEntry {
+pub(crate) fn find(root: &Path) -> GitEntry {
     let dot_git = root.join(".git");
     let Ok(metadata) = fs::symlink_metadata(&dot_git) else {
         return GitEntry::Nothing;
@@ -50,7 +50,7 @@ pub fn find(root: &Path) -> GitEntry {
 }
 
 /// Is this folder itself a repository, as a bare one is?
-pub fn is_git_dir(folder: &Path) -> bool {
+pub(crate) fn is_git_dir(folder: &Path) -> bool {
     let has_head = fs::symlink_metadata(folder.join("HEAD")).is_ok();
     let has_store = folder.join("objects").is_dir() && folder.join("refs").is_dir();
     has_head && (has_store || folder.join("commondir").is_file())

@@ -10,7 +10,7 @@ const TOLD: usize = 5;
 
 /// Does the value match the schema? The inner error is for the worker. The outer one is for the
 /// author of the schema.
-pub fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, String> {
+pub(crate) fn validate(schema: &str, value: &Value) -> Result<Result<(), String>, String> {
     let schema = document::json(schema)?;
     let validator = jsonschema::options()
         .offline()

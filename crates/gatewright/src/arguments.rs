@@ -7,7 +7,7 @@ use crate::output::Color;
 
 /// What every command takes.
 #[derive(Debug, clap::Args)]
-pub struct Everywhere {
+pub(crate) struct Everywhere {
     /// Print results as JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -18,7 +18,7 @@ pub struct Everywhere {
 
 /// Which run a command is about.
 #[derive(Debug, clap::Args)]
-pub struct OfRun {
+pub(crate) struct OfRun {
     /// The run's id, or its first characters [default: the only active run of this project]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
@@ -26,7 +26,7 @@ pub struct OfRun {
 
 /// What every command that writes takes.
 #[derive(Debug, clap::Args)]
-pub struct Writing {
+pub(crate) struct Writing {
     /// Idempotency key: a command repeated with the same key takes effect once [default: a new key]
     #[arg(long, value_name = "KEY", value_parser = parse_key)]
     pub key: Option<Key>,

@@ -7,7 +7,7 @@ use clap::{Command, CommandFactory as _};
 use crate::command_line::Arguments;
 
 /// Each heading of `gatewright --help` with its commands, in the order of the list.
-pub const GROUPS: [(&str, &[&str]); 6] = [
+pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Everyday",
         &[
@@ -65,7 +65,7 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// The whole command line, for everything that parses or prints it.
-pub fn command() -> Command {
+pub(crate) fn command() -> Command {
     let command = Arguments::command();
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 #[command(name = "gatewright", version, verbatim_doc_comment)]
 #[command(after_help = exit_codes_text(), arg_required_else_help = true)]
 #[command(disable_help_subcommand = true)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     pub everywhere: Everywhere,
     #[command(subcommand)]
@@ -29,7 +29,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Demo(demo::Demo),
     Pipelines(pipelines::Pipelines),
     Lint(lint::Lint),

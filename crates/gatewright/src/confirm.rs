@@ -12,7 +12,7 @@ use runtime::failure::Failure;
 const LONGEST: u64 = 512;
 
 /// What will be lost, and the word that confirms it.
-pub struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// Whole lines, which say what will be lost.
     pub lost: &'a str,
     pub word: &'a str,
@@ -21,7 +21,7 @@ pub struct Question<'a> {
 }
 
 /// Asks the person at the terminal. Other callers get no question: the engine judges them.
-pub fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure> {
+pub(crate) fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure> {
     match context.who() {
         Who::Person(_) => ask(question),
         Who::Unattended(_) | Who::Agent(_) | Who::Through(_) | Who::Session(_) | Who::Engine => {
@@ -31,7 +31,7 @@ pub fn confirm(context: &Context, question: &Question<'_>) -> Result<(), Failure
 }
 
 /// Asks on the terminal itself, whatever stdin, stdout and stderr are.
-pub fn ask(question: &Question<'_>) -> Result<(), Failure> {
+pub(crate) fn ask(question: &Question<'_>) -> Result<(), Failure> {
     let Question { lost, word, deed } = question;
     let path = Path::new("/dev/tty");
     let opened = OpenOptions::new().read(true).write(true).open(path);

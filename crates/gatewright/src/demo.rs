@@ -33,19 +33,19 @@ The folder is deleted. Look closer:
 ";
 
 /// A stage for the play: a project and a state folder that go when this goes.
-pub struct Play {
+pub(crate) struct Play {
     folder: TempDir,
     context: Context,
 }
 
 /// One line of the play.
-pub struct Act {
+pub(crate) struct Act {
     word: &'static str,
     text: String,
 }
 
 impl Play {
-    pub fn new(context: &Context) -> Result<Self, Failure> {
+    pub(crate) fn new(context: &Context) -> Result<Self, Failure> {
         let folder = tempfile::Builder::new()
             .prefix("gatewright-demo-")
             .tempdir();
@@ -60,7 +60,7 @@ impl Play {
     }
 
     /// Plays it, a line at a time.
-    pub fn perform(self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn perform(self, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::for_writing(&self.context)?;
         let mut narrator = Narrator::new(output);
         narrator.begin()?;

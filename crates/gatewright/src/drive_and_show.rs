@@ -15,7 +15,7 @@ use crate::output::{Format, Output};
 use crate::progress_view;
 
 /// Drives a run, shows the progress, and prints the status at the end.
-pub fn drive(
+pub(crate) fn drive(
     context: &Context,
     output: &mut Output,
     run: &RunId,
@@ -88,7 +88,7 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Fa
     Ok(())
 }
 
-pub fn exit(left: &DriveEnd) -> Exit {
+pub(crate) fn exit(left: &DriveEnd) -> Exit {
     match left {
         DriveEnd::Over(Status::Completed) => Exit::Success,
         DriveEnd::Over(_) => Exit::No,

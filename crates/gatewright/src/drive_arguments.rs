@@ -14,7 +14,7 @@ use runtime::signals;
 
 /// How a new run is driven. It is kept with the run.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct DriveArguments {
+pub(crate) struct DriveArguments {
     /// The runner for agents that name none: claude, codex or gemini [default: claude]
     #[arg(long, value_name = "RUNNER", value_parser = parse_runner)]
     runner: Option<String>,
@@ -31,7 +31,7 @@ pub struct DriveArguments {
 
 /// How many agents work at once on this machine.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct LimitArguments {
+pub(crate) struct LimitArguments {
     /// Run at most this many agents at once on this machine
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub agents: Option<u32>,
@@ -42,7 +42,7 @@ pub struct LimitArguments {
 
 /// How this process drives the run.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct OrchestratorArguments {
+pub(crate) struct OrchestratorArguments {
     #[command(flatten)]
     at_once: LimitArguments,
     /// Keep waiting while the run waits for a person, until somebody answers elsewhere
@@ -51,7 +51,7 @@ pub struct OrchestratorArguments {
 }
 
 impl OrchestratorArguments {
-    pub fn options(&self) -> Result<DriveOptions, Failure> {
+    pub(crate) fn options(&self) -> Result<DriveOptions, Failure> {
         Ok(DriveOptions {
             when_waiting: if self.wait {
                 WhenWaiting::Stay
@@ -65,7 +65,7 @@ impl OrchestratorArguments {
 }
 
 impl LimitArguments {
-    pub fn limits(&self) -> AgentLimits {
+    pub(crate) fn limits(&self) -> AgentLimits {
         AgentLimits {
             agents: self.agents,
             runners: self.limits.iter().cloned().collect(),
@@ -96,7 +96,7 @@ fn parse_target(text: &str) -> Result<String, String> {
 }
 
 impl DriveArguments {
-    pub fn request(&self) -> DriveRequest {
+    pub(crate) fn request(&self) -> DriveRequest {
         DriveRequest {
             runner: self.runner.clone(),
             stand_in: self.stand_in.clone(),

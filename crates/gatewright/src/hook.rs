@@ -50,7 +50,7 @@ const DEADLINE: Duration = Duration::from_secs(hosts::hook::DEADLINE_SECONDS);
 const FAULT: &str = "internal error in gatewright";
 
 /// Answers the host that started this process.
-pub fn run(arguments: &[OsString]) -> ExitCode {
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
     let known = Known::default();
     let bytes = answered(&known, || hook(arguments, &known));

@@ -1,26 +1,26 @@
 //! Installs and uninstalls our hooks in a host's settings, and a pipeline's files in the project.
 
-pub mod additions;
-pub mod disk;
-pub mod health;
-pub mod hooks;
-pub mod host;
-pub mod marked_section;
-pub mod missing_hooks;
-pub mod perform;
-pub mod pipeline;
-pub mod plan;
-pub mod plugin;
-pub mod program;
-pub mod record;
-pub mod settings_files;
-pub mod uninstall;
+pub(crate) mod additions;
+pub(crate) mod disk;
+pub(crate) mod health;
+pub(crate) mod hooks;
+pub(crate) mod host;
+pub(crate) mod marked_section;
+pub(crate) mod missing_hooks;
+pub(crate) mod perform;
+pub(crate) mod pipeline;
+pub(crate) mod plan;
+pub(crate) mod plugin;
+pub(crate) mod program;
+pub(crate) mod record;
+pub(crate) mod settings_files;
+pub(crate) mod uninstall;
 
 use std::path::PathBuf;
 
 use evidence::Project;
 
-pub use missing_hooks::hooks_gone;
+pub(crate) use missing_hooks::hooks_gone;
 
 use additions::Additions;
 use disk::BaseFolder;
@@ -37,14 +37,14 @@ use runtime::failure::Failure;
 use runtime::state::State;
 
 /// What to install.
-pub struct InstallRequest {
+pub(crate) struct InstallRequest {
     /// A pipeline by its name or path; `None` means what is already installed.
     pub pipeline: Option<String>,
     pub target: HooksTarget,
 }
 
 /// A planned installation.
-pub struct PreparedInstall {
+pub(crate) struct PreparedInstall {
     pub plan: Plan,
     state: State,
     program: OurProgram,
@@ -54,23 +54,23 @@ pub struct PreparedInstall {
 }
 
 impl PreparedInstall {
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.plan.changes.is_empty() && self.known
     }
 
     /// Is this the same as an earlier plan?
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.plan.changes == other.plan.changes && self.installed == other.installed
     }
 
-    pub fn pipelines(&self) -> Vec<String> {
+    pub(crate) fn pipelines(&self) -> Vec<String> {
         let installed = self.installed.iter().flat_map(|it| &it.pipelines);
         installed
             .map(|pipeline| pipeline.name.to_string())
             .collect()
     }
 
-    pub fn perform(&self) -> Result<(), Failure> {
+    pub(crate) fn perform(&self) -> Result<(), Failure> {
         let installer = self.installer();
         let mut steps = installer.steps().into_iter();
         steps.try_for_each(|step| installer.take(&step))
@@ -87,7 +87,7 @@ impl PreparedInstall {
 }
 
 /// Plans an installation. Writes nothing.
-pub fn prepare(
+pub(crate) fn prepare(
     context: &Context,
     request: &InstallRequest,
 ) -> Result<PreparedInstall, DefinitionError> {
@@ -183,18 +183,18 @@ fn words(request: &InstallRequest, present: Option<&Installed>, project: &Projec
 }
 
 /// The project of the current folder.
-pub fn project(context: &Context, state: &State) -> Result<Project, Failure> {
+pub(crate) fn project(context: &Context, state: &State) -> Result<Project, Failure> {
     let is_known = |key: &str| matches!(enrolment::of_project(state, key), Ok(Some(_)) | Err(_));
     Ok(Project::find_among(&context.folder, is_known)?)
 }
 
 /// What the hooks know of this project.
-pub fn installed(state: &State, project: &str) -> Result<Option<Installed>, Failure> {
+pub(crate) fn installed(state: &State, project: &str) -> Result<Option<Installed>, Failure> {
     enrolment::of_project(state, project).map_err(Failure::file("read from", state.folder()))
 }
 
 /// The folder of a person's own settings, with symlinks resolved.
-pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
+pub(crate) fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     let folder = environment.settings_folder().ok_or_else(|| {
         Failure::environment("cannot find your user settings").hint(format!(
             "set HOME or {} to an absolute path",
@@ -205,24 +205,27 @@ pub fn user_folder(environment: &Environment) -> Result<PathBuf, Failure> {
 }
 
 /// A planned removal.
-pub struct PreparedRemoval {
+pub(crate) struct PreparedRemoval {
     pub plan: Plan,
     state: State,
     record: Option<InstallRecord>,
 }
 
 impl PreparedRemoval {
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.plan.changes.is_empty() && self.record.is_none()
     }
 
-    pub fn perform(&self) -> Result<(), Failure> {
+    pub(crate) fn perform(&self) -> Result<(), Failure> {
         uninstall::perform(&self.state, &self.plan, self.record.as_ref())
     }
 }
 
 /// Plans the removal.
-pub fn prepare_removal(context: &Context, target: HooksTarget) -> Result<PreparedRemoval, Failure> {
+pub(crate) fn prepare_removal(
+    context: &Context,
+    target: HooksTarget,
+) -> Result<PreparedRemoval, Failure> {
     let state = context.state()?;
     let program = OurProgram::of_process(&context.environment)?;
     let root = match target {

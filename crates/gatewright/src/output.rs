@@ -10,14 +10,14 @@ use views::{Paint, Style};
 
 /// The format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     Text,
     Json,
 }
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
@@ -31,7 +31,7 @@ const USUAL_ROOM: TerminalSize = TerminalSize {
     rows: 24,
 };
 
-pub struct Output {
+pub(crate) struct Output {
     format: Format,
     data: Stream,
     talk: Stream,
@@ -47,7 +47,7 @@ struct Stream {
 
 /// Writes the answer for a host and returns the exit code. If the host has closed our output, only the
 /// code remains.
-pub fn reply(bytes: &hosts::Bytes) -> u8 {
+pub(crate) fn reply(bytes: &hosts::Bytes) -> u8 {
     let mut stdout = io::stdout().lock();
     let heard = stdout
         .write_all(&bytes.stdout)
@@ -60,7 +60,7 @@ pub fn reply(bytes: &hosts::Bytes) -> u8 {
 }
 
 impl Output {
-    pub fn standard(format: Format, color: Color, environment: &Environment) -> Self {
+    pub(crate) fn standard(format: Format, color: Color, environment: &Environment) -> Self {
         let paint = |is_terminal: bool| match color {
             Color::Always => Paint::Ansi,
             Color::Auto if is_terminal && !environment.wants_no_color() => Paint::Ansi,
@@ -83,7 +83,7 @@ impl Output {
 
     /// An output for tests: it captures stdout and stderr.
     #[cfg(test)]
-    pub fn kept(format: Format) -> (Self, CapturedOutput, CapturedOutput) {
+    pub(crate) fn kept(format: Format) -> (Self, CapturedOutput, CapturedOutput) {
         let (data, talk) = (CapturedOutput::default(), CapturedOutput::default());
         let stream = |kept: &CapturedOutput| Stream {
             sink: Box::new(kept.clone()),
@@ -100,46 +100,46 @@ impl Output {
     }
 
     /// Is stdout a terminal?
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.data.is_terminal
     }
 
     /// Is stderr a terminal?
-    pub fn is_talking_to_a_person(&self) -> bool {
+    pub(crate) fn is_talking_to_a_person(&self) -> bool {
         self.talk.is_terminal
     }
 
-    pub fn format(&self) -> Format {
+    pub(crate) fn format(&self) -> Format {
         self.format
     }
 
     /// The colours for stdout.
-    pub fn paint(&self) -> Paint {
+    pub(crate) fn paint(&self) -> Paint {
         self.data.paint
     }
 
     /// The colours for stderr.
-    pub fn talk_paint(&self) -> Paint {
+    pub(crate) fn talk_paint(&self) -> Paint {
         self.talk.paint
     }
 
     /// Results as text. The caller has escaped untrusted text; `views` does that.
-    pub fn text(&mut self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.bytes(text.as_bytes())
     }
 
     /// Results as JSON.
-    pub fn json(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(crate) fn json(&mut self, value: &Value) -> Result<(), Failure> {
         self.bytes(views::json_text(value).as_bytes())
     }
 
     /// Results as JSON on one line, for programs that read a stream.
-    pub fn json_line(&mut self, value: &Value) -> Result<(), Failure> {
+    pub(crate) fn json_line(&mut self, value: &Value) -> Result<(), Failure> {
         self.bytes(format!("{value}\n").as_bytes())
     }
 
     /// The size of the terminal on stderr.
-    pub fn talk_room(&self) -> TerminalSize {
+    pub(crate) fn talk_room(&self) -> TerminalSize {
         let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
         let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
         match size {
@@ -152,7 +152,7 @@ impl Output {
     }
 
     /// Results in the requested format.
-    pub fn facts(
+    pub(crate) fn facts(
         &mut self,
         text: impl FnOnce(Paint) -> String,
         json: impl FnOnce() -> Value,
@@ -163,7 +163,7 @@ impl Output {
         }
     }
 
-    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.data.write(bytes).map_err(|cause| {
             Failure::environment(format!("cannot write to stdout ({cause})"))
                 .hint("the command itself was done")
@@ -171,23 +171,23 @@ impl Output {
     }
 
     /// One line of message, with control characters escaped.
-    pub fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         self.say_in(Style::Normal, text);
     }
 
     /// One line of message in a colour.
-    pub fn say_in(&mut self, style: Style, text: &str) {
+    pub(crate) fn say_in(&mut self, style: Style, text: &str) {
         let line = self.talk.paint.on(style, &views::line(text));
         self.mutter(&format!("{line}\n"));
     }
 
     /// A message of several lines. The caller has escaped untrusted text.
-    pub fn mutter(&mut self, text: &str) {
+    pub(crate) fn mutter(&mut self, text: &str) {
         // If stderr cannot be written, the error cannot be reported either.
         let _ = self.talk.write(text.as_bytes());
     }
 
-    pub fn failure(&mut self, failure: &Failure) {
+    pub(crate) fn failure(&mut self, failure: &Failure) {
         self.say_in(Style::Bad, &format!("gatewright: {failure}"));
     }
 }
@@ -210,11 +210,11 @@ impl Stream {
 /// What was printed.
 #[cfg(test)]
 #[derive(Clone, Default)]
-pub struct CapturedOutput(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+pub(crate) struct CapturedOutput(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
 
 #[cfg(test)]
 impl CapturedOutput {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.borrow()).into_owned()
     }
 }

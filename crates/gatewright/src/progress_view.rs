@@ -3,7 +3,7 @@
 mod lines;
 mod live;
 mod plain;
-pub mod relay;
+pub(crate) mod relay;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +18,7 @@ use plain::{Plain, Teller};
 
 /// The view for an output: JSON lines if requested, a live view at a terminal, or else one line per
 /// event. `visited` are the stages of the run so far.
-pub fn watcher<'a>(
+pub(crate) fn watcher<'a>(
     output: &'a mut Output,
     environment: &Environment,
     visited: Vec<StageName>,

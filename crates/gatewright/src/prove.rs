@@ -26,14 +26,14 @@ use evidence::Project;
 
 use gates::{CaseResult, Gate};
 use hook_commands::HookCommands;
-pub use report::{Detail, json, text};
+pub(crate) use report::{Detail, json, text};
 use runtime::context::Context;
 use runtime::definition::DefinitionError;
 use runtime::enrolment;
 use runtime::failure::Failure;
 
 /// The results for one pipeline.
-pub struct Proof {
+pub(crate) struct Proof {
     pub pipeline: String,
     /// Which hooks were called, for people.
     pub through: String,
@@ -43,14 +43,14 @@ pub struct Proof {
 
 impl Proof {
     /// Did every case run, and did every guard hold?
-    pub fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         let mut cases = self.gates.iter().flat_map(|gate| &gate.cases);
         cases.all(|case| case.result == CaseResult::Held)
     }
 }
 
 /// The pipelines that are installed in this project, as arguments of `start`.
-pub fn installed(context: &Context) -> Result<Vec<String>, Failure> {
+pub(crate) fn installed(context: &Context) -> Result<Vec<String>, Failure> {
     let project = Project::find(&context.folder)?;
     let state = context.state()?;
     let installed = enrolment::of_project(&state, &project.key)
@@ -66,7 +66,7 @@ pub fn installed(context: &Context) -> Result<Vec<String>, Failure> {
 }
 
 /// Proves the guards of this pipeline.
-pub fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionError> {
+pub(crate) fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionError> {
     let begun = Instant::now();
     let project = Project::find(&context.folder).map_err(Failure::from)?;
     let chosen = prepare::choose(context, &project, word)?;

@@ -9,13 +9,13 @@ use runtime::failure::Failure;
 use crate::exit::Exit;
 
 /// The command with everything that `clap` adds.
-pub fn complete(mut command: Command) -> Command {
+pub(crate) fn complete(mut command: Command) -> Command {
     command.build();
     command
 }
 
 /// The man page of the program or of one command.
-pub fn page(command: &Command) -> Result<String, Failure> {
+pub(crate) fn page(command: &Command) -> Result<String, Failure> {
     let mut page = Vec::new();
     let failed = |cause| Failure::bug(format!("the man page cannot be made ({cause})"));
     let command = command.clone().after_help(None::<&str>);
@@ -37,7 +37,7 @@ fn exit_section() -> String {
 }
 
 /// A page for the program and one for each command, with their file names.
-pub fn pages(command: &Command) -> Result<Vec<(String, String)>, Failure> {
+pub(crate) fn pages(command: &Command) -> Result<Vec<(String, String)>, Failure> {
     let mut pages = vec![("gatewright.1".to_owned(), page(command)?)];
     for command in shown(command) {
         let name = format!("gatewright-{}", command.get_name());
@@ -54,7 +54,7 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// Everything on one Markdown page.
-pub fn markdown(command: &Command) -> String {
+pub(crate) fn markdown(command: &Command) -> String {
     let mut page = String::from("# The command line\n\n");
     page.push_str("This page is made from the program: `gatewright man --markdown`.\n\n");
     if let Some(about) = command.get_long_about() {

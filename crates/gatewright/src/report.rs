@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::output::{Format, Output};
 
 /// Prints the result and returns the exit code.
-pub fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
     let objection = objection(decided);
     match output.format() {
         Format::Json => output.json(&json(decided))?,
@@ -170,7 +170,7 @@ fn refusal_json(refusal: &Refusal) -> Value {
 }
 
 /// The stage and status of a run, and what may happen next.
-pub fn standing(opened: &OpenRun) -> Value {
+pub(crate) fn standing(opened: &OpenRun) -> Value {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let mut facts = json!({
         "stage": run.position.stage.as_str(),
@@ -197,7 +197,7 @@ fn lines(decided: &Decided) -> Vec<HistoryLine> {
 }
 
 /// What may happen now. A run past its `ttl` asks, whether that is recorded yet or not.
-pub fn next(opened: &OpenRun) -> views::next::NextView {
+pub(crate) fn next(opened: &OpenRun) -> views::next::NextView {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     views::next(
         &opened.pipeline,

@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::report;
 
 /// Submits an event that does not depend on the state of the run.
-pub fn act(
+pub(crate) fn act(
     context: &Context,
     output: &mut Output,
     run: Option<&str>,
@@ -34,7 +34,7 @@ pub fn act(
 ///
 /// Invariant: the question comes before we open the run to change it. Nobody waits for a
 /// person who thinks.
-pub fn act_confirmed(
+pub(crate) fn act_confirmed(
     context: &Context,
     output: &mut Output,
     run: Option<&str>,
@@ -60,7 +60,12 @@ pub fn act_confirmed(
 }
 
 /// Makes the person type the run's id. A caller that will be refused gets no question.
-pub fn confirmed(context: &Context, run: &Run, deed: &str, lost: &str) -> Result<(), Failure> {
+pub(crate) fn confirmed(
+    context: &Context,
+    run: &Run,
+    deed: &str,
+    lost: &str,
+) -> Result<(), Failure> {
     match engine::may_act(&context.who(), engine::held(run)) {
         Ok(()) => confirm::confirm(
             context,

@@ -7,7 +7,7 @@ use runtime::failure::Failure;
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// The task of `--task`; `-` means stdin.
-pub fn read(typed: &str) -> Result<String, Failure> {
+pub(crate) fn read(typed: &str) -> Result<String, Failure> {
     let task = match typed {
         "-" => from(std::io::stdin().lock())?,
         typed => typed.to_owned(),

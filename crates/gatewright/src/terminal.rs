@@ -14,11 +14,11 @@ const PATH: &str = "/dev/tty";
 /// The longest answer that we read.
 const MOST_BYTES: usize = 16 * 1024;
 
-pub struct Terminal(File);
+pub(crate) struct Terminal(File);
 
 impl Terminal {
     /// The terminal of this process, if it has one.
-    pub fn open() -> Option<Box<dyn Prompt>> {
+    pub(crate) fn open() -> Option<Box<dyn Prompt>> {
         let opened = OpenOptions::new().read(true).write(true).open(PATH);
         Some(Box::new(Self(opened.ok()?)))
     }

@@ -12,7 +12,7 @@ use store::{Backend, Fault, Sqlite, Verification};
 use views::{Paint, Style};
 
 /// The result for one run.
-pub struct RunReport {
+pub(crate) struct RunReport {
     run: RunId,
     verification: Verification,
     marks: RunMarks,
@@ -29,14 +29,14 @@ struct RunMarks {
 
 /// The results for all runs.
 #[derive(Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     reports: Vec<RunReport>,
     /// Errors of the database itself.
     pages: Vec<String>,
 }
 
 /// Verifies these runs, or all recorded runs and the database.
-pub fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
+pub(crate) fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
     let recorded: BTreeSet<RunId> = workspace
         .store
         .look(Sqlite::recorded)?
@@ -111,11 +111,11 @@ fn override_line(taken: &engine::Override) -> String {
 }
 
 impl Findings {
-    pub fn is_intact(&self) -> bool {
+    pub(crate) fn is_intact(&self) -> bool {
         self.pages.is_empty() && self.reports.iter().all(|report| report.verification.intact)
     }
 
-    pub fn text(&self, paint: Paint) -> String {
+    pub(crate) fn text(&self, paint: Paint) -> String {
         if self.reports.is_empty() && self.pages.is_empty() {
             return "there are no runs to verify\n".to_owned();
         }
@@ -130,7 +130,7 @@ impl Findings {
             .collect()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let runs: Vec<Value> = self.reports.iter().map(RunReport::json).collect();
         json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages })
     }

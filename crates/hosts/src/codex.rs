@@ -16,7 +16,7 @@ use crate::recognition::{Conversations, Recognition};
 use crate::version::Version;
 
 /// The differences from other programs.
-pub const DESCRIPTOR: Descriptor = Descriptor {
+pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     title: "Codex",
     recognition: Recognition {
         name: "codex",

@@ -107,7 +107,7 @@ pub enum UsageScope {
 }
 
 /// Reads a payload. The event that it names wins over the given one.
-pub type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), PayloadError>;
+pub(crate) type ReadHook = fn(Option<Event>, &[u8]) -> Result<(Event, Payload), PayloadError>;
 
 /// How a program calls its hooks.
 pub struct HookDescriptor {

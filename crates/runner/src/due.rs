@@ -7,7 +7,7 @@ use runtime::workspace::OpenRun;
 use crate::agent::choice::{self, Choice, Starter};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Due {
+pub(crate) enum Due {
     /// The run is over.
     Over(Status),
     /// A person must answer, or decide how the run continues.
@@ -23,7 +23,7 @@ pub enum Due {
 }
 
 /// `worked`: an agent of this open stage has ended in this visit.
-pub fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Failure> {
+pub(crate) fn due(opened: &OpenRun, starter: Starter, worked: bool) -> Result<Due, Failure> {
     let (pipeline, run) = (&opened.pipeline, opened.run());
     match engine::status(pipeline, run) {
         status @ (Status::Completed | Status::Failed | Status::Cancelled) => {

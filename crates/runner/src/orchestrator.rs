@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often a run that waits for a person is read again.
 const PERSON_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-pub struct Orchestrator<'o, 'd> {
+pub(crate) struct Orchestrator<'o, 'd> {
     workspace: &'o mut Workspace<'d>,
     run: RunId,
     settings: DriveSettings,
@@ -73,7 +73,7 @@ pub struct Orchestrator<'o, 'd> {
 
 impl<'o, 'd> Orchestrator<'o, 'd> {
     /// Takes the run's lease.
-    pub fn new(
+    pub(crate) fn new(
         workspace: &'o mut Workspace<'d>,
         run: &RunId,
         options: &DriveOptions,
@@ -107,7 +107,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     /// Drives the run. However this ends, it leaves no worker of ours alive.
-    pub fn drive(mut self) -> Result<DriveEnd, Failure> {
+    pub(crate) fn drive(mut self) -> Result<DriveEnd, Failure> {
         let decided = self.drive_on();
         // Ends running workers; their work stays open.
         self.stop.store(true, Ordering::Relaxed);

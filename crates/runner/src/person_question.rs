@@ -9,7 +9,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, Key};
 
 /// A question to a person.
-pub enum PersonQuestion {
+pub(crate) enum PersonQuestion {
     Choice {
         question: String,
         choices: Vec<String>,
@@ -25,7 +25,10 @@ pub enum PersonQuestion {
 }
 
 /// The current question of the run.
-pub fn pending(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<PersonQuestion, Failure> {
+pub(crate) fn pending(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+) -> Result<PersonQuestion, Failure> {
     let next = engine::next(&opened.pipeline, opened.run());
     for next in next {
         match next {
@@ -61,7 +64,7 @@ pub fn pending(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<PersonQues
 }
 
 /// The word for a decision at the terminal. A reset has its own command.
-pub fn decision_word(choice: &Choice) -> Option<&'static str> {
+pub(crate) fn decision_word(choice: &Choice) -> Option<&'static str> {
     match choice {
         Choice::Retry => Some("retry"),
         Choice::Skip { .. } => Some("skip"),
@@ -71,16 +74,16 @@ pub fn decision_word(choice: &Choice) -> Option<&'static str> {
     }
 }
 
-pub fn decision_words(choices: &[Choice]) -> Vec<String> {
+pub(crate) fn decision_words(choices: &[Choice]) -> Vec<String> {
     let words = choices.iter().filter_map(decision_word);
     words.map(str::to_owned).collect()
 }
 
 /// The word that ends an open stage.
-pub const FINISH: &str = "finish";
+pub(crate) const FINISH: &str = "finish";
 
 /// Applies the answer in advance for the current stage, once.
-pub fn answer_in_advance(
+pub(crate) fn answer_in_advance(
     workspace: &mut Workspace<'_>,
     opened: &OpenRun,
     settings: &DriveSettings,
@@ -108,7 +111,7 @@ fn key(stage: &StageName) -> Result<Key, Failure> {
 }
 
 /// Submits this answer for the current stage.
-pub fn submit_answer(
+pub(crate) fn submit_answer(
     workspace: &mut Workspace<'_>,
     opened: &OpenRun,
     by: &Who,

@@ -17,7 +17,7 @@ use crate::agent::listener::WorkerUpdate;
 
 /// What all threads share.
 #[derive(Clone)]
-pub struct Shared {
+pub(crate) struct Shared {
     pub context: SharedContext,
     pub run: RunId,
     pub fence: Fence,
@@ -26,23 +26,23 @@ pub struct Shared {
 
 /// Who works in a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
+pub(crate) enum Member {
     Dispatch(DispatchId),
     /// The commands of a check stage.
     Check,
 }
 
-pub struct PoolReport {
+pub(crate) struct PoolReport {
     pub who: Member,
     pub what: PoolEvent,
 }
 
-pub enum PoolEvent {
+pub(crate) enum PoolEvent {
     Update(WorkerUpdate),
     Ended(Result<(), Failure>),
 }
 
-pub struct Pool {
+pub(crate) struct Pool {
     members: Vec<(Member, JoinHandle<()>)>,
     /// The agents at work, for display.
     pub at_work: Vec<AtWork>,
@@ -51,7 +51,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (sender, reports) = mpsc::channel();
         Self {
             members: Vec::new(),
@@ -61,16 +61,16 @@ impl Pool {
         }
     }
 
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.members.is_empty()
     }
 
-    pub fn has(&self, who: Member) -> bool {
+    pub(crate) fn has(&self, who: Member) -> bool {
         self.members.iter().any(|(member, _)| *member == who)
     }
 
     /// Is there a member whose work is judged and whose end is not reported yet?
-    pub fn has_ended(&self, run: &Run) -> bool {
+    pub(crate) fn has_ended(&self, run: &Run) -> bool {
         self.members.iter().any(|(member, _)| match member {
             Member::Dispatch(id) => !run.dispatches.contains_key(id),
             Member::Check => false,
@@ -78,7 +78,7 @@ impl Pool {
     }
 
     /// Runs `work` in a thread. It passes updates to its argument.
-    pub fn begin(
+    pub(crate) fn begin(
         &mut self,
         who: Member,
         shown: Option<Worker>,
@@ -115,7 +115,7 @@ impl Pool {
     }
 
     /// The next report, if one arrives in time.
-    pub fn wait(&mut self, patience: Duration) -> Option<PoolReport> {
+    pub(crate) fn wait(&mut self, patience: Duration) -> Option<PoolReport> {
         match self.reports.recv_timeout(patience) {
             Ok(report) => {
                 self.note(&report);

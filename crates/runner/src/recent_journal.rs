@@ -11,10 +11,10 @@ use crate::agent::choice::Choice;
 const LOOKED_BACK: u64 = 400;
 
 /// The end of the journal, the latest entry first.
-pub struct RecentJournal(Vec<Entry>);
+pub(crate) struct RecentJournal(Vec<Entry>);
 
 impl RecentJournal {
-    pub fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Self, Failure> {
+    pub(crate) fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Self, Failure> {
         let from = opened.stored.version.saturating_sub(LOOKED_BACK) + 1;
         let journal = workspace
             .store
@@ -29,7 +29,7 @@ impl RecentJournal {
     }
 
     /// When this worker may start after a fault, with the reason.
-    pub fn pause(&self, opened: &OpenRun, choice: &Choice) -> Option<(Time, String)> {
+    pub(crate) fn pause(&self, opened: &OpenRun, choice: &Choice) -> Option<(Time, String)> {
         let stage = opened.pipeline.stage(&choice.stage)?;
         let (at, fault, reason) = self.0.iter().find_map(|entry| {
             let (retried, step, fault, reason) = match_retry(&entry.fact)?;
@@ -46,7 +46,7 @@ impl RecentJournal {
     }
 
     /// Has an agent ended in this visit of the stage?
-    pub fn has_worked(&self, opened: &OpenRun) -> bool {
+    pub(crate) fn has_worked(&self, opened: &OpenRun) -> bool {
         let run = opened.run();
         self.0.iter().any(|entry| {
             matches!(&entry.fact, Fact::Admitted { dispatch }
@@ -56,7 +56,7 @@ impl RecentJournal {
     }
 
     /// The result of the latest check of this stage: whether it passed, and the tail of its output.
-    pub fn checked(&self, name: &StageName) -> Option<(bool, String)> {
+    pub(crate) fn checked(&self, name: &StageName) -> Option<(bool, String)> {
         self.0.iter().find_map(|entry| {
             let Fact::Checked {
                 stage,
@@ -73,7 +73,7 @@ impl RecentJournal {
     }
 
     /// How this work was judged, in a few words, and whether that is a fault.
-    pub fn judged(&self, dispatch: DispatchId) -> Option<(String, bool)> {
+    pub(crate) fn judged(&self, dispatch: DispatchId) -> Option<(String, bool)> {
         use engine::WorkResult;
         let result = self.0.iter().find_map(|entry| {
             let Fact::Ended {

@@ -14,7 +14,7 @@ use crate::worktree::{Worktree, Worktrees};
 /// Removes them, and completes an interrupted merge.
 ///
 /// Invariant: we hold the lease and no worker of the run is at work.
-pub fn remove(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+pub(crate) fn remove(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
     remove_worktrees(workspace, opened)?;
     remove_records(workspace, opened);
     Ok(())

@@ -20,10 +20,10 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The steps at work. Changes are merged in the order of the graph, so that a conflict does not
 /// depend on the speed of the workers.
 #[derive(Clone, Default)]
-pub struct MergeQueue(Arc<(Mutex<BTreeMap<usize, DispatchId>>, Condvar)>);
+pub(crate) struct MergeQueue(Arc<(Mutex<BTreeMap<usize, DispatchId>>, Condvar)>);
 
 impl MergeQueue {
-    pub fn join(&self, place: usize, dispatch: DispatchId) {
+    pub(crate) fn join(&self, place: usize, dispatch: DispatchId) {
         let (places, _) = &*self.0;
         let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
         places.insert(place, dispatch);
@@ -51,7 +51,7 @@ impl MergeQueue {
     }
 }
 
-pub struct StepFolder {
+pub(crate) struct StepFolder {
     worktrees: Worktrees,
     worktree: Worktree,
     merge_queue: MergeQueue,
@@ -62,21 +62,21 @@ pub struct StepFolder {
 
 /// One try at a step; each has a worktree of its own.
 #[derive(Clone, Copy)]
-pub struct StepAttempt<'a> {
+pub(crate) struct StepAttempt<'a> {
     pub step: &'a StepId,
     pub call: &'a CallId,
     pub restarts: u32,
 }
 
 /// Where a worker of a task graph works.
-pub enum StepLocation {
+pub(crate) enum StepLocation {
     /// In the run's own worktree, alone.
     Shared,
     Own(Box<StepFolder>),
 }
 
 /// Does each worker of the current stage have its own worktree?
-pub fn is_parallel(opened: &OpenRun) -> bool {
+pub(crate) fn is_parallel(opened: &OpenRun) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     stage.is_some_and(|stage| match &stage.work {
@@ -93,7 +93,7 @@ pub fn is_parallel(opened: &OpenRun) -> bool {
 impl StepFolder {
     /// Creates the worktree for this step. Without git there is none, and steps run one after
     /// another.
-    pub fn create(
+    pub(crate) fn create(
         workspace: &Workspace<'_>,
         opened: &OpenRun,
         attempt: StepAttempt<'_>,
@@ -120,7 +120,7 @@ impl StepFolder {
 
     /// Keeps the work of an interrupted worker under a ref and removes its worktree: the work
     /// restarts.
-    pub fn abandon(
+    pub(crate) fn abandon(
         workspace: &Workspace<'_>,
         opened: &OpenRun,
         attempt: StepAttempt<'_>,
@@ -133,12 +133,12 @@ impl StepFolder {
         }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.worktree.folder
     }
 
     /// The folder as records store it.
-    pub fn folder_text(&self) -> Result<String, Failure> {
+    pub(crate) fn folder_text(&self) -> Result<String, Failure> {
         let folder = self.worktree.folder.to_str();
         folder.map(str::to_owned).ok_or_else(|| {
             Failure::environment("the path of the state folder is not valid UTF-8")
@@ -147,13 +147,13 @@ impl StepFolder {
     }
 
     /// The step starts: later steps wait for it.
-    pub fn enter(&self, dispatch: DispatchId) {
+    pub(crate) fn enter(&self, dispatch: DispatchId) {
         self.merge_queue.join(self.place, dispatch);
     }
 
     /// Removes the worktree of work that is judged or never started. Unmerged work is kept under a
     /// ref.
-    pub fn clear(&self) -> Result<(), Failure> {
+    pub(crate) fn clear(&self) -> Result<(), Failure> {
         let discarded = self.worktrees.discard(&self.worktree);
         if self.merged {
             discarded
@@ -193,7 +193,7 @@ impl StepAttempt<'_> {
 }
 
 /// Was this worktree made for this call?
-pub fn belongs_to(worktree: &Worktree, call: &CallId) -> bool {
+pub(crate) fn belongs_to(worktree: &Worktree, call: &CallId) -> bool {
     let made_for = worktree.name.rsplit_once('-').map(|(name, _)| name);
     made_for.is_some_and(|name| name.ends_with(&format!("-{call}")))
 }

@@ -14,7 +14,7 @@ use crate::agent::spawn_spec::SpawnSpec;
 use crate::agent::work::{Delivery, Finish, OnStop, StartFrom, Work, WorkSetup};
 
 /// A dispatch that is in the journal and that this process works on.
-pub struct WorkerTask {
+pub(crate) struct WorkerTask {
     pub claim: Claim,
     pub dispatch: Dispatch,
     pub spec: SpawnSpec,
@@ -28,7 +28,7 @@ pub struct WorkerTask {
 impl WorkerTask {
     /// Works, and has the work judged. If we are stopped, the work stays open for the next
     /// orchestrator.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         shared: &Shared,
         updates: &mut dyn FnMut(WorkerUpdate),

@@ -9,7 +9,7 @@ use super::step::CheckHow;
 use super::work_result::{Unplayable, unplayable};
 
 /// The event after the commands of this stage, or of the current one, have run.
-pub fn checks_ran(
+pub(crate) fn checks_ran(
     pipeline: &Pipeline,
     run: &Run,
     stage: Option<&StageName>,

@@ -68,7 +68,7 @@ const STATUSES: [(&str, &str); 6] = [
     ("cancelled", "cancelled"),
 ];
 
-pub fn expectation(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Expectation> {
+pub(crate) fn expectation(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Expectation> {
     let topic = phrase.one_of("something that can be expected", &TOPICS)?;
     let expectation = match topic {
         Topic::Stage => Expectation::Stage(known.stage(phrase.word("a stage")?)?),

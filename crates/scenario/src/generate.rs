@@ -14,7 +14,7 @@ use engine::{HostName, Pipeline};
 pub use possible::examples;
 pub use route::{Leg, Route, Routes};
 use search::Search;
-pub use transition::Transition;
+pub(crate) use transition::Transition;
 
 /// A scenario file that covers everything that can be covered.
 #[derive(Clone, Debug)]

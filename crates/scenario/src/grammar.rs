@@ -14,16 +14,16 @@ use super::step::{
     StepsGiven,
 };
 use super::words::{Form, Word};
-pub use worker::subject;
+pub(crate) use worker::subject;
 use worker::{plain, worker};
 
 /// The session that starts a guarded run.
-pub const FIRST_SESSION: &str = "one";
+pub(crate) const FIRST_SESSION: &str = "one";
 
 pub(super) type Read<T> = Result<T, Mistake>;
 
 /// How often a step happens, and the step.
-pub fn step(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<(u32, Step)> {
+pub(crate) fn step(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<(u32, Step)> {
     let repeated = phrase.peek_after(1).is_some_and(|word| word.is("times"));
     let is_number = phrase
         .peek()

@@ -10,7 +10,7 @@ use super::step::Subject;
 use super::work_result::Unplayable;
 
 /// What was found instead, in the words of scenarios; `None` if the expectation is met.
-pub fn unmet(
+pub(crate) fn unmet(
     player: &Player<'_>,
     heard: Option<&StepReply>,
     expected: &Expectation,
@@ -46,7 +46,7 @@ fn spoken(reply: &Reply) -> &str {
 }
 
 /// `reply refuse GW-R11 "…"`, as in a scenario file.
-pub fn reply_words(reply: &Reply, heard: &StepReply) -> String {
+pub(crate) fn reply_words(reply: &Reply, heard: &StepReply) -> String {
     let kind = Expectation::Reply {
         reply: ReplyKind::of(reply),
         rule: Some(heard.rule),

@@ -11,7 +11,7 @@ use super::mistake::{Mistake, Rule};
 use super::phrase::{bad, unknown};
 use super::words::{Form, Word};
 
-pub struct KnownNames<'a> {
+pub(crate) struct KnownNames<'a> {
     definition: &'a Definition,
     /// Agents and ids of the steps that the scenario gives.
     agents: BTreeSet<AgentName>,
@@ -19,12 +19,12 @@ pub struct KnownNames<'a> {
 }
 
 /// Parses the text as a name of this kind.
-pub fn name<T>(word: &Word, parse: fn(&str) -> Result<T, NameError>) -> Result<T, Mistake> {
+pub(crate) fn name<T>(word: &Word, parse: fn(&str) -> Result<T, NameError>) -> Result<T, Mistake> {
     parse(&word.text).map_err(|problem| bad(word, format!("`{}`: {problem}", word.text)))
 }
 
 impl<'a> KnownNames<'a> {
-    pub fn new(definition: &'a Definition) -> Self {
+    pub(crate) fn new(definition: &'a Definition) -> Self {
         Self {
             definition,
             agents: BTreeSet::new(),
@@ -32,12 +32,12 @@ impl<'a> KnownNames<'a> {
         }
     }
 
-    pub fn add_step(&mut self, step: &engine::Step) {
+    pub(crate) fn add_step(&mut self, step: &engine::Step) {
         self.agents.insert(step.agent.clone());
         self.steps.insert(step.id.clone());
     }
 
-    pub fn agent(&self, word: &Word) -> Result<AgentName, Mistake> {
+    pub(crate) fn agent(&self, word: &Word) -> Result<AgentName, Mistake> {
         let agent = name(word, AgentName::parse)?;
         let is_known = || {
             self.agents.contains(&agent)
@@ -57,12 +57,12 @@ impl<'a> KnownNames<'a> {
         Err(Mistake { hint, ..mistake })
     }
 
-    pub fn stage(&self, word: &Word) -> Result<StageName, Mistake> {
+    pub(crate) fn stage(&self, word: &Word) -> Result<StageName, Mistake> {
         let stages = self.definition.stages.iter().map(|stage| &stage.name);
         one(word, "a stage of this pipeline", stages, StageName::as_str)
     }
 
-    pub fn counter(&self, word: &Word) -> Result<CounterName, Mistake> {
+    pub(crate) fn counter(&self, word: &Word) -> Result<CounterName, Mistake> {
         let counters = self.definition.counters.keys();
         one(
             word,
@@ -72,7 +72,7 @@ impl<'a> KnownNames<'a> {
         )
     }
 
-    pub fn artifact(&self, word: &Word) -> Result<ArtifactName, Mistake> {
+    pub(crate) fn artifact(&self, word: &Word) -> Result<ArtifactName, Mistake> {
         let artifacts = self.definition.artifacts.keys();
         one(
             word,
@@ -82,7 +82,7 @@ impl<'a> KnownNames<'a> {
         )
     }
 
-    pub fn param(&self, word: &Word, key: &str) -> Result<ParamName, Mistake> {
+    pub(crate) fn param(&self, word: &Word, key: &str) -> Result<ParamName, Mistake> {
         let key = Word {
             text: String::from(key),
             ..word.clone()
@@ -96,7 +96,7 @@ impl<'a> KnownNames<'a> {
         )
     }
 
-    pub fn step(&self, word: &Word) -> Result<StepId, Mistake> {
+    pub(crate) fn step(&self, word: &Word) -> Result<StepId, Mistake> {
         if word.form == Form::Quoted {
             return name(word, StepId::parse);
         }
@@ -109,7 +109,7 @@ impl<'a> KnownNames<'a> {
     }
 
     /// The outcomes and faults of work.
-    pub fn outcome(&self, word: &Word) -> Result<Outcome, Mistake> {
+    pub(crate) fn outcome(&self, word: &Word) -> Result<Outcome, Mistake> {
         let artifacts = self.definition.artifacts.values();
         let stated = artifacts.filter_map(|artifact| artifact.outcome.as_ref());
         let stated = stated
@@ -130,7 +130,7 @@ impl<'a> KnownNames<'a> {
     }
 
     /// The answers to a question.
-    pub fn choice(&self, word: &Word) -> Result<Outcome, Mistake> {
+    pub(crate) fn choice(&self, word: &Word) -> Result<Outcome, Mistake> {
         let asks = self.definition.stages.iter();
         let asks = asks.filter(|stage| matches!(stage.work, Work::Ask(_)));
         let choices = asks.flat_map(|stage| stage.on.keys()).map(Outcome::as_str);

@@ -9,7 +9,7 @@ use super::mistake::{Mistake, Rule};
 
 /// A fenced block of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub(crate) struct Block {
     pub kind: BlockKind,
     /// The line that opens it.
     pub opening: Range<usize>,
@@ -22,7 +22,7 @@ pub struct Block {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlockKind {
+pub(crate) enum BlockKind {
     Pipeline,
     Scenario,
 }
@@ -33,7 +33,7 @@ const KINDS: [(&str, BlockKind); 2] = [
 ];
 
 /// The blocks of a Markdown text, in its order.
-pub fn blocks(text: &str) -> Result<Vec<Block>, Vec<Mistake>> {
+pub(crate) fn blocks(text: &str) -> Result<Vec<Block>, Vec<Mistake>> {
     let mut reader = BlockReader::default();
     let mut start = 0;
     for line in text.split_inclusive('\n') {

@@ -8,7 +8,7 @@ use super::mistake::{Mistake, Rule};
 use super::words::{Form, Word};
 
 /// The words of a line, read from left to right.
-pub struct Phrase<'a> {
+pub(crate) struct Phrase<'a> {
     words: &'a [Word],
     at: usize,
     /// The whole line, for problems at its end.
@@ -16,27 +16,27 @@ pub struct Phrase<'a> {
 }
 
 impl<'a> Phrase<'a> {
-    pub fn new(words: &'a [Word], line: Range<usize>) -> Self {
+    pub(crate) fn new(words: &'a [Word], line: Range<usize>) -> Self {
         Self { words, at: 0, line }
     }
 
-    pub fn peek(&self) -> Option<&'a Word> {
+    pub(crate) fn peek(&self) -> Option<&'a Word> {
         self.words.get(self.at)
     }
 
-    pub fn peek_after(&self, ahead: usize) -> Option<&'a Word> {
+    pub(crate) fn peek_after(&self, ahead: usize) -> Option<&'a Word> {
         self.words.get(self.at + ahead)
     }
 
     /// The next word; `wanted` describes what is expected here, as in `a stage`.
-    pub fn word(&mut self, wanted: &str) -> Result<&'a Word, Mistake> {
+    pub(crate) fn word(&mut self, wanted: &str) -> Result<&'a Word, Mistake> {
         let word = self.peek().ok_or_else(|| self.missing(wanted))?;
         self.at += 1;
         Ok(word)
     }
 
     /// Takes these words if they are next.
-    pub fn accept(&mut self, expected: &str) -> bool {
+    pub(crate) fn accept(&mut self, expected: &str) -> bool {
         let count = expected.split(' ').count();
         let comes = expected
             .split(' ')
@@ -47,7 +47,11 @@ impl<'a> Phrase<'a> {
     }
 
     /// One of these words must be next.
-    pub fn one_of<T: Copy>(&mut self, wanted: &str, known: &[(&str, T)]) -> Result<T, Mistake> {
+    pub(crate) fn one_of<T: Copy>(
+        &mut self,
+        wanted: &str,
+        known: &[(&str, T)],
+    ) -> Result<T, Mistake> {
         let fits = known.iter().find(|(words, _)| self.accept(words));
         if let Some((_, meaning)) = fits {
             return Ok(*meaning);
@@ -57,7 +61,7 @@ impl<'a> Phrase<'a> {
         Err(unknown(Rule::UnknownWord, word, wanted, known))
     }
 
-    pub fn number(&mut self, wanted: &str) -> Result<u32, Mistake> {
+    pub(crate) fn number(&mut self, wanted: &str) -> Result<u32, Mistake> {
         let word = self.word(wanted)?;
         let number = word.text.parse();
         number.map_err(|_| Mistake {
@@ -67,7 +71,7 @@ impl<'a> Phrase<'a> {
     }
 
     /// `90s`, `30m`, `2h`, `7d`.
-    pub fn duration(&mut self) -> Result<Seconds, Mistake> {
+    pub(crate) fn duration(&mut self) -> Result<Seconds, Mistake> {
         let word = self.word("a time")?;
         Seconds::parse(&word.text).ok_or_else(|| Mistake {
             hint: String::from("write `90s`, `30m`, `2h` or `7d`"),
@@ -76,12 +80,12 @@ impl<'a> Phrase<'a> {
     }
 
     /// A text that a person wrote, in quotes or as one word.
-    pub fn text(&mut self, wanted: &str) -> Result<String, Mistake> {
+    pub(crate) fn text(&mut self, wanted: &str) -> Result<String, Mistake> {
         self.word(wanted).map(|word| word.text.clone())
     }
 
     /// Fails if words are left.
-    pub fn end(&self) -> Result<(), Mistake> {
+    pub(crate) fn end(&self) -> Result<(), Mistake> {
         let Some(word) = self.peek() else {
             return Ok(());
         };
@@ -112,7 +116,7 @@ impl<'a> Phrase<'a> {
 }
 
 /// The key of a pair and its value.
-pub fn pair<'a>(word: &'a Word, wanted: &str) -> Result<(&'a str, &'a str), Mistake> {
+pub(crate) fn pair<'a>(word: &'a Word, wanted: &str) -> Result<(&'a str, &'a str), Mistake> {
     match &word.form {
         Form::Pair { key } => Ok((key, &word.text)),
         Form::Bare | Form::Quoted => Err(Mistake {
@@ -122,7 +126,7 @@ pub fn pair<'a>(word: &'a Word, wanted: &str) -> Result<(&'a str, &'a str), Mist
     }
 }
 
-pub fn bad(word: &Word, message: String) -> Mistake {
+pub(crate) fn bad(word: &Word, message: String) -> Mistake {
     let hint = String::from("write it another way");
     Mistake {
         rule: Rule::BadValue,
@@ -133,7 +137,7 @@ pub fn bad(word: &Word, message: String) -> Mistake {
 }
 
 /// A word that is not one of the known ones.
-pub fn unknown<'k>(
+pub(crate) fn unknown<'k>(
     rule: Rule,
     word: &Word,
     wanted: &str,

@@ -11,7 +11,7 @@ use super::markdown::Block;
 use super::mistake::{LocatedMistake, Mistake, Rule};
 
 /// The pipeline of a block: one word is a name or a path, more is a definition.
-pub fn pipeline(
+pub(crate) fn pipeline(
     file: &File,
     block: &Block,
     folder: &dyn Folder,

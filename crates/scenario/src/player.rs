@@ -19,7 +19,7 @@ use super::world::World;
 
 /// A run in an invented world.
 #[derive(Clone)]
-pub struct Player<'a> {
+pub(crate) struct Player<'a> {
     pub pipeline: &'a Pipeline,
     /// The agent program of a guarded run's session.
     host: &'a HostName,
@@ -34,7 +34,7 @@ pub struct Player<'a> {
 
 /// The reply to a step.
 #[derive(Clone, Debug)]
-pub struct StepReply {
+pub(crate) struct StepReply {
     pub reply: Reply,
     pub rule: Rule,
     /// How many entries there were before.
@@ -44,7 +44,7 @@ pub struct StepReply {
 pub(super) type Played<T> = Result<T, Unplayable>;
 
 impl<'a> Player<'a> {
-    pub fn new(pipeline: &'a Pipeline, host: &'a HostName) -> Self {
+    pub(crate) fn new(pipeline: &'a Pipeline, host: &'a HostName) -> Self {
         Self {
             pipeline,
             host,
@@ -58,7 +58,7 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a step. Returns its reply, if it gets one.
-    pub fn play(&mut self, step: &Step) -> Played<Option<StepReply>> {
+    pub(crate) fn play(&mut self, step: &Step) -> Played<Option<StepReply>> {
         if !matches!(step, Step::Given(Given::Step(_))) {
             self.world.plan.close();
         }
@@ -95,7 +95,7 @@ impl<'a> Player<'a> {
     }
 
     /// May this worker start now? Asks the real engine, on a copy.
-    pub fn may_begin(&self, subject: &Subject) -> Played<Reply> {
+    pub(crate) fn may_begin(&self, subject: &Subject) -> Played<Reply> {
         self.clone()
             .begin(&By::Usual, subject)
             .map(|decision| decision.reply)

@@ -46,7 +46,7 @@ pub struct ExpectedFact {
 const MOST_TIMES: u32 = 1_000;
 
 /// Reads a file. Reports every problem, in the order of the file.
-pub fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<LocatedMistake>> {
+pub(crate) fn read(file: &File, folder: &dyn Folder) -> Result<Vec<Scenario>, Vec<LocatedMistake>> {
     let mut reader = ScenarioReader {
         file,
         folder,

@@ -29,7 +29,7 @@ pub struct Failure {
     pub history: Vec<Entry>,
 }
 
-pub fn play(scenario: &Scenario, host: &HostName) -> Verdict {
+pub(crate) fn play(scenario: &Scenario, host: &HostName) -> Verdict {
     let mut player = Player::new(&scenario.pipeline, host);
     for line in &scenario.lines {
         let mistakes = (0..line.times).find_map(|turn| {

@@ -10,7 +10,7 @@ use super::step::{
 };
 
 /// Words with a meaning where an agent's name could be.
-pub const KEYWORDS: [&str; 24] = [
+pub(crate) const KEYWORDS: [&str; 24] = [
     "given",
     "start",
     "tree",
@@ -38,7 +38,7 @@ pub const KEYWORDS: [&str; 24] = [
 ];
 
 /// A text that is read back unchanged.
-pub fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     if text.contains('"') {
         format!("«{text}»")
     } else {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::mistake::{Mistake, Rule};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub(crate) struct Word {
     /// Without quotes; of a pair, the part after the equals sign.
     pub text: String,
     pub form: Form,
@@ -13,7 +13,7 @@ pub struct Word {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     Bare,
     /// Taken literally: the pipeline need not know it.
     Quoted,
@@ -23,13 +23,13 @@ pub enum Form {
 }
 
 impl Word {
-    pub fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.form == Form::Bare && self.text == text
     }
 }
 
 /// Splits a line that starts at this byte of the file. A comment ends it.
-pub fn words(line: &str, start: usize) -> Result<Vec<Word>, Mistake> {
+pub(crate) fn words(line: &str, start: usize) -> Result<Vec<Word>, Mistake> {
     let mut words = Vec::new();
     let mut at = 0;
     while let Some(rest) = line.get(at..) {

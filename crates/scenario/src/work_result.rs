@@ -12,12 +12,12 @@ use super::world::World;
 
 /// A step that cannot be played: it cannot happen in the run's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unplayable {
+pub(crate) struct Unplayable {
     pub message: String,
     pub hint: String,
 }
 
-pub fn unplayable<T>(message: String, hint: String) -> Result<T, Unplayable> {
+pub(crate) fn unplayable<T>(message: String, hint: String) -> Result<T, Unplayable> {
     Err(Unplayable { message, hint })
 }
 
@@ -25,7 +25,7 @@ pub fn unplayable<T>(message: String, hint: String) -> Result<T, Unplayable> {
 const STRAY_PATH: &str = "~strayed";
 
 /// Work at its end.
-pub struct WorkResult<'a> {
+pub(crate) struct WorkResult<'a> {
     pipeline: &'a Pipeline,
     stage: &'a Stage,
     reach: TreeAccess,
@@ -34,7 +34,7 @@ pub struct WorkResult<'a> {
 
 impl<'a> WorkResult<'a> {
     /// Work whose start was seen, otherwise the work of the current stage.
-    pub fn new(
+    pub(crate) fn new(
         pipeline: &'a Pipeline,
         run: &Run,
         open: Option<&Dispatch>,
@@ -52,7 +52,7 @@ impl<'a> WorkResult<'a> {
     }
 
     /// Does the work, and returns the evidence of it.
-    pub fn leave(&self, world: &mut World, needs: &Needs) -> Result<Evidence, Unplayable> {
+    pub(crate) fn leave(&self, world: &mut World, needs: &Needs) -> Result<Evidence, Unplayable> {
         let verdict = self.verdict(needs);
         let stated_verdict = self.stated_verdict(verdict)?;
         self.can_stray(needs)?;

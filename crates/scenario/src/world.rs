@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{ArtifactName, ArtifactNeed, Hash, Question, Seconds, Seen, Step, StepId, Time};
 
 #[derive(Clone, Debug)]
-pub struct World {
+pub(crate) struct World {
     pub now: Time,
     tree: u64,
     contents: u64,
@@ -31,13 +31,13 @@ enum State {
 
 /// Steps for the next plan. Consecutive lines are one plan.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub steps: Vec<Step>,
     is_closed: bool,
 }
 
 impl Plan {
-    pub fn add(&mut self, step: Step) {
+    pub(crate) fn add(&mut self, step: Step) {
         if self.is_closed {
             *self = Self::default();
         }
@@ -45,7 +45,7 @@ impl Plan {
     }
 
     /// Something else happened: the next step belongs to another plan.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.is_closed = !self.steps.is_empty();
     }
 }
@@ -67,29 +67,29 @@ impl Default for World {
 }
 
 impl World {
-    pub fn wait(&mut self, time: Seconds) {
+    pub(crate) fn wait(&mut self, time: Seconds) {
         self.now = Time(self.now.0.saturating_add(time.0.saturating_mul(1_000)));
     }
 
-    pub fn tree(&self) -> Hash {
+    pub(crate) fn tree(&self) -> Hash {
         hash(b't', self.tree)
     }
 
-    pub fn change_tree(&mut self) {
+    pub(crate) fn change_tree(&mut self) {
         self.tree += 1;
     }
 
     /// A new content.
-    pub fn new_content(&mut self) -> Hash {
+    pub(crate) fn new_content(&mut self) -> Hash {
         self.contents += 1;
         hash(b'c', self.contents)
     }
 
-    pub fn write(&mut self, need: &ArtifactNeed, word: Option<String>) {
+    pub(crate) fn write(&mut self, need: &ArtifactNeed, word: Option<String>) {
         self.put(need, State::Valid { word });
     }
 
-    pub fn write_invalid(&mut self, need: &ArtifactNeed) {
+    pub(crate) fn write_invalid(&mut self, need: &ArtifactNeed) {
         self.put(need, State::Invalid);
     }
 
@@ -99,18 +99,18 @@ impl World {
     }
 
     /// Makes sure that the file exists.
-    pub fn litter(&mut self, need: &ArtifactNeed) {
+    pub(crate) fn litter(&mut self, need: &ArtifactNeed) {
         if !self.files.contains_key(&place(need)) {
             self.write(need, None);
         }
     }
 
-    pub fn is_there(&self, need: &ArtifactNeed) -> bool {
+    pub(crate) fn is_there(&self, need: &ArtifactNeed) -> bool {
         self.files.contains_key(&place(need))
     }
 
     /// What a look finds there now.
-    pub fn look(&self, need: &ArtifactNeed) -> Seen {
+    pub(crate) fn look(&self, need: &ArtifactNeed) -> Seen {
         match self.files.get(&place(need)) {
             None => Seen::Absent,
             Some(Lying {

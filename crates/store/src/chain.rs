@@ -22,7 +22,7 @@ pub(crate) struct Link<'a> {
 impl Link<'_> {
     /// Every part has a fixed size or a length prefix, so that no two entries have the same
     /// preimage.
-    pub fn hash(&self, bytes: &[u8]) -> Hash {
+    pub(crate) fn hash(&self, bytes: &[u8]) -> Hash {
         let key = self.key.map_or("", Key::as_str);
         Digest::new()
             .with(&self.previous.0)
@@ -51,20 +51,20 @@ pub(crate) struct Tip {
 pub(crate) struct Digest(Sha256);
 
 impl Digest {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Sha256::new())
     }
 
-    pub fn with(mut self, bytes: &[u8]) -> Self {
+    pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
         self.0.update(bytes);
         self
     }
 
-    pub fn with_sized(self, bytes: &[u8]) -> Self {
+    pub(crate) fn with_sized(self, bytes: &[u8]) -> Self {
         self.with(&(bytes.len() as u64).to_be_bytes()).with(bytes)
     }
 
-    pub fn finish(self) -> Hash {
+    pub(crate) fn finish(self) -> Hash {
         Hash(self.0.finalize().into())
     }
 }

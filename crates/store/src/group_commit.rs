@@ -39,7 +39,7 @@ enum Signal<A> {
 }
 
 impl<J, A> GroupCommit<J, A> {
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         let queue = Mutex::new(Queue {
             waiting: VecDeque::new(),
             is_led: false,
@@ -49,7 +49,7 @@ impl<J, A> GroupCommit<J, A> {
 
     /// Does the job in a group, in this thread or the leader's, and returns its answer. `go`
     /// returns one answer for each job, in order. `None` if another thread panicked with it.
-    pub fn join(&self, job: J, go: impl FnOnce(Vec<J>) -> Vec<A>) -> Option<A> {
+    pub(crate) fn join(&self, job: J, go: impl FnOnce(Vec<J>) -> Vec<A>) -> Option<A> {
         let (sender, receiver) = channel();
         let mut go = Some(go);
         let mut leads = self.enqueue(Work::Shared(job), sender);
@@ -68,7 +68,7 @@ impl<J, A> GroupCommit<J, A> {
     }
 
     /// Runs `work` when its turn comes, alone.
-    pub fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let (sender, receiver) = channel();
         if !self.enqueue(Work::Alone, sender) {
             // The sender stays in the queue until we lead, so nothing else can arrive.

@@ -39,7 +39,7 @@ pub(crate) struct LeaseState {
 }
 
 impl LeaseState {
-    pub fn lease(&self) -> Option<Lease> {
+    pub(crate) fn lease(&self) -> Option<Lease> {
         let (holder, until) = self.held.clone()?;
         Some(Lease {
             holder,
@@ -49,7 +49,7 @@ impl LeaseState {
     }
 
     /// The lease and the state after the claim, or why it is refused.
-    pub fn claimed(&self, run: &RunId, claim: &Claim<'_>) -> Result<(Lease, Self), Error> {
+    pub(crate) fn claimed(&self, run: &RunId, claim: &Claim<'_>) -> Result<(Lease, Self), Error> {
         let lease = match *claim {
             Claim::Acquire { holder, now, until } => {
                 self.free_for(run, holder, now)?;
@@ -90,7 +90,7 @@ impl LeaseState {
     }
 
     /// The current lease, if it has this number.
-    pub fn current(&self, run: &RunId, fence: Fence) -> Result<Lease, Error> {
+    pub(crate) fn current(&self, run: &RunId, fence: Fence) -> Result<Lease, Error> {
         let last = Fence(self.last_fence);
         let lease = self.lease().filter(|lease| lease.fence == fence);
         lease.ok_or_else(|| Error::Fenced {

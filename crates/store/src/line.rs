@@ -20,7 +20,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// The hash that the line must have with this number.
-    pub fn hash_as(&self, run: &RunId, number: u64, decision: u64) -> Hash {
+    pub(crate) fn hash_as(&self, run: &RunId, number: u64, decision: u64) -> Hash {
         let (previous, key) = (self.previous, self.key.as_ref());
         Link {
             previous,
@@ -32,16 +32,16 @@ impl Line {
         .hash(self.text.as_bytes())
     }
 
-    pub fn is_intact(&self, run: &RunId) -> bool {
+    pub(crate) fn is_intact(&self, run: &RunId) -> bool {
         self.hash_as(run, self.number, self.decision) == self.hash
     }
 
-    pub fn entry(&self) -> Result<Entry, Unreadable> {
+    pub(crate) fn entry(&self) -> Result<Entry, Unreadable> {
         record::entry_from_json(&self.text)
     }
 
     /// The entry, after its hash is verified.
-    pub fn into_stored(self, run: &RunId) -> Result<StoredEntry, Corruption> {
+    pub(crate) fn into_stored(self, run: &RunId) -> Result<StoredEntry, Corruption> {
         if !self.is_intact(run) {
             return Err(Corruption(format!(
                 "entry {} of run {run} was altered",

@@ -14,7 +14,7 @@ pub struct Content<'a> {
 }
 
 /// Computes the status of a run from its state. The store keeps it for lists.
-pub type StatusOf<'a> = &'a dyn Fn(&Run) -> Status;
+pub(crate) type StatusOf<'a> = &'a dyn Fn(&Run) -> Status;
 
 /// A new run, besides its first entries.
 #[derive(Clone, Copy)]

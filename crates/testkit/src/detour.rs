@@ -30,14 +30,14 @@ const AGENTS: [&str; 10] = [
 ];
 
 /// A command for this program, by the detour.
-pub fn by_detour(program: impl AsRef<OsStr>) -> Command {
+pub(crate) fn by_detour(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", SCRIPT, "sh"]).arg(program);
     command
 }
 
 /// May an agent be among the processes above this one?
-pub fn has_agent_above() -> bool {
+pub(crate) fn has_agent_above() -> bool {
     let mut process = std::process::id().to_string();
     loop {
         let folder = format!("/proc/{process}");

@@ -8,17 +8,17 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// The variable by which a process is known as ours. Children inherit it, also those that leave
 /// their parent's group, as the host's shells do.
-pub const MARK: &str = "TESTKIT_STARTED";
+pub(crate) const MARK: &str = "TESTKIT_STARTED";
 
 /// A value of [`MARK`] that nothing else has.
-pub fn new_mark() -> String {
+pub(crate) fn new_mark() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{}-{count}", std::process::id())
 }
 
 /// Ends the group of this process and every process that carries the mark.
-pub fn end(leader: u32, mark: &str) {
+pub(crate) fn end(leader: u32, mark: &str) {
     if let Some(leader) = pid(leader) {
         // It may have ended by itself: then there is nothing to do.
         let _ = kill_process_group(leader, Signal::KILL);
@@ -40,7 +40,7 @@ pub fn end(leader: u32, mark: &str) {
 }
 
 /// Sends a signal to one process.
-pub fn signal(process: u32, signal: Signal) {
+pub(crate) fn signal(process: u32, signal: Signal) {
     let process = pid(process).expect("a process has an id");
     kill_process(process, signal).expect("the process is there and ours");
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use engine::{Entry, Pipeline, SessionId, StageName, Time, ViewFormat};
 
 use crate::fact::AgentNames;
-pub use item::{Item, ItemKind};
+pub(crate) use item::{Item, ItemKind};
 
 /// How many items of each list are kept; the journal has all.
 const MOST_ITEMS: usize = 200;

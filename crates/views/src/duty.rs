@@ -3,7 +3,7 @@
 use engine::{NextDuty, Stage, Work, WorkerSettings};
 
 /// What the agent does, after its name.
-pub fn duty_words(duty: &NextDuty) -> String {
+pub(crate) fn duty_words(duty: &NextDuty) -> String {
     match duty {
         NextDuty::Work => "works".to_owned(),
         NextDuty::Review {
@@ -23,7 +23,7 @@ pub fn duty_words(duty: &NextDuty) -> String {
 }
 
 /// How the worker with this duty is started.
-pub fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
+pub(crate) fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
     match (&stage.work, duty) {
         (Work::Agent(work), _) => Some(&work.settings),
         (Work::Steps(work), _) => Some(&work.settings),

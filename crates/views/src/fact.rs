@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
 
-pub use json::{duty_json, fact_json};
-pub use sentence::{check_line, sentence, style};
+pub(crate) use json::{duty_json, fact_json};
+pub(crate) use sentence::{check_line, sentence, style};
 
 /// The agents behind the numbers of dispatches and reviewers, as far as the entries name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

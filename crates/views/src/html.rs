@@ -3,7 +3,7 @@
 use crate::safe::line;
 
 /// One line in which nothing is markup.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     line(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -13,7 +13,7 @@ pub fn json_text(value: &Value) -> String {
 }
 
 /// The same on one line, without a newline.
-pub fn json_line(value: &Value) -> String {
+pub(crate) fn json_line(value: &Value) -> String {
     // A newline or tab inside a text is escaped by JSON itself.
     harmless(value.to_string())
 }

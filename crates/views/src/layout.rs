@@ -5,19 +5,19 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::paint::{Paint, Style};
 
 /// No line that we lay out ourselves is wider.
-pub const COLUMNS: usize = 100;
+pub(crate) const COLUMNS: usize = 100;
 
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-pub fn pad(text: &str, columns: usize) -> String {
+pub(crate) fn pad(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(missing))
 }
 
 /// Shortens what is too wide and marks that with `…`.
-pub fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -27,7 +27,7 @@ pub fn cut(text: &str, columns: usize) -> String {
 
 /// Breaks at spaces, and inside a word only where the word alone is too wide. Every line keeps the
 /// indentation of the text.
-pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let indent = (text.len() - words.len()).min(columns / 2);
     let lines = wrap_words(words, columns - indent);
@@ -74,7 +74,7 @@ fn split_at_width(text: &str, columns: usize) -> (&str, &str) {
 }
 
 /// A text of labelled fields, built line by line.
-pub struct TextBuilder {
+pub(crate) struct TextBuilder {
     paint: Paint,
     text: String,
 }
@@ -83,31 +83,31 @@ pub struct TextBuilder {
 const VALUE_COLUMN: usize = 12;
 
 impl TextBuilder {
-    pub fn new(paint: Paint) -> Self {
+    pub(crate) fn new(paint: Paint) -> Self {
         Self {
             paint,
             text: String::new(),
         }
     }
 
-    pub fn line(&mut self, style: Style, text: &str) {
+    pub(crate) fn line(&mut self, style: Style, text: &str) {
         for part in wrap(text, COLUMNS) {
             self.push(&self.paint.on(style, &part));
         }
     }
 
-    pub fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         self.push("");
     }
 
     /// A line that is laid out and painted already.
-    pub fn push(&mut self, line: &str) {
+    pub(crate) fn push(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
     /// `  label     value`, the value wrapped below itself.
-    pub fn field(&mut self, label: &str, style: Style, value: &str) {
+    pub(crate) fn field(&mut self, label: &str, style: Style, value: &str) {
         let head = pad(&format!("  {label}"), VALUE_COLUMN);
         let mut head = self.paint.on(Style::Dim, &head);
         for part in wrap(value, COLUMNS - VALUE_COLUMN) {
@@ -118,7 +118,11 @@ impl TextBuilder {
     }
 
     /// The first value carries the label, the others stand below it.
-    pub fn fields(&mut self, label: &str, values: impl IntoIterator<Item = (Style, String)>) {
+    pub(crate) fn fields(
+        &mut self,
+        label: &str,
+        values: impl IntoIterator<Item = (Style, String)>,
+    ) {
         let mut label = label;
         for (style, value) in values {
             self.field(label, style, &value);
@@ -127,37 +131,37 @@ impl TextBuilder {
     }
 
     /// Text of several lines, each indented, none wrapped: output is read as it was written.
-    pub fn block(&mut self, indent: usize, style: Style, text: &str) {
+    pub(crate) fn block(&mut self, indent: usize, style: Style, text: &str) {
         for line in text.lines() {
             let line = self.paint.on(style, line);
             self.push(&format!("{}{line}", " ".repeat(indent)));
         }
     }
 
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }
 
 /// Columns under headings, each as wide as its widest cell.
-pub struct Table {
+pub(crate) struct Table {
     headings: Vec<&'static str>,
     rows: Vec<Vec<(Style, String)>>,
 }
 
 impl Table {
-    pub fn new(headings: &[&'static str]) -> Self {
+    pub(crate) fn new(headings: &[&'static str]) -> Self {
         Self {
             headings: headings.to_vec(),
             rows: Vec::new(),
         }
     }
 
-    pub fn row(&mut self, cells: Vec<(Style, String)>) {
+    pub(crate) fn row(&mut self, cells: Vec<(Style, String)>) {
         self.rows.push(cells);
     }
 
-    pub fn text(&self, paint: Paint) -> String {
+    pub(crate) fn text(&self, paint: Paint) -> String {
         let widths = self.widths();
         let headings = self
             .headings

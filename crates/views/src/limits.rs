@@ -3,7 +3,7 @@
 use engine::{Amount, Definition, Run};
 
 /// The number for this run; without a run, the default.
-pub fn value(limit: &Amount, definition: &Definition, run: Option<&Run>) -> Option<u32> {
+pub(crate) fn value(limit: &Amount, definition: &Definition, run: Option<&Run>) -> Option<u32> {
     match (run, limit) {
         (Some(run), limit) => engine::amount(limit, run),
         (None, Amount::Fixed(number)) => Some(*number),
@@ -12,7 +12,7 @@ pub fn value(limit: &Amount, definition: &Definition, run: Option<&Run>) -> Opti
 }
 
 /// The number, or the parameter's name in braces where nothing supplies it yet.
-pub fn word(limit: &Amount, definition: &Definition, run: Option<&Run>) -> String {
+pub(crate) fn word(limit: &Amount, definition: &Definition, run: Option<&Run>) -> String {
     match (value(limit, definition, run), limit) {
         (Some(number), _) => number.to_string(),
         (None, Amount::Fixed(number)) => number.to_string(),

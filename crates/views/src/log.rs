@@ -7,7 +7,7 @@ use crate::safe::line;
 use crate::time::rfc3339;
 
 /// Adds the line of an entry, if it has one.
-pub fn push(log: &mut String, entry: &Entry, names: &AgentNames) {
+pub(crate) fn push(log: &mut String, entry: &Entry, names: &AgentNames) {
     if let Some(kind) = kind(entry) {
         log.push_str(&row(entry, kind, names));
     }

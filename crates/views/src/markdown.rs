@@ -3,7 +3,7 @@
 use crate::safe::{line, safe};
 
 /// One line in which nothing is markup: no link, no image, no HTML, no table cell ends.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let text = line(text);
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -22,7 +22,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A quotation of several lines, each of them escaped.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let lines: Vec<_> = safe(text)
         .lines()
         .map(|part| format!("> {}", escaped_start(part)))
@@ -42,7 +42,7 @@ fn escaped_start(text: &str) -> String {
 }
 
 /// A code block whose fence is longer than any run of backticks inside it.
-pub fn fenced(text: &str, indent: usize) -> String {
+pub(crate) fn fenced(text: &str, indent: usize) -> String {
     let mut longest = 0;
     let mut current = 0;
     for found in text.chars() {

@@ -20,13 +20,13 @@ use crate::view_input::ViewInput;
 use crate::words;
 
 /// The names that every template has.
-pub const ROOTS: [&str; 13] = [
+pub(crate) const ROOTS: [&str; 13] = [
     "run", "stage", "stages", "visited", "params", "counters", "verdicts", "steps", "sessions",
     "replies", "history", "log", "view",
 ];
 
 /// The part of the model that this template mentions: nothing else is read from the store.
-pub fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInput<'_>) -> Model {
+pub(crate) fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInput<'_>) -> Model {
     let mentions = |word: &str| template.text.contains(word);
     let mut known = json!({
         "run": run(input),

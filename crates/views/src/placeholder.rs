@@ -3,7 +3,7 @@
 use engine::{Run, StepId};
 
 /// A path with all known placeholders filled in.
-pub fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
+pub(crate) fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
     let mut path = path.replace("{run}", run.id.as_str());
     if let Some(step) = step {
         path = path.replace("{step}", step.as_str());
@@ -15,7 +15,7 @@ pub fn filled(run: &Run, path: &str, step: Option<&StepId>) -> String {
 }
 
 /// The value that a field must have when this agent writes it.
-pub fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
+pub(crate) fn wanted(run: &Run, text: &str, step: Option<&StepId>, agent: &str) -> String {
     filled(run, text, step)
         .replace("{stage}", run.position.stage.as_str())
         .replace("{agent}", agent)

@@ -7,7 +7,7 @@ use crate::placeholder::{filled, wanted};
 use crate::safe::line;
 
 /// A line for each artifact: its name, its place, and what it must contain.
-pub fn requirements(
+pub(crate) fn requirements(
     definition: &Definition,
     run: &Run,
     leaves: &Leaves,

@@ -78,7 +78,7 @@ impl std::error::Error for TemplateError {}
 ///
 /// Invariant: the text contains no terminal control characters, whatever the template does, and a
 /// template named `.json` gives valid JSON.
-pub fn render(template: Template<'_>, model: Value) -> Result<String, TemplateError> {
+pub(crate) fn render(template: Template<'_>, model: Value) -> Result<String, TemplateError> {
     let environment = environment()?;
     let compiled = environment
         .template_from_named_str(template.name, template.text)
@@ -96,7 +96,7 @@ pub fn render(template: Template<'_>, model: Value) -> Result<String, TemplateEr
 }
 
 /// The names that a template takes from the model, as `run.task`, in their order.
-pub fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError> {
+pub(crate) fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError> {
     let environment = environment()?;
     let compiled = environment
         .template_from_named_str(template.name, template.text)

@@ -1,7 +1,7 @@
 //! Repeatable random for tests, and the characters that an attacker would choose.
 
 /// A small generator (xorshift): the same seed gives the same texts on every machine.
-pub struct TestRandom(u64);
+pub(crate) struct TestRandom(u64);
 
 /// Characters that have broken a terminal, a diagram or a table before, beside harmless ones.
 const HOSTILE: &[char] = &[
@@ -68,11 +68,11 @@ const HOSTILE: &[char] = &[
 ];
 
 impl TestRandom {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -80,7 +80,7 @@ impl TestRandom {
     }
 
     /// Up to `longest` characters, most of them hostile, some from anywhere in Unicode.
-    pub fn hostile_text(&mut self, longest: usize) -> String {
+    pub(crate) fn hostile_text(&mut self, longest: usize) -> String {
         let length = self.below(longest + 1);
         (0..length).map(|_| self.hostile_char()).collect()
     }

@@ -2,16 +2,16 @@
 
 mod briefings;
 mod diagrams;
-pub mod example;
-pub mod facts;
+pub(crate) mod example;
+pub(crate) mod facts;
 mod hostile;
 mod lines;
 mod metrics;
 mod nexts;
 mod plans;
-pub mod play;
+pub(crate) mod play;
 mod progresses;
-pub mod runs;
+pub(crate) mod runs;
 mod standings;
 mod stories;
 mod view_files;

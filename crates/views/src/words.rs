@@ -7,12 +7,12 @@ use engine::{
 use serde_json::{Value, json};
 
 /// Enough of a hash to compare it by eye.
-pub fn short(hash: &Hash) -> String {
+pub(crate) fn short(hash: &Hash) -> String {
     hash.to_string().chars().take(8).collect()
 }
 
 /// What a stage is, in one word.
-pub fn stage_kind(stage: &Stage) -> &'static str {
+pub(crate) fn stage_kind(stage: &Stage) -> &'static str {
     match &stage.work {
         Work::Agent(_) => "agent",
         Work::Open(_) => "open",
@@ -24,7 +24,7 @@ pub fn stage_kind(stage: &Stage) -> &'static str {
     }
 }
 
-pub fn end(end: End) -> &'static str {
+pub(crate) fn end(end: End) -> &'static str {
     match end {
         End::Completed => "completed",
         End::Failed => "failed",
@@ -33,14 +33,14 @@ pub fn end(end: End) -> &'static str {
 }
 
 /// The stage by the name that views with fewer stages know.
-pub fn shown<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> &'a str {
+pub(crate) fn shown<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> &'a str {
     let stage = pipeline.stage(name);
     stage
         .and_then(|stage| stage.shown.as_deref())
         .unwrap_or(name.as_str())
 }
 
-pub fn driver(driver: Driver) -> &'static str {
+pub(crate) fn driver(driver: Driver) -> &'static str {
     match driver {
         Driver::ByHand => "by_hand",
         Driver::Guarded => "guarded",
@@ -49,7 +49,7 @@ pub fn driver(driver: Driver) -> &'static str {
 }
 
 /// The driver as people read it: a run by hand is shown as unwitnessed everywhere.
-pub fn driver_text(driver: Driver) -> &'static str {
+pub(crate) fn driver_text(driver: Driver) -> &'static str {
     match driver {
         Driver::ByHand => "by hand, unwitnessed: nobody saw the agents work",
         Driver::Guarded => "guarded by hooks",
@@ -57,14 +57,14 @@ pub fn driver_text(driver: Driver) -> &'static str {
     }
 }
 
-pub fn mode(mode: Mode) -> &'static str {
+pub(crate) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Enforced => "enforced",
         Mode::Advisory => "advisory",
     }
 }
 
-pub fn format(format: &Format) -> &'static str {
+pub(crate) fn format(format: &Format) -> &'static str {
     match format {
         Format::Bundle => "bundle",
         Format::Json { .. } => "json",
@@ -72,7 +72,7 @@ pub fn format(format: &Format) -> &'static str {
     }
 }
 
-pub fn source(source: &Source) -> &'static str {
+pub(crate) fn source(source: &Source) -> &'static str {
     match source {
         Source::File(_) => "file",
         Source::Reply => "reply",
@@ -80,7 +80,7 @@ pub fn source(source: &Source) -> &'static str {
     }
 }
 
-pub fn conversation(conversation: Conversation) -> &'static str {
+pub(crate) fn conversation(conversation: Conversation) -> &'static str {
     match conversation {
         Conversation::Fresh => "fresh",
         Conversation::Same => "same",
@@ -88,7 +88,7 @@ pub fn conversation(conversation: Conversation) -> &'static str {
 }
 
 /// What a dispatch is for, after its agent's name. Panels are numbered from 1 for people.
-pub fn duty(duty: &Duty) -> String {
+pub(crate) fn duty(duty: &Duty) -> String {
     match duty {
         Duty::Work | Duty::Open => String::new(),
         Duty::Review { reviewer } => format!(" as reviewer {}", reviewer + 1),
@@ -97,7 +97,7 @@ pub fn duty(duty: &Duty) -> String {
     }
 }
 
-pub fn gate(gate: &Gate) -> String {
+pub(crate) fn gate(gate: &Gate) -> String {
     match gate {
         Gate::Tree(tree) => format!("tree {}", short(tree)),
         Gate::Superseded(tree) => format!("tree {}, maybe changed since", short(tree)),
@@ -105,7 +105,7 @@ pub fn gate(gate: &Gate) -> String {
     }
 }
 
-pub fn gate_json(gate: &Gate) -> Value {
+pub(crate) fn gate_json(gate: &Gate) -> Value {
     match gate {
         Gate::Tree(tree) => json!({ "tree": tree.to_string() }),
         Gate::Superseded(tree) => json!({ "tree": tree.to_string(), "superseded": true }),
@@ -115,7 +115,7 @@ pub fn gate_json(gate: &Gate) -> Value {
     }
 }
 
-pub fn who_json(who: &Who) -> Value {
+pub(crate) fn who_json(who: &Who) -> Value {
     let kind = match who {
         Who::Person(_) => "person",
         Who::Unattended(_) => "unattended",
@@ -127,11 +127,11 @@ pub fn who_json(who: &Who) -> Value {
     json!({ "kind": kind, "name": who.name() })
 }
 
-pub fn process_json(process: &Process) -> Value {
+pub(crate) fn process_json(process: &Process) -> Value {
     json!({ "id": process.id, "started": process.started })
 }
 
-pub fn usage_json(usage: &Usage) -> Value {
+pub(crate) fn usage_json(usage: &Usage) -> Value {
     let Usage {
         turns,
         tokens,
@@ -141,7 +141,7 @@ pub fn usage_json(usage: &Usage) -> Value {
 }
 
 /// `12 turns, 3400 tokens, 0.12 in cost`; empty when nothing was counted.
-pub fn usage(usage: &Usage) -> String {
+pub(crate) fn usage(usage: &Usage) -> String {
     let mut parts = Vec::new();
     if usage.turns > 0 {
         parts.push(count(usage.turns, "turn"));
@@ -156,12 +156,12 @@ pub fn usage(usage: &Usage) -> String {
 }
 
 /// `1.05`: the definition names no currency, so neither do we.
-pub fn cents(cents: u64) -> String {
+pub(crate) fn cents(cents: u64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
 /// `1 step`, `3 steps`.
-pub fn count(number: u64, noun: &str) -> String {
+pub(crate) fn count(number: u64, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")
     } else {
@@ -169,7 +169,7 @@ pub fn count(number: u64, noun: &str) -> String {
     }
 }
 
-pub fn reach(reach: TreeAccess) -> &'static str {
+pub(crate) fn reach(reach: TreeAccess) -> &'static str {
     match reach {
         TreeAccess::ReadsOnly => "reads_only",
         TreeAccess::MayWrite => "may_write",

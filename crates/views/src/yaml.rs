@@ -3,7 +3,7 @@
 use crate::safe::is_forbidden;
 
 /// Bare where it can be, else in double quotes.
-pub fn scalar(text: &str) -> String {
+pub(crate) fn scalar(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
     } else {
@@ -12,7 +12,7 @@ pub fn scalar(text: &str) -> String {
 }
 
 /// In double quotes. Terminal control characters are escaped, so nothing is lost.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for found in text.chars() {

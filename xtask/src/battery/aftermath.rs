@@ -18,7 +18,7 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 
 /// What may not come of an interrupted run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Harm {
+pub(super) enum Harm {
     /// An orchestrator ended otherwise than it should.
     Ended(String),
     /// It did not end.
@@ -37,7 +37,7 @@ pub enum Harm {
 }
 
 impl Harm {
-    pub fn word(&self) -> &'static str {
+    pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Ended(_) => "ended",
             Self::Stuck(_) => "stuck",
@@ -69,11 +69,11 @@ impl fmt::Display for Harm {
 
 /// Work that is known to have ended, by its call, with how often it had been begun by then.
 #[derive(Clone, Debug, Default)]
-pub struct Finished(BTreeMap<String, usize>);
+pub(super) struct Finished(BTreeMap<String, usize>);
 
 impl Finished {
     /// Notes what the records of the workers tell: they can be read without the program.
-    pub fn note_records(&mut self, rehearsal: &Rehearsal) {
+    pub(super) fn note_records(&mut self, rehearsal: &Rehearsal) {
         let folder = rehearsal.stand.state_home().join("gatewright/working");
         let listed = fs::read_dir(folder).into_iter().flatten().flatten();
         for path in listed.map(|entry| entry.path()) {
@@ -87,7 +87,7 @@ impl Finished {
     }
 
     /// Notes what the journal tells.
-    pub fn note_journal(&mut self, rehearsal: &Rehearsal) {
+    pub(super) fn note_journal(&mut self, rehearsal: &Rehearsal) {
         // A run that has not begun has none.
         let entries = journal::entries(&rehearsal.stand, &rehearsal.run).unwrap_or_default();
         let facts = entries.iter().map(|entry| &entry["fact"]);
@@ -129,7 +129,7 @@ fn begun(rehearsal: &Rehearsal, call: &str) -> usize {
 }
 
 /// Looks for all harm that can be seen when a run is over.
-pub fn judge(
+pub(super) fn judge(
     rehearsal: &Rehearsal,
     wanted: &Picture,
     finished: &Finished,
@@ -201,7 +201,7 @@ fn litter(rehearsal: &Rehearsal) -> Result<Option<Harm>, Failure> {
 }
 
 /// What lies in a folder; nothing where there is none.
-pub fn inside(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn inside(folder: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).into_iter().flatten().flatten();
     listed.map(|entry| entry.path()).collect()
 }

@@ -9,12 +9,12 @@ use super::stand::Stand;
 use crate::failure::Failure;
 
 /// The run on which all commands but `start` act.
-pub const RUN: &str = "r-battery";
+pub(crate) const RUN: &str = "r-battery";
 
 const PIPELINE: &str = include_str!("../../battery/pipeline.toml");
 
 /// One command, and the way to where it is legal.
-pub struct Case {
+pub(super) struct Case {
     pub name: &'static str,
     pub before: &'static [Step],
     pub command: Step,
@@ -24,7 +24,7 @@ pub struct Case {
 
 /// One command, and the exit code that is the right answer to it.
 #[derive(Clone, Copy)]
-pub struct Step {
+pub(super) struct Step {
     pub words: &'static [&'static str],
     pub exits: i32,
 }
@@ -33,7 +33,7 @@ const fn step(words: &'static [&'static str]) -> Step {
     Step { words, exits: 0 }
 }
 
-pub const fn case(name: &'static str, before: &'static [Step], command: Step) -> Case {
+pub(super) const fn case(name: &'static str, before: &'static [Step], command: Step) -> Case {
     Case {
         name,
         before,
@@ -61,7 +61,7 @@ const REPORT: Step = step(&[
 ]);
 const CHECK: Step = step(&["check", RUN]);
 const ANSWER: Step = step(&["answer", RUN, "yes"]);
-pub const CHECKPOINT: Step = step(&["checkpoint", RUN, "here"]);
+pub(super) const CHECKPOINT: Step = step(&["checkpoint", RUN, "here"]);
 /// Two such faults are tried again, and the third sticks.
 const FAULT: Step = step(&["report", RUN, "--agent", "worker", "--outcome", "crashed"]);
 /// It is not this agent's turn.
@@ -70,7 +70,7 @@ const REFUSED: Step = Step {
     exits: 1,
 };
 
-pub const CASES: &[Case] = &[
+pub(super) const CASES: &[Case] = &[
     Case {
         name: "start",
         before: &[],
@@ -122,13 +122,13 @@ pub const CASES: &[Case] = &[
 ];
 
 /// A stand with one run that has just been started.
-pub fn started(program: &Path) -> Result<Stand, Failure> {
+pub(crate) fn started(program: &Path) -> Result<Stand, Failure> {
     case("started", &[START], CHECKPOINT).stand(program)
 }
 
 impl Case {
     /// A stand on which the command is legal.
-    pub fn stand(&self, program: &Path) -> Result<Stand, Failure> {
+    pub(super) fn stand(&self, program: &Path) -> Result<Stand, Failure> {
         let files = [("pipeline.toml", PIPELINE), ("written.md", "A note.\n")];
         let stand = Stand::new(program, &files)?;
         trust(&stand)?;
@@ -139,7 +139,7 @@ impl Case {
     }
 
     /// The command with the key by which a second one is known to be the same.
-    pub fn keyed(&self) -> Vec<&'static str> {
+    pub(super) fn keyed(&self) -> Vec<&'static str> {
         [self.command.words, &["--key", "battery-key"]].concat()
     }
 }
@@ -154,7 +154,7 @@ fn trust(stand: &Stand) -> Result<(), Failure> {
 }
 
 /// Takes every case, as many at once as there are cores, and hands the results back in order.
-pub fn all<T: Send>(
+pub(super) fn all<T: Send>(
     take: impl Fn(&'static Case) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
     let queue = Mutex::new(CASES.iter().enumerate());

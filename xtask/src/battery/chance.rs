@@ -4,18 +4,18 @@ use std::time::{Duration, SystemTime};
 
 /// Numbers by the splitmix64 algorithm: few lines, and good enough to choose by.
 #[derive(Clone, Debug)]
-pub struct Chance(u64);
+pub(super) struct Chance(u64);
 
 impl Chance {
     /// The chance of one round of a battery with this seed.
-    pub fn of(seed: u64, round: usize) -> Self {
+    pub(super) fn of(seed: u64, round: usize) -> Self {
         let mut chance = Self(seed ^ (round as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         chance.next();
         chance
     }
 
     /// A seed that nobody has chosen.
-    pub fn seed() -> u64 {
+    pub(super) fn seed() -> u64 {
         let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         u64::from(since.subsec_nanos()) ^ (since.as_secs() << 20)
     }
@@ -29,21 +29,21 @@ impl Chance {
     }
 
     /// A number below this one.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         let end = end.max(1) as u64;
         usize::try_from(self.next() % end).unwrap_or_default()
     }
 
     /// One of these.
-    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
+    pub(super) fn one_of<T: Copy>(&mut self, all: &[T]) -> Option<T> {
         all.get(self.below(all.len())).copied()
     }
 
-    pub fn coin(&mut self) -> bool {
+    pub(super) fn coin(&mut self) -> bool {
         self.below(2) == 0
     }
 
-    pub fn moment(&mut self, longest: Duration) -> Duration {
+    pub(super) fn moment(&mut self, longest: Duration) -> Duration {
         let longest = usize::try_from(longest.as_micros()).unwrap_or(usize::MAX);
         Duration::from_micros(self.below(longest) as u64)
     }

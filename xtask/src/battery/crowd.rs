@@ -22,7 +22,7 @@ const CROWD: Crowd = Crowd {
 };
 
 /// The whole battery is quick enough to be its own sample.
-pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     match manner.extent {
         Extent::Sample | Extent::Whole => crowd(program, CROWD),
     }

@@ -6,7 +6,7 @@ use tempfile::TempPath;
 
 /// How the program fails its user.
 #[derive(Clone, Copy)]
-pub enum Impostor {
+pub(super) enum Impostor {
     /// Not at all: key and event are one line, written before anything is said.
     Sound,
     /// It does not look for the key.
@@ -87,7 +87,7 @@ impl Impostor {
 }
 
 /// Writes the program; it goes when the path goes.
-pub fn impostor(kind: Impostor) -> TempPath {
+pub(super) fn impostor(kind: Impostor) -> TempPath {
     let script = format!("{SCRIPT}{}\nfi ;;\nesac\n", kind.way());
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     fs::write(&path, script).unwrap();

@@ -8,10 +8,10 @@ use crate::failure::Failure;
 /// What happened in each run, as the kinds of its entries, and the runs in the order of these. Ids
 /// and times are left out: they differ when the same is done again on a fresh store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline(Vec<Vec<String>>);
+pub(super) struct Outline(Vec<Vec<String>>);
 
 impl Outline {
-    pub fn of(stand: &Stand) -> Result<Self, Failure> {
+    pub(super) fn of(stand: &Stand) -> Result<Self, Failure> {
         let runs = runs(stand)?;
         let kinds = runs
             .iter()
@@ -24,7 +24,7 @@ impl Outline {
     }
 
     /// The number of entries of all runs.
-    pub fn entries(&self) -> usize {
+    pub(super) fn entries(&self) -> usize {
         self.0.iter().map(Vec::len).sum()
     }
 }
@@ -44,13 +44,13 @@ fn runs(stand: &Stand) -> Result<Vec<String>, Failure> {
         .collect()
 }
 
-pub fn entries(stand: &Stand, run: &str) -> Result<Vec<Value>, Failure> {
+pub(super) fn entries(stand: &Stand, run: &str) -> Result<Vec<Value>, Failure> {
     let answer = stand.ask(&["history", run])?;
     list(&answer, "entries").cloned()
 }
 
 /// The names of all checkpoints among these entries, each as often as it is there.
-pub fn checkpoints(entries: &[Value]) -> Result<Vec<String>, Failure> {
+pub(super) fn checkpoints(entries: &[Value]) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for entry in entries {
         if text(entry, "/fact/kind")? == "checkpointed" {
@@ -61,7 +61,7 @@ pub fn checkpoints(entries: &[Value]) -> Result<Vec<String>, Failure> {
 }
 
 /// Every run's chain is whole.
-pub fn verify(stand: &Stand) -> Result<(), Failure> {
+pub(super) fn verify(stand: &Stand) -> Result<(), Failure> {
     stand.run(&["verify"]).map(drop)
 }
 

@@ -21,7 +21,7 @@ const SAMPLE: usize = 30;
 
 const KILLED: i32 = 9;
 
-pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     let tallies = cases::all(|case| kill_everywhere(program, case, manner.extent))?;
     let (mut taken, mut broken) = (0, 0);
     for tally in &tallies {

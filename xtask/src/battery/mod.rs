@@ -28,9 +28,9 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::setup;
 
-pub use cases::{RUN, started};
-pub use stand::Stand;
-pub use trace::points;
+pub(crate) use cases::{RUN, started};
+pub(crate) use stand::Stand;
+pub(crate) use trace::points;
 
 const HELP: &str = "\
 Usage: cargo xtask battery [NAME] [--whole] [--program PATH] [--seed NUMBER]
@@ -52,14 +52,14 @@ Options:
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub(crate) enum Extent {
     Sample,
     Whole,
 }
 
 /// How a battery is run.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub(crate) struct Manner {
     extent: Extent,
     /// What is chosen at random is chosen by this.
     seed: u64,
@@ -83,7 +83,7 @@ struct Options {
     seed: Option<u64>,
 }
 
-pub fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if arguments
         .iter()
         .any(|argument| argument == "--help" || argument == "-h")
@@ -112,7 +112,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// Runs a sample of one battery.
-pub fn sample(name: &str) -> Result<(), Failure> {
+pub(crate) fn sample(name: &str) -> Result<(), Failure> {
     run(&[name.to_owned()])
 }
 

@@ -13,7 +13,7 @@ use super::stand::Stand;
 use crate::failure::Failure;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub(super) struct Picture {
     /// Status, stage, visits, counters, passed gates, open work.
     standing: BTreeMap<String, String>,
     /// All that was settled, in order of its words: parallel steps have no order.
@@ -23,7 +23,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    pub fn of(rehearsal: &Rehearsal) -> Result<Self, Failure> {
+    pub(super) fn of(rehearsal: &Rehearsal) -> Result<Self, Failure> {
         let (stand, run) = (&rehearsal.stand, rehearsal.run.as_str());
         let mut files = BTreeMap::new();
         read_all(&stand.project(), "", &mut files)?;
@@ -43,7 +43,7 @@ impl Picture {
     }
 
     /// In what two pictures differ, in one line each.
-    pub fn differences(&self, other: &Self) -> Vec<String> {
+    pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let standing = between(&self.standing, &other.standing);
         let files = between(&self.files, &other.files);
         let settled = between(&counted(&self.settled), &counted(&other.settled));
@@ -112,7 +112,7 @@ fn names(status: &Value, pointer: &str, name: &str) -> Vec<String> {
 
 /// What the entries settle, a line each. Work that was begun, interrupted or tried again settles
 /// nothing; work that ended with an outcome does.
-pub fn settled(entries: &[Value]) -> Result<Vec<String>, Failure> {
+pub(super) fn settled(entries: &[Value]) -> Result<Vec<String>, Failure> {
     let mut admitted: BTreeMap<String, String> = BTreeMap::new();
     let mut lines = Vec::new();
     for fact in entries.iter().map(|entry| &entry["fact"]) {
@@ -187,7 +187,7 @@ fn without_names(text: &str) -> String {
 }
 
 /// The files in the project with their bytes, for a look at whether anything changed.
-pub fn tree(stand: &Stand) -> Result<BTreeMap<String, String>, Failure> {
+pub(super) fn tree(stand: &Stand) -> Result<BTreeMap<String, String>, Failure> {
     let mut files = BTreeMap::new();
     read_all(&stand.project(), "", &mut files)?;
     Ok(files)

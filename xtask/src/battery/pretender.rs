@@ -7,7 +7,7 @@ use tempfile::TempPath;
 
 /// How the program fails its user.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Pretender {
+pub(super) enum Pretender {
     /// Not at all: it goes on where it was, after it has ended what was left.
     Sound,
     /// It goes on beside what was left.
@@ -105,7 +105,7 @@ impl Pretender {
 }
 
 /// Writes the program; it goes when the path goes.
-pub fn pretender(kind: Pretender) -> TempPath {
+pub(super) fn pretender(kind: Pretender) -> TempPath {
     let script = format!("#!/bin/sh\n{}{SCRIPT}", kind.ways());
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     fs::write(&path, script).unwrap();

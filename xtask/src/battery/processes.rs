@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// One that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
+pub(super) struct Process {
     pub id: u32,
     /// The number of its group, which is its own if it leads one.
     group: u32,
@@ -22,7 +22,7 @@ pub struct Process {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub(super) enum Signal {
     Kill,
     Stop,
     Continue,
@@ -56,23 +56,23 @@ impl Process {
     }
 
     /// Is it a worker of the run, at the head of its group?
-    pub fn is_worker_of(&self, run: &str) -> bool {
+    pub(super) fn is_worker_of(&self, run: &str) -> bool {
         self.id == self.group && self.belongs_to(run)
     }
 
     /// Was it started for a worker of the run, by whomever?
-    pub fn belongs_to(&self, run: &str) -> bool {
+    pub(super) fn belongs_to(&self, run: &str) -> bool {
         let mark = format!("GATEWRIGHT_RUN={run}");
         self.variables.contains(&mark)
     }
 
     /// Is it this program, and waits as a watchdog?
-    pub fn is_watchdog_of(&self, program: &Path) -> bool {
+    pub(super) fn is_watchdog_of(&self, program: &Path) -> bool {
         self.program.as_deref() == Some(program) && self.line.contains(" watchdog ")
     }
 
     /// Does it work in this folder, or is its program from there?
-    pub fn is_inside(&self, folder: &Path) -> bool {
+    pub(super) fn is_inside(&self, folder: &Path) -> bool {
         let places = [&self.folder, &self.program];
         let mut places = places.into_iter().flatten();
         places.any(|place| place.starts_with(folder))
@@ -80,7 +80,7 @@ impl Process {
 }
 
 /// All that are there now.
-pub fn all() -> Vec<Process> {
+pub(super) fn all() -> Vec<Process> {
     let listed = fs::read_dir("/proc").into_iter().flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.parse().ok());
@@ -88,7 +88,7 @@ pub fn all() -> Vec<Process> {
 }
 
 /// Those who hold a lock on this file.
-pub fn lockers(file: &Path) -> Vec<u32> {
+pub(super) fn lockers(file: &Path) -> Vec<u32> {
     let Ok(inode) = fs::metadata(file).map(|file| file.ino()) else {
         return Vec::new();
     };
@@ -105,7 +105,7 @@ pub fn lockers(file: &Path) -> Vec<u32> {
 
 /// Sends a signal to each of them, in this order, as quickly as a shell can. One that has ended
 /// meanwhile is skipped.
-pub fn send(signal: Signal, processes: &[u32]) -> Result<(), Failure> {
+pub(super) fn send(signal: Signal, processes: &[u32]) -> Result<(), Failure> {
     let name = match signal {
         Signal::Kill => "KILL",
         Signal::Stop => "STOP",

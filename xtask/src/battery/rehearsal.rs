@@ -24,27 +24,27 @@ const PIPELINE: &str = "whole.toml";
 const STAND_IN: &str = include_str!("../../battery/stand-in.sh");
 
 /// Who takes longer is stuck: a run takes some seconds on an idle machine.
-pub const LONGEST: Duration = Duration::from_secs(180);
+pub(super) const LONGEST: Duration = Duration::from_secs(180);
 
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(5);
 
 /// One run, and all that is needed for it.
-pub struct Rehearsal {
+pub(super) struct Rehearsal {
     pub stand: Stand,
     pub run: String,
     sittings: AtomicUsize,
 }
 
 /// An orchestrator that was started. It does not outlive this.
-pub struct Sitting {
+pub(super) struct Sitting {
     child: Child,
     said: PathBuf,
 }
 
 /// One line of the stand-in's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     pub what: Noted,
     pub call: String,
     /// The number of the process that noted it.
@@ -54,14 +54,14 @@ pub struct Line {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub(super) enum Noted {
     Began,
     Ended,
 }
 
 impl Rehearsal {
     /// The run has an id that no other stand has: by it its workers are known.
-    pub fn new(program: &Path, name: &str) -> Result<Self, Failure> {
+    pub(super) fn new(program: &Path, name: &str) -> Result<Self, Failure> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let stand = Stand::with_own_program(program, &FILES)?;
         stand.git(&["add", "--all"])?;
@@ -88,7 +88,7 @@ impl Rehearsal {
         })
     }
 
-    pub fn begin(&self) -> Result<Sitting, Failure> {
+    pub(super) fn begin(&self) -> Result<Sitting, Failure> {
         let stand_in = self.stand.path("stand-in.sh");
         let stand_in = stand_in.to_string_lossy();
         let begin = ["run", PIPELINE, "--task", "battery", "--id", &self.run];
@@ -96,12 +96,12 @@ impl Rehearsal {
         self.sit(&[&begin[..], &driven, &["--key", "battery"]].concat())
     }
 
-    pub fn resume(&self) -> Result<Sitting, Failure> {
+    pub(super) fn resume(&self) -> Result<Sitting, Failure> {
         self.sit(&["resume", &self.run])
     }
 
     /// Goes on with the run, or begins it if nobody came so far.
-    pub fn go_on(&self) -> Result<Sitting, Failure> {
+    pub(super) fn go_on(&self) -> Result<Sitting, Failure> {
         match self.stand.run(&["status", &self.run]) {
             Ok(_) => self.resume(),
             Err(_) => self.begin(),
@@ -120,18 +120,18 @@ impl Rehearsal {
     }
 
     /// What the stand-in noted so far.
-    pub fn log(&self) -> Vec<Line> {
+    pub(super) fn log(&self) -> Vec<Line> {
         let log = fs::read_to_string(self.stand.path("log")).unwrap_or_default();
         log.lines().filter_map(parse).collect()
     }
 
     /// The stand-in takes its time with this work as long as it is held.
-    pub fn hold(&self, work: &str) -> Result<(), Failure> {
+    pub(super) fn hold(&self, work: &str) -> Result<(), Failure> {
         let path = self.stand.path("hold");
         fs::write(&path, format!("{work}\n")).map_err(Failure::file("write", &path))
     }
 
-    pub fn let_go(&self) -> Result<(), Failure> {
+    pub(super) fn let_go(&self) -> Result<(), Failure> {
         let path = self.stand.path("hold");
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
@@ -141,20 +141,20 @@ impl Rehearsal {
         }
     }
 
-    pub fn workers(&self) -> Vec<Process> {
+    pub(super) fn workers(&self) -> Vec<Process> {
         let all = processes::all().into_iter();
         all.filter(|process| process.is_worker_of(&self.run))
             .collect()
     }
 
-    pub fn watchdogs(&self) -> Vec<Process> {
+    pub(super) fn watchdogs(&self) -> Vec<Process> {
         let all = processes::all().into_iter();
         all.filter(|process| process.is_watchdog_of(self.stand.program()))
             .collect()
     }
 
     /// The processes of this stand that are still running.
-    pub fn left(&self) -> Vec<Process> {
+    pub(super) fn left(&self) -> Vec<Process> {
         let all = processes::all().into_iter();
         all.filter(|it| it.belongs_to(&self.run) || it.is_inside(self.stand.folder()))
             .collect()
@@ -170,19 +170,19 @@ impl Drop for Rehearsal {
 }
 
 impl Sitting {
-    pub fn id(&self) -> u32 {
+    pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// How it ended, if it has.
-    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+    pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
         self.child
             .try_wait()
             .map_err(Failure::program("the program under test"))
     }
 
     /// Waits until this is so, or it has ended, or too long.
-    pub fn wait_until(&mut self, mut so: impl FnMut(&Self) -> bool) -> Result<(), Failure> {
+    pub(super) fn wait_until(&mut self, mut so: impl FnMut(&Self) -> bool) -> Result<(), Failure> {
         let begun = Instant::now();
         while !so(self) && self.ended()?.is_none() && begun.elapsed() < LONGEST {
             thread::sleep(TICK);
@@ -191,13 +191,13 @@ impl Sitting {
     }
 
     /// Waits for its end; nothing if it does not end.
-    pub fn wait(&mut self) -> Result<Option<ExitStatus>, Failure> {
+    pub(super) fn wait(&mut self) -> Result<Option<ExitStatus>, Failure> {
         self.wait_until(|_| false)?;
         self.ended()
     }
 
     /// What it said.
-    pub fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         fs::read_to_string(&self.said).unwrap_or_default()
     }
 }

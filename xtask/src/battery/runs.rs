@@ -71,7 +71,7 @@ impl Kill {
     }
 }
 
-pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     let wanted = match manner.extent {
         Extent::Sample => SAMPLE,
         Extent::Whole => WHOLE,
@@ -112,7 +112,7 @@ pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
 }
 
 /// What a run comes to that nobody interrupts.
-pub fn undisturbed(program: &Path) -> Result<Picture, Failure> {
+pub(super) fn undisturbed(program: &Path) -> Result<Picture, Failure> {
     let rehearsal = Rehearsal::new(program, "undisturbed")?;
     let mut sitting = rehearsal.begin()?;
     if let Some(harm) = end_of(&mut sitting)? {
@@ -127,7 +127,7 @@ pub fn undisturbed(program: &Path) -> Result<Picture, Failure> {
 }
 
 /// Waits for the end of a sitting, which is that of its run.
-pub fn end_of(sitting: &mut Sitting) -> Result<Option<Harm>, Failure> {
+pub(super) fn end_of(sitting: &mut Sitting) -> Result<Option<Harm>, Failure> {
     Ok(match sitting.wait()? {
         Some(status) if status.success() => None,
         Some(status) => Some(Harm::Ended(format!("{status}: {}", sitting.said()))),

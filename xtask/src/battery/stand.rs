@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::workspace::{scratch, succeed};
 
 /// The folder goes when this goes.
-pub struct Stand {
+pub(crate) struct Stand {
     program: PathBuf,
     folder: TempDir,
 }
 
 impl Stand {
     /// A stand whose project holds these files.
-    pub fn new(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+    pub(crate) fn new(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
         let program = program
             .canonicalize()
             .map_err(Failure::file("find", program))?;
@@ -45,7 +45,10 @@ impl Stand {
 
     /// The same with a program of its own, which tells the processes of this stand from all others, and
     /// which nobody builds anew meanwhile.
-    pub fn with_own_program(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+    pub(crate) fn with_own_program(
+        program: &Path,
+        files: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
         let stand = Self::new(program, files)?;
         let own = stand.path("gatewright");
         let made = fs::hard_link(&stand.program, &own);
@@ -58,25 +61,25 @@ impl Stand {
         })
     }
 
-    pub fn program(&self) -> &Path {
+    pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
     /// The folder that all of it lies in.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Has git do something in the project.
-    pub fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
         succeed(self.at_home("git").args(arguments))
     }
 
-    pub fn state_home(&self) -> PathBuf {
+    pub(crate) fn state_home(&self) -> PathBuf {
         self.folder.path().join("live/state")
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("live/project")
     }
 
@@ -84,17 +87,17 @@ impl Stand {
         self.folder.path().join("live/home")
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// The program with these arguments, as a command.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         self.under(&[], arguments)
     }
 
     /// The same, started by another program (strace, valgrind) with its own arguments.
-    pub fn under(&self, starter: &[&str], arguments: &[&str]) -> Command {
+    pub(crate) fn under(&self, starter: &[&str], arguments: &[&str]) -> Command {
         let mut command = match starter.split_first() {
             None => self.at_home(&self.program),
             Some((starter, options)) => {
@@ -123,7 +126,7 @@ impl Stand {
     }
 
     /// Runs the program and hands back what it printed; another exit code than this is a failure.
-    pub fn take(&self, arguments: &[&str], exits: i32) -> Result<String, Failure> {
+    pub(crate) fn take(&self, arguments: &[&str], exits: i32) -> Result<String, Failure> {
         let output = self.output(&mut self.command(arguments))?;
         if output.status.code() == Some(exits) {
             return Ok(text(&output.stdout));
@@ -137,25 +140,25 @@ impl Stand {
     }
 
     /// The same with the exit code of success.
-    pub fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<String, Failure> {
         self.take(arguments, 0)
     }
 
     /// Runs the program for facts.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Value, Failure> {
+    pub(crate) fn ask(&self, arguments: &[&str]) -> Result<Value, Failure> {
         let answer = self.run(&[arguments, &["--json"]].concat())?;
         let parsed = serde_json::from_str(&answer);
         parsed.map_err(|problem| Failure::no(format!("{} --json: {problem}", arguments.join(" "))))
     }
 
-    pub fn output(&self, command: &mut Command) -> Result<Output, Failure> {
+    pub(crate) fn output(&self, command: &mut Command) -> Result<Output, Failure> {
         command
             .output()
             .map_err(Failure::program("the program under test"))
     }
 
     /// Removes everything from the program's state folder but what has this name.
-    pub fn forget_all_but(&self, name: &str) -> Result<(), Failure> {
+    pub(crate) fn forget_all_but(&self, name: &str) -> Result<(), Failure> {
         let folder = self.state_home().join("gatewright");
         for entry in fs::read_dir(&folder).map_err(Failure::file("list", &folder))? {
             let path = entry.map_err(Failure::file("list", &folder))?.path();
@@ -170,19 +173,19 @@ impl Stand {
     }
 
     /// Keeps everything as it is now, for `put_back`.
-    pub fn keep(&self) -> Result<(), Failure> {
+    pub(crate) fn keep(&self) -> Result<(), Failure> {
         copy(&self.path("live"), &self.path("kept"))
     }
 
     /// Puts everything back as it was kept, at the same paths: a project is known by its path.
-    pub fn put_back(&self) -> Result<(), Failure> {
+    pub(crate) fn put_back(&self) -> Result<(), Failure> {
         let live = self.path("live");
         fs::remove_dir_all(&live).map_err(Failure::file("remove", &live))?;
         copy(&self.path("kept"), &live)
     }
 }
 
-pub fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 

@@ -4,7 +4,7 @@
 ///
 /// strace counts the calls of each name apart, so a place in a trace is a name and a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub(crate) struct Point {
     pub call: String,
     pub number: usize,
     /// It makes something durable, makes a new file, or takes something away for good.
@@ -14,7 +14,7 @@ pub struct Point {
 impl Point {
     /// The option that makes strace kill the process there. The signal arrives on entering the
     /// call, which is then not carried out.
-    pub fn injection(&self) -> String {
+    pub(crate) fn injection(&self) -> String {
         format!("inject={}:signal=KILL:when={}", self.call, self.number)
     }
 }
@@ -40,7 +40,7 @@ fn settles(call: &str, line: &str) -> bool {
 
 /// All points of a trace, in the order of the calls. The first call is the one that makes the
 /// program of the process: before it, there is nothing to kill.
-pub fn points(trace: &str) -> Vec<Point> {
+pub(crate) fn points(trace: &str) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let calls = trace.lines().filter_map(|line| Some((call(line)?, line)));
     for (call, line) in calls.skip(1) {
@@ -63,7 +63,7 @@ fn call(line: &str) -> Option<&str> {
 }
 
 /// About so many points, spread evenly; and all those right before and after what settles.
-pub fn sample(points: &[Point], about: usize) -> Vec<Point> {
+pub(super) fn sample(points: &[Point], about: usize) -> Vec<Point> {
     let every = points.len().div_ceil(about.max(1)).max(1);
     let near = |at: usize| {
         let settles = |at: usize| points.get(at).is_some_and(|point| point.settles);

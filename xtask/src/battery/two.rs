@@ -101,7 +101,7 @@ impl Plan {
     }
 }
 
-pub fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     let (rounds, threads) = match manner.extent {
         Extent::Sample => SAMPLE,
         Extent::Whole => WHOLE,

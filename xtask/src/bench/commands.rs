@@ -9,7 +9,7 @@ use crate::battery::{self, Stand};
 use crate::failure::Failure;
 
 /// `next` and `checkpoint` on a run with so many entries behind it.
-pub fn subjects(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure> {
+pub(super) fn subjects(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure> {
     let stand = battery::started(program)?;
     history::grow(&stand, battery::RUN, entries)?;
     let stand = Rc::new(stand);

@@ -18,19 +18,19 @@ const PATIENCE: usize = 1_000;
 
 /// Nothing where the tool that counts it is not installed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cost {
+pub(super) struct Cost {
     pub instructions: Option<u64>,
     pub calls: Option<Calls>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calls {
+pub(super) struct Calls {
     pub all: usize,
     pub syncs: usize,
 }
 
 /// Peers start further programs, and long ones: nobody counts for them.
-pub fn of(subject: &Subject) -> Result<Cost, Failure> {
+pub(super) fn of(subject: &Subject) -> Result<Cost, Failure> {
     if subject.kind.is_peer() {
         return Ok(Cost::default());
     }

@@ -21,7 +21,7 @@ const TIMES: usize = 10;
 /// What the work of one agent leaves in the journal: it is admitted, begins, is seen to work, and ends.
 const ENTRIES: usize = 4;
 
-pub struct Crowd {
+pub(super) struct Crowd {
     pub members: usize,
     pub events: usize,
     pub median: Duration,
@@ -32,7 +32,7 @@ pub struct Crowd {
     pub complaint: Option<String>,
 }
 
-pub fn gather(program: &Path) -> Result<Crowd, Failure> {
+pub(super) fn gather(program: &Path) -> Result<Crowd, Failure> {
     let seat = Seat::executing(program, 10)?;
     let mut ends = Vec::new();
     for time in 0..TIMES {

@@ -11,12 +11,12 @@ use crate::failure::Failure;
 use crate::workspace::{root, rustc, scratch, succeed};
 
 /// Compiled with the same flags as the program.
-pub struct Floors {
+pub(super) struct Floors {
     folder: TempDir,
 }
 
 impl Floors {
-    pub fn build() -> Result<Self, Failure> {
+    pub(super) fn build() -> Result<Self, Failure> {
         let folder = scratch("floors")?;
         let triple = triple()?;
         for name in ["noop", "append"] {
@@ -40,7 +40,7 @@ impl Floors {
         Ok(Self { folder })
     }
 
-    pub fn subjects(&self) -> Vec<Subject> {
+    pub(super) fn subjects(&self) -> Vec<Subject> {
         let noop = Floor {
             program: self.folder.path().join("noop"),
             argument: None,

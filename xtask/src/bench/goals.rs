@@ -9,7 +9,7 @@ use super::report::{Row, rounded};
 use super::subject::{Kind, Load};
 
 /// A ratio and its limit.
-pub struct Goal {
+pub(super) struct Goal {
     pub name: String,
     /// Nothing where one of the two was not measured.
     pub measured: Option<f64>,
@@ -17,13 +17,13 @@ pub struct Goal {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
+pub(super) enum Limit {
     AtMost(f64),
     AtLeast(f64),
 }
 
 impl Goal {
-    pub fn new(name: impl Into<String>, measured: Option<f64>, limit: Limit) -> Self {
+    pub(super) fn new(name: impl Into<String>, measured: Option<f64>, limit: Limit) -> Self {
         Self {
             name: name.into(),
             measured,
@@ -31,14 +31,14 @@ impl Goal {
         }
     }
 
-    pub fn is_met(&self) -> Option<bool> {
+    pub(super) fn is_met(&self) -> Option<bool> {
         self.measured.map(|measured| match self.limit {
             Limit::AtMost(limit) => measured <= limit,
             Limit::AtLeast(limit) => measured >= limit,
         })
     }
 
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let measured = match self.measured {
             Some(measured) => format!("{measured:.2}×"),
             None => "–".to_owned(),
@@ -55,7 +55,7 @@ impl Goal {
         format!("{:<66} {measured:>9} {limit:>9}  {met}\n", self.name)
     }
 
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let (least, most) = match self.limit {
             Limit::AtMost(limit) => (None, Some(limit)),
             Limit::AtLeast(limit) => (Some(limit), None),
@@ -71,7 +71,7 @@ impl Goal {
 }
 
 /// Everything that hooks are held to.
-pub fn all(rows: &[Row], crowd: Option<&Crowd>) -> Vec<Goal> {
+pub(super) fn all(rows: &[Row], crowd: Option<&Crowd>) -> Vec<Goal> {
     let table = Table(rows);
     let mut goals = table.own();
     for (peer, check, advance, limits) in [
@@ -184,12 +184,12 @@ impl Table<'_> {
 }
 
 /// How many times as long with the longest history as with the shortest.
-pub fn growth(rows: &[Row], kind: Kind) -> Option<f64> {
+pub(super) fn growth(rows: &[Row], kind: Kind) -> Option<f64> {
     Table(rows).growth(kind)
 }
 
 /// How many times as long as this floor.
-pub fn times(rows: &[Row], row: &Row, floor: Kind) -> Option<f64> {
+pub(super) fn times(rows: &[Row], row: &Row, floor: Kind) -> Option<f64> {
     divided(
         Some(row.seconds()),
         Table(rows).seconds(floor, Load::Nothing),

@@ -8,7 +8,7 @@ use crate::workspace::succeed;
 /// Grows a run on this stand to so many entries.
 ///
 /// The bulk writer is an example of its own, so that xtask itself is built without the store.
-pub fn grow(stand: &Stand, run: &str, entries: usize) -> Result<(), Failure> {
+pub(super) fn grow(stand: &Stand, run: &str, entries: usize) -> Result<(), Failure> {
     let mut command = static_cargo("run", &triple()?);
     command.args(["--package", "xtask", "--example", "history", "--"]);
     command.arg(stand.state_home().join("gatewright"));

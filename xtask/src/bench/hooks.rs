@@ -10,15 +10,15 @@ use super::subject::{Act, Kind, Load, Process, Subject};
 use crate::failure::Failure;
 
 /// The payloads of a Write call that are compared, in bytes.
-pub const SMALL: usize = 2_000;
-pub const LARGE: usize = 2_000_000;
+pub(super) const SMALL: usize = 2_000;
+pub(super) const LARGE: usize = 2_000_000;
 
 /// Agents that may work in the open stage as often as they like, and what they do moves nothing.
 const ADMITTED: &str = "nix-writer";
-pub const ENDING: &str = "bash-writer";
+pub(super) const ENDING: &str = "bash-writer";
 
 /// A session that is none of our business.
-pub fn elsewhere(program: &Path) -> Result<Subject, Failure> {
+pub(super) fn elsewhere(program: &Path) -> Result<Subject, Failure> {
     let seat = Rc::new(Seat::elsewhere(program)?);
     let told = Told {
         seat,
@@ -33,7 +33,7 @@ pub fn elsewhere(program: &Path) -> Result<Subject, Failure> {
 }
 
 /// A session that holds a run with so many entries.
-pub fn enrolled(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure> {
+pub(super) fn enrolled(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure> {
     let seat = Rc::new(Seat::executing(program, entries)?);
     prove(&seat)?;
     let load = Load::Entries(entries);
@@ -46,7 +46,7 @@ pub fn enrolled(program: &Path, entries: usize) -> Result<Vec<Subject>, Failure>
 }
 
 /// The same call with a short and with a long payload.
-pub fn writes(program: &Path) -> Result<Vec<Subject>, Failure> {
+pub(super) fn writes(program: &Path) -> Result<Vec<Subject>, Failure> {
     let seat = Rc::new(Seat::executing(program, 10)?);
     let subjects = [SMALL, LARGE].map(|bytes| {
         let payload = Payload::write(&seat.folder(), bytes);

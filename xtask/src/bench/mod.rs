@@ -63,7 +63,7 @@ struct Options {
     program: Option<PathBuf>,
 }
 
-pub fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if arguments
         .iter()
         .any(|argument| argument == "--orchestrator")

@@ -2,7 +2,7 @@
 
 /// The payload of a hook.
 #[derive(Clone, Debug)]
-pub struct Payload {
+pub(super) struct Payload {
     pub event: &'static str,
     /// The members that only this event has, as JSON.
     about: String,
@@ -10,7 +10,7 @@ pub struct Payload {
 
 /// An agent that was asked for, as the host numbers it.
 #[derive(Clone, Debug)]
-pub struct Worker {
+pub(super) struct Worker {
     pub agent: &'static str,
     pub number: usize,
 }
@@ -20,18 +20,18 @@ impl Payload {
         Self { event, about }
     }
 
-    pub fn session_started() -> Self {
+    pub(super) fn session_started() -> Self {
         Self::new("SessionStart", r#""source":"startup""#.to_owned())
     }
 
-    pub fn shell() -> Self {
+    pub(super) fn shell() -> Self {
         let input = r#"{"command":"mkdir -p sub && cd sub && pwd","description":"make it"}"#;
         let about = format!(r#""tool_name":"Bash","tool_input":{input}"#);
         Self::new("PreToolUse", about)
     }
 
     /// A Write call whose file has so many bytes, in lines as source text has them.
-    pub fn write(folder: &str, bytes: usize) -> Self {
+    pub(super) fn write(folder: &str, bytes: usize) -> Self {
         const LINE: &str = r"    let total = parts.iter().sum(); // \u00e9\n";
         let content = LINE.repeat(bytes / LINE.len());
         let input = format!(r#"{{"file_path":"{folder}/src/new.rs","content":"{content}"}}"#);
@@ -39,7 +39,7 @@ impl Payload {
         Self::new("PreToolUse", about)
     }
 
-    pub fn agent_requested(worker: &Worker) -> Self {
+    pub(super) fn agent_requested(worker: &Worker) -> Self {
         let Worker { agent, number } = worker;
         let input = format!(
             r#"{{"description":"work","prompt":"please do it","subagent_type":"{agent}"}}"#
@@ -49,19 +49,19 @@ impl Payload {
         Self::new("PreToolUse", about)
     }
 
-    pub fn agent_began(worker: &Worker) -> Self {
+    pub(super) fn agent_began(worker: &Worker) -> Self {
         Self::new("SubagentStart", worker.members())
     }
 
     /// An agent asks for a tool: it is seen to work.
-    pub fn tool_requested(worker: &Worker) -> Self {
+    pub(super) fn tool_requested(worker: &Worker) -> Self {
         let input = r#"{"file_path":"a.txt","content":"a"}"#;
         let members = worker.members();
         let about = format!(r#"{members},"tool_name":"Write","tool_input":{input}"#);
         Self::new("PreToolUse", about)
     }
 
-    pub fn agent_stopping(worker: &Worker) -> Self {
+    pub(super) fn agent_stopping(worker: &Worker) -> Self {
         let about = format!(
             r#"{},"stop_hook_active":false,"last_assistant_message":"All of it is done, and the tests pass.","background_tasks":[],"session_crons":[]"#,
             worker.members()
@@ -70,7 +70,7 @@ impl Payload {
     }
 
     /// The whole text, for this session in this folder.
-    pub fn text(&self, session: &str, folder: &str) -> String {
+    pub(super) fn text(&self, session: &str, folder: &str) -> String {
         let Self { event, about } = self;
         let transcript = format!("/home/dev/.claude/projects/-home-dev-project/{session}.jsonl");
         format!(

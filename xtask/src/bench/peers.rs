@@ -14,12 +14,12 @@ use crate::failure::Failure;
 use crate::workspace::{is_installed, read, root, scratch};
 
 /// The histories that peers have to carry along: they read and write the whole of it every time.
-pub const SHORT: usize = 10;
-pub const LONG: usize = 100_000;
+pub(super) const SHORT: usize = 10;
+pub(super) const LONG: usize = 100_000;
 
 /// What could be measured of the peers, and what not.
 #[derive(Default)]
-pub struct Peers {
+pub(super) struct Peers {
     pub subjects: Vec<Subject>,
     pub missing: Vec<Missing>,
     /// The interpreters, with their versions.
@@ -28,7 +28,7 @@ pub struct Peers {
 
 /// A process that was not measured.
 #[derive(Clone, Debug)]
-pub struct Missing {
+pub(super) struct Missing {
     pub kind: Kind,
     pub load: Load,
     pub why: String,
@@ -73,7 +73,7 @@ const LANGUAGES: [Language; 2] = [
     },
 ];
 
-pub fn all() -> Result<Peers, Failure> {
+pub(super) fn all() -> Result<Peers, Failure> {
     let mut peers = Peers::default();
     for language in &LANGUAGES {
         match lacking(language, is_installed) {

@@ -13,7 +13,7 @@ use super::rounds::{Times, percentile};
 use super::subject::{Kind, Load, Subject};
 use crate::dist::Program;
 
-pub struct Report {
+pub(super) struct Report {
     pub program: Program,
     pub rounds: usize,
     pub rows: Vec<Row>,
@@ -25,7 +25,7 @@ pub struct Report {
 }
 
 /// One subject, measured.
-pub struct Row {
+pub(super) struct Row {
     pub kind: Kind,
     pub load: Load,
     pub median: Duration,
@@ -34,12 +34,12 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn seconds(&self) -> f64 {
+    pub(super) fn seconds(&self) -> f64 {
         self.median.as_secs_f64()
     }
 }
 
-pub fn rows(subjects: &[Subject], times: &[Times], costs: &[Cost]) -> Vec<Row> {
+pub(super) fn rows(subjects: &[Subject], times: &[Times], costs: &[Cost]) -> Vec<Row> {
     let measured = subjects.iter().zip(times).zip(costs);
     let row = |((subject, times), cost): ((&Subject, &Times), &Cost)| Row {
         kind: subject.kind,
@@ -52,12 +52,12 @@ pub fn rows(subjects: &[Subject], times: &[Times], costs: &[Cost]) -> Vec<Row> {
 }
 
 /// More digits than these would be noise.
-pub fn rounded(ratio: f64) -> f64 {
+pub(super) fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 
 impl Report {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = format!(
             "{:<16} {:>16} {:>10} {:>10} {:>8} {:>8} {:>13} {:>6} {:>6}\n",
             "process",
@@ -142,7 +142,7 @@ impl Report {
         )
     }
 
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(|row| self.row_json(row)).collect();
         let missing: Vec<Value> = self.missing.iter().map(missing_json).collect();
         let goals = goals::all(&self.rows, self.crowd.as_ref());

@@ -12,9 +12,9 @@ const WARM_UP: usize = 5;
 const SELDOM: usize = 20;
 
 /// The times of each subject, sorted.
-pub type Times = Vec<Duration>;
+pub(super) type Times = Vec<Duration>;
 
-pub fn take(subjects: &[Subject], rounds: usize) -> Result<Vec<Times>, Failure> {
+pub(super) fn take(subjects: &[Subject], rounds: usize) -> Result<Vec<Times>, Failure> {
     let mut times = vec![Vec::with_capacity(rounds); subjects.len()];
     for round in 0..WARM_UP + rounds {
         for (subject, times) in subjects.iter().zip(&mut times) {
@@ -57,7 +57,7 @@ fn time(subject: &Subject, round: usize) -> Result<Duration, Failure> {
 }
 
 /// The time that so many percent of the rounds did not exceed.
-pub fn percentile(times: &[Duration], percent: usize) -> Duration {
+pub(super) fn percentile(times: &[Duration], percent: usize) -> Duration {
     let last = times.len().saturating_sub(1);
     times.get(last * percent / 100).copied().unwrap_or_default()
 }

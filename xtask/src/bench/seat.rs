@@ -34,7 +34,7 @@ const WAY: [&str; 3] = [
 ];
 
 /// A project with a session in it.
-pub struct Seat {
+pub(super) struct Seat {
     stand: Stand,
     /// The run that the session holds.
     pub run: String,
@@ -42,7 +42,7 @@ pub struct Seat {
 
 impl Seat {
     /// A project without a pipeline, on a machine on which others have one.
-    pub fn elsewhere(program: &Path) -> Result<Self, Failure> {
+    pub(super) fn elsewhere(program: &Path) -> Result<Self, Failure> {
         let stand = Stand::new(program, &[])?;
         let folder = stand.state_home().join("gatewright/sessions");
         std::fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
@@ -53,7 +53,7 @@ impl Seat {
     }
 
     /// A session in the open stage of the always-on pipeline, with so many entries behind it.
-    pub fn executing(program: &Path, entries: usize) -> Result<Self, Failure> {
+    pub(super) fn executing(program: &Path, entries: usize) -> Result<Self, Failure> {
         let stand = Stand::new(program, &[])?;
         stand.run(&["init", "context-first", "--yes"])?;
         let mut seat = Self {
@@ -75,12 +75,12 @@ impl Seat {
         Ok(seat)
     }
 
-    pub fn folder(&self) -> String {
+    pub(super) fn folder(&self) -> String {
         self.stand.project().to_string_lossy().into_owned()
     }
 
     /// The hook, started by another program if one is named.
-    pub fn process(&self, starter: &[&str], payload: &Payload) -> Process {
+    pub(super) fn process(&self, starter: &[&str], payload: &Payload) -> Process {
         let command = self
             .stand
             .under(starter, &["hook", "claude", payload.event]);
@@ -100,7 +100,7 @@ impl Seat {
     }
 
     /// Runs a hook to its end; it must have been judged.
-    pub fn send(&self, payload: &Payload) -> Result<Output, Failure> {
+    pub(super) fn send(&self, payload: &Payload) -> Result<Output, Failure> {
         let output = self.process(&[], payload).output();
         let output = output.map_err(Failure::program("the hook"))?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -118,7 +118,7 @@ impl Seat {
     }
 
     /// An agent is asked for, begins, and is seen to work: only its end is left.
-    pub fn set_to_work(&self, worker: &Worker) -> Result<(), Failure> {
+    pub(super) fn set_to_work(&self, worker: &Worker) -> Result<(), Failure> {
         self.send(&Payload::agent_requested(worker))?;
         self.send(&Payload::agent_began(worker))?;
         self.send(&Payload::tool_requested(worker))?;
@@ -126,13 +126,13 @@ impl Seat {
     }
 
     /// How many entries the run has.
-    pub fn version(&self) -> Result<u64, Failure> {
+    pub(super) fn version(&self) -> Result<u64, Failure> {
         let version = self.entries(&["--last", "1"])?[0]["entry"].as_u64();
         version.ok_or_else(|| Failure::no("`history --last 1 --json` shows no entry"))
     }
 
     /// The pieces of work that have ended well, of the last so many entries, each as often as it has.
-    pub fn ended(&self, last: usize) -> Result<Vec<String>, Failure> {
+    pub(super) fn ended(&self, last: usize) -> Result<Vec<String>, Failure> {
         let entries = self.entries(&["--last", &last.to_string()])?;
         let entries = entries.as_array().into_iter().flatten();
         let ended = entries

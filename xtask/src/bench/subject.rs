@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use crate::failure::Failure;
 
 /// One kind of process under one load.
-pub struct Subject {
+pub(super) struct Subject {
     pub kind: Kind,
     pub load: Load,
     pub pace: Pace,
@@ -15,7 +15,7 @@ pub struct Subject {
 }
 
 /// What makes the processes of a subject.
-pub trait Act {
+pub(super) trait Act {
     /// The process of this round, started by a program that watches it if one is named.
     fn process(&self, starter: &[&str], round: usize) -> Process;
 
@@ -27,7 +27,7 @@ pub trait Act {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     Noop,
     Append,
     Decide,
@@ -44,7 +44,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Noop => "no-op",
             Self::Append => "append",
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    pub fn is_peer(self) -> bool {
+    pub(super) fn is_peer(self) -> bool {
         match self {
             Self::ShellCheck | Self::ShellAdvance | Self::PythonCheck | Self::PythonAdvance => true,
             Self::Noop
@@ -80,7 +80,7 @@ impl Kind {
 
 /// How much a process has to deal with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
+pub(super) enum Load {
     Nothing,
     /// So many entries of a journal or a history.
     Entries(usize),
@@ -89,14 +89,14 @@ pub enum Load {
 }
 
 impl Load {
-    pub fn entries(self) -> Option<usize> {
+    pub(super) fn entries(self) -> Option<usize> {
         match self {
             Self::Entries(entries) => Some(entries),
             Self::Nothing | Self::Bytes(_) => None,
         }
     }
 
-    pub fn bytes(self) -> Option<usize> {
+    pub(super) fn bytes(self) -> Option<usize> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
             Self::Nothing | Self::Entries(_) => None,
@@ -117,14 +117,14 @@ impl fmt::Display for Load {
 
 /// How often a process is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub(super) enum Pace {
     EveryRound,
     /// For a process that takes a second.
     Seldom,
 }
 
 impl Subject {
-    pub fn new(kind: Kind, load: Load, act: impl Act + 'static) -> Self {
+    pub(super) fn new(kind: Kind, load: Load, act: impl Act + 'static) -> Self {
         let act = Box::new(act);
         Self {
             kind,
@@ -134,7 +134,7 @@ impl Subject {
         }
     }
 
-    pub fn seldom(self) -> Self {
+    pub(super) fn seldom(self) -> Self {
         Self {
             pace: Pace::Seldom,
             ..self
@@ -142,7 +142,7 @@ impl Subject {
     }
 
     /// The process of this round, when all that comes before it has been done.
-    pub fn ready(&self, starter: &[&str], round: usize) -> Result<Process, Failure> {
+    pub(super) fn ready(&self, starter: &[&str], round: usize) -> Result<Process, Failure> {
         self.act.prepare(round)?;
         Ok(self.act.process(starter, round))
     }
@@ -150,13 +150,13 @@ impl Subject {
 
 /// A process that can be started, with what it reads.
 #[derive(Debug)]
-pub struct Process {
+pub(super) struct Process {
     pub command: Command,
     pub input: Vec<u8>,
 }
 
 impl Process {
-    pub fn without_input(command: Command) -> Self {
+    pub(super) fn without_input(command: Command) -> Self {
         Self {
             command,
             input: Vec::new(),
@@ -164,13 +164,13 @@ impl Process {
     }
 
     /// Runs it to its end, and nobody listens.
-    pub fn run(&mut self) -> io::Result<ExitStatus> {
+    pub(super) fn run(&mut self) -> io::Result<ExitStatus> {
         self.command.stdout(Stdio::null()).stderr(Stdio::null());
         self.fed()?.wait()
     }
 
     /// Runs it to its end, and hears what it says.
-    pub fn output(&mut self) -> io::Result<Output> {
+    pub(super) fn output(&mut self) -> io::Result<Output> {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
         self.fed()?.wait_with_output()
     }

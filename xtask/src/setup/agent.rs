@@ -12,7 +12,7 @@ use crate::output::say;
 use crate::workspace::{read, target};
 
 /// An agent program that tests drive.
-pub struct Agent {
+pub(super) struct Agent {
     /// What people call it.
     pub title: &'static str,
     /// The beginning of its folder's name.
@@ -23,7 +23,7 @@ pub struct Agent {
 
 /// The package for one platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Package {
+pub(super) struct Package {
     pub platform: &'static str,
     pub name: &'static str,
     /// What follows the version in the package's own.
@@ -34,7 +34,7 @@ pub struct Package {
 }
 
 impl Agent {
-    pub fn is_installed(&self) -> bool {
+    pub(super) fn is_installed(&self) -> bool {
         self.place().exists()
     }
 
@@ -43,7 +43,7 @@ impl Agent {
     }
 
     /// Makes sure that the program is there and is the pinned one.
-    pub fn ensure(&self) -> Result<(), Failure> {
+    pub(super) fn ensure(&self) -> Result<(), Failure> {
         let (agents, place) = (agents(), self.place());
         let package = self.package(consts::OS, consts::ARCH, cfg!(target_env = "musl"))?;
         if place.exists() {
@@ -102,7 +102,7 @@ impl Agent {
     }
 }
 
-pub fn agents() -> PathBuf {
+pub(super) fn agents() -> PathBuf {
     target().join("agents")
 }
 
@@ -146,7 +146,7 @@ fn assert_integrity(package: &Package, staging: &Path) -> Result<(), Failure> {
 }
 
 /// Gives the folder its place. Another run may have been faster: then its folder stays, if it is good.
-pub fn put(
+pub(super) fn put(
     fetched: &Path,
     place: &Path,
     assert_good: impl Fn(&Path) -> Result<(), Failure>,

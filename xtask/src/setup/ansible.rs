@@ -19,7 +19,7 @@ const REQUIREMENTS: &str = include_str!("ansible-requirements.txt");
 /// The copy of the requirements that an installation keeps; it is written last.
 const MARK: &str = "requirements.txt";
 
-pub fn is_installed() -> bool {
+pub(super) fn is_installed() -> bool {
     place().exists()
 }
 
@@ -28,7 +28,7 @@ fn place() -> PathBuf {
 }
 
 /// Makes sure that the programs are there and are the pinned ones.
-pub fn ensure() -> Result<(), Failure> {
+pub(super) fn ensure() -> Result<(), Failure> {
     let (agents, place) = (agents(), place());
     if place.exists() {
         return assert_good(&place);

@@ -3,12 +3,12 @@
 use super::agent::{Agent, Package};
 
 /// The version that the tests are written for. The test kit looks for the same.
-pub const VERSION: &str =
+pub(crate) const VERSION: &str =
     include_str!("../../../crates/testkit/src/claude/version.txt").trim_ascii();
 
 /// The platform's own package: the one without a platform needs a newer Node than many have, and npm
 /// then takes an older version without a word.
-pub const CLAUDE: Agent = Agent {
+pub(super) const CLAUDE: Agent = Agent {
     title: "Claude Code",
     word: "claude",
     version: VERSION,

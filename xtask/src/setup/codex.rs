@@ -6,7 +6,7 @@ use super::agent::{Agent, Package};
 const VERSION: &str = include_str!("../../../crates/testkit/src/codex/version.txt").trim_ascii();
 
 /// Each platform has a version of its own under the one name. Those for Linux need no C library.
-pub const CODEX: Agent = Agent {
+pub(super) const CODEX: Agent = Agent {
     title: "Codex",
     word: "codex",
     version: VERSION,

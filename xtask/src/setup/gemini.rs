@@ -7,7 +7,7 @@ const VERSION: &str = include_str!("../../../crates/testkit/src/gemini/version.t
 
 /// One package for all platforms, which Node runs. What else it could use is left out: it works
 /// without.
-pub const GEMINI: Agent = Agent {
+pub(super) const GEMINI: Agent = Agent {
     title: "Gemini CLI",
     word: "gemini",
     version: VERSION,

@@ -40,7 +40,7 @@ struct LeftOut {
     file: &'static str,
 }
 
-pub fn tests() -> Result<(), Failure> {
+pub(super) fn tests() -> Result<(), Failure> {
     let binaries = test_binaries(&metadata()?);
     let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast", "--lib", "--bins"]);

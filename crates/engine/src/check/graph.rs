@@ -52,7 +52,7 @@ pub(super) enum LinkKind {
 
 impl<'a> StageGraph<'a> {
     /// Everything that can be reached from the start.
-    pub fn of(definition: &'a Definition) -> Self {
+    pub(super) fn of(definition: &'a Definition) -> Self {
         let stages: BTreeMap<&StageName, &Stage> = definition
             .stages
             .iter()
@@ -122,14 +122,14 @@ impl<'a> StageGraph<'a> {
         }
     }
 
-    pub fn links_from(&self, node: usize) -> impl Iterator<Item = (usize, &Link<'a>)> {
+    pub(super) fn links_from(&self, node: usize) -> impl Iterator<Item = (usize, &Link<'a>)> {
         self.out[node]
             .iter()
             .map(|link| (*link, &self.links[*link]))
     }
 
     /// The shortest path from one of these nodes to a goal, over allowed links.
-    pub fn shortest(
+    pub(super) fn shortest(
         &self,
         from: impl IntoIterator<Item = usize>,
         goal: impl Fn(usize) -> bool,
@@ -167,7 +167,7 @@ impl<'a> StageGraph<'a> {
     }
 
     /// A path for people: `generating → escalate (continue) → complete`.
-    pub fn describe(&self, path: &[usize]) -> String {
+    pub(super) fn describe(&self, path: &[usize]) -> String {
         let mut text = String::new();
         for link in path.iter().map(|link| &self.links[*link]) {
             let stage = self.nodes[link.from].stage;
@@ -192,7 +192,7 @@ impl<'a> StageGraph<'a> {
         text
     }
 
-    pub fn nodes_of<'b>(&'b self, stage: &'b StageName) -> impl Iterator<Item = usize> + 'b {
+    pub(super) fn nodes_of<'b>(&'b self, stage: &'b StageName) -> impl Iterator<Item = usize> + 'b {
         let nodes = self.nodes.iter().enumerate();
         nodes
             .filter(move |(_, node)| node.stage.name == *stage)

@@ -14,7 +14,7 @@ use crate::{document, questions, text};
 const MOST_COMMANDS: usize = 50;
 
 /// The commands in these fields, without duplicates, if a person has approved all of them.
-pub fn commands(
+pub(super) fn commands(
     stage: &StageName,
     fields: &[FieldOf],
     looking: &LookContext<'_>,
@@ -82,7 +82,7 @@ fn commands_of(
 
 /// The commands in a field of a new artifact. An empty list is allowed here: a schema can require
 /// more.
-pub fn commands_in(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
+pub(crate) fn commands_in(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
     let commands = listed(value, field)?;
     commands.iter().try_for_each(|words| acceptable(words))?;
     Ok(commands)
@@ -255,7 +255,7 @@ const INLINE: [(&str, &[&str]); 9] = [
 ];
 
 /// May this command from an agent run? The error says why not and what to write.
-pub fn acceptable(words: &[String]) -> Result<(), String> {
+pub(super) fn acceptable(words: &[String]) -> Result<(), String> {
     let shown = text::line(&words.join(" "), 200);
     let Some((program, arguments)) = words.split_first() else {
         return Err(String::from(

@@ -13,13 +13,13 @@ use crate::{LookContext, beneath, hash};
 
 /// A command that is ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prepared {
+pub(super) struct Prepared {
     pub argv: Vec<String>,
     pub program: PathBuf,
 }
 
 /// Fills in parameters. Each word stays one word, whatever its value contains.
-pub fn fill(words: &[String], looking: &LookContext<'_>) -> Result<Vec<String>, String> {
+pub(super) fn fill(words: &[String], looking: &LookContext<'_>) -> Result<Vec<String>, String> {
     let definition = looking.pipeline.definition();
     let filling = PlaceholderValues {
         definition,
@@ -83,7 +83,7 @@ fn fill_word(word: &str, filling: &PlaceholderValues<'_>) -> Result<String, Stri
 }
 
 /// Finds the program: with a slash in the project, without one in the search path.
-pub fn prepare(
+pub(super) fn prepare(
     argv: Vec<String>,
     root: &Path,
     search: &SearchPath,

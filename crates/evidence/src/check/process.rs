@@ -23,10 +23,10 @@ const TICK: Duration = Duration::from_millis(10);
 const COUNT: Duration = Duration::from_millis(250);
 
 /// A check with more processes at once would overload the machine.
-pub const MOST_PROCESSES: usize = 1_000;
+pub(super) const MOST_PROCESSES: usize = 1_000;
 
 #[derive(Clone, Copy)]
-pub struct CheckLimits<'a> {
+pub(super) struct CheckLimits<'a> {
     pub deadline: Instant,
     /// How many processes may run at once.
     pub processes: usize,
@@ -34,14 +34,14 @@ pub struct CheckLimits<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
-pub struct Finished {
+pub(super) struct Finished {
     pub ended: CheckEnd,
     pub duration: Duration,
     pub tail: Tail,
 }
 
 /// Runs a command until it ends or until we end it.
-pub fn run(
+pub(super) fn run(
     command: &Prepared,
     root: &Path,
     variables: &BTreeMap<OsString, OsString>,

@@ -3,7 +3,7 @@
 use crate::text;
 
 /// How much of the output is kept for people.
-pub const TAIL_BYTES: usize = 8 * 1024;
+pub(super) const TAIL_BYTES: usize = 8 * 1024;
 
 /// Kept beyond that until redaction, so that no secret is cut and missed.
 const MARGIN: usize = 8 * 1024;

@@ -21,7 +21,7 @@ const RACY_NANOSECONDS: i128 = 2_000_000_000;
 
 /// The part of a file's status that changes with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StatKey {
+pub(super) struct StatKey {
     size: i128,
     modified: i128,
     changed: i128,
@@ -30,7 +30,7 @@ pub struct StatKey {
 }
 
 impl StatKey {
-    pub fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
         Self {
             size: i128::from(stat.st_size),
@@ -47,7 +47,7 @@ impl StatKey {
 }
 
 /// The known hashes, and the current ones that can be trusted next time.
-pub struct Cache {
+pub(super) struct Cache {
     path: Option<PathBuf>,
     now: i128,
     known: BTreeMap<String, (StatKey, Hash)>,
@@ -55,7 +55,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    pub fn load(folder: Option<&Path>, root: &Path) -> Self {
+    pub(super) fn load(folder: Option<&Path>, root: &Path) -> Self {
         let name = |folder: &Path| {
             let root = crate::hash(root.as_os_str().as_encoded_bytes()).to_string();
             folder.join(format!("tree-{}", &root[..32]))
@@ -73,7 +73,7 @@ impl Cache {
         }
     }
 
-    pub fn get(&mut self, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
+    pub(super) fn get(&mut self, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
         let path = escape(path);
         let (known, hash) = self.known.get(&path)?;
         if known != stat_key {
@@ -84,14 +84,14 @@ impl Cache {
         Some(hash)
     }
 
-    pub fn put(&mut self, path: &[u8], stat_key: StatKey, hash: Hash) -> Hash {
+    pub(super) fn put(&mut self, path: &[u8], stat_key: StatKey, hash: Hash) -> Hash {
         if self.path.is_some() && !stat_key.is_racy(self.now) {
             self.next.insert(escape(path), (stat_key, hash));
         }
         hash
     }
 
-    pub fn save(&self) {
+    pub(super) fn save(&self) {
         if let Some(path) = self.path.as_ref().filter(|_| self.next != self.known) {
             // An unwritable cache only makes the next time slower.
             let _ = write(path, &self.next);

@@ -20,12 +20,12 @@ const DEEPEST_REPOSITORY: usize = 8;
 
 /// The paths to read, sorted, and the lines that need no file.
 #[derive(Default)]
-pub struct Listing {
+pub(super) struct Listing {
     pub files: Vec<Vec<u8>>,
     pub lines: Vec<ManifestLine>,
 }
 
-pub fn list(project: &Project) -> Result<Listing, Error> {
+pub(super) fn list(project: &Project) -> Result<Listing, Error> {
     let mut listing = match &project.repository {
         Some(repository) => list_repository(&project.root, repository)?,
         None => Listing {
@@ -39,7 +39,7 @@ pub fn list(project: &Project) -> Result<Listing, Error> {
 }
 
 /// The file of this path, or all files of the folder. Nothing behind a link belongs to this tree.
-pub fn below(root: &Path, path: &str) -> Result<Vec<Vec<u8>>, Error> {
+pub(super) fn below(root: &Path, path: &str) -> Result<Vec<Vec<u8>>, Error> {
     let full = root.join(path);
     match full.symlink_metadata() {
         Ok(_) if !is_plain(root, path) => Ok(Vec::new()),

@@ -10,7 +10,7 @@ const HEADER: &str = "gatewright tree 1";
 
 /// What a line describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EntryKind {
+pub(super) enum EntryKind {
     File,
     /// An executable file.
     Program,
@@ -38,14 +38,14 @@ impl EntryKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ManifestLine {
+pub(super) struct ManifestLine {
     path: String,
     kind: EntryKind,
     hash: Hash,
 }
 
 impl ManifestLine {
-    pub fn new(kind: EntryKind, hash: Hash, path: &[u8]) -> Self {
+    pub(super) fn new(kind: EntryKind, hash: Hash, path: &[u8]) -> Self {
         Self {
             path: escape(path),
             kind,
@@ -54,7 +54,7 @@ impl ManifestLine {
     }
 }
 
-pub fn write(mut lines: Vec<ManifestLine>) -> Vec<u8> {
+pub(super) fn write(mut lines: Vec<ManifestLine>) -> Vec<u8> {
     lines.sort();
     lines.dedup();
     let mut manifest = format!("{HEADER}\n");

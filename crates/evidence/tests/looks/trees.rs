@@ -33,7 +33,7 @@ fn with_and_without_cache(world: &mut World) -> tree::Tree {
     plain
 }
 
-pub fn repository() -> World {
+pub(crate) fn repository() -> World {
     let mut world = World::with_git();
     world.declare("report", ".task/{run}/{step}.json", Format::Text);
     world.declare_param("target", Some("roles/web"));

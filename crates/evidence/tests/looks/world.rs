@@ -16,9 +16,9 @@ use evidence::tree::Tree;
 use evidence::{Error, GivenArtifact, LookContext, Looked, Project};
 use tempfile::TempDir;
 
-pub const STAGE: &str = "checking";
+pub(crate) const STAGE: &str = "checking";
 
-pub struct World {
+pub(crate) struct World {
     folder: TempDir,
     pub definition: Definition,
     pub run: Run,
@@ -31,7 +31,7 @@ pub struct World {
 
 impl World {
     /// An empty folder without git.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("project")).unwrap();
         let definition = definition();
@@ -49,7 +49,7 @@ impl World {
     }
 
     /// A repository with one commit of `tracked.txt`.
-    pub fn with_git() -> Self {
+    pub(crate) fn with_git() -> Self {
         let world = Self::new();
         git(&world.root(), ["init", "-q"]);
         world.write("tracked.txt", "tracked\n");
@@ -57,7 +57,7 @@ impl World {
         world
     }
 
-    pub fn commit(&self) {
+    pub(crate) fn commit(&self) {
         git(&self.root(), ["add", "-A"]);
         git(
             &self.root(),
@@ -65,33 +65,33 @@ impl World {
         );
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.outside().join("project")
     }
 
     /// The folder around the project.
-    pub fn outside(&self) -> PathBuf {
+    pub(crate) fn outside(&self) -> PathBuf {
         std::fs::canonicalize(self.folder.path()).unwrap()
     }
 
-    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
         path
     }
 
-    pub fn write_script(&self, path: &str, content: &str) {
+    pub(crate) fn write_script(&self, path: &str, content: &str) {
         testkit::make_executable(&self.write(path, content));
     }
 
-    pub fn link(&self, path: &str, target: impl AsRef<Path>) {
+    pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(target, path).unwrap();
     }
 
-    pub fn remove(&self, path: &str) {
+    pub(crate) fn remove(&self, path: &str) {
         let path = self.root().join(path);
         if std::fs::symlink_metadata(&path).unwrap().is_dir() {
             std::fs::remove_dir_all(path).unwrap()
@@ -102,7 +102,7 @@ impl World {
 
     /// Does what a line says, so that tests can be tables: `write a/b text; link c ../d; git add -A`.
     /// `OUT` stands for the folder around the project.
-    pub fn act(&self, script: &str) {
+    pub(crate) fn act(&self, script: &str) {
         let script = script.replace("OUT", self.outside().to_str().unwrap());
         for line in script.split("; ").filter(|line| !line.is_empty()) {
             let words: Vec<&str> = line.splitn(3, ' ').collect();
@@ -124,7 +124,7 @@ impl World {
     }
 
     /// Declares a file artifact and returns it for changes.
-    pub fn declare(&mut self, name: &str, path: &str, format: Format) -> &mut Artifact {
+    pub(crate) fn declare(&mut self, name: &str, path: &str, format: Format) -> &mut Artifact {
         let artifact = Artifact {
             source: Source::File(String::from(path)),
             format,
@@ -141,7 +141,7 @@ impl World {
             .or_insert(artifact)
     }
 
-    pub fn declare_param(&mut self, name: &str, value: Option<&str>) {
+    pub(crate) fn declare_param(&mut self, name: &str, value: Option<&str>) {
         let name = ParamName::parse(name).unwrap();
         self.definition
             .params
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    pub fn declare_view(&mut self, path: &str) {
+    pub(crate) fn declare_view(&mut self, path: &str) {
         let view = View {
             format: ViewFormat::Summary,
             path: String::from(path),
@@ -161,7 +161,7 @@ impl World {
     }
 
     /// Captures this content for an artifact, as a run does when work ends.
-    pub fn capture(&mut self, name: &str, content: &str) -> Hash {
+    pub(crate) fn capture(&mut self, name: &str, content: &str) -> Hash {
         let content = self.keep(content.as_bytes());
         self.run.artifacts.insert(
             artifact_name(name),
@@ -174,36 +174,36 @@ impl World {
         content
     }
 
-    pub fn approve(&mut self, name: &str, content: Hash) {
+    pub(crate) fn approve(&mut self, name: &str, content: Hash) {
         self.run.approved.insert(artifact_name(name), content);
     }
 
-    pub fn keep(&mut self, bytes: &[u8]) -> Hash {
+    pub(crate) fn keep(&mut self, bytes: &[u8]) -> Hash {
         let hash = evidence::hash(bytes);
         self.contents.insert(hash, bytes.to_vec());
         hash
     }
 
     /// Makes the one stage a check with these commands.
-    pub fn checks(&mut self, commands: &[&[&str]]) {
+    pub(crate) fn checks(&mut self, commands: &[&[&str]]) {
         let words = |line: &&[&str]| line.iter().copied().map(String::from).collect();
         self.set_check(Commands::Fixed(commands.iter().map(words).collect()));
     }
 
-    pub fn set_check(&mut self, commands: Commands) {
+    pub(crate) fn set_check(&mut self, commands: Commands) {
         self.definition.stages[0].work = Work::Check(CheckWork {
             commands,
             fails_on: None,
         });
     }
 
-    pub fn fails_on(&mut self, text: &str) {
+    pub(crate) fn fails_on(&mut self, text: &str) {
         if let Work::Check(work) = &mut self.definition.stages[0].work {
             work.fails_on = Some(engine::FailsOn::Text(String::from(text)));
         }
     }
 
-    pub fn fails_on_field(&mut self, artifact: &str, field: &str) {
+    pub(crate) fn fails_on_field(&mut self, artifact: &str, field: &str) {
         if let Work::Check(work) = &mut self.definition.stages[0].work {
             work.fails_on = Some(engine::FailsOn::From(vec![engine::FieldOf {
                 artifact: artifact_name(artifact),
@@ -212,20 +212,20 @@ impl World {
         }
     }
 
-    pub fn time_limit(&mut self, seconds: u64) {
+    pub(crate) fn time_limit(&mut self, seconds: u64) {
         self.definition.stages[0].timeout = Some(Seconds(seconds));
     }
 
-    pub fn look(&self, needs: &Needs) -> Result<Looked, Error> {
+    pub(crate) fn look(&self, needs: &Needs) -> Result<Looked, Error> {
         self.looking(&self.root(), |looking| evidence::look(needs, looking))
     }
 
     /// What is seen of one artifact.
-    pub fn see(&self, name: &str) -> Result<Seen, Error> {
+    pub(crate) fn see(&self, name: &str) -> Result<Seen, Error> {
         self.see_from(&self.root(), name)
     }
 
-    pub fn see_from(&self, from: &Path, name: &str) -> Result<Seen, Error> {
+    pub(crate) fn see_from(&self, from: &Path, name: &str) -> Result<Seen, Error> {
         let needs = needs_artifact(name);
         let mut looked = self.looking(from, |looking| evidence::look(&needs, looking))?;
         Ok(looked
@@ -235,22 +235,22 @@ impl World {
             .unwrap())
     }
 
-    pub fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> Tree {
         self.tree_from(&self.root())
     }
 
-    pub fn tree_from(&self, folder: &Path) -> Tree {
+    pub(crate) fn tree_from(&self, folder: &Path) -> Tree {
         self.looking(folder, evidence::tree::read).unwrap()
     }
 
-    pub fn check(&self, surroundings: &CheckEnvironment) -> Result<Ran, Error> {
+    pub(crate) fn check(&self, surroundings: &CheckEnvironment) -> Result<Ran, Error> {
         let stage = StageName::parse(STAGE).unwrap();
         self.looking(&self.root(), |looking| {
             evidence::check::run(&stage, looking, surroundings)
         })
     }
 
-    pub fn looking<T>(&self, from: &Path, then: impl FnOnce(&LookContext<'_>) -> T) -> T {
+    pub(crate) fn looking<T>(&self, from: &Path, then: impl FnOnce(&LookContext<'_>) -> T) -> T {
         let pipeline = Pipeline::from_cache(self.definition.clone());
         let project = Project::find(from).unwrap();
         let cache = self.outside().join("cache");
@@ -273,7 +273,7 @@ fn make_pipe(path: &Path) {
 }
 
 /// Runs git as nobody in particular.
-pub fn git<A: AsRef<OsStr>>(folder: &Path, words: impl IntoIterator<Item = A>) {
+pub(crate) fn git<A: AsRef<OsStr>>(folder: &Path, words: impl IntoIterator<Item = A>) {
     let output = Command::new("git")
         .args([
             "-c",
@@ -296,7 +296,7 @@ pub fn git<A: AsRef<OsStr>>(folder: &Path, words: impl IntoIterator<Item = A>) {
     );
 }
 
-pub fn needs_artifact(name: &str) -> Needs {
+pub(crate) fn needs_artifact(name: &str) -> Needs {
     let need = ArtifactNeed {
         artifact: artifact_name(name),
         step: None,
@@ -308,11 +308,11 @@ pub fn needs_artifact(name: &str) -> Needs {
     }
 }
 
-pub fn artifact_name(name: &str) -> ArtifactName {
+pub(crate) fn artifact_name(name: &str) -> ArtifactName {
     ArtifactName::parse(name).unwrap()
 }
 
-pub fn outcome_field(field: &str, words: &[(&str, &str)]) -> OutcomeField {
+pub(crate) fn outcome_field(field: &str, words: &[(&str, &str)]) -> OutcomeField {
     let meaning =
         |(word, outcome): &(&str, &str)| (String::from(*word), Outcome::parse(outcome).unwrap());
     OutcomeField {

@@ -25,7 +25,7 @@ use crate::report;
 /// abandoned, stopped or over its budget. With --answer: answers all questions of a worker at once.
 /// Without arguments: shows the questions.
 #[derive(Debug, clap::Args)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// A run (its id or first characters, with `r-`), a choice, or both
     #[arg(value_name = "RUN|CHOICE", num_args = 0..=2)]
     words: Vec<String>,
@@ -75,7 +75,7 @@ fn words(words: &[String]) -> Result<Words<'_>, Failure> {
 }
 
 impl Answer {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let Words { run, choice } = words(&self.words)?;
         if choice.is_some() && !self.answers.is_empty() {
             return Err(

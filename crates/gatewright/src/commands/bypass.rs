@@ -23,7 +23,7 @@ const LONGEST: Seconds = Seconds(24 * 60 * 60);
 /// Until the time is over, nothing is refused or held in the run's session. Every status shows it,
 /// and the history records it with its reason.
 #[derive(Debug, clap::Args)]
-pub struct Bypass {
+pub(crate) struct Bypass {
     #[command(flatten)]
     of: OfRun,
     /// How long: from 30s to 24h
@@ -50,7 +50,7 @@ fn parse_time(text: &str) -> Result<Seconds, String> {
 }
 
 impl Bypass {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match self.time {
             Some(time) => self.begin(context, output, time),
             None => self.end(context, output),

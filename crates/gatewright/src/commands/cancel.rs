@@ -15,7 +15,7 @@ use crate::run_command::act_confirmed;
 
 /// Cancel a run
 #[derive(Debug, clap::Args)]
-pub struct Cancel {
+pub(crate) struct Cancel {
     #[command(flatten)]
     of: OfRun,
     /// The reason, recorded in the history
@@ -26,7 +26,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
         let command = KeyedCommand::new("cancel").with("reason", &self.reason);

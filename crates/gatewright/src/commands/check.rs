@@ -20,7 +20,7 @@ use crate::report;
 /// stdin and a time limit, and is looked up on the PATH the run was started with. The result counts
 /// only if the commands leave the tree unchanged.
 #[derive(Debug, clap::Args)]
-pub struct Check {
+pub(crate) struct Check {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let command = KeyedCommand::new("check");

@@ -12,7 +12,7 @@ use crate::run_command::act;
 
 /// Name the current point of a run, for `restore`
 #[derive(Debug, clap::Args)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
@@ -32,7 +32,7 @@ fn parse_name(text: &str) -> Result<CheckpointName, String> {
 }
 
 impl Checkpoint {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let command = KeyedCommand::new("checkpoint").with("name", &self.name);
         let run = Some(self.run.as_str());
         act(context, output, run, &self.writing, &command, |_, _| {

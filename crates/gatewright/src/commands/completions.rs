@@ -8,14 +8,18 @@ use crate::output::Output;
 
 /// Print a shell completion script
 #[derive(Debug, clap::Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
 impl Completions {
-    pub fn run(&self, mut program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(
+        &self,
+        mut program: clap::Command,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut program, "gatewright", &mut script);
         output.bytes(&script)?;

@@ -11,10 +11,10 @@ use crate::output::Output;
 ///
 /// Needs no agent, no account and no network. Deletes the folder when it is done.
 #[derive(Debug, clap::Args)]
-pub struct Demo {}
+pub(crate) struct Demo {}
 
 impl Demo {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         Play::new(context)?.perform(output)
     }
 }

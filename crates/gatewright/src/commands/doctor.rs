@@ -16,7 +16,7 @@ use crate::output::Output;
 /// the host would. Lists what the guard does not stop. A red line means that the guard does not
 /// work; the exit code is then 1.
 #[derive(Debug, clap::Args)]
-pub struct Doctor {
+pub(crate) struct Doctor {
     /// Start Claude Code once, without a model, and check that it calls the hooks. Its other hooks
     /// run too
     #[arg(long)]
@@ -24,7 +24,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "doctor", Held::Nobody)?;
         let trial = if self.live {
             Trial::WithHost

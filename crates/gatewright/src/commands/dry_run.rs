@@ -29,7 +29,7 @@ use crate::task;
 /// Prints the stages with their workers, the programs found and missing, and the limits. Exits with
 /// 0 when a run could start, and with 1 when something is missing.
 #[derive(Debug, clap::Args)]
-pub struct DryRun {
+pub(crate) struct DryRun {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pipeline: String,
@@ -48,7 +48,7 @@ pub struct DryRun {
 }
 
 impl DryRun {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match self.planned(context, output) {
             Ok(exit) => Ok(exit),
             Err(DefinitionError::Failed(failure)) => Err(failure),

@@ -9,10 +9,10 @@ use crate::output::Output;
 /// Show what the exit codes mean
 #[derive(Debug, clap::Args)]
 #[command(after_help = Exit::table())]
-pub struct ExitCodes {}
+pub(crate) struct ExitCodes {}
 
 impl ExitCodes {
-    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         let code = |exit: Exit| json!({ "code": exit.code(), "meaning": exit.meaning() });
         let json = || json!({ "exit_codes": Exit::ALL.map(code) });
         output.facts(|_| Exit::table(), json)?;

@@ -22,7 +22,7 @@ use crate::output::{Format, Output};
 
 /// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]
-pub struct Export {
+pub(crate) struct Export {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
@@ -52,7 +52,7 @@ fn parse_artifact(text: &str) -> Result<ArtifactName, String> {
 }
 
 impl Export {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "export", Held::Nobody)?;
         if self.format == Some(ExportFormat::Md) && output.format() == Format::Json {
             return Err(
@@ -201,7 +201,7 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
 }
 
 /// Writes a temporary file and renames it, so that a reader sees the old file or the whole new one.
-pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         Some(_) | None => Path::new("."),

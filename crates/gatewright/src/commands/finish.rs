@@ -12,7 +12,7 @@ use crate::run_command::act;
 
 /// End an open stage
 #[derive(Debug, clap::Args)]
-pub struct Finish {
+pub(crate) struct Finish {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub struct Finish {
 }
 
 impl Finish {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         let command = KeyedCommand::new("finish");
         act(context, output, run, &self.writing, &command, |_, _| {

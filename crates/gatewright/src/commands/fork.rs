@@ -20,7 +20,7 @@ use crate::output::Output;
 /// Both runs use the same artifact paths, unless the paths contain {run}: work on one of them at a
 /// time.
 #[derive(Debug, clap::Args)]
-pub struct Fork {
+pub(crate) struct Fork {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
@@ -35,7 +35,7 @@ pub struct Fork {
 }
 
 impl Fork {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
         person_only::require_person(context, "fork", engine::held(&stored.run))?;

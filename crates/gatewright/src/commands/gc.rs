@@ -16,7 +16,7 @@ use crate::output::Output;
 
 /// Delete old finished runs with their backups, and contents that no run refers to
 #[derive(Debug, clap::Args)]
-pub struct Gc {
+pub(crate) struct Gc {
     /// Delete only runs that ended at least this long ago
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = duration::parse)]
     older_than: Seconds,
@@ -26,7 +26,7 @@ pub struct Gc {
 }
 
 impl Gc {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let age = self.older_than.0.saturating_mul(1_000);
         let before = Time(clock::now().0.saturating_sub(age));
         let (going, held) = going(context, before)?;

@@ -16,7 +16,7 @@ use crate::output::Output;
 
 /// Draw a pipeline as text, Mermaid, DOT, or a self-contained web page
 #[derive(Debug, clap::Args)]
-pub struct Graph {
+pub(crate) struct Graph {
     /// A pipeline's name, or the path of its file
     #[arg(value_name = "PIPELINE", required_unless_present = "run")]
     pipeline: Option<String>,
@@ -48,7 +48,7 @@ impl GraphFormat {
 }
 
 impl Graph {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let (pipeline, run) = match (&self.pipeline, &self.run) {
             (Some(word), _) => match find(context, word) {
                 Ok(pipeline) => (Rc::new(pipeline), None),

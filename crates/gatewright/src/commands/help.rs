@@ -9,7 +9,7 @@ use crate::output::Output;
 
 /// Print the help of a command, or a page of the documentation
 #[derive(Debug, clap::Args)]
-pub struct Help {
+pub(crate) struct Help {
     /// A command, or a topic [default: the help of the program, and the list of topics]
     #[arg(value_name = "COMMAND|TOPIC")]
     word: Option<String>,
@@ -106,7 +106,7 @@ const TOPICS: [HelpTopic; 16] = [
 ];
 
 impl Help {
-    pub fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
         let text = match &self.word {
             None => overview(program),
             Some(word) => page(program, word)?,

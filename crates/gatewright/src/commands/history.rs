@@ -14,7 +14,7 @@ use crate::output::Output;
 
 /// Show a run's journal
 #[derive(Debug, clap::Args)]
-pub struct History {
+pub(crate) struct History {
     #[command(flatten)]
     of: OfRun,
     /// Start at this entry
@@ -26,7 +26,7 @@ pub struct History {
 }
 
 impl History {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::for_reading(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let last = self.last.unwrap_or(u64::MAX);
@@ -43,6 +43,6 @@ impl History {
     }
 }
 
-pub fn numbered(entries: &[StoredEntry]) -> impl Iterator<Item = (u64, &Entry)> {
+pub(crate) fn numbered(entries: &[StoredEntry]) -> impl Iterator<Item = (u64, &Entry)> {
     entries.iter().map(|stored| (stored.number, &stored.entry))
 }

@@ -27,7 +27,7 @@ use crate::output::{Format, Output};
 /// before it writes. Keeps your other hooks, settings and files of the same name. `gatewright
 /// uninit` restores every file.
 #[derive(Debug, clap::Args)]
-pub struct Init {
+pub(crate) struct Init {
     /// A built-in pipeline, or one of the project's own (.gatewright/NAME.toml) [default: the
     /// installed pipelines, otherwise context-first]
     #[arg(value_name = "PIPELINE")]
@@ -49,7 +49,7 @@ pub struct Init {
 }
 
 impl Init {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let done = match &self.plugin {
             Some(folder) => self.make_plugin(context, output, folder),
             None => self.install(context, output),

@@ -17,7 +17,7 @@ use crate::output::{Format, Output};
 /// Checks every rule and every `prove`. For a proof that fails, prints the shortest path that
 /// breaks it. Warnings do not change the exit code.
 #[derive(Debug, clap::Args)]
-pub struct Lint {
+pub(crate) struct Lint {
     /// Definition files, or pipelines by name; `-` reads a definition from stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
@@ -40,7 +40,7 @@ impl Linted {
 
 impl Lint {
     /// Checks every file, even after one that cannot be read. The exit code is the worst of all.
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut exit = Exit::Success;
         let several = self.files.len() > 1;
         let mut found = Vec::new();

@@ -19,14 +19,14 @@ use crate::output::{Format, Output};
 
 /// List the active runs of this project
 #[derive(Debug, clap::Args)]
-pub struct List {
+pub(crate) struct List {
     /// List all runs: of every project, and finished ones
     #[arg(long)]
     all: bool,
 }
 
 impl List {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut unreadable = Vec::new();
         let mut hidden = 0;
         let rows = match Workspace::if_exists(context)? {
@@ -130,7 +130,7 @@ fn row(
 }
 
 /// Is the run past its `ttl`?
-pub fn freshness(pipeline: &Pipeline, run: &engine::Run, now: engine::Time) -> Freshness {
+pub(crate) fn freshness(pipeline: &Pipeline, run: &engine::Run, now: engine::Time) -> Freshness {
     if engine::is_stale(pipeline, run, now) {
         Freshness::Stale
     } else {

@@ -12,7 +12,7 @@ use crate::reference;
 
 /// Print the manual as a man page
 #[derive(Debug, clap::Args)]
-pub struct Man {
+pub(crate) struct Man {
     /// Write one page per command into this folder instead
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Man {
 }
 
 impl Man {
-    pub fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, program: clap::Command, output: &mut Output) -> Result<Exit, Failure> {
         let command = reference::complete(program);
         match &self.out {
             Some(folder) => {

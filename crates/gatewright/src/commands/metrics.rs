@@ -21,7 +21,7 @@ use crate::output::{Format, Output};
 ///
 /// Counts the runs of this project, from their journals. Times are medians and 90th percentiles.
 #[derive(Debug, clap::Args)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     /// Count only runs of this pipeline
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pipeline: Option<PipelineName>,
@@ -38,7 +38,7 @@ fn parse_name(text: &str) -> Result<PipelineName, String> {
 }
 
 impl Metrics {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let now = clock::now();
         let since = self.since.map(|since| earlier(now, since));
         let (mut figures, mut unreadable) = (Figures::default(), Vec::new());

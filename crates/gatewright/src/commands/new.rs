@@ -23,7 +23,7 @@ use crate::output::Output;
 /// agents, commands and other files that belong to it. The result passes `gatewright lint`. Edit it
 /// as you like. `new` never overwrites a file.
 #[derive(Debug, clap::Args)]
-pub struct New {
+pub(crate) struct New {
     /// The name of the new pipeline
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
@@ -47,7 +47,7 @@ struct Made {
 }
 
 impl New {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let Some(name) = &self.name else {
             return list(output);
         };

@@ -12,13 +12,13 @@ use crate::report;
 
 /// Show what may happen next, who does it, and the command to type
 #[derive(Debug, clap::Args)]
-pub struct Next {
+pub(crate) struct Next {
     #[command(flatten)]
     of: OfRun,
 }
 
 impl Next {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let opened = self.opened(context)?;
         let view = report::next(&opened);
         output.facts(|paint| view.text(paint), || report::standing(&opened))?;

@@ -17,7 +17,7 @@ use crate::output::{Format, Output};
 
 /// List the pipelines you can start by name, or print the definition of one
 #[derive(Debug, clap::Args)]
-pub struct Pipelines {
+pub(crate) struct Pipelines {
     /// The pipeline to print
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -27,7 +27,7 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let project = evidence::Project::find(&context.folder)?;
         match &self.name {
             Some(name) => {

@@ -16,7 +16,7 @@ use crate::prove::{self, Detail, Proof};
 /// temporary copy of the project. Uses no model and runs no command of the pipeline: in check
 /// stages a stand-in replaces the commands. Takes a few seconds.
 #[derive(Debug, clap::Args)]
-pub struct ProveGuards {
+pub(crate) struct ProveGuards {
     /// A pipeline's name or path [default: the pipelines installed in this project]
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
@@ -26,7 +26,7 @@ pub struct ProveGuards {
 }
 
 impl ProveGuards {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "prove-guards", Held::Nobody)?;
         let words = self.words(context)?;
         let mut proofs = Vec::new();

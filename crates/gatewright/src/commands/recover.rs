@@ -19,7 +19,7 @@ use crate::output::Output;
 ///
 /// Read-only: kills, starts and writes nothing.
 #[derive(Debug, clap::Args)]
-pub struct Recover {
+pub(crate) struct Recover {
     #[command(flatten)]
     of: OfRun,
 }
@@ -32,7 +32,7 @@ struct UnfinishedRun {
 }
 
 impl Recover {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "recover", Held::Nobody)?;
         let mut workspace = Workspace::for_reading(context)?;
         let runs = match &self.of.run {

@@ -25,7 +25,7 @@ use crate::report;
 ///
 /// The artifacts decide, not the report: each one is read and checked.
 #[derive(Debug, clap::Args)]
-pub struct Report {
+pub(crate) struct Report {
     #[command(flatten)]
     of: OfRun,
     /// The agent that has finished [default: the agent of the step, or the only agent whose turn it
@@ -64,7 +64,7 @@ fn parse_artifact(text: &str) -> Result<(ArtifactName, PathBuf), String> {
 }
 
 impl Report {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let key = idempotency::run_key(

@@ -18,7 +18,7 @@ use crate::run_command::confirmed;
 
 /// Restart a run from its first stage; keeps its history and writes a backup first
 #[derive(Debug, clap::Args)]
-pub struct Reset {
+pub(crate) struct Reset {
     #[command(flatten)]
     of: OfRun,
     /// The reason, recorded in the history
@@ -29,7 +29,7 @@ pub struct Reset {
 }
 
 impl Reset {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         given_reason("reset", &self.reason)?;
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
@@ -77,7 +77,7 @@ fn lost(run: &Run) -> String {
 }
 
 /// A person who overrides the course of a run must give a reason, for the history.
-pub fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
+pub(crate) fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
     if reason.trim().is_empty() {
         Err(Failure::refused(format!("a {what} needs a reason")).hint("add --reason TEXT"))
     } else {

@@ -17,7 +17,7 @@ use crate::run_command::act_confirmed;
 /// Every stage that the run entered is such a point, without a checkpoint: `@STAGE` is the run as
 /// it was when it last entered that stage.
 #[derive(Debug, clap::Args)]
-pub struct Restore {
+pub(crate) struct Restore {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
@@ -32,7 +32,7 @@ pub struct Restore {
 }
 
 impl Restore {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let command = KeyedCommand::new("restore")
             .with("point", &self.point)
             .with("reason", &self.reason);
@@ -62,7 +62,11 @@ impl Restore {
 }
 
 /// The entry that a checkpoint's name, a stage or a number means.
-pub fn find_point(workspace: &Workspace<'_>, run: &RunId, point: &str) -> Result<u64, Failure> {
+pub(crate) fn find_point(
+    workspace: &Workspace<'_>,
+    run: &RunId,
+    point: &str,
+) -> Result<u64, Failure> {
     if let Some(stage) = point.strip_prefix('@') {
         return find_arrival(workspace, run, stage);
     }

@@ -18,7 +18,7 @@ use crate::output::Output;
 /// Kills leftover agent processes first. Judges work that had ended. Continues interrupted work in
 /// the same conversation, or restarts it.
 #[derive(Debug, clap::Args)]
-pub struct Resume {
+pub(crate) struct Resume {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct Resume {
 }
 
 impl Resume {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "resume", Held::Nobody)?;
         let workspace = Workspace::for_reading(context)?;
         let run = find_run::find(&workspace, self.of.run.as_deref())?.run.id;

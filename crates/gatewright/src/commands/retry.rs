@@ -12,7 +12,7 @@ use crate::run_command::act;
 
 /// Retry failed work
 #[derive(Debug, clap::Args)]
-pub struct Retry {
+pub(crate) struct Retry {
     #[command(flatten)]
     of: OfRun,
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         let command = KeyedCommand::new("retry");
         act(context, output, run, &self.writing, &command, |_, _| {

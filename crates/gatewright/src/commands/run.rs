@@ -21,7 +21,7 @@ use crate::output::Output;
 /// terminal. Without a terminal the run waits for `gatewright answer`. Several tasks run one after
 /// another, each in its own run.
 #[derive(Debug, clap::Args)]
-pub struct Run {
+pub(crate) struct Run {
     #[command(flatten)]
     new: NewRunArguments,
     /// The task; `-` reads it from stdin. Repeat the option to run several tasks, one after another
@@ -32,7 +32,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "run", Held::Nobody)?;
         if self.tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
             return Err(Failure::usage("several tasks start several runs")

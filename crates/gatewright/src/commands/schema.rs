@@ -7,7 +7,7 @@ use crate::output::Output;
 
 /// Print the JSON Schema of pipeline definitions (for editors), or of a view
 #[derive(Debug, clap::Args)]
-pub struct Schema {
+pub(crate) struct Schema {
     /// Which schema
     #[arg(value_enum, default_value_t = Subject::Definition, value_name = "WHAT")]
     what: Subject,
@@ -22,7 +22,7 @@ enum Subject {
 }
 
 impl Schema {
-    pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         match self.what {
             Subject::Definition => output.text(&language::schema())?,
             Subject::Workflow => output.text(language::builtin::workflow_schema())?,

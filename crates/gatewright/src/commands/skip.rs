@@ -14,7 +14,7 @@ use crate::run_command::act_confirmed;
 
 /// Leave the current stage without its checks; the run stays marked as overridden
 #[derive(Debug, clap::Args)]
-pub struct Skip {
+pub(crate) struct Skip {
     #[command(flatten)]
     of: OfRun,
     /// The outcome to leave the stage with [default: its only outcome]
@@ -27,12 +27,12 @@ pub struct Skip {
     writing: Writing,
 }
 
-pub fn parse_outcome(text: &str) -> Result<Outcome, String> {
+pub(crate) fn parse_outcome(text: &str) -> Result<Outcome, String> {
     Outcome::parse(text).map_err(|problem| problem.to_string())
 }
 
 impl Skip {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         let command = KeyedCommand::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))

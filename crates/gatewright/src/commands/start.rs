@@ -25,7 +25,7 @@ use crate::{report, task};
 /// Checks the definition and pins the run to its bytes. Later changes to the file do not affect the
 /// run.
 #[derive(Debug, clap::Args)]
-pub struct Start {
+pub(crate) struct Start {
     #[command(flatten)]
     new: NewRunArguments,
     /// The task; `-` reads it from stdin
@@ -42,7 +42,7 @@ pub struct Start {
 
 /// The arguments of every command that starts a run.
 #[derive(Debug, clap::Args)]
-pub struct NewRunArguments {
+pub(crate) struct NewRunArguments {
     /// A built-in pipeline, one of the project's own (.gatewright/NAME.toml), or a path
     #[arg(value_name = "PIPELINE")]
     pub pipeline: String,
@@ -63,14 +63,14 @@ pub struct NewRunArguments {
 }
 
 /// How a run starts.
-pub struct StartMode {
+pub(crate) struct StartMode {
     /// The run waits in the queue instead of starting.
     pub queued: bool,
     pub holder: Holder,
 }
 
 /// All ids have the same prefix, so that nobody takes a run for an answer or a checkpoint.
-pub fn parse_id(text: &str) -> Result<RunId, String> {
+pub(crate) fn parse_id(text: &str) -> Result<RunId, String> {
     if text.starts_with("r-") && text.len() > 2 {
         RunId::parse(text).map_err(|problem| problem.to_string())
     } else {
@@ -79,7 +79,7 @@ pub fn parse_id(text: &str) -> Result<RunId, String> {
 }
 
 impl Start {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match self.started(context) {
             Ok(Started::Run(opened)) => tell_begun(&opened, output),
             Ok(Started::Earlier(opened)) => {
@@ -154,7 +154,7 @@ impl Start {
 
 impl NewRunArguments {
     /// Starts the run, unless its key has started one before.
-    pub fn start(
+    pub(crate) fn start(
         &self,
         workspace: &mut Workspace<'_>,
         task: &str,
@@ -212,7 +212,7 @@ impl NewRunArguments {
 }
 
 /// Prints the id of a new run, and what comes next.
-pub fn tell_begun(opened: &OpenRun, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn tell_begun(opened: &OpenRun, output: &mut Output) -> Result<Exit, Failure> {
     match output.format() {
         Format::Json => output.json(&report::standing(opened))?,
         Format::Text => {

@@ -17,13 +17,13 @@ use crate::output::Output;
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]
-pub struct Status {
+pub(crate) struct Status {
     #[command(flatten)]
     of: OfRun,
 }
 
 impl Status {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_reading(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;

@@ -21,10 +21,10 @@ use crate::output::Output;
 /// Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
 /// never fails.
 #[derive(Debug, clap::Args)]
-pub struct Statusline {}
+pub(crate) struct Statusline {}
 
 impl Statusline {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut input = Vec::new();
         let most = LARGEST_INPUT as u64;
         // An unreadable input counts as a session without a run.

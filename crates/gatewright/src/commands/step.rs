@@ -19,7 +19,7 @@ use crate::report;
 /// worker gets a reduced environment, a time limit and its own process group, which ends with this
 /// command.
 #[derive(Debug, clap::Args)]
-pub struct Step {
+pub(crate) struct Step {
     #[command(flatten)]
     of: OfRun,
     /// The step of the task graph to run [default: the first step that can start]
@@ -32,7 +32,7 @@ fn parse_step(text: &str) -> Result<StepId, String> {
 }
 
 impl Step {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;

@@ -23,7 +23,7 @@ use crate::output::{Format, Output};
 /// must be true after each one. The real engine decides. Only agents, files and commands are
 /// simulated.
 #[derive(Debug, clap::Args)]
-pub struct Test {
+pub(crate) struct Test {
     /// Scenario files, or pipelines by name. Built-in pipelines include their scenarios; a pipeline
     /// of the project keeps them in .gatewright/NAME.md [default: all built-in pipelines]
     #[arg(value_name = "FILE")]
@@ -37,7 +37,7 @@ pub struct Test {
 }
 
 impl Test {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         match &self.generate {
             Some(word) => generate(word, context, output),
             None => play(&self.words(), context, output),

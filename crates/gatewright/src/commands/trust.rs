@@ -27,7 +27,7 @@ use crate::output::{Format, Output};
 /// name, a person must trust it again before the next start. A running run keeps the bytes it was
 /// started with.
 #[derive(Debug, clap::Args)]
-pub struct Trust {
+pub(crate) struct Trust {
     /// A pipeline of this project, or a path [default: every pipeline of this project]
     #[arg(value_name = "PIPELINE")]
     pipeline: Option<String>,
@@ -74,7 +74,7 @@ impl Candidate {
 }
 
 impl Trust {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let held = if self.show || self.list {
             Held::Nobody
         } else {

@@ -18,7 +18,7 @@ use crate::output::{Format, Output};
 /// Keeps changes that you made to a file since, and removes only Gatewright's part of it. Keeps and
 /// names files of Gatewright that you changed. Runs and their history stay.
 #[derive(Debug, clap::Args)]
-pub struct Uninit {
+pub(crate) struct Uninit {
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
@@ -28,7 +28,7 @@ pub struct Uninit {
 }
 
 impl Uninit {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let (target, held) = if self.user {
             (HooksTarget::User, Held::Nobody)
         } else {

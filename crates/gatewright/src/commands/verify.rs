@@ -17,7 +17,7 @@ use crate::verification::{Findings, verify};
 /// The chain is tamper-evident, not tamper-proof. Entries shown as anchored are also confirmed by a
 /// second file.
 #[derive(Debug, clap::Args)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// Runs, by id or its first characters [default: all runs]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Verify {
 }
 
 impl Verify {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "verify", Held::Nobody)?;
         if self.repair {
             return repair::repair(context, output);

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 
 /// Wait until the input ends, then end this worker
 #[derive(Debug, clap::Args)]
-pub struct Watchdog {
+pub(crate) struct Watchdog {
     /// The start by which all of its processes are known
     #[arg(value_name = "START")]
     start: String,
@@ -16,7 +16,7 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    pub fn run(&self) -> Exit {
+    pub(crate) fn run(&self) -> Exit {
         watchdog::watch(&self.start, self.group, &mut std::io::stdin());
         Exit::Success
     }

@@ -20,7 +20,7 @@ const LONGEST_DECISION: u64 = 2_000;
 
 /// Explain a decision: its rule, the event, the evidence and the result
 #[derive(Debug, clap::Args)]
-pub struct Why {
+pub(crate) struct Why {
     /// The run's id, or its first characters
     #[arg(value_name = "RUN")]
     run: String,
@@ -30,7 +30,7 @@ pub struct Why {
 }
 
 impl Why {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::for_reading(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
         let run = &stored.run.id;

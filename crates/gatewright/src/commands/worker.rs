@@ -36,7 +36,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// answered. Leaves runs that wait for a person, and retries runs that it could not drive. Ctrl-C
 /// stops it cleanly; the next `worker` or `resume` continues the runs.
 #[derive(Debug, clap::Args)]
-pub struct Worker {
+pub(crate) struct Worker {
     /// How many runs to drive at once
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -54,7 +54,7 @@ enum WorkerMessage {
 }
 
 impl Worker {
-    pub fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "worker", Held::Nobody)?;
         let options = DriveOptions {
             when_waiting: WhenWaiting::Exit,

@@ -1,13 +1,13 @@
 //! The artifacts of the demo: short, and valid for the schemas of the pipeline.
 
 /// A path in the project and the content of the file.
-pub type DemoArtifact = (&'static str, &'static str);
+pub(super) type DemoArtifact = (&'static str, &'static str);
 
-pub const TASK: &str = "greet people by name";
+pub(super) const TASK: &str = "greet people by name";
 
 const SIGNAL: &str = ".task/worker-signal.json";
 
-pub const SIGNAL_QUESTION: DemoArtifact = (
+pub(super) const SIGNAL_QUESTION: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "requirements-gatherer-1",
@@ -19,7 +19,7 @@ pub const SIGNAL_QUESTION: DemoArtifact = (
 "#,
 );
 
-pub const SIGNAL_GATHERED: DemoArtifact = (
+pub(super) const SIGNAL_GATHERED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "requirements-gatherer-1",
@@ -30,7 +30,7 @@ pub const SIGNAL_GATHERED: DemoArtifact = (
 "#,
 );
 
-pub const SIGNAL_DRAFTED: DemoArtifact = (
+pub(super) const SIGNAL_DRAFTED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "planner-1",
@@ -41,7 +41,7 @@ pub const SIGNAL_DRAFTED: DemoArtifact = (
 "#,
 );
 
-pub const SIGNAL_REFINED: DemoArtifact = (
+pub(super) const SIGNAL_REFINED: DemoArtifact = (
     SIGNAL,
     r#"{
   "worker_id": "planner-1",
@@ -52,7 +52,7 @@ pub const SIGNAL_REFINED: DemoArtifact = (
 "#,
 );
 
-pub const STORY: DemoArtifact = (
+pub(super) const STORY: DemoArtifact = (
     ".task/user-story.json",
     r#"{
   "id": "story-20260115-103100",
@@ -66,7 +66,7 @@ pub const STORY: DemoArtifact = (
 "#,
 );
 
-pub const PLAN: DemoArtifact = (
+pub(super) const PLAN: DemoArtifact = (
     ".task/plan.json",
     r#"{
   "id": "plan-20260115-104000",
@@ -77,7 +77,7 @@ pub const PLAN: DemoArtifact = (
 "#,
 );
 
-pub const PLAN_REFINED: DemoArtifact = (
+pub(super) const PLAN_REFINED: DemoArtifact = (
     ".task/plan-refined.json",
     r#"{
   "id": "plan-20260115-104000",
@@ -91,15 +91,15 @@ pub const PLAN_REFINED: DemoArtifact = (
 "#,
 );
 
-pub const PLAN_SONNET: &str = ".task/plan-review-sonnet.json";
-pub const PLAN_OPUS: &str = ".task/plan-review-opus.json";
-pub const PLAN_CODEX: &str = ".task/plan-review-codex.json";
-pub const CODE_SONNET: &str = ".task/code-review-sonnet.json";
-pub const CODE_OPUS: &str = ".task/code-review-opus.json";
-pub const CODE_CODEX: &str = ".task/code-review-codex.json";
+pub(super) const PLAN_SONNET: &str = ".task/plan-review-sonnet.json";
+pub(super) const PLAN_OPUS: &str = ".task/plan-review-opus.json";
+pub(super) const PLAN_CODEX: &str = ".task/plan-review-codex.json";
+pub(super) const CODE_SONNET: &str = ".task/code-review-sonnet.json";
+pub(super) const CODE_OPUS: &str = ".task/code-review-opus.json";
+pub(super) const CODE_CODEX: &str = ".task/code-review-codex.json";
 
 /// What a reviewer writes down.
-pub struct ReviewVerdict {
+pub(super) struct ReviewVerdict {
     pub reviewer: &'static str,
     pub model: &'static str,
     pub status: &'static str,
@@ -107,7 +107,7 @@ pub struct ReviewVerdict {
 }
 
 impl ReviewVerdict {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let Self {
             reviewer,
             model,
@@ -127,7 +127,7 @@ impl ReviewVerdict {
     }
 }
 
-pub const RESULT: DemoArtifact = (
+pub(super) const RESULT: DemoArtifact = (
     ".task/impl-result.json",
     r#"{
   "id": "impl-20260115-120000",
@@ -139,7 +139,7 @@ pub const RESULT: DemoArtifact = (
 "#,
 );
 
-pub const RESULT_AGAIN: DemoArtifact = (
+pub(super) const RESULT_AGAIN: DemoArtifact = (
     ".task/impl-result.json",
     r#"{
   "id": "impl-20260115-121500",
@@ -151,10 +151,10 @@ pub const RESULT_AGAIN: DemoArtifact = (
 "#,
 );
 
-pub const GREETING_WRONG: &str = "echo \"Hello, $name!\"\n";
-pub const GREETING_RIGHT: &str = "echo \"Hello, $1!\"\n";
+pub(super) const GREETING_WRONG: &str = "echo \"Hello, $name!\"\n";
+pub(super) const GREETING_RIGHT: &str = "echo \"Hello, $1!\"\n";
 
-pub const TEST: &str = r#"found=$(sh greet.sh Ada)
+pub(super) const TEST: &str = r#"found=$(sh greet.sh Ada)
 test "$found" = "Hello, Ada!" && exit 0
 echo "wanted: Hello, Ada! found: $found"
 exit 1

@@ -21,7 +21,7 @@ use store::{Backend, StoredRun};
 
 use super::artifacts;
 
-pub struct DemoRun<'a> {
+pub(super) struct DemoRun<'a> {
     pub workspace: Workspace<'a>,
     context: &'a Context,
     run: RunId,
@@ -29,7 +29,10 @@ pub struct DemoRun<'a> {
 
 impl<'a> DemoRun<'a> {
     /// Starts the run.
-    pub fn open(mut workspace: Workspace<'a>, context: &'a Context) -> Result<Self, Failure> {
+    pub(super) fn open(
+        mut workspace: Workspace<'a>,
+        context: &'a Context,
+    ) -> Result<Self, Failure> {
         let root = &workspace.project()?.root;
         if !context
             .folder
@@ -68,7 +71,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// Somebody writes a file of the project.
-    pub fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<(), Failure> {
         let path = self.context.folder.join(path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
@@ -77,7 +80,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// An agent leaves these files and ends; the engine accepts it.
-    pub fn leaves(&mut self, files: &[(&str, &str)], agent: &str) -> Result<(), Failure> {
+    pub(super) fn leaves(&mut self, files: &[(&str, &str)], agent: &str) -> Result<(), Failure> {
         for (path, text) in files {
             self.write(path, text)?;
         }
@@ -86,7 +89,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// An agent ends, and the engine does not accept it. Gives the refusal as people see it.
-    pub fn refused(&mut self, agent: &str) -> Result<String, Failure> {
+    pub(super) fn refused(&mut self, agent: &str) -> Result<String, Failure> {
         let decided = self.reports(agent)?;
         match refusal(&decided) {
             Some(refusal) => Ok(views::refusal(refusal)),
@@ -109,7 +112,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// A person answers the questions of a worker.
-    pub fn answers(&mut self, answers: &[(&str, &str)]) -> Result<(), Failure> {
+    pub(super) fn answers(&mut self, answers: &[(&str, &str)]) -> Result<(), Failure> {
         let given: Vec<(String, String)> = answers
             .iter()
             .map(|(id, text)| ((*id).to_owned(), (*text).to_owned()))
@@ -119,7 +122,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// A person chooses.
-    pub fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
+    pub(super) fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
         let choice = Outcome::parse(choice).map_err(|problem| Failure::bug(problem.to_string()))?;
         let what = Happening::Person(PersonEvent::Answered(Answer::Choice(choice)));
         let decided = self.drive(&|_, _| Ok(what.clone().into()))?;
@@ -127,7 +130,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// The first question that a worker asks now.
-    pub fn question(&mut self) -> Result<String, Failure> {
+    pub(super) fn question(&mut self) -> Result<String, Failure> {
         let opened = self.opened()?;
         let asked = questions(&self.workspace, &opened)?.unwrap_or_default();
         let first = asked.into_iter().next().map(|question| question.text);
@@ -135,7 +138,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// What the run asks a person now.
-    pub fn asked(&mut self) -> Result<String, Failure> {
+    pub(super) fn asked(&mut self) -> Result<String, Failure> {
         let opened = self.opened()?;
         match engine::status(&opened.pipeline, opened.run()) {
             Status::Waiting(question) => Ok(question),
@@ -147,7 +150,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// Gatewright runs the commands of the present check. Tells the last of them and what it said.
-    pub fn checks(&mut self) -> Result<String, Failure> {
+    pub(super) fn checks(&mut self) -> Result<String, Failure> {
         let (key, opened) = (ids::key()?, self.opened()?);
         let watch = CheckWatch::by_us(&opened)?;
         let decided = check(&mut self.workspace, opened, &key, &watch)?;
@@ -175,7 +178,7 @@ impl<'a> DemoRun<'a> {
     }
 
     /// The run, once it is seen to be completed.
-    pub fn ended(&mut self) -> Result<RunId, Failure> {
+    pub(super) fn ended(&mut self) -> Result<RunId, Failure> {
         let opened = self.opened()?;
         match engine::status(&opened.pipeline, opened.run()) {
             Status::Completed => Ok(self.run.clone()),

@@ -8,7 +8,7 @@ use runtime::failure::Failure;
 use super::answer;
 use super::guarded::Guarded;
 
-pub fn answer_to(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
+pub(super) fn answer_to(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
     let worker = actor.clone();
     let decided = guarded.submit(Happening::Work(WorkEvent::Began { worker }))?;
     let opened = &decided.opened;

@@ -11,7 +11,7 @@ use store::Backend as _;
 const LOOKED_BACK: u64 = 16;
 
 /// The reply as an answer to the host.
-pub fn of(decided: &Decided) -> Answer {
+pub(super) fn of(decided: &Decided) -> Answer {
     let (pipeline, run) = (&decided.opened.pipeline, decided.opened.run());
     let verdict = match &decided.reply {
         Reply::Allow => Verdict::Allow,
@@ -24,7 +24,7 @@ pub fn of(decided: &Decided) -> Answer {
 }
 
 /// An agent goes on: what is wrong, and what it owes.
-pub fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answer {
+pub(super) fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answer {
     let owed = opened.run().work_of(worker);
     let owed = owed.map(|dispatch| views::reminder(&opened.pipeline, opened.run(), dispatch));
     let (code, reason) = (refusal.rule.code(), views::line(&refusal.reason));
@@ -36,7 +36,7 @@ pub fn sent_back(opened: &OpenRun, worker: &WorkerId, refusal: &Refusal) -> Answ
 }
 
 /// Why the answer is no, if it is.
-pub fn objection(decided: &Decided) -> Option<String> {
+pub(super) fn objection(decided: &Decided) -> Option<String> {
     match of(decided).verdict {
         Verdict::Refuse(line) | Verdict::GoOn(line) => Some(line),
         Verdict::Nothing | Verdict::Allow => None,
@@ -45,7 +45,7 @@ pub fn objection(decided: &Decided) -> Option<String> {
 
 /// Where the run stands now, for a session whose agent has just ended. The end may have been judged
 /// by another hook, so why it did not count is read from the journal.
-pub fn standing(workspace: &Workspace<'_>, decided: &Decided) -> Result<Answer, Failure> {
+pub(super) fn standing(workspace: &Workspace<'_>, decided: &Decided) -> Result<Answer, Failure> {
     let standing = told(decided);
     let Some(why) = failed(workspace, &decided.opened)? else {
         return Ok(standing);
@@ -80,7 +80,7 @@ fn failed(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>,
 }
 
 /// The same where the reply itself says all.
-pub fn told(decided: &Decided) -> Answer {
+pub(super) fn told(decided: &Decided) -> Answer {
     let opened = &decided.opened;
     let mut context = views::session_prompt(&opened.pipeline, opened.run());
     if let Some(objection) = objection(decided) {
@@ -90,7 +90,7 @@ pub fn told(decided: &Decided) -> Answer {
 }
 
 /// What goes with a person's prompt: the stage's own text, else one line while there is work to do.
-pub fn prompt(decided: &Decided) -> Answer {
+pub(super) fn prompt(decided: &Decided) -> Answer {
     let opened = &decided.opened;
     let context = match (
         &decided.reply,

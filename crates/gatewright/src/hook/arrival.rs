@@ -33,7 +33,7 @@ use crate::install;
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A session that holds no run. `None` is the usual answer: nothing, and no store was opened.
-pub fn unenrolled(
+pub(super) fn unenrolled(
     named: Option<Event>,
     input: &Input,
     environment: Environment,
@@ -346,7 +346,7 @@ fn host_process(context: &Context) -> Option<engine::Process> {
 }
 
 /// Binds the session to the run, and tells it where the run stands.
-pub fn attach(
+pub(super) fn attach(
     guarded: &mut Guarded<'_, '_>,
     heir_of: Option<&SessionId>,
 ) -> Result<Answer, Failure> {
@@ -370,7 +370,7 @@ pub fn attach(
 }
 
 /// Binds the session in this process to the run.
-pub fn bind(
+pub(super) fn bind(
     guarded: &mut Guarded<'_, '_>,
     process: Option<engine::Process>,
     heir_of: Option<&SessionId>,
@@ -423,7 +423,7 @@ fn give_run_id(guarded: &Guarded<'_, '_>) {
 }
 
 /// Settings changed: are our hooks still there?
-pub fn config_changed(
+pub(super) fn config_changed(
     guarded: &mut Guarded<'_, '_>,
     file: Option<&str>,
 ) -> Result<Answer, Failure> {

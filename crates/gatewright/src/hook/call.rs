@@ -5,7 +5,7 @@ use hosts::{Event, Payload, Program, What};
 use store::Key;
 
 /// A call of the host, as it was read.
-pub struct HookCall<'a> {
+pub(super) struct HookCall<'a> {
     pub event: Event,
     pub payload: &'a Payload,
     /// Calls with the same key count once. It goes with the one request that the call is about.
@@ -15,7 +15,7 @@ pub struct HookCall<'a> {
 impl<'a> HookCall<'a> {
     /// A call of a session. One that the host makes twice is one call; events without a number of
     /// their own are distinguished by what the run knows.
-    pub fn of_session(
+    pub(super) fn of_session(
         host: Program,
         event: Event,
         payload: &'a Payload,
@@ -35,7 +35,7 @@ impl<'a> HookCall<'a> {
     }
 
     /// A call of an agent that we started. Two hooks of one host get the same bytes for one event.
-    pub fn of_headless_agent(event: Event, payload: &'a Payload, digest: Hash) -> Self {
+    pub(super) fn of_headless_agent(event: Event, payload: &'a Payload, digest: Hash) -> Self {
         Self {
             event,
             payload,
@@ -44,7 +44,7 @@ impl<'a> HookCall<'a> {
     }
 
     /// A call that begins a run: no run has seen it before.
-    pub fn first(event: Event, payload: &'a Payload) -> Self {
+    pub(super) fn first(event: Event, payload: &'a Payload) -> Self {
         Self {
             event,
             payload,

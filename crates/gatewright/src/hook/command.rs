@@ -19,7 +19,7 @@ use super::{answer, skill};
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
 
-pub fn typed(
+pub(super) fn typed(
     guarded: &mut Guarded<'_, '_>,
     key: Option<&Key>,
     name: &CommandName,
@@ -157,7 +157,7 @@ fn meant(act: &Act, arguments: &str) -> Meant {
 
 /// Parameters and task from what follows the command: `name=value` words first; where one required
 /// parameter is still missing, the next word is its value.
-pub fn params(
+pub(super) fn params(
     context: &Context,
     pipeline: &str,
     arguments: &str,

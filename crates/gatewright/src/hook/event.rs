@@ -15,7 +15,10 @@ use super::guarded::{Guarded, was_abandoned};
 use super::{agent_began, answer, arrival, command, protected_paths, question, skill};
 
 /// Every payload has its one line here.
-pub fn answer(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer, Failure> {
+pub(super) fn answer(
+    guarded: &mut Guarded<'_, '_>,
+    call: &HookCall<'_>,
+) -> Result<Answer, Failure> {
     let key = call.key.as_ref();
     match &call.payload.what {
         // A session that is enrolled goes on: after a break, a compaction, or in another process.

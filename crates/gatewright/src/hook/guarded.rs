@@ -25,10 +25,10 @@ use super::{answer, arrival, event, protected_paths, skill, spool};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
-pub const PATIENCE: Duration = Duration::from_secs(4);
+pub(super) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A session at its hook, with the run that it holds.
-pub struct Guarded<'d, 'c> {
+pub(super) struct Guarded<'d, 'c> {
     pub workspace: &'d mut Workspace<'c>,
     pub session: SessionId,
     pub opened: OpenRun,
@@ -37,7 +37,7 @@ pub struct Guarded<'d, 'c> {
 }
 
 /// The folder in which the session works: as the host says, else as the payload does.
-pub fn folder(input: &Input, payload: &Payload) -> PathBuf {
+pub(super) fn folder(input: &Input, payload: &Payload) -> PathBuf {
     let project = input.project.clone();
     let folder = project.or_else(|| payload.cwd.clone().map(Into::into));
     folder.unwrap_or_default()
@@ -45,7 +45,7 @@ pub fn folder(input: &Input, payload: &Payload) -> PathBuf {
 
 /// The answer to this call; none where the session holds no run any more. A failure means that nobody
 /// could decide.
-pub fn answer(
+pub(super) fn answer(
     call: &HookCall<'_>,
     session: &SessionId,
     context: &Context,
@@ -178,7 +178,7 @@ fn open<'c>(
 }
 
 /// A run that is over and cannot begin again guards nothing any more.
-pub fn is_released(opened: &OpenRun) -> bool {
+pub(super) fn is_released(opened: &OpenRun) -> bool {
     let run = opened.run();
     let stage = opened.pipeline.stage(&run.position.stage);
     let restarts = stage.is_some_and(|stage| !stage.after().is_empty());
@@ -187,7 +187,7 @@ pub fn is_released(opened: &OpenRun) -> bool {
 }
 
 /// Leaves a sign of life of this kind of event, which `doctor` reads. Nothing depends on it.
-pub fn see(state: &State, event: Event) {
+pub(super) fn see(state: &State, event: Event) {
     let folder = state.folder().join("seen");
     let path = folder.join(event.word());
     let touched = fs::File::create(&path);
@@ -198,7 +198,7 @@ pub fn see(state: &State, event: Event) {
 }
 
 /// What is at stake when nobody can decide: a pure look at the payload, without any store.
-pub fn stake(payload: &Payload, environment: &Environment) -> Stake {
+pub(super) fn stake(payload: &Payload, environment: &Environment) -> Stake {
     match &payload.what {
         What::ConfigChanged { .. } => Stake::Gate,
         _ if starts_an_agent(payload, environment) => Stake::Gate,
@@ -212,7 +212,7 @@ pub fn stake(payload: &Payload, environment: &Environment) -> Stake {
 }
 
 /// Would this call start an agent, as far as it says so?
-pub fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
+pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
     match &payload.what {
         What::AgentRequested { .. }
         | What::WorkflowRequested { .. }
@@ -231,22 +231,26 @@ pub fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
 
 impl Guarded<'_, '_> {
     /// Who acts in most events: the session itself.
-    pub fn session_itself(&self) -> Who {
+    pub(super) fn session_itself(&self) -> Who {
         Who::Session(self.session.clone())
     }
 
     /// A person, seen through the session.
-    pub fn person(&self) -> Who {
+    pub(super) fn person(&self) -> Who {
         Who::Through(self.session.clone())
     }
 
     /// Submits what happened, as the session's own act. It counts as often as it is submitted.
-    pub fn submit(&mut self, what: Happening) -> Result<Decided, Failure> {
+    pub(super) fn submit(&mut self, what: Happening) -> Result<Decided, Failure> {
         self.submit_once(None, what)
     }
 
     /// The same for the request that the host's call is about: with a key it counts once.
-    pub fn submit_once(&mut self, key: Option<&Key>, what: Happening) -> Result<Decided, Failure> {
+    pub(super) fn submit_once(
+        &mut self,
+        key: Option<&Key>,
+        what: Happening,
+    ) -> Result<Decided, Failure> {
         let by = &self.session_itself();
         self.submit_with(Options { by, key }, &mut |_, _, _| {
             Ok(Request::from(what.clone()))
@@ -254,7 +258,7 @@ impl Guarded<'_, '_> {
     }
 
     /// The same with a request that depends on the run. It is made anew whenever the run has changed.
-    pub fn submit_with(
+    pub(super) fn submit_with(
         &mut self,
         options: Options<'_>,
         make: &mut MakeRequest<'_>,
@@ -268,7 +272,7 @@ impl Guarded<'_, '_> {
 
     /// The main session's own work is judged whenever it turns to something else. What is still
     /// missing is the answer.
-    pub fn settle_session_work(&mut self) -> Result<Option<String>, Failure> {
+    pub(super) fn settle_session_work(&mut self) -> Result<Option<String>, Failure> {
         if !engine::session_works(&self.opened.pipeline, self.opened.run()) {
             return Ok(None);
         }
@@ -285,7 +289,7 @@ impl Guarded<'_, '_> {
 }
 
 /// Did this stop the run from waiting for its session?
-pub fn was_abandoned(decided: &Decided) -> bool {
+pub(super) fn was_abandoned(decided: &Decided) -> bool {
     decided.rule == Rule::StopAbandoned
         && decided
             .entries

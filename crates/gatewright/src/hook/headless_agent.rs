@@ -25,7 +25,7 @@ use super::input::Input;
 use super::{DEADLINE, Known, guarded, in_one_line, watch};
 
 /// The agent in whose program this hook runs.
-pub struct HeadlessAgent {
+pub(super) struct HeadlessAgent {
     /// The program that calls the hook.
     host: Program,
     call: CallId,
@@ -34,7 +34,7 @@ pub struct HeadlessAgent {
 
 /// The agent in whose program we run. Without its record it is not one of ours, and the hook is like
 /// any other.
-pub fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
+pub(super) fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
     let call = environment.call.clone().filter(claim::is_ours)?;
     let state = State::find(environment).ok()?;
     let is_there = claim::file_beside(&state, &call, "json").exists();
@@ -43,7 +43,7 @@ pub fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
 
 impl HeadlessAgent {
     /// Invariant: every way out of here has an answer. A tool call that nobody could judge is refused.
-    pub fn answer(
+    pub(super) fn answer(
         &self,
         named: Option<Event>,
         input: &Input,

@@ -11,7 +11,7 @@ use runtime::environment::Environment;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-pub struct Input {
+pub(super) struct Input {
     pub host: Program,
     bytes: Vec<u8>,
     /// The session, from the payload, else from the environment: an unreadable payload has its
@@ -22,7 +22,7 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn of_process(host: Program, environment: &Environment) -> Self {
+    pub(super) fn of_process(host: Program, environment: &Environment) -> Self {
         let bytes = all(rustix::stdio::stdin());
         let session = hook::session_of(&bytes).or_else(|| environment.session.clone());
         Self {
@@ -33,17 +33,17 @@ impl Input {
         }
     }
 
-    pub fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), PayloadError> {
+    pub(super) fn payload(&self, named: Option<Event>) -> Result<(Event, Payload), PayloadError> {
         self.host.read_hook(named, &self.bytes)
     }
 
     /// One event that is told twice, by two hooks of one host, is told in the same bytes.
-    pub fn digest(&self) -> Hash {
+    pub(super) fn digest(&self) -> Hash {
         evidence::hash(&self.bytes)
     }
 
     /// May it take long to understand? A command can be written to be hard to read.
-    pub fn is_long(&self) -> bool {
+    pub(super) fn is_long(&self) -> bool {
         self.bytes.len() > SHORT
     }
 }
@@ -74,7 +74,7 @@ fn all(input: impl AsFd) -> Vec<u8> {
 }
 
 /// `hook [HOST] [EVENT]`: the host and the event, as they stand in the host's settings.
-pub fn named(arguments: &[OsString]) -> (Program, Option<Event>) {
+pub(super) fn named(arguments: &[OsString]) -> (Program, Option<Event>) {
     let words = arguments.iter().filter_map(|word| word.to_str());
     let host = words.clone().find_map(Program::parse);
     let host = host.unwrap_or(Program::DEFAULT);

@@ -10,7 +10,7 @@ use super::guarded;
 
 /// What this event was promised in a session that holds no run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub(super) enum Promise {
     /// Runs begin here by a person's word, so nothing is refused.
     None,
     /// Every session has a run here, or nobody can see whether it should; this event needs none.
@@ -20,7 +20,7 @@ pub enum Promise {
 }
 
 impl Promise {
-    pub fn of(
+    pub(super) fn of(
         installed: Option<&Installed>,
         event: Event,
         payload: &Payload,
@@ -37,7 +37,7 @@ impl Promise {
         }
     }
 
-    pub fn stake(self) -> Stake {
+    pub(super) fn stake(self) -> Stake {
         match self {
             Self::Gate => Stake::Gate,
             Self::None | Self::Ordinary => Stake::Ordinary,
@@ -46,7 +46,7 @@ impl Promise {
 
     /// The answer when no run can start. Refuses what would start an agent, tells the person once,
     /// and stays silent at ordinary tools.
-    pub fn broken(self, event: Event, failure: &Failure) -> Option<Answer> {
+    pub(super) fn broken(self, event: Event, failure: &Failure) -> Option<Answer> {
         let notice =
             |consequence: &str| Answer::for_person(format!("gatewright: {failure}; {consequence}"));
         match self {
@@ -73,7 +73,7 @@ impl Promise {
 }
 
 /// The pipeline of which every session of the project has a run.
-pub fn always(installed: &Installed) -> Option<&InstalledPipeline> {
+pub(super) fn always(installed: &Installed) -> Option<&InstalledPipeline> {
     let mut pipelines = installed.pipelines.iter();
     pipelines.find(|pipeline| pipeline.begins == Begins::Session)
 }

@@ -20,13 +20,13 @@ use super::resolve::Resolver;
 use super::shell_paths::Shell;
 
 /// What was found in a call.
-pub struct Looked {
+pub(super) struct Looked {
     pub protected_paths: Vec<ProtectedPath>,
     pub bypass: Option<BypassAttempt>,
 }
 
 /// All that this call would touch, as far as it says so.
-pub fn look(
+pub(super) fn look(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     payload: &Payload,
@@ -57,7 +57,7 @@ pub fn look(
 
 /// The bypass that a text for a shell plainly attempts. A program called `gatewright` at a path is ours
 /// only when it is the one that guards: people build programs, and ours too.
-pub fn bypass(shell: &Shell<'_>, command: &str) -> Option<BypassAttempt> {
+pub(super) fn bypass(shell: &Shell<'_>, command: &str) -> Option<BypassAttempt> {
     bypass_detection::in_command(command, &|program| {
         let is_this = |path: PathBuf| {
             let ours = std::env::current_exe().and_then(|path| path.canonicalize());
@@ -86,7 +86,7 @@ fn in_scheduled_prompt(opened: &OpenRun, payload: &Payload) -> Option<BypassAtte
 
 /// The same for our own files alone, without a store: what must be refused even when nothing else
 /// can be decided.
-pub fn is_protected(
+pub(super) fn is_protected(
     environment: &Environment,
     payload: &Payload,
     paths: &[String],
@@ -105,7 +105,7 @@ pub fn is_protected(
 }
 
 /// The shell that a call would start, as far as the payload and the environment tell.
-pub fn shell<'e>(payload: &Payload, environment: &'e Environment) -> Shell<'e> {
+pub(super) fn shell<'e>(payload: &Payload, environment: &'e Environment) -> Shell<'e> {
     let worktree = environment.project.as_deref();
     Shell {
         environment,

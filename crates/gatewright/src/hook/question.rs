@@ -13,7 +13,7 @@ use super::guarded::Guarded;
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.
-pub fn answered(
+pub(super) fn answered(
     guarded: &mut Guarded<'_, '_>,
     given: &[(String, Vec<String>)],
 ) -> Result<Answer, Failure> {

@@ -8,14 +8,14 @@ use std::path::{Component, Path, PathBuf};
 
 /// Paths of one call lie in the same few folders, and what was seen of a folder is remembered.
 #[derive(Default)]
-pub struct Resolver {
+pub(super) struct Resolver {
     /// Where each path leads; `None` for what is not there. Texts are compared faster than paths.
     seen: RefCell<BTreeMap<OsString, Option<PathBuf>>>,
 }
 
 impl Resolver {
     /// The path with every link followed as far as it exists; the rest is taken by its words.
-    pub fn resolved(&self, path: &Path) -> PathBuf {
+    pub(super) fn resolved(&self, path: &Path) -> PathBuf {
         let plain = self.plain(path);
         for ancestor in plain.ancestors() {
             if let Some(real) = self.real(ancestor) {

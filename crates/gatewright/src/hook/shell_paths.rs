@@ -14,7 +14,7 @@ const MOST_PATHS: usize = 4096;
 const MOST_WORDS: usize = 256;
 
 /// A shell at work in a folder.
-pub struct Shell<'e> {
+pub(super) struct Shell<'e> {
     pub environment: &'e Environment,
     /// Where its text begins.
     pub folder: PathBuf,
@@ -22,7 +22,7 @@ pub struct Shell<'e> {
 
 impl Shell<'_> {
     /// The folder in which the text is after these `cd`s; none where it does not tell.
-    pub fn after(&self, entered: &[Word]) -> Option<PathBuf> {
+    pub(super) fn after(&self, entered: &[Word]) -> Option<PathBuf> {
         let start = self.folder.clone();
         entered.iter().try_fold(start, |folder: PathBuf, word| {
             if &**word == "-" {
@@ -37,7 +37,7 @@ impl Shell<'_> {
     }
 
     /// Every path that this word names in a folder.
-    pub fn paths(&self, folder: &Path, word: &Word) -> Vec<PathBuf> {
+    pub(super) fn paths(&self, folder: &Path, word: &Word) -> Vec<PathBuf> {
         let Some(pattern) = self.with_values(folder, word.pattern()) else {
             return Vec::new();
         };

@@ -16,18 +16,22 @@ const MOST_BYTES: u64 = 16 * 1024;
 /// The agent that the host would begin for this skill, or `None` if it begins none. A skill whose
 /// file is nowhere to be found is not judged here: what it begins was not admitted, and can do
 /// nothing.
-pub fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
+pub(super) fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
     let worktree = Path::new(&guarded.opened.stored.worktree);
     forked_in(worktree, &guarded.workspace.context.environment, skill)
 }
 
 /// The same for whoever works in this folder.
-pub fn forked_in(worktree: &Path, environment: &Environment, skill: &str) -> Option<AgentName> {
+pub(super) fn forked_in(
+    worktree: &Path,
+    environment: &Environment,
+    skill: &str,
+) -> Option<AgentName> {
     agent_of(&text_of(environment, Some(worktree), skill)?)
 }
 
 /// Is it certain that this skill begins no agent? Its file is there, and says so.
-pub fn begins_nobody(environment: &Environment, skill: &str) -> bool {
+pub(super) fn begins_nobody(environment: &Environment, skill: &str) -> bool {
     let text = text_of(environment, environment.project.as_deref(), skill);
     text.is_some_and(|text| agent_of(&text).is_none())
 }

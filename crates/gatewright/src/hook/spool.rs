@@ -22,7 +22,7 @@ fn folder(state: &State) -> PathBuf {
 
 /// Keeps a line about an event that nobody judged. Where not even that can be written, the session's
 /// own file is marked, and no agent begins until the gap is in the journal.
-pub fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
+pub(super) fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
     if write(state, event, session, what).is_none() {
         // A file system that takes not even this takes no run either.
         let _ = enrolment::set_record_state(state, session, RecordState::Gap);
@@ -43,7 +43,7 @@ fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option
 }
 
 /// What an event was about, for a person who reads the history.
-pub fn word(what: &What) -> String {
+pub(super) fn word(what: &What) -> String {
     match what {
         What::AgentRequested { agent, .. } => match agent {
             Ok(agent) => format!("'{agent}' was asked for"),
@@ -60,7 +60,7 @@ pub fn word(what: &What) -> String {
 }
 
 /// Submits what was kept for this session. Each becomes an entry that marks the run.
-pub fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
+pub(super) fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     close_gap(guarded)?;
     let Ok(listed) = fs::read_dir(folder(&guarded.workspace.state)) else {
         return Ok(());

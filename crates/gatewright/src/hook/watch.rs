@@ -13,11 +13,11 @@ use crate::output;
 
 /// The one answer of this process. Whoever is first gives it.
 #[derive(Clone, Default)]
-pub struct Voice(Arc<Mutex<()>>);
+pub(super) struct Voice(Arc<Mutex<()>>);
 
 impl Voice {
     /// Gives the answer, and hands back the code with which the process ends.
-    pub fn answer(&self, bytes: &Bytes) -> u8 {
+    pub(super) fn answer(&self, bytes: &Bytes) -> u8 {
         self.speak(|| output::reply(bytes))
     }
 
@@ -32,7 +32,7 @@ impl Voice {
 }
 
 /// Does this when so much time has passed since then, unless the process has ended before.
-pub fn begin(since: Instant, patience: Duration, late: impl FnOnce() + Send + 'static) {
+pub(super) fn begin(since: Instant, patience: Duration, late: impl FnOnce() + Send + 'static) {
     let watch = move || {
         thread::sleep(patience.saturating_sub(since.elapsed()));
         late();

@@ -18,7 +18,7 @@ const MEMORY: &str = PLACES.memory;
 
 /// What one pipeline adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Additions {
+pub(crate) struct Additions {
     owner: SectionOwner,
     /// What git is to leave out: what we render for one machine, and what the definition names.
     ignored: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Additions {
 }
 
 impl Additions {
-    pub fn of(definition: &Definition, sources: &Sources) -> Self {
+    pub(crate) fn of(definition: &Definition, sources: &Sources) -> Self {
         let views = definition.views.iter().map(|view| pattern(&view.path));
         let mut ignored: Vec<String> = Vec::new();
         // What the definition ignores may cover what we render.
@@ -46,7 +46,7 @@ impl Additions {
     }
 
     /// The settings of this machine, which git is to leave out.
-    pub fn of_settings() -> Self {
+    pub(crate) fn of_settings() -> Self {
         Self {
             owner: SectionOwner::Program,
             ignored: vec![LOCAL.to_owned()],
@@ -55,7 +55,11 @@ impl Additions {
     }
 
     /// What is no longer in the project's files, each with the file that lacks it.
-    pub fn missing(&self, base: &BaseFolder, project: &Project) -> Result<Vec<String>, Failure> {
+    pub(crate) fn missing(
+        &self,
+        base: &BaseFolder,
+        project: &Project,
+    ) -> Result<Vec<String>, Failure> {
         let mut missing = Vec::new();
         if project.is_git() {
             let present = text(base.read(IGNORED)?.as_deref());
@@ -76,7 +80,11 @@ impl Additions {
 }
 
 /// Plans the lines of `.gitignore`. Without git they would mean nothing.
-pub fn plan_ignored(plan: &mut Plan, project: &Project, all: &[Additions]) -> Result<(), Failure> {
+pub(crate) fn plan_ignored(
+    plan: &mut Plan,
+    project: &Project,
+    all: &[Additions],
+) -> Result<(), Failure> {
     if !project.is_git() {
         return Ok(());
     }
@@ -99,7 +107,7 @@ pub fn plan_ignored(plan: &mut Plan, project: &Project, all: &[Additions]) -> Re
 }
 
 /// Plans what the memory file tells to every session.
-pub fn plan_memory(plan: &mut Plan, all: &[Additions]) -> Result<(), Failure> {
+pub(crate) fn plan_memory(plan: &mut Plan, all: &[Additions]) -> Result<(), Failure> {
     if plan.base.is_link(MEMORY) {
         if all.iter().any(|additions| additions.protocol.is_some()) {
             plan.note(format!(
@@ -134,7 +142,7 @@ fn push(plan: &mut Plan, path: &str, marks: MarkStyle, before: Option<Vec<u8>>, 
 }
 
 /// Who took one of our marks away must say what is to become of the rest.
-pub fn unclear(path: &str, unpaired: &UnpairedMark) -> Failure {
+pub(crate) fn unclear(path: &str, unpaired: &UnpairedMark) -> Failure {
     let mark = &unpaired.mark;
     Failure::refused(format!(
         "in {path} the end mark of Gatewright's part is missing: {mark}"

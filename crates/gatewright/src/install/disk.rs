@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The folder that contains all files of an installation. It is canonical, or does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BaseFolder {
+pub(crate) struct BaseFolder {
     root: PathBuf,
     /// What a new file may be used for, and by whom.
     mode: u32,
@@ -28,21 +28,21 @@ enum Absent {
 }
 
 impl BaseFolder {
-    pub fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, mode: 0o666 }
     }
 
     /// A folder with files that only the owner may read.
-    pub fn private(root: PathBuf) -> Self {
+    pub(crate) fn private(root: PathBuf) -> Self {
         Self { root, mode: 0o600 }
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// The content of a file; `None` if it does not exist.
-    pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    pub(crate) fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
         let Some((folder, name)) = self.folder_of(path, Absent::Leave)? else {
             return Ok(None);
         };
@@ -69,7 +69,7 @@ impl BaseFolder {
     /// Writes or replaces a file durably.
     ///
     /// Invariant: only one process writes here at a time, so the name beside is free or left over.
-    pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let Some((folder, name)) = self.folder_of(path, Absent::Make)? else {
             return Err(self.link(path));
         };
@@ -106,7 +106,7 @@ impl BaseFolder {
         }
     }
 
-    pub fn remove(&self, path: &str) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, path: &str) -> Result<(), Failure> {
         let Some((folder, name)) = self.folder_of(path, Absent::Leave)? else {
             return Ok(());
         };
@@ -119,19 +119,19 @@ impl BaseFolder {
     }
 
     /// Removes an empty folder. Errors are ignored.
-    pub fn remove_folder(&self, path: &str) {
+    pub(crate) fn remove_folder(&self, path: &str) {
         if let Ok(Some((folder, name))) = self.folder_of(path, Absent::Leave) {
             let _ = rustix::fs::unlinkat(&folder, name, AtFlags::REMOVEDIR);
         }
     }
 
     /// Is this path a symbolic link?
-    pub fn is_link(&self, path: &str) -> bool {
+    pub(crate) fn is_link(&self, path: &str) -> bool {
         self.root.join(path).is_symlink()
     }
 
     /// The missing parent folders of this file, the outermost first.
-    pub fn missing_folders(&self, path: &str) -> Vec<String> {
+    pub(crate) fn missing_folders(&self, path: &str) -> Vec<String> {
         let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
         let missing = ends.filter(|folder| !self.root.join(folder).exists());
         missing.map(str::to_owned).collect()

@@ -21,7 +21,7 @@ use super::settings_files::{self, HostSettingsFile};
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     pub topic: CheckTopic,
     pub level: Level,
     pub says: String,
@@ -30,7 +30,7 @@ pub struct Finding {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub(crate) enum Level {
     Fine,
     Warning,
     /// It does not hold.
@@ -38,7 +38,7 @@ pub enum Level {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckTopic {
+pub(crate) enum CheckTopic {
     Program,
     Host,
     Settings,
@@ -87,15 +87,15 @@ impl CheckTopic {
         }
     }
 
-    pub fn fine(self, says: impl Into<String>) -> Finding {
+    pub(crate) fn fine(self, says: impl Into<String>) -> Finding {
         self.finding(Level::Fine, says.into(), None)
     }
 
-    pub fn warning(self, says: impl Into<String>, advice: impl Into<String>) -> Finding {
+    pub(crate) fn warning(self, says: impl Into<String>, advice: impl Into<String>) -> Finding {
         self.finding(Level::Warning, says.into(), Some(advice.into()))
     }
 
-    pub fn red(self, says: impl Into<String>, advice: impl Into<String>) -> Finding {
+    pub(crate) fn red(self, says: impl Into<String>, advice: impl Into<String>) -> Finding {
         self.finding(Level::Red, says.into(), Some(advice.into()))
     }
 
@@ -130,13 +130,13 @@ impl Finding {
 
 /// Should the host itself be started?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trial {
+pub(crate) enum Trial {
     Without,
     WithHost,
 }
 
 /// What the checks need.
-pub struct DoctorContext<'a> {
+pub(crate) struct DoctorContext<'a> {
     pub context: &'a Context,
     pub state: State,
     pub program: OurProgram,
@@ -146,7 +146,7 @@ pub struct DoctorContext<'a> {
 }
 
 impl<'a> DoctorContext<'a> {
-    pub fn new(context: &'a Context) -> Result<Self, Failure> {
+    pub(crate) fn new(context: &'a Context) -> Result<Self, Failure> {
         let state = context.state()?;
         let project = super::project(context, &state)?;
         Ok(Self {
@@ -160,7 +160,7 @@ impl<'a> DoctorContext<'a> {
     }
 
     /// Looks at everything, in the order in which one thing rests on another.
-    pub fn examine(&self, trial: Trial) -> DoctorReport {
+    pub(crate) fn examine(&self, trial: Trial) -> DoctorReport {
         let host = super::host::find(&self.context.environment);
         let mut findings = vec![machine::program(self)];
         findings.push(host::finding(host.as_ref()));
@@ -180,12 +180,12 @@ impl<'a> DoctorContext<'a> {
     }
 }
 
-pub struct DoctorReport {
+pub(crate) struct DoctorReport {
     findings: Vec<Finding>,
 }
 
 impl DoctorReport {
-    pub fn worst(&self) -> Level {
+    pub(crate) fn worst(&self) -> Level {
         let levels = self.findings.iter().map(|finding| finding.level);
         levels.max().unwrap_or(Level::Fine)
     }
@@ -195,7 +195,7 @@ impl DoctorReport {
         same.count()
     }
 
-    pub fn text(&self, paint: Paint) -> String {
+    pub(crate) fn text(&self, paint: Paint) -> String {
         let lines: String = self.findings.iter().map(|it| it.text(paint)).collect();
         let (red, warnings) = (self.count(Level::Red), self.count(Level::Warning));
         let verdict = match (red, warnings) {
@@ -209,7 +209,7 @@ impl DoctorReport {
         format!("{lines}\n{verdict}\n")
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let findings: Vec<Value> = self.findings.iter().map(Finding::json).collect();
         json!({
             "assurance": machine::LEVEL,

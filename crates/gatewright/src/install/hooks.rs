@@ -11,11 +11,11 @@ use super::record::FileKind;
 use super::settings_files::{FileState, HostSettingsFile, LOCAL, SHARED, Scope, USER};
 
 /// The name of our plugin.
-pub const PLUGIN: &str = "gatewright";
+pub(crate) const PLUGIN: &str = "gatewright";
 
 /// Where to install the hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HooksTarget {
+pub(crate) enum HooksTarget {
     /// In the project, for this machine, unless they are installed elsewhere.
     Local,
     /// In the project, for everybody.
@@ -25,7 +25,7 @@ pub enum HooksTarget {
 }
 
 /// Plans the hooks of a project.
-pub fn plan(
+pub(crate) fn plan(
     plan: &mut Plan,
     target: HooksTarget,
     places: &[HostSettingsFile],
@@ -81,7 +81,7 @@ fn has_plugin(place: &HostSettingsFile) -> bool {
 }
 
 /// Are all our hooks in this file, so that they hold?
-pub fn is_complete(place: &HostSettingsFile, program: &OurProgram) -> bool {
+pub(crate) fn is_complete(place: &HostSettingsFile, program: &OurProgram) -> bool {
     let Some(settings) = place.settings() else {
         return false;
     };
@@ -115,7 +115,7 @@ fn put(
 }
 
 /// Plans a settings file without anything of ours.
-pub fn take_out(plan: &mut Plan, path: &str, program: &OurProgram) -> Result<(), Failure> {
+pub(crate) fn take_out(plan: &mut Plan, path: &str, program: &OurProgram) -> Result<(), Failure> {
     let Some(before) = plan.base.read(path)? else {
         return Ok(());
     };

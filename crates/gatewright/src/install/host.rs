@@ -10,25 +10,25 @@ use runtime::environment::Environment;
 
 use super::program;
 
-pub const HOST: Program = Program::DEFAULT;
+pub(crate) const HOST: Program = Program::DEFAULT;
 /// Its name for people.
-pub const TITLE: &str = HOST.title();
-pub const PLACES: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
-pub const FORMAT: &SettingsFormat = &DEFAULT_SESSION_HOST.format;
+pub(crate) const TITLE: &str = HOST.title();
+pub(crate) const PLACES: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
+pub(crate) const FORMAT: &SettingsFormat = &DEFAULT_SESSION_HOST.format;
 
 /// The version with which we were tested, and the first one whose hooks block when they fail.
-pub const TESTED: Version = HOST.tested();
-pub const BLOCKING: Version = HOST.oldest();
+pub(crate) const TESTED: Version = HOST.tested();
+pub(crate) const BLOCKING: Version = HOST.oldest();
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
+pub(crate) struct Host {
     pub path: PathBuf,
     /// Its version, or why we could not get it.
     pub version: Result<Version, String>,
 }
 
 /// The host that people start by its name.
-pub fn find(environment: &Environment) -> Option<Host> {
+pub(crate) fn find(environment: &Environment) -> Option<Host> {
     let path = program::find(environment, HOST.word())?;
     let version = version::read(Command::new(&path).arg("--version"));
     let version = version.map(|(_, version)| version);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The comment style of the marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MarkStyle {
+pub(crate) enum MarkStyle {
     /// `# gatewright phases: begin`, as in `.gitignore`.
     #[serde(rename = "hash marks")]
     Hash,
@@ -15,14 +15,14 @@ pub enum MarkStyle {
 
 /// A mark without its counterpart, so we cannot know which text is ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnpairedMark {
+pub(crate) struct UnpairedMark {
     /// The text of the mark.
     pub mark: String,
 }
 
 /// Who added a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SectionOwner {
+pub(crate) enum SectionOwner {
     /// The program itself.
     Program,
     /// A pipeline, by its name.
@@ -130,7 +130,7 @@ impl MarkStyle {
     }
 
     /// The person's own text: all that is not ours.
-    pub fn without_ours(self, bytes: &[u8]) -> Result<Vec<u8>, UnpairedMark> {
+    pub(crate) fn without_ours(self, bytes: &[u8]) -> Result<Vec<u8>, UnpairedMark> {
         let own = self.parts(bytes)?.into_iter();
         let own = own.filter(|part| part.owner.is_none());
         Ok(own.flat_map(|part| part.lines).flatten().copied().collect())
@@ -138,7 +138,7 @@ impl MarkStyle {
 
     /// The same file in which this owner's part holds this text. It stays where it stands, or comes to
     /// the end; without a text it goes.
-    pub fn with(
+    pub(crate) fn with(
         self,
         bytes: &[u8],
         owner: &SectionOwner,

@@ -11,7 +11,7 @@ use super::program::OurProgram;
 use super::settings_files::{self, HostSettingsFile};
 
 /// Why our hooks no longer work with the current settings; `None` if they do.
-pub fn hooks_gone(
+pub(crate) fn hooks_gone(
     environment: &Environment,
     worktree: &Path,
     changed: Option<&str>,
@@ -54,7 +54,7 @@ fn missing(places: &[HostSettingsFile], program: &OurProgram) -> Option<&'static
 }
 
 /// Does this hook call this program, as we would write it?
-pub fn is_current(hook: &Hook, program: &OurProgram) -> bool {
+pub(crate) fn is_current(hook: &Hook, program: &OurProgram) -> bool {
     match &hook.command {
         HookCommand::Exec { program: path, .. } => {
             program.is_at(path) && hook.is_current(&FORMAT.call_by_path(path))

@@ -13,7 +13,7 @@ use super::program::OurProgram;
 use super::record::{FileKind, InstallRecord, InstalledFile, RecordFolder, hash};
 
 /// One atomic step of an installation.
-pub enum InstallStep<'a> {
+pub(crate) enum InstallStep<'a> {
     /// Saves the original files, and records what will change.
     SaveOriginals,
     Change(&'a Change),
@@ -22,7 +22,7 @@ pub enum InstallStep<'a> {
 }
 
 /// Carries out an installation.
-pub struct Installer<'a> {
+pub(crate) struct Installer<'a> {
     pub state: &'a State,
     pub plan: &'a Plan,
     pub program: &'a OurProgram,
@@ -32,7 +32,7 @@ pub struct Installer<'a> {
 
 impl<'a> Installer<'a> {
     /// All steps in order. Enrolment is last: until then the hooks do nothing.
-    pub fn steps(&self) -> Vec<InstallStep<'a>> {
+    pub(crate) fn steps(&self) -> Vec<InstallStep<'a>> {
         let settings = |change: &&Change| change.kind == FileKind::Settings;
         let others = self.plan.changes.iter().filter(|it| !settings(it));
         let settings = self.plan.changes.iter().filter(settings);
@@ -44,7 +44,7 @@ impl<'a> Installer<'a> {
             .collect()
     }
 
-    pub fn take(&self, step: &InstallStep<'_>) -> Result<(), Failure> {
+    pub(crate) fn take(&self, step: &InstallStep<'_>) -> Result<(), Failure> {
         match step {
             InstallStep::SaveOriginals => self.keep(),
             InstallStep::Change(change) => write(self.plan, change),
@@ -108,14 +108,14 @@ fn original(kind: FileKind, present: &[u8], program: &OurProgram) -> Option<Vec<
     }
 }
 
-pub fn without_ours(bytes: &[u8], program: &OurProgram) -> Option<Vec<u8>> {
+pub(crate) fn without_ours(bytes: &[u8], program: &OurProgram) -> Option<Vec<u8>> {
     let settings = Settings::parse(bytes).ok()?;
     let text = settings.without_hooks(&program.path).ok()?;
     Some(text.into_bytes())
 }
 
 /// Writes or removes one file, if it still is what was shown.
-pub fn write(plan: &Plan, change: &Change) -> Result<(), Failure> {
+pub(crate) fn write(plan: &Plan, change: &Change) -> Result<(), Failure> {
     if plan.base.read(&change.path)? != change.before {
         return Err(moved(&change.path));
     }
@@ -130,7 +130,7 @@ fn moved(path: &str) -> Failure {
 }
 
 /// Creates the state folder if necessary, so that a lock can be taken in it.
-pub fn prepare(state: &State) -> Result<(), Failure> {
+pub(crate) fn prepare(state: &State) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt as _;
     let folder: &Path = state.folder();
     std::fs::DirBuilder::new()

@@ -21,12 +21,12 @@ use super::plan::{Change, Plan};
 use super::record::{FileKind, InstallRecord};
 
 /// What a new user gets who names none.
-pub const DEFAULT: &str = "context-first";
+pub(crate) const DEFAULT: &str = "context-first";
 
 const HOST_FOLDER: &str = PLACES.folder;
 
 /// A pipeline with its files.
-pub struct PipelineToInstall {
+pub(crate) struct PipelineToInstall {
     pub definition: Definition,
     pub sources: Sources,
     /// Its file, as seen from the project's root.
@@ -38,7 +38,7 @@ pub struct PipelineToInstall {
 }
 
 /// Finds the pipeline with this name or path. An untrusted one is an error.
-pub fn choose(
+pub(crate) fn choose(
     context: &Context,
     project: &Project,
     record: &InstallRecord,
@@ -138,7 +138,7 @@ fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
 
 impl PipelineToInstall {
     /// Plans the pipeline's own files, and those that the host gets.
-    pub fn plan(&mut self, plan: &mut Plan, record: &InstallRecord) -> Result<(), Failure> {
+    pub(crate) fn plan(&mut self, plan: &mut Plan, record: &InstallRecord) -> Result<(), Failure> {
         plan.notes.append(&mut self.notes);
         for (path, bytes) in &self.files {
             let before = plan.base.read(path)?;
@@ -158,14 +158,14 @@ impl PipelineToInstall {
     }
 
     /// The files that the host gets, by their path in its folder.
-    pub fn given(&self) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn given(&self) -> Vec<(String, Vec<u8>)> {
         let given = language::given_files(&self.sources).into_iter();
         given
             .map(|(path, bytes)| (path.to_owned(), bytes.to_vec()))
             .collect()
     }
 
-    pub fn installed(&self) -> InstalledPipeline {
+    pub(crate) fn installed(&self) -> InstalledPipeline {
         InstalledPipeline {
             name: self.definition.name.clone(),
             file: Some(self.file.clone()),
@@ -175,7 +175,7 @@ impl PipelineToInstall {
     }
 
     /// What it adds to files that are the person's.
-    pub fn additions(&self) -> Additions {
+    pub(crate) fn additions(&self) -> Additions {
         Additions::of(&self.definition, &self.sources)
     }
 }

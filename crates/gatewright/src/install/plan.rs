@@ -11,7 +11,7 @@ use super::record::FileKind;
 
 /// What will be done below one folder.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub base: BaseFolder,
     pub changes: Vec<Change>,
     /// What people should know, whether something changes or not.
@@ -19,7 +19,7 @@ pub struct Plan {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     pub path: String,
     pub kind: FileKind,
     /// Its current content; `None` if it does not exist.
@@ -29,7 +29,7 @@ pub struct Change {
 }
 
 impl Plan {
-    pub fn new(root: &Path) -> Self {
+    pub(crate) fn new(root: &Path) -> Self {
         Self {
             base: BaseFolder::new(root.to_owned()),
             changes: Vec::new(),
@@ -37,26 +37,26 @@ impl Plan {
         }
     }
 
-    pub fn note(&mut self, text: impl Into<String>) {
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.notes.push(text.into());
     }
 
     /// Drops a change without effect.
-    pub fn push(&mut self, change: Change) {
+    pub(crate) fn push(&mut self, change: Change) {
         if change.before != change.after {
             self.changes.push(change);
         }
     }
 
     /// The changes as people read them: files that are there line by line, others by their size.
-    pub fn text(&self, paint: Paint) -> String {
+    pub(crate) fn text(&self, paint: Paint) -> String {
         self.changes
             .iter()
             .map(|change| change.text(paint))
             .collect()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let changes: Vec<Value> = self.changes.iter().map(Change::json).collect();
         json!({
             "root": self.base.root().display().to_string(),

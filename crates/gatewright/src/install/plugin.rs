@@ -11,7 +11,7 @@ use super::plan::{Change, Plan};
 use super::record::FileKind;
 
 /// Plans a plugin's files. The folder is new or empty, or holds a plugin of ours.
-pub fn plan(folder: &Path, chosen: &PipelineToInstall) -> Result<Plan, Failure> {
+pub(crate) fn plan(folder: &Path, chosen: &PipelineToInstall) -> Result<Plan, Failure> {
     let mut plan = Plan::new(folder);
     refuse_others(folder)?;
     let name = &chosen.definition.name;

@@ -7,7 +7,7 @@ use runtime::failure::Failure;
 
 /// The program that runs now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OurProgram {
+pub(crate) struct OurProgram {
     /// An absolute path that leads to it.
     pub path: String,
     real: PathBuf,
@@ -16,7 +16,7 @@ pub struct OurProgram {
 impl OurProgram {
     /// A path on which people find it by its name is taken before the place to which it leads: an
     /// update may change the place.
-    pub fn of_process(environment: &Environment) -> Result<Self, Failure> {
+    pub(crate) fn of_process(environment: &Environment) -> Result<Self, Failure> {
         let real = std::env::current_exe().and_then(std::fs::canonicalize);
         let real = real.map_err(|cause| {
             Failure::environment(format!("cannot find the path of this program ({cause})"))
@@ -36,11 +36,11 @@ impl OurProgram {
     }
 
     /// Does this path lead to the program that runs now?
-    pub fn is_at(&self, path: &str) -> bool {
+    pub(crate) fn is_at(&self, path: &str) -> bool {
         std::fs::canonicalize(path).is_ok_and(|real| real == self.real)
     }
 
-    pub fn real(&self) -> &Path {
+    pub(crate) fn real(&self) -> &Path {
         &self.real
     }
 }
@@ -53,7 +53,7 @@ fn on_path(environment: &Environment, real: &Path) -> Option<PathBuf> {
 }
 
 /// The first program of this name that people would start by it.
-pub fn find(environment: &Environment, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(environment: &Environment, name: &str) -> Option<PathBuf> {
     let mut paths = folders(environment).map(|folder| folder.join(name));
     paths.find(|path| path.is_file())
 }

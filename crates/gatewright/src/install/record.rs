@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 
 /// What was installed in one folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstallRecord {
+pub(crate) struct InstallRecord {
     pub root: String,
     /// The project's key; `None` for a person's own settings.
     pub project: Option<String>,
@@ -30,7 +30,7 @@ pub struct InstallRecord {
 
 /// A file that we changed or created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InstalledFile {
+pub(crate) struct InstalledFile {
     pub path: String,
     pub kind: FileKind,
     /// The hash of the original content; `None` if the file did not exist.
@@ -42,7 +42,7 @@ pub struct InstalledFile {
 /// How to remove our part of a file that somebody has changed since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileKind {
+pub(crate) enum FileKind {
     /// Settings of the host.
     Settings,
     /// A file that we created. If it has changed, it belongs to the person.
@@ -53,17 +53,17 @@ pub enum FileKind {
 }
 
 impl InstallRecord {
-    pub fn file(&self, path: &str) -> Option<&InstalledFile> {
+    pub(crate) fn file(&self, path: &str) -> Option<&InstalledFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
     /// Did we write this file, and is it unchanged?
-    pub fn has_unchanged(&self, path: &str, bytes: &[u8]) -> bool {
+    pub(crate) fn has_unchanged(&self, path: &str, bytes: &[u8]) -> bool {
         let hash = hash(bytes);
         self.file(path).is_some_and(|file| file.after == hash)
     }
 
-    pub fn put(&mut self, kept: InstalledFile) {
+    pub(crate) fn put(&mut self, kept: InstalledFile) {
         match self.files.iter_mut().find(|file| file.path == kept.path) {
             Some(file) => *file = kept,
             None => self.files.push(kept),
@@ -71,17 +71,17 @@ impl InstallRecord {
     }
 }
 
-pub fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     evidence::hash(bytes).to_string()
 }
 
 /// The state folder with the record of one installation.
-pub struct RecordFolder {
+pub(crate) struct RecordFolder {
     base: BaseFolder,
 }
 
 impl RecordFolder {
-    pub fn of(state: &State, root: &Path) -> Self {
+    pub(crate) fn of(state: &State, root: &Path) -> Self {
         let mut name = hash(root.as_os_str().as_encoded_bytes());
         name.truncate(32);
         Self {
@@ -89,7 +89,7 @@ impl RecordFolder {
         }
     }
 
-    pub fn read(&self) -> Result<Option<InstallRecord>, Failure> {
+    pub(crate) fn read(&self) -> Result<Option<InstallRecord>, Failure> {
         match self.base.read(RECORD)? {
             None => Ok(None),
             Some(bytes) => match serde_json::from_slice(&bytes).ok() {
@@ -100,7 +100,7 @@ impl RecordFolder {
     }
 
     /// Saves the original content of a file under its hash.
-    pub fn keep(&self, bytes: &[u8]) -> Result<String, Failure> {
+    pub(crate) fn keep(&self, bytes: &[u8]) -> Result<String, Failure> {
         let hash = hash(bytes);
         self.make()?;
         if self.original(&hash).is_none() {
@@ -110,12 +110,12 @@ impl RecordFolder {
     }
 
     /// The original content of a file, if it is still there and intact.
-    pub fn original(&self, name: &str) -> Option<Vec<u8>> {
+    pub(crate) fn original(&self, name: &str) -> Option<Vec<u8>> {
         let bytes = self.base.read(name).ok().flatten();
         bytes.filter(|bytes| hash(bytes) == name)
     }
 
-    pub fn write(&self, record: &InstallRecord) -> Result<(), Failure> {
+    pub(crate) fn write(&self, record: &InstallRecord) -> Result<(), Failure> {
         self.make()?;
         let version = VERSION;
         let written = serde_json::to_value(VersionedRecord { version, record })
@@ -125,7 +125,7 @@ impl RecordFolder {
     }
 
     /// Forgets the folder. The record goes first: without it the rest means nothing.
-    pub fn clear(&self) -> Result<(), Failure> {
+    pub(crate) fn clear(&self) -> Result<(), Failure> {
         self.base.remove(RECORD)?;
         match fs::remove_dir_all(self.base.root()) {
             Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
@@ -146,7 +146,7 @@ impl RecordFolder {
 }
 
 /// Every record of the state folder that can be read.
-pub fn all(state: &State) -> Vec<InstallRecord> {
+pub(crate) fn all(state: &State) -> Vec<InstallRecord> {
     let listed = fs::read_dir(state.folder().join(FOLDER))
         .into_iter()
         .flatten();

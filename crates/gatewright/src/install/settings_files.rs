@@ -12,7 +12,7 @@ use super::host::PLACES;
 
 /// Who a settings file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// The machine's.
     Managed,
     /// A person's, for all projects.
@@ -25,16 +25,16 @@ pub enum Scope {
     Local,
 }
 
-pub const SHARED: &str = PLACES.shared;
-pub const LOCAL: &str = PLACES.local;
-pub const USER: &str = PLACES.user;
+pub(crate) const SHARED: &str = PLACES.shared;
+pub(crate) const LOCAL: &str = PLACES.local;
+pub(crate) const USER: &str = PLACES.user;
 
 /// A longer file is not a settings file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A settings file and its current state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HostSettingsFile {
+pub(crate) struct HostSettingsFile {
     pub scope: Scope,
     pub path: PathBuf,
     pub found: FileState,
@@ -42,7 +42,7 @@ pub struct HostSettingsFile {
 
 /// What a settings file contains.
 #[derive(Clone, Debug, PartialEq)]
-pub enum FileState {
+pub(crate) enum FileState {
     Missing,
     Settings(Settings),
     /// The file exists, but the host cannot read it either.
@@ -62,7 +62,7 @@ impl HostSettingsFile {
         Self { scope, path, found }
     }
 
-    pub fn settings(&self) -> Option<&Settings> {
+    pub(crate) fn settings(&self) -> Option<&Settings> {
         match &self.found {
             FileState::Settings(settings) => Some(settings),
             FileState::Missing | FileState::Unusable(_) => None,
@@ -71,7 +71,7 @@ impl HostSettingsFile {
 }
 
 /// Every settings file that applies to this project, whether it exists or not.
-pub fn look(environment: &Environment, project: &Project) -> Vec<HostSettingsFile> {
+pub(crate) fn look(environment: &Environment, project: &Project) -> Vec<HostSettingsFile> {
     let managed = Some((Scope::Managed, PathBuf::from(PLACES.managed)));
     let user = environment.settings_folder();
     let user = user.map(|folder| (Scope::User, folder.join(USER)));

@@ -15,7 +15,7 @@ use super::record::{self, FileKind, InstallRecord, InstalledFile, RecordFolder, 
 use super::settings_files::{LOCAL, SHARED, USER};
 
 /// Plans the removal of what is installed in this folder.
-pub fn plan(
+pub(crate) fn plan(
     state: &State,
     base: &BaseFolder,
     record: Option<&InstallRecord>,
@@ -124,7 +124,11 @@ fn changed_since(
 
 /// Carries the plan out. The hooks go first, and what we know of the project last: a removal that was
 /// cut off is finished by the next one.
-pub fn perform(state: &State, plan: &Plan, record: Option<&InstallRecord>) -> Result<(), Failure> {
+pub(crate) fn perform(
+    state: &State,
+    plan: &Plan,
+    record: Option<&InstallRecord>,
+) -> Result<(), Failure> {
     let settings = |change: &&Change| change.kind == FileKind::Settings;
     let first = plan.changes.iter().filter(settings);
     let then = plan.changes.iter().filter(|change| !settings(change));

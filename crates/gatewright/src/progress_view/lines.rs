@@ -11,7 +11,7 @@ use views::time;
 use crate::output::Output;
 use crate::terminal::Terminal;
 
-pub struct Lines<'a> {
+pub(super) struct Lines<'a> {
     output: &'a mut Output,
     secrets: Vec<String>,
     /// The output cannot be written to; that was said once, and the run goes on.
@@ -19,7 +19,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub fn new(output: &'a mut Output, secrets: &[String]) -> Self {
+    pub(super) fn new(output: &'a mut Output, secrets: &[String]) -> Self {
         Self {
             output,
             secrets: secrets.to_vec(),

@@ -23,7 +23,7 @@ const SHOW: &str = "\u{1b}[?25h";
 const ERASE_LINE: &str = "\u{1b}[2K";
 const ERASE_BELOW: &str = "\u{1b}[J";
 
-pub struct Live<'a> {
+pub(super) struct Live<'a> {
     output: &'a mut Output,
     teller: Teller,
     visited: Vec<StageName>,
@@ -35,11 +35,11 @@ pub struct Live<'a> {
 
 impl<'a> Live<'a> {
     /// Somebody else writes to the terminal now: what is drawn stays, and is drawn again below.
-    pub fn leave_drawing(&mut self) {
+    pub(super) fn leave_drawing(&mut self) {
         self.drawn = Vec::new();
     }
 
-    pub fn new(output: &'a mut Output, teller: Teller, visited: Vec<StageName>) -> Self {
+    pub(super) fn new(output: &'a mut Output, teller: Teller, visited: Vec<StageName>) -> Self {
         Self {
             output,
             teller,

@@ -15,13 +15,13 @@ use crate::terminal::Terminal;
 const COLUMNS: usize = 200;
 
 /// Puts what happened into one line.
-pub struct Teller {
+pub(super) struct Teller {
     names: BTreeMap<DispatchId, AgentName>,
     secrets: Vec<String>,
 }
 
 impl Teller {
-    pub fn new(secrets: &[String]) -> Self {
+    pub(super) fn new(secrets: &[String]) -> Self {
         Self {
             names: BTreeMap::new(),
             secrets: secrets.to_vec(),
@@ -29,7 +29,11 @@ impl Teller {
     }
 
     /// The line, and what its colour would say; none for what only a picture shows.
-    pub fn line(&mut self, at: &ProgressContext<'_>, what: &Progress) -> Option<(Style, String)> {
+    pub(super) fn line(
+        &mut self,
+        at: &ProgressContext<'_>,
+        what: &Progress,
+    ) -> Option<(Style, String)> {
         if let Progress::WorkerBegan { worker } = what {
             self.names.insert(worker.dispatch, worker.agent.clone());
         }
@@ -38,7 +42,7 @@ impl Teller {
     }
 
     /// The text without secrets.
-    pub fn clean(&self, text: &str) -> String {
+    pub(super) fn clean(&self, text: &str) -> String {
         engine::redact(text, &self.secrets).into_owned()
     }
 
@@ -155,13 +159,13 @@ fn left(status: &str, reason: &str) -> (Style, String) {
 }
 
 /// Tells each event in a line of talk, with the time at which it came.
-pub struct Plain<'a> {
+pub(super) struct Plain<'a> {
     output: &'a mut Output,
     teller: Teller,
 }
 
 impl<'a> Plain<'a> {
-    pub fn new(output: &'a mut Output, teller: Teller) -> Self {
+    pub(super) fn new(output: &'a mut Output, teller: Teller) -> Self {
         Self { output, teller }
     }
 }

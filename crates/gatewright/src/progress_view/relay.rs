@@ -7,14 +7,18 @@ use runtime::environment::Environment;
 
 use super::plain::Teller;
 
-pub struct Relay<'a> {
+pub(crate) struct Relay<'a> {
     run: RunId,
     teller: Teller,
     hand_on: &'a mut dyn FnMut(String),
 }
 
 impl<'a> Relay<'a> {
-    pub fn new(run: &RunId, environment: &Environment, hand_on: &'a mut dyn FnMut(String)) -> Self {
+    pub(crate) fn new(
+        run: &RunId,
+        environment: &Environment,
+        hand_on: &'a mut dyn FnMut(String),
+    ) -> Self {
         Self {
             run: run.clone(),
             teller: Teller::new(&environment.secrets),

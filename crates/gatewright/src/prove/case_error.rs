@@ -2,7 +2,7 @@
 
 use runtime::failure::Failure;
 
-pub enum CaseError {
+pub(super) enum CaseError {
     /// The guard did not hold.
     Broken(String),
     /// The case could not be set up, so nothing is known about the guard.
@@ -17,18 +17,18 @@ impl From<Failure> for CaseError {
     }
 }
 
-pub type CaseOutcome<T> = Result<T, CaseError>;
+pub(super) type CaseOutcome<T> = Result<T, CaseError>;
 
-pub fn broken<T>(why: impl Into<String>) -> CaseOutcome<T> {
+pub(super) fn broken<T>(why: impl Into<String>) -> CaseOutcome<T> {
     Err(CaseError::Broken(why.into()))
 }
 
-pub fn not_tested<T>(why: impl Into<String>) -> CaseOutcome<T> {
+pub(super) fn not_tested<T>(why: impl Into<String>) -> CaseOutcome<T> {
     Err(CaseError::NotTested(why.into()))
 }
 
 /// Requires something about the run.
-pub fn ensure(holds: bool, why: impl FnOnce() -> String) -> CaseOutcome<()> {
+pub(super) fn ensure(holds: bool, why: impl FnOnce() -> String) -> CaseOutcome<()> {
     if holds {
         Ok(())
     } else {

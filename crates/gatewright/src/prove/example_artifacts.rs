@@ -6,10 +6,10 @@ use engine::{Artifact, Definition, Format, StageName, Step, Work};
 use serde_json::{Map, Value, json};
 
 /// The id and the text of the question that simulated workers ask.
-pub const QUESTION: (&str, &str) = ("q1", "Which of the two?");
+pub(super) const QUESTION: (&str, &str) = ("q1", "Which of the two?");
 
 /// Contents of artifacts that other stages read.
-pub struct ArtifactContents<'a> {
+pub(super) struct ArtifactContents<'a> {
     pub plan: &'a [Step],
     /// Command lines in place of tests.
     pub tests: &'a [String],
@@ -18,7 +18,7 @@ pub struct ArtifactContents<'a> {
 }
 
 /// The text of an artifact with this outcome word. `number` makes it different from all others.
-pub fn artifact(
+pub(super) fn artifact(
     definition: &Definition,
     name: &engine::ArtifactName,
     word: Option<&str>,
@@ -93,7 +93,7 @@ fn fields_read_by_stages(
 }
 
 /// A plan as JSON, for an artifact or for `--steps`.
-pub fn plan(steps: &[Step]) -> Value {
+pub(super) fn plan(steps: &[Step]) -> Value {
     let step = |step: &Step| {
         let needs: Vec<&str> = step.needs.iter().map(engine::StepId::as_str).collect();
         json!({
@@ -147,7 +147,7 @@ fn place<'v>(value: &'v mut Value, path: &str) -> &'v mut Value {
 }
 
 /// A path that this stage may change, apart from its artifacts; `None` if it may change nothing.
-pub fn changeable(definition: &Definition, stage: &StageName) -> Option<String> {
+pub(super) fn changeable(definition: &Definition, stage: &StageName) -> Option<String> {
     let stage = definition.stages.iter().find(|one| one.name == *stage)?;
     match &stage.writes {
         engine::Writes::Anything => Some("made-up.txt".to_owned()),

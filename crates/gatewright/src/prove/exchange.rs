@@ -8,7 +8,7 @@ use super::payloads::HookPayload;
 
 /// One call of the hook, with its answer.
 #[derive(Clone, Debug)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     pub payload: HookPayload,
     pub expected: Expected,
     pub output: HookOutput,
@@ -17,7 +17,7 @@ pub struct Exchange {
 
 /// What the host must do after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// Continue, with or without a message.
     Pass,
     /// Continue without any message.
@@ -33,7 +33,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    pub fn is_met(self, reaction: &HostReaction) -> bool {
+    pub(crate) fn is_met(self, reaction: &HostReaction) -> bool {
         match (self, reaction) {
             (Self::Pass, HostReaction::Silence | HostReaction::Pass(_)) => true,
             (Self::Silence, HostReaction::Silence) => true,
@@ -59,7 +59,7 @@ fn names(rule: Rule, text: &str) -> bool {
 }
 
 /// Why an answer is not the expected one.
-pub fn mismatch(expected: Expected, reaction: &HostReaction) -> String {
+pub(super) fn mismatch(expected: Expected, reaction: &HostReaction) -> String {
     format!(
         "expected {}, got {}",
         expected.describe(),
@@ -68,7 +68,7 @@ pub fn mismatch(expected: Expected, reaction: &HostReaction) -> String {
 }
 
 impl Expected {
-    pub fn describe(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let by = |rules: &[Rule]| match rules {
             [] => String::new(),
             rules => {
@@ -88,7 +88,7 @@ impl Expected {
 }
 
 impl HostReaction {
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Silence => "no objection and no output".to_owned(),
             Self::Pass(said) => format!("no objection ({})", views::line(said)),

@@ -18,13 +18,13 @@ use super::simulation::Simulation;
 
 impl Simulation {
     /// Does another program than the host do the current work of this agent?
-    pub fn is_external(&self, agent: &AgentName) -> CaseOutcome<bool> {
+    pub(super) fn is_external(&self, agent: &AgentName) -> CaseOutcome<bool> {
         let run = self.now()?;
         Ok(scenario::is_run_elsewhere(&self.pipeline, &run, agent))
     }
 
     /// Starts such a worker.
-    pub fn start_external(
+    pub(super) fn start_external(
         &mut self,
         agent: &AgentName,
         step: Option<&StepId>,
@@ -43,7 +43,7 @@ impl Simulation {
     }
 
     /// Ends such a worker. The engine may send it back.
-    pub fn stop_external(
+    pub(super) fn stop_external(
         &mut self,
         worker: &SimulatedWorker,
         dispatch: DispatchId,
@@ -57,7 +57,7 @@ impl Simulation {
         self.record(worker, "ends", expected, as_reaction(&decided))
     }
 
-    pub fn crash_external(
+    pub(super) fn crash_external(
         &mut self,
         worker: &SimulatedWorker,
         dispatch: DispatchId,
@@ -85,7 +85,12 @@ impl Simulation {
     }
 
     /// Submits an event that no hook sees.
-    pub fn submit(&self, by: &Who, what: Happening, reply: Option<&str>) -> CaseOutcome<Decided> {
+    pub(super) fn submit(
+        &self,
+        by: &Who,
+        what: Happening,
+        reply: Option<&str>,
+    ) -> CaseOutcome<Decided> {
         let opened = self.opened()?;
         let mut workspace = Workspace::for_writing(&self.context)?;
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
@@ -133,7 +138,7 @@ impl Simulation {
     }
 
     /// The session must not start such an agent itself: it would be another agent under the same name.
-    pub fn refuse_external_in_session(&mut self, agent: &AgentName) -> CaseOutcome<()> {
+    pub(super) fn refuse_external_in_session(&mut self, agent: &AgentName) -> CaseOutcome<()> {
         let worker = self.worker(agent.as_str(), None);
         self.refused(self.payloads.agent(&worker), &[Rule::AgentOutOfTurn])
     }

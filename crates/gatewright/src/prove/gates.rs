@@ -24,7 +24,7 @@ use super::play_route::{PlanSource, Snapshots};
 use super::simulation::{Simulation, Snapshot};
 
 /// One row of the table.
-pub struct Gate {
+pub(crate) struct Gate {
     pub name: String,
     pub about: String,
     pub cases: Vec<Case>,
@@ -32,7 +32,7 @@ pub struct Gate {
 
 /// What a case shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub(crate) enum Column {
     /// A forbidden call is refused.
     Refusal,
     /// An allowed call passes.
@@ -42,9 +42,9 @@ pub enum Column {
 }
 
 impl Column {
-    pub const ALL: [Self; 3] = [Self::Refusal, Self::Pass, Self::Fault];
+    pub(crate) const ALL: [Self; 3] = [Self::Refusal, Self::Pass, Self::Fault];
 
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Refusal => "refusal",
             Self::Pass => "pass",
@@ -53,7 +53,7 @@ impl Column {
     }
 }
 
-pub struct Case {
+pub(crate) struct Case {
     pub column: Column,
     pub what: String,
     pub result: CaseResult,
@@ -61,21 +61,21 @@ pub struct Case {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaseResult {
+pub(crate) enum CaseResult {
     Held,
     Broken(String),
     NotTested(String),
 }
 
 /// Runs the cases of one gate. Each starts from the same snapshot.
-pub struct GateTester<'a> {
+pub(super) struct GateTester<'a> {
     pub simulation: &'a mut Simulation,
     snapshot: Snapshot,
     cases: Vec<Case>,
 }
 
 impl<'a> GateTester<'a> {
-    pub fn new(simulation: &'a mut Simulation, snapshot: Snapshot) -> Self {
+    pub(super) fn new(simulation: &'a mut Simulation, snapshot: Snapshot) -> Self {
         Self {
             simulation,
             snapshot,
@@ -83,7 +83,7 @@ impl<'a> GateTester<'a> {
         }
     }
 
-    pub fn case(
+    pub(super) fn case(
         &mut self,
         column: Column,
         what: impl Into<String>,
@@ -102,7 +102,7 @@ impl<'a> GateTester<'a> {
     }
 
     /// Adds a case: one call, which one of these rules must refuse.
-    pub fn refuses(
+    pub(super) fn refuses(
         &mut self,
         what: impl Into<String>,
         rules: &'static [Rule],
@@ -112,7 +112,7 @@ impl<'a> GateTester<'a> {
     }
 
     /// Adds a case: one call with this expected answer.
-    pub fn answers(
+    pub(super) fn answers(
         &mut self,
         column: Column,
         what: impl Into<String>,
@@ -126,12 +126,12 @@ impl<'a> GateTester<'a> {
     }
 
     /// The simulation at the snapshot where every case starts.
-    pub fn fresh(&mut self) -> Result<&mut Simulation, Failure> {
+    pub(super) fn fresh(&mut self) -> Result<&mut Simulation, Failure> {
         self.simulation.restore(&self.snapshot)?;
         Ok(self.simulation)
     }
 
-    pub fn gate(self, name: impl Into<String>, about: impl Into<String>) -> Gate {
+    pub(super) fn gate(self, name: impl Into<String>, about: impl Into<String>) -> Gate {
         Gate {
             name: name.into(),
             about: about.into(),
@@ -150,7 +150,7 @@ fn result(tried: CaseOutcome<()>) -> Result<CaseResult, Failure> {
 }
 
 /// Runs the cases of every gate.
-pub fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
+pub(super) fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
     let pipeline = simulation.pipeline.clone();
     let routes = Routes::find(&pipeline, &Program::DEFAULT.host_name());
     let mut snapshots = Snapshots::default();
@@ -177,7 +177,7 @@ pub fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
 }
 
 /// A stage, and a route to it.
-pub struct StageRoute<'a> {
+pub(super) struct StageRoute<'a> {
     pub name: &'a StageName,
     pub routes: &'a Routes<'a>,
     pub route: Option<Route>,
@@ -232,7 +232,7 @@ fn unreached(
 
 impl Simulation {
     /// The agent that may work now. If there are several, one that must leave an artifact.
-    pub fn next_agent(&self) -> CaseOutcome<Option<AgentName>> {
+    pub(super) fn next_agent(&self) -> CaseOutcome<Option<AgentName>> {
         let run = self.now()?;
         let definition = self.pipeline.definition();
         let next = engine::next(&self.pipeline, &run);
@@ -265,7 +265,7 @@ impl Simulation {
     }
 
     /// Starts the agent that may work now, with its step if it has one.
-    pub fn start_next_worker(&mut self) -> CaseOutcome<Option<SimulatedWorker>> {
+    pub(super) fn start_next_worker(&mut self) -> CaseOutcome<Option<SimulatedWorker>> {
         let run = self.now()?;
         let next = engine::next(&self.pipeline, &run).into_iter();
         let step = next.into_iter().find_map(|next| {
@@ -287,7 +287,11 @@ impl Simulation {
     }
 
     /// Requires a refusal that also names the next step.
-    pub fn refused(&mut self, payload: HookPayload, rules: &'static [Rule]) -> CaseOutcome<()> {
+    pub(super) fn refused(
+        &mut self,
+        payload: HookPayload,
+        rules: &'static [Rule],
+    ) -> CaseOutcome<()> {
         let reaction = self.hook(payload, Expected::Refusal(rules))?;
         if let HostReaction::Refusal(reason) = reaction
             && !reason.contains("next: ")
@@ -299,7 +303,7 @@ impl Simulation {
     }
 
     /// Requires that an action does not move the run.
-    pub fn must_not_move(
+    pub(super) fn must_not_move(
         &mut self,
         act: impl FnOnce(&mut Self) -> CaseOutcome<()>,
     ) -> CaseOutcome<()> {

@@ -13,7 +13,7 @@ use crate::install::program::OurProgram;
 use crate::install::settings_files::{self, HostSettingsFile, Scope};
 
 /// The command at each event, and the settings files that have them.
-pub struct HookCommands {
+pub(super) struct HookCommands {
     hooks: Vec<Hook>,
     program: OurProgram,
     /// The files with our hooks; empty if nothing is installed.
@@ -22,7 +22,7 @@ pub struct HookCommands {
 }
 
 /// A settings file for the sandbox.
-pub struct SettingsFile {
+pub(super) struct SettingsFile {
     pub owner: SettingsOwner,
     pub name: &'static str,
     pub text: String,
@@ -30,13 +30,16 @@ pub struct SettingsFile {
 
 /// The folder of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SettingsOwner {
+pub(super) enum SettingsOwner {
     Project,
     User,
 }
 
 impl HookCommands {
-    pub fn of_project(environment: &Environment, project: &Project) -> Result<Self, Failure> {
+    pub(super) fn of_project(
+        environment: &Environment,
+        project: &Project,
+    ) -> Result<Self, Failure> {
         let program = OurProgram::of_process(environment)?;
         let places = settings_files::look(environment, project);
         let off =
@@ -69,7 +72,7 @@ impl HookCommands {
     }
 
     /// The command that the host runs at this event, or why it runs none.
-    pub fn at(&self, event: Event) -> Result<HookCommand, String> {
+    pub(super) fn at(&self, event: Event) -> Result<HookCommand, String> {
         let word = event.word();
         if self.installed.is_empty() {
             return Ok(FORMAT.call_by_path(&self.program.path).hook(word));
@@ -85,12 +88,12 @@ impl HookCommands {
     }
 
     /// The path of this program.
-    pub fn program(&self) -> &str {
+    pub(super) fn program(&self) -> &str {
         &self.program.path
     }
 
     /// Where the hooks are, for people.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.installed.as_slice() {
             [] => "this program, as `init` would install it".to_owned(),
             files => {

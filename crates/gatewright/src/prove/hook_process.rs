@@ -21,14 +21,14 @@ const TICK: Duration = Duration::from_micros(200);
 
 /// What a hook process printed, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookOutput {
+pub(crate) struct HookOutput {
     pub ended: ProcessEnd,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProcessEnd {
+pub(crate) enum ProcessEnd {
     Code(i32),
     Signal(i32),
     TimedOut,
@@ -37,13 +37,13 @@ pub enum ProcessEnd {
 
 /// Whether anybody reads the stdout of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputReader {
+pub(super) enum OutputReader {
     Open,
     Closed,
 }
 
 /// The process for a command in the host's settings.
-pub fn command(line: &HookCommand) -> Command {
+pub(super) fn command(line: &HookCommand) -> Command {
     match line {
         HookCommand::Exec { program, arguments } => {
             let mut command = Command::new(program);
@@ -59,7 +59,7 @@ pub fn command(line: &HookCommand) -> Command {
 }
 
 /// The same command in a shell, so that the shell is the parent process of the hook.
-pub fn by_shell(line: &HookCommand) -> Command {
+pub(super) fn by_shell(line: &HookCommand) -> Command {
     let mut command = Command::new("/bin/sh");
     match line {
         HookCommand::Exec { program, arguments } => {
@@ -74,7 +74,7 @@ pub fn by_shell(line: &HookCommand) -> Command {
 }
 
 /// Runs the command to its end, or to the time limit.
-pub fn run(
+pub(super) fn run(
     mut command: Command,
     folder: &Path,
     variables: &BTreeMap<OsString, OsString>,

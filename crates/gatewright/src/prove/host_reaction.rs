@@ -7,7 +7,7 @@ use super::hook_process::{HookOutput, ProcessEnd};
 
 /// What the host does with an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HostReaction {
+pub(crate) enum HostReaction {
     /// It continues without a message.
     Silence,
     /// It continues. The text goes to the model or to the person.
@@ -21,7 +21,7 @@ pub enum HostReaction {
 }
 
 /// Reads an answer as the host does.
-pub fn host_reaction(event: Event, output: &HookOutput) -> HostReaction {
+pub(super) fn host_reaction(event: Event, output: &HookOutput) -> HostReaction {
     let code = match &output.ended {
         ProcessEnd::Code(code) => *code,
         ProcessEnd::Signal(signal) => {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// The input of one hook call.
 #[derive(Clone, Debug)]
-pub struct HookPayload {
+pub(crate) struct HookPayload {
     pub event: Event,
     /// In a few words, for people.
     pub what: String,
@@ -19,7 +19,7 @@ pub struct HookPayload {
 
 /// An agent at work, with the host's ids.
 #[derive(Clone, Debug)]
-pub struct SimulatedWorker {
+pub(super) struct SimulatedWorker {
     pub agent: String,
     pub call: String,
     pub id: String,
@@ -32,7 +32,7 @@ pub struct SimulatedWorker {
 
 /// Writes the payloads of one session.
 #[derive(Clone, Debug)]
-pub struct PayloadWriter {
+pub(super) struct PayloadWriter {
     pub session: String,
     pub project: PathBuf,
     /// Changes with every prompt of a person.
@@ -41,7 +41,7 @@ pub struct PayloadWriter {
 
 /// Whether agents work in the background when the session stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Background {
+pub(super) enum Background {
     Nobody,
     Somebody,
 }
@@ -72,12 +72,12 @@ impl PayloadWriter {
         }
     }
 
-    pub fn session_start(&self, source: &str) -> HookPayload {
+    pub(super) fn session_start(&self, source: &str) -> HookPayload {
         let what = format!("({source})");
         self.payload(Event::SessionStart, what, json!({ "source": source }))
     }
 
-    pub fn command(&self, name: &str, arguments: &str) -> HookPayload {
+    pub(super) fn command(&self, name: &str, arguments: &str) -> HookPayload {
         let typed = format!("/{name} {arguments}");
         let fields = json!({
             "expansion_type": "slash_command",
@@ -90,7 +90,7 @@ impl PayloadWriter {
         self.payload(Event::UserPromptExpansion, what, fields)
     }
 
-    pub fn agent(&self, worker: &SimulatedWorker) -> HookPayload {
+    pub(super) fn agent(&self, worker: &SimulatedWorker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -105,13 +105,13 @@ impl PayloadWriter {
         )
     }
 
-    pub fn agent_began(&self, worker: &SimulatedWorker) -> HookPayload {
+    pub(super) fn agent_began(&self, worker: &SimulatedWorker) -> HookPayload {
         let what = format!("'{}'", worker.agent);
         self.payload(Event::SubagentStart, what, actor(worker))
     }
 
     /// `reply` is the last message of the agent.
-    pub fn agent_stops(&self, worker: &SimulatedWorker, reply: Option<&str>) -> HookPayload {
+    pub(super) fn agent_stops(&self, worker: &SimulatedWorker, reply: Option<&str>) -> HookPayload {
         let mut fields = actor(worker);
         fields["stop_hook_active"] = Value::Bool(false);
         fields["background_tasks"] = json!([]);
@@ -121,7 +121,7 @@ impl PayloadWriter {
         self.payload(Event::SubagentStop, format!("'{}'", worker.agent), fields)
     }
 
-    pub fn agent_returned(
+    pub(super) fn agent_returned(
         &self,
         worker: &SimulatedWorker,
         reply: Option<&str>,
@@ -152,7 +152,7 @@ impl PayloadWriter {
         )
     }
 
-    pub fn agent_failed(&self, worker: &SimulatedWorker) -> HookPayload {
+    pub(super) fn agent_failed(&self, worker: &SimulatedWorker) -> HookPayload {
         let fields = json!({
             "tool_name": "Agent",
             "tool_input": agent_input(worker),
@@ -167,11 +167,16 @@ impl PayloadWriter {
         )
     }
 
-    pub fn tool(&self, by: Option<&SimulatedWorker>, tool: &str, input: &Value) -> HookPayload {
+    pub(super) fn tool(
+        &self,
+        by: Option<&SimulatedWorker>,
+        tool: &str,
+        input: &Value,
+    ) -> HookPayload {
         self.around_tool(Event::PreToolUse, by, tool, input)
     }
 
-    pub fn tool_used(
+    pub(super) fn tool_used(
         &self,
         by: Option<&SimulatedWorker>,
         tool: &str,
@@ -207,7 +212,7 @@ impl PayloadWriter {
         text.replace(&project, "")
     }
 
-    pub fn answered(&self, question: &str, labels: &[&str], answer: &str) -> HookPayload {
+    pub(super) fn answered(&self, question: &str, labels: &[&str], answer: &str) -> HookPayload {
         let options = labels
             .iter()
             .map(|label| json!({ "label": label, "description": label }));
@@ -230,7 +235,7 @@ impl PayloadWriter {
         self.payload(Event::PostToolUse, what, fields)
     }
 
-    pub fn stop(&self, background: Background) -> HookPayload {
+    pub(super) fn stop(&self, background: Background) -> HookPayload {
         let (tasks, what) = match background {
             Background::Nobody => (json!([]), ""),
             Background::Somebody => {
@@ -246,7 +251,7 @@ impl PayloadWriter {
         self.payload(Event::Stop, what.to_owned(), fields)
     }
 
-    pub fn config_changed(&self, file: &Path) -> HookPayload {
+    pub(super) fn config_changed(&self, file: &Path) -> HookPayload {
         let fields = json!({
             "source": "local_settings",
             "file_path": file.to_string_lossy(),
@@ -255,7 +260,7 @@ impl PayloadWriter {
     }
 
     /// A payload that no host sends.
-    pub fn raw(event: Event, what: &str, bytes: Vec<u8>) -> HookPayload {
+    pub(super) fn raw(event: Event, what: &str, bytes: Vec<u8>) -> HookPayload {
         HookPayload {
             event,
             what: format!("{} {what}", event.word()),

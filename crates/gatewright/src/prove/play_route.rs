@@ -24,7 +24,7 @@ const TASK: &str = "prove the guards";
 
 /// What the stand-in for a check's commands does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StandInCheck {
+pub(super) enum StandInCheck {
     Passes,
     Fails,
     ChangesTree,
@@ -32,7 +32,7 @@ pub enum StandInCheck {
 
 /// Snapshots of routes, so that no part of a route is played twice.
 #[derive(Default)]
-pub struct Snapshots(BTreeMap<String, Snapshot>);
+pub(super) struct Snapshots(BTreeMap<String, Snapshot>);
 
 impl Snapshots {
     fn snapshot(&mut self, key: String, simulation: &mut Simulation) -> Result<Snapshot, Failure> {
@@ -44,7 +44,7 @@ impl Snapshots {
 
 impl Simulation {
     /// Plays a route to its end, from the last known snapshot.
-    pub fn play_route(
+    pub(super) fn play_route(
         &mut self,
         snapshots: &mut Snapshots,
         route: &Route,
@@ -73,7 +73,7 @@ impl Simulation {
     }
 
     /// Plays one step, and requires that it leads to the expected stage.
-    pub fn play(&mut self, leg: &Leg) -> CaseOutcome<()> {
+    pub(super) fn play(&mut self, leg: &Leg) -> CaseOutcome<()> {
         match &leg.step {
             Step::Act { act, .. } => self.act(act)?,
             Step::Given(_) | Step::Start(_) | Step::TreeChanges | Step::Wait(_) => {}
@@ -236,7 +236,7 @@ impl Simulation {
     }
 
     /// A worker that is sent back as often as possible, and then ends anyway.
-    pub fn gives_up(
+    pub(super) fn gives_up(
         &mut self,
         worker: &super::payloads::SimulatedWorker,
         tool_uses: u64,
@@ -285,13 +285,13 @@ impl Simulation {
     }
 
     /// The stand-in for the commands of every check.
-    pub fn test_words(&self) -> Vec<String> {
+    pub(super) fn test_words(&self) -> Vec<String> {
         let script = self.sandbox.beside("stand-in.sh");
         vec!["sh".to_owned(), script.to_string_lossy().into_owned()]
     }
 
     /// The stand-in as one shell line.
-    pub fn test_line(&self) -> String {
+    pub(super) fn test_line(&self) -> String {
         let words: Vec<String> = self
             .test_words()
             .iter()
@@ -301,7 +301,7 @@ impl Simulation {
     }
 
     /// Runs the check of the current stage, with a stand-in for its commands.
-    pub fn check(&mut self, check: StandInCheck) -> CaseOutcome<()> {
+    pub(super) fn check(&mut self, check: StandInCheck) -> CaseOutcome<()> {
         let script = match check {
             StandInCheck::Passes => "exit 0\n",
             StandInCheck::Fails => "exit 1\n",
@@ -339,11 +339,11 @@ impl Simulation {
     }
 
     /// A person answers the question of the current stage in the host's dialogue.
-    pub fn answers(&mut self, answer: &str) -> CaseOutcome<()> {
+    pub(super) fn answers(&mut self, answer: &str) -> CaseOutcome<()> {
         self.answer(CalledBy::Host, answer)
     }
 
-    pub fn answer(&mut self, called_by: CalledBy<'_>, answer: &str) -> CaseOutcome<()> {
+    pub(super) fn answer(&mut self, called_by: CalledBy<'_>, answer: &str) -> CaseOutcome<()> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let Some((stage, Work::Ask(ask))) = stage.map(|stage| (stage, &stage.work)) else {
@@ -383,13 +383,13 @@ impl Simulation {
 
 /// Where the steps of a task graph come from.
 #[derive(Clone, Copy, Debug)]
-pub enum PlanSource<'a> {
+pub(super) enum PlanSource<'a> {
     OfRoute,
     Given(&'a [engine::Step]),
 }
 
 /// A path that no sensible `writes` covers.
-pub const STRAY: &str = "~strayed";
+pub(super) const STRAY: &str = "~strayed";
 
 /// More often than the engine sends a worker back.
 const MOST_ENDS: u32 = 4;

@@ -19,7 +19,7 @@ use super::simulation::Simulation;
 use crate::install::host::PLACES;
 
 /// A pipeline to test.
-pub struct ChosenPipeline {
+pub(super) struct ChosenPipeline {
     sources: Sources,
     pub pipeline: Pipeline,
     place: PipelineOrigin,
@@ -33,7 +33,7 @@ enum PipelineOrigin {
 }
 
 /// Reads a pipeline. An untrusted one is an error.
-pub fn choose(
+pub(super) fn choose(
     context: &Context,
     project: &Project,
     word: &str,
@@ -72,7 +72,7 @@ fn file_name(path: &Path) -> String {
 }
 
 /// Creates the simulation.
-pub fn set(
+pub(super) fn set(
     context: &Context,
     chosen: &ChosenPipeline,
     hook_commands: HookCommands,
@@ -162,7 +162,7 @@ fn settings_files<'a>(
 
 impl Simulation {
     /// The settings files with our hooks in the sandbox.
-    pub fn settings_files(&self) -> Vec<PathBuf> {
+    pub(super) fn settings_files(&self) -> Vec<PathBuf> {
         let files = settings_files(&self.sandbox, &self.hook_commands);
         files.map(|(path, _)| path).collect()
     }

@@ -10,7 +10,7 @@ use super::hook_process::{HookOutput, ProcessEnd};
 
 /// How much to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// The table, and the cases that failed.
     Short,
     /// Every case with its payloads.
@@ -21,7 +21,7 @@ pub enum Detail {
 const LONGEST_SHOWN: usize = 2_000;
 
 /// The proof as a table.
-pub fn text(proof: &Proof, detail: Detail, paint: Paint) -> String {
+pub(crate) fn text(proof: &Proof, detail: Detail, paint: Paint) -> String {
     let mut text = format!(
         "The guards of {}, through {}.\n\
          Each case ran the hook as Claude Code runs it, in a temporary copy of the project, without a\n\
@@ -186,7 +186,7 @@ fn summary(proof: &Proof, paint: Paint) -> String {
 }
 
 /// The proof as JSON.
-pub fn json(proof: &Proof) -> Value {
+pub(crate) fn json(proof: &Proof) -> Value {
     let counts = counts(proof);
     let gates: Vec<Value> = proof.gates.iter().map(gate_json).collect();
     json!({

@@ -11,20 +11,20 @@ use tempfile::TempDir;
 use crate::install::host::PLACES;
 
 /// The folders of one proof.
-pub struct Sandbox {
+pub(super) struct Sandbox {
     root: TempDir,
     kept: u32,
 }
 
 /// A saved copy of the sandbox.
 #[derive(Clone, Debug)]
-pub struct SandboxCopy(PathBuf);
+pub(super) struct SandboxCopy(PathBuf);
 
 /// The folder that is saved and restored.
 const LIVE: &str = "live";
 
 impl Sandbox {
-    pub fn new() -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, Failure> {
         let root = tempfile::Builder::new()
             .prefix("gatewright-proof-")
             .tempdir();
@@ -60,31 +60,31 @@ impl Sandbox {
             .join(LIVE)
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(super) fn project(&self) -> PathBuf {
         self.live().join("project")
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.live().join("home")
     }
 
-    pub fn state_home(&self) -> PathBuf {
+    pub(super) fn state_home(&self) -> PathBuf {
         self.live().join("state")
     }
 
     /// A file outside the folder that is saved and restored.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.live().with_file_name(name)
     }
 
-    pub fn snapshot(&mut self) -> Result<SandboxCopy, Failure> {
+    pub(super) fn snapshot(&mut self) -> Result<SandboxCopy, Failure> {
         self.kept += 1;
         let kept = SandboxCopy(self.beside(&format!("kept-{}", self.kept)));
         copy(&self.live(), &kept.0)?;
         Ok(kept)
     }
 
-    pub fn restore(&self, kept: &SandboxCopy) -> Result<(), Failure> {
+    pub(super) fn restore(&self, kept: &SandboxCopy) -> Result<(), Failure> {
         let live = self.live();
         fs::remove_dir_all(&live).map_err(Failure::file("empty", &live))?;
         copy(&kept.0, &live)
@@ -92,7 +92,7 @@ impl Sandbox {
 }
 
 /// Writes a file, and creates its parent folders.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         make(folder)?;
     }

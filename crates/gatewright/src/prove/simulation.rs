@@ -24,7 +24,7 @@ use super::sandbox::{Sandbox, SandboxCopy};
 /// After this many timeouts the hook is not called again.
 const MOST_UNANSWERED: u32 = 2;
 
-pub struct Simulation {
+pub(super) struct Simulation {
     pub sandbox: Sandbox,
     pub hook_commands: HookCommands,
     pub pipeline: Pipeline,
@@ -52,7 +52,7 @@ pub struct Simulation {
 
 /// Who calls the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CalledBy<'a> {
+pub(super) enum CalledBy<'a> {
     /// The host of the simulated session.
     Host,
     /// The host of this session.
@@ -67,14 +67,14 @@ pub enum CalledBy<'a> {
 
 /// A state to which the simulation can return.
 #[derive(Clone)]
-pub struct Snapshot {
+pub(super) struct Snapshot {
     kept: SandboxCopy,
     run: Option<RunId>,
     plan: Vec<Step>,
 }
 
 impl Simulation {
-    pub fn new(
+    pub(super) fn new(
         folder: Sandbox,
         hook_commands: HookCommands,
         pipeline: Pipeline,
@@ -107,13 +107,13 @@ impl Simulation {
     }
 
     /// Makes the current state the start of every route.
-    pub fn set_start(&mut self) -> Result<(), Failure> {
+    pub(super) fn set_start(&mut self) -> Result<(), Failure> {
         self.first = Some(self.snapshot()?);
         Ok(())
     }
 
     /// Returns to the start.
-    pub fn fresh(&mut self) -> Result<(), Failure> {
+    pub(super) fn fresh(&mut self) -> Result<(), Failure> {
         let plan = std::mem::take(&mut self.plan);
         if let Some(first) = self.first.clone() {
             self.restore(&first)?;
@@ -123,12 +123,12 @@ impl Simulation {
     }
 
     /// A number that was not used before.
-    pub fn number(&mut self) -> u32 {
+    pub(super) fn number(&mut self) -> u32 {
         self.numbers += 1;
         self.numbers
     }
 
-    pub fn snapshot(&mut self) -> Result<Snapshot, Failure> {
+    pub(super) fn snapshot(&mut self) -> Result<Snapshot, Failure> {
         Ok(Snapshot {
             kept: self.sandbox.snapshot()?,
             run: self.run.clone(),
@@ -136,7 +136,7 @@ impl Simulation {
         })
     }
 
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
         self.run = snapshot.run.clone();
         self.plan = snapshot.plan.clone();
         self.forget();
@@ -144,17 +144,21 @@ impl Simulation {
     }
 
     /// Something may have changed the run.
-    pub fn forget(&self) {
+    pub(super) fn forget(&self) {
         self.seen.replace(None);
     }
 
     /// Calls the hook as the host would, and requires the answer.
-    pub fn hook(&mut self, payload: HookPayload, expected: Expected) -> CaseOutcome<HostReaction> {
+    pub(super) fn hook(
+        &mut self,
+        payload: HookPayload,
+        expected: Expected,
+    ) -> CaseOutcome<HostReaction> {
         self.hook_as(CalledBy::Host, payload, expected)
     }
 
     /// The same for another caller.
-    pub fn hook_as(
+    pub(super) fn hook_as(
         &mut self,
         called_by: CalledBy<'_>,
         payload: HookPayload,
@@ -213,7 +217,7 @@ impl Simulation {
     }
 
     /// Runs one of our own commands, as an agent of the session would.
-    pub fn command(&self, arguments: &[&str]) -> HookOutput {
+    pub(super) fn command(&self, arguments: &[&str]) -> HookOutput {
         self.forget();
         let mut command = std::process::Command::new(self.hook_commands.program());
         command.args(arguments);
@@ -232,7 +236,7 @@ impl Simulation {
     }
 
     /// The run that the simulated session holds.
-    pub fn enrolled(&self) -> Result<Option<RunId>, Failure> {
+    pub(super) fn enrolled(&self) -> Result<Option<RunId>, Failure> {
         let state = self.context.state()?;
         let session = SessionId::parse(&self.payloads.session)
             .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
@@ -242,7 +246,7 @@ impl Simulation {
     }
 
     /// The run as it is stored now.
-    pub fn opened(&self) -> CaseOutcome<OpenRun> {
+    pub(super) fn opened(&self) -> CaseOutcome<OpenRun> {
         let Some(run) = &self.run else {
             return broken("no run has started");
         };
@@ -255,18 +259,18 @@ impl Simulation {
         Ok(opened)
     }
 
-    pub fn now(&self) -> CaseOutcome<Run> {
+    pub(super) fn now(&self) -> CaseOutcome<Run> {
         Ok(self.opened()?.stored.run)
     }
 
     /// A path in the project of the sandbox.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.sandbox.project().join(name)
     }
 
     /// Replaces the check commands in the store of the sandbox by a stand-in. The run stays pinned to its
     /// bytes.
-    pub fn replace_checks(&self, commands: &[Vec<String>]) -> CaseOutcome<()> {
+    pub(super) fn replace_checks(&self, commands: &[Vec<String>]) -> CaseOutcome<()> {
         let hash = self.now()?.definition;
         let mut definition = self.pipeline.definition().clone();
         for stage in &mut definition.stages {

@@ -16,7 +16,7 @@ use super::simulation::Simulation;
 use super::worker::WantedResult;
 
 /// The artifacts that were written.
-pub struct WrittenArtifacts {
+pub(super) struct WrittenArtifacts {
     /// The last message of the worker.
     pub reply: String,
     pub tool_uses: u64,
@@ -24,7 +24,7 @@ pub struct WrittenArtifacts {
 
 impl Simulation {
     /// Changes a file that the current work may change, and returns its path.
-    pub fn change(&mut self) -> CaseOutcome<Option<String>> {
+    pub(super) fn change(&mut self) -> CaseOutcome<Option<String>> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         let stage = stage.filter(|stage| reach(&run, stage) == TreeAccess::MayWrite);
@@ -40,7 +40,7 @@ impl Simulation {
     }
 
     /// Writes the artifacts that the current work must leave, as the worker or as the session.
-    pub fn leave(
+    pub(super) fn leave(
         &mut self,
         worker: Option<&SimulatedWorker>,
         verdict: &WantedResult,
@@ -116,7 +116,7 @@ impl Simulation {
     }
 
     /// Writes files of an earlier run to the paths of these artifacts.
-    pub fn write_old_artifacts(&mut self, leaves: &Leaves) -> CaseOutcome<()> {
+    pub(super) fn write_old_artifacts(&mut self, leaves: &Leaves) -> CaseOutcome<()> {
         let run = self.now()?;
         let names: Vec<ArtifactName> = leaves.all().into_iter().cloned().collect();
         let verdict = self.verdict_of(leaves);
@@ -136,7 +136,7 @@ impl Simulation {
     }
 
     /// The path of an artifact in the project; `None` if it is a message.
-    pub fn path_of(
+    pub(super) fn path_of(
         &self,
         run: &Run,
         name: &ArtifactName,
@@ -212,7 +212,7 @@ impl Simulation {
     }
 
     /// The artifact with the outcome of the work.
-    pub fn verdict_of(&self, leaves: &Leaves) -> Option<(ArtifactName, &OutcomeField)> {
+    pub(super) fn verdict_of(&self, leaves: &Leaves) -> Option<(ArtifactName, &OutcomeField)> {
         let definition = self.pipeline.definition();
         leaves.all().into_iter().find_map(|name| {
             let outcome = definition.artifacts.get(name)?.outcome.as_ref();
@@ -221,7 +221,7 @@ impl Simulation {
     }
 
     /// What the current work of this agent must leave.
-    pub fn leaves_of(&self, run: &Run, agent: &str) -> Leaves {
+    pub(super) fn leaves_of(&self, run: &Run, agent: &str) -> Leaves {
         let definition = self.pipeline.definition();
         let stage = self.pipeline.stage(&run.position.stage);
         let listed = |lists: &[(AgentPattern, Vec<ArtifactName>)]| {
@@ -248,7 +248,7 @@ impl Simulation {
     }
 
     /// Is work without these a fault?
-    pub fn must_leave(&self, run: &Run, leaves: &Leaves) -> bool {
+    pub(super) fn must_leave(&self, run: &Run, leaves: &Leaves) -> bool {
         let definition = self.pipeline.definition();
         let is_strict = |name: &ArtifactName| {
             let artifact = definition.artifacts.get(name);
@@ -258,7 +258,7 @@ impl Simulation {
     }
 
     /// Is one of these a required file?
-    pub fn has_file(&self, run: &Run, leaves: &Leaves) -> bool {
+    pub(super) fn has_file(&self, run: &Run, leaves: &Leaves) -> bool {
         let definition = self.pipeline.definition();
         leaves.all().into_iter().any(|name| {
             let artifact = definition.artifacts.get(name);
@@ -296,7 +296,7 @@ fn spoken(
 }
 
 /// Whose turn it is in the current review.
-pub fn turn(run: &Run) -> Option<Turn> {
+pub(super) fn turn(run: &Run) -> Option<Turn> {
     run.panels.get(&run.position.stage).map(|panel| panel.turn)
 }
 

@@ -9,7 +9,7 @@ use super::payloads::SimulatedWorker;
 use super::simulation::Simulation;
 
 /// What a worker has done before its end.
-pub struct WorkDone {
+pub(super) struct WorkDone {
     /// Its last message, if any.
     pub reply: Option<String>,
     pub tool_uses: u64,
@@ -17,7 +17,7 @@ pub struct WorkDone {
 
 /// The result with which simulated work ends.
 #[derive(Clone, Debug)]
-pub enum WantedResult {
+pub(super) enum WantedResult {
     /// The outcome `done`, else the first one.
     Success,
     Outcome(Outcome),
@@ -27,7 +27,7 @@ pub enum WantedResult {
 
 impl Simulation {
     /// A worker that the host has not started yet.
-    pub fn worker(&mut self, agent: &str, step: Option<&StepId>) -> SimulatedWorker {
+    pub(super) fn worker(&mut self, agent: &str, step: Option<&StepId>) -> SimulatedWorker {
         let number = self.number();
         SimulatedWorker {
             agent: agent.to_owned(),
@@ -40,7 +40,7 @@ impl Simulation {
     }
 
     /// Requests an agent, and starts it if the hook does not object.
-    pub fn begins(
+    pub(super) fn begins(
         &mut self,
         agent: &AgentName,
         step: Option<&StepId>,
@@ -55,7 +55,7 @@ impl Simulation {
     }
 
     /// The worker uses a tool that its stage allows, if there is one. Returns the number of calls.
-    pub fn uses_a_tool(&mut self, worker: &mut SimulatedWorker) -> CaseOutcome<u64> {
+    pub(super) fn uses_a_tool(&mut self, worker: &mut SimulatedWorker) -> CaseOutcome<u64> {
         if worker.dispatch.is_some() {
             worker.has_worked = true;
             return Ok(1);
@@ -72,7 +72,7 @@ impl Simulation {
     }
 
     /// A tool that the current stage does not forbid.
-    pub fn free_tool(&self) -> CaseOutcome<Option<&'static str>> {
+    pub(super) fn free_tool(&self) -> CaseOutcome<Option<&'static str>> {
         for tool in ["Read", "Grep", "Bash", "Write"] {
             if !self.denies(tool)? {
                 return Ok(Some(tool));
@@ -82,14 +82,14 @@ impl Simulation {
     }
 
     /// Does the current stage forbid this tool?
-    pub fn denies(&self, tool: &str) -> CaseOutcome<bool> {
+    pub(super) fn denies(&self, tool: &str) -> CaseOutcome<bool> {
         let run = self.now()?;
         let stage = self.pipeline.stage(&run.position.stage);
         Ok(stage.is_some_and(|stage| stage.tools_deny.iter().any(|pattern| pattern.covers(tool))))
     }
 
     /// A harmless input for a tool.
-    pub fn input_of(&self, tool: &str) -> Value {
+    pub(super) fn input_of(&self, tool: &str) -> Value {
         match tool {
             "Bash" => json!({ "command": "ls" }),
             "Grep" => json!({ "pattern": "x" }),
@@ -98,7 +98,7 @@ impl Simulation {
     }
 
     /// The worker changes what it may change, and writes the artifacts that it must leave.
-    pub fn does(
+    pub(super) fn does(
         &mut self,
         worker: &mut SimulatedWorker,
         verdict: &WantedResult,
@@ -129,7 +129,7 @@ impl Simulation {
     }
 
     /// The worker tries to stop.
-    pub fn stops(
+    pub(super) fn stops(
         &mut self,
         worker: &SimulatedWorker,
         reply: Option<&str>,
@@ -144,13 +144,13 @@ impl Simulation {
     }
 
     /// The worker ends. Like the real host, this reports the end twice.
-    pub fn ends(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
+    pub(super) fn ends(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
         self.stops(worker, done.reply.as_deref(), Expected::Pass)?;
         self.returns(worker, done)
     }
 
     /// The host reports that a worker has ended.
-    pub fn returns(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
+    pub(super) fn returns(&mut self, worker: &SimulatedWorker, done: &WorkDone) -> CaseOutcome<()> {
         if worker.dispatch.is_some() {
             return Ok(());
         }
@@ -159,7 +159,7 @@ impl Simulation {
         self.hook(returned, Expected::Answer).map(drop)
     }
 
-    pub fn crashes(&mut self, worker: &SimulatedWorker) -> CaseOutcome<()> {
+    pub(super) fn crashes(&mut self, worker: &SimulatedWorker) -> CaseOutcome<()> {
         match worker.dispatch {
             Some(dispatch) => self.crash_external(worker, dispatch),
             None => self
@@ -169,7 +169,7 @@ impl Simulation {
     }
 
     /// Requires that the run is in this stage.
-    pub fn must_be_in(&self, stage: &StageName) -> CaseOutcome<()> {
+    pub(super) fn must_be_in(&self, stage: &StageName) -> CaseOutcome<()> {
         let now = self.now()?.position.stage;
         if now == *stage {
             Ok(())

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use testkit::{Project, Ran};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
 
 /// An agent, a check, a question and a review: all that a run by hand goes through.
-pub const SMALL: &str = r#"
+pub(crate) const SMALL: &str = r#"
 name  = "small"
 about = "Write a note, test it, ask, and have it reviewed."
 start = "writing"
@@ -64,31 +64,31 @@ through = ["testing", "reviewing"]
 "#;
 
 /// The run that most tests are about.
-pub const RUN: &str = "r-test";
+pub(crate) const RUN: &str = "r-test";
 
 /// A project with the small pipeline in it.
-pub fn project() -> Project {
+pub(crate) fn project() -> Project {
     let project = Project::new(PROGRAM);
     project.write("small.toml", SMALL);
     project
 }
 
 /// The same, trusted by a person.
-pub fn trusted() -> Project {
+pub(crate) fn trusted() -> Project {
     let project = project();
     project.trust("small.toml");
     project
 }
 
 /// The same with a run that has just been started.
-pub fn started() -> Project {
+pub(crate) fn started() -> Project {
     let project = project();
     start(&project, "small.toml").succeeds();
     project
 }
 
 /// A person trusts the pipeline, as far as it can be read, and starts it.
-pub fn start(project: &Project, pipeline: &str) -> Ran {
+pub(crate) fn start(project: &Project, pipeline: &str) -> Ran {
     project.person(["trust", pipeline], "yes\n");
     project.run([
         "start",
@@ -102,26 +102,29 @@ pub fn start(project: &Project, pipeline: &str) -> Ran {
 }
 
 /// Runs a line of words; none of them holds a space.
-pub fn run(project: &Project, line: &str) -> Ran {
+pub(crate) fn run(project: &Project, line: &str) -> Ran {
     project.run(line.split_whitespace())
 }
 
 /// The facts that a command prints, which must be one JSON value and nothing else.
 #[track_caller]
-pub fn facts<A: AsRef<OsStr>>(project: &Project, arguments: impl IntoIterator<Item = A>) -> Value {
+pub(crate) fn facts<A: AsRef<OsStr>>(
+    project: &Project,
+    arguments: impl IntoIterator<Item = A>,
+) -> Value {
     let words = arguments.into_iter().map(|word| word.as_ref().to_owned());
     let ran = project.run(words.chain(["--json".into()]));
     serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
 }
 
 #[track_caller]
-pub fn fact(project: &Project, line: &str) -> Value {
+pub(crate) fn fact(project: &Project, line: &str) -> Value {
     facts(project, line.split_whitespace())
 }
 
 /// Waits until the clock has moved on since the run ended, so that `gc --older-than 0s` takes it.
 #[track_caller]
-pub fn until_old_enough(project: &Project) {
+pub(crate) fn until_old_enough(project: &Project) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while fact(project, "gc --older-than 0s --dry-run")["runs"] != 1 {
         assert!(Instant::now() < deadline, "no run is old enough");
@@ -130,7 +133,7 @@ pub fn until_old_enough(project: &Project) {
 
 /// Where the run is.
 #[track_caller]
-pub fn stage(project: &Project) -> String {
+pub(crate) fn stage(project: &Project) -> String {
     let facts = facts(project, ["status", RUN]);
     let stage = facts["stage"]["name"].as_str().or(facts["stage"].as_str());
     stage
@@ -139,7 +142,7 @@ pub fn stage(project: &Project) -> String {
 }
 
 #[track_caller]
-pub fn status(project: &Project) -> String {
+pub(crate) fn status(project: &Project) -> String {
     let facts = facts(project, ["status", RUN]);
     facts["status"]
         .as_str()
@@ -149,7 +152,7 @@ pub fn status(project: &Project) -> String {
 
 /// How many entries the run has.
 #[track_caller]
-pub fn entries(project: &Project, run: &str) -> usize {
+pub(crate) fn entries(project: &Project, run: &str) -> usize {
     let facts = facts(project, ["history", run]);
     facts["entries"]
         .as_array()
@@ -159,7 +162,7 @@ pub fn entries(project: &Project, run: &str) -> usize {
 
 /// Insists on one line of talk, which names these words, and on nothing else.
 #[track_caller]
-pub fn says_one_line(ran: Ran, code: i32, words: &[&str]) -> Ran {
+pub(crate) fn says_one_line(ran: Ran, code: i32, words: &[&str]) -> Ran {
     let ran = ran.exits(code);
     assert_eq!(ran.stderr.lines().count(), 1, "not one line\n{ran}");
     assert_eq!(ran.stdout, "", "facts where none were to be\n{ran}");
@@ -170,14 +173,14 @@ pub fn says_one_line(ran: Ran, code: i32, words: &[&str]) -> Ran {
 }
 
 /// Goes from the start to the question.
-pub fn to_the_question(project: &Project) {
+pub(crate) fn to_the_question(project: &Project) {
     project.write("note.md", "Hello\n");
     run(project, "report").succeeds();
     run(project, "check").succeeds();
 }
 
 /// Goes from the question to the end.
-pub fn to_the_end(project: &Project) {
+pub(crate) fn to_the_end(project: &Project) {
     run(project, "answer yes").succeeds();
     project.write("verdict.json", r#"{"status": "approved"}"#);
     run(project, "report --agent reader").succeeds();

@@ -9,13 +9,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::{Project, Ran};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
 
 /// How long anything is waited for before the test says that it waited in vain.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One agent that leaves one file.
-pub const ONE: &str = r#"
+pub(crate) const ONE: &str = r#"
 name  = "one"
 about = "Have a note written."
 start = "writing"
@@ -34,23 +34,23 @@ end = "completed"
 "#;
 
 /// What the agent of `ONE` does when all is well. It leaves something new each time.
-pub const WRITES: &str = r#"echo "note $count" > note.txt"#;
+pub(crate) const WRITES: &str = r#"echo "note $count" > note.txt"#;
 
 /// A project and a folder of programs, which go when this goes.
-pub struct World {
+pub(crate) struct World {
     pub project: Project,
     programs: TempDir,
 }
 
 impl World {
     /// A git project with this pipeline, trusted, and this script for its agents.
-    pub fn with(pipeline: &str, script: &str) -> Self {
+    pub(crate) fn with(pipeline: &str, script: &str) -> Self {
         let world = Self::new(Project::with_git(PROGRAM), script);
         world.pipeline(pipeline);
         world
     }
 
-    pub fn new(project: Project, script: &str) -> Self {
+    pub(crate) fn new(project: Project, script: &str) -> Self {
         let world = Self {
             project,
             programs: programs(),
@@ -60,7 +60,7 @@ impl World {
     }
 
     /// The pipeline of the project, which a person trusts.
-    pub fn pipeline(&self, text: &str) {
+    pub(crate) fn pipeline(&self, text: &str) {
         self.project.write("pipeline.toml", text);
         self.project.trust("pipeline.toml");
     }
@@ -68,11 +68,11 @@ impl World {
     /// The agents of this project are played by this script. Its `$here` is the folder of the programs,
     /// `$count` says how often it was started, and `$at` where it is. Each start is noted in `starts`,
     /// and what it was told in `prompt.COUNT`.
-    pub fn agent(&self, script: &str) -> &Self {
+    pub(crate) fn agent(&self, script: &str) -> &Self {
         self.program("agent", script)
     }
 
-    pub fn program(&self, name: &str, script: &str) -> &Self {
+    pub(crate) fn program(&self, name: &str, script: &str) -> &Self {
         let path = self.programs().join(name);
         // Several may start at once: who could make the folder has the number.
         let version = testkit::tells_version(name);
@@ -96,17 +96,17 @@ cat > "$here/prompt.$count"
         self
     }
 
-    pub fn programs(&self) -> &Path {
+    pub(crate) fn programs(&self) -> &Path {
         self.programs.path()
     }
 
     /// Runs the pipeline as `r-test`.
-    pub fn run(&self, more: &str) -> Ran {
+    pub(crate) fn run(&self, more: &str) -> Ran {
         self.gatewright(&self.line(more))
     }
 
     /// What `run` types.
-    pub fn line(&self, more: &str) -> String {
+    pub(crate) fn line(&self, more: &str) -> String {
         let agent = self.programs().join("agent");
         format!(
             "run pipeline.toml --task try --id r-test --stand-in {} {more}",
@@ -115,16 +115,16 @@ cat > "$here/prompt.$count"
     }
 
     /// Runs the program with these words, as a script would that nobody watches.
-    pub fn gatewright(&self, line: &str) -> Ran {
+    pub(crate) fn gatewright(&self, line: &str) -> Ran {
         Ran::from(self.command(line).output().unwrap())
     }
 
-    pub fn command(&self, line: &str) -> Command {
+    pub(crate) fn command(&self, line: &str) -> Command {
         self.on_path(self.project.command(line.split_whitespace()))
     }
 
     /// A person types this at a terminal, and then these words.
-    pub fn person(&self, line: &str, typed: &str) -> Ran {
+    pub(crate) fn person(&self, line: &str, typed: &str) -> Ran {
         self.project.person(line.split_whitespace(), typed)
     }
 
@@ -135,7 +135,7 @@ cat > "$here/prompt.$count"
     }
 
     /// The program at work in the background.
-    pub fn begin(&self, line: &str) -> super::under_way::UnderWay {
+    pub(crate) fn begin(&self, line: &str) -> super::under_way::UnderWay {
         let file = self.programs().join(format!("under-way-{}.pid", unique()));
         let mut command = self.on_path(self.project.at_home("sh"));
         command.args(["-c", r#"echo $$ > "$0.new"; mv "$0.new" "$0"; exec "$@""#]);
@@ -147,41 +147,41 @@ cat > "$here/prompt.$count"
     }
 
     /// What the programs noted under this name, a line each.
-    pub fn noted(&self, name: &str) -> Vec<String> {
+    pub(crate) fn noted(&self, name: &str) -> Vec<String> {
         let text = fs::read_to_string(self.programs().join(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
     /// Where agents were started, in the order of their starts.
-    pub fn starts(&self) -> Vec<String> {
+    pub(crate) fn starts(&self) -> Vec<String> {
         let starts = self.noted("starts");
         let places = starts.iter().map(|line| line.split(' ').next().unwrap());
         places.map(str::to_owned).collect()
     }
 
     /// What the agent was told that was started as this one.
-    pub fn prompt(&self, count: usize) -> String {
+    pub(crate) fn prompt(&self, count: usize) -> String {
         fs::read_to_string(self.programs().join(format!("prompt.{count}"))).unwrap()
     }
 
-    pub fn facts(&self, line: &str) -> Value {
+    pub(crate) fn facts(&self, line: &str) -> Value {
         let ran = self.gatewright(&format!("{line} --json"));
         serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
     }
 
     /// The facts of a run's history of this kind.
-    pub fn history_of(&self, run: &str, kind: &str) -> Vec<Value> {
+    pub(crate) fn history_of(&self, run: &str, kind: &str) -> Vec<Value> {
         let facts = self.facts(&format!("history {run}"));
         let entries = facts["entries"].as_array().expect("a history has entries");
         let entries = entries.iter().filter(|entry| entry["fact"]["kind"] == kind);
         entries.cloned().collect()
     }
 
-    pub fn history(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn history(&self, kind: &str) -> Vec<Value> {
         self.history_of("r-test", kind)
     }
 
-    pub fn status(&self, run: &str) -> String {
+    pub(crate) fn status(&self, run: &str) -> String {
         let facts = self.facts(&format!("status {run}"));
         facts["status"]
             .as_str()
@@ -189,14 +189,14 @@ cat > "$here/prompt.$count"
             .to_owned()
     }
 
-    pub fn is_there(&self, name: &str) -> bool {
+    pub(crate) fn is_there(&self, name: &str) -> bool {
         self.project.path().join(name).exists()
     }
 }
 
 /// Waits until this holds.
 #[track_caller]
-pub fn until(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !holds() {
         assert!(Instant::now() < end, "waited in vain until {what}");
@@ -206,7 +206,7 @@ pub fn until(what: &str, holds: impl Fn() -> bool) {
 
 /// Contains, said so that a failure shows both.
 #[track_caller]
-pub fn says(text: &str, part: &str) {
+pub(crate) fn says(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is not in\n{text}");
 }
 

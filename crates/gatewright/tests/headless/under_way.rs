@@ -9,7 +9,7 @@ use testkit::Ran;
 
 use super::fixture::until;
 
-pub struct UnderWay {
+pub(crate) struct UnderWay {
     child: Child,
     /// The program itself; the child may be a detour to it.
     pub id: i32,
@@ -19,7 +19,7 @@ pub struct UnderWay {
 
 impl UnderWay {
     /// Starts it. The command writes its number into the file before it becomes the program.
-    pub fn begin(mut command: Command, file: &Path) -> Self {
+    pub(crate) fn begin(mut command: Command, file: &Path) -> Self {
         let said = file.with_extension("said");
         command
             .stdin(Stdio::null())
@@ -31,34 +31,34 @@ impl UnderWay {
         Self { child, id, said }
     }
 
-    pub fn signal(&self, signal: Signal) -> &Self {
+    pub(crate) fn signal(&self, signal: Signal) -> &Self {
         kill_process(Pid::from_raw(self.id).unwrap(), signal).unwrap();
         self
     }
 
-    pub fn interrupt(&self) -> &Self {
+    pub(crate) fn interrupt(&self) -> &Self {
         self.signal(Signal::INT)
     }
 
-    pub fn kill(self) -> Ran {
+    pub(crate) fn kill(self) -> Ran {
         self.signal(Signal::KILL);
         self.end()
     }
 
     /// What it said, when it has ended.
-    pub fn end(self) -> Ran {
+    pub(crate) fn end(self) -> Ran {
         let mut ended = self.child.wait_with_output().unwrap();
         ended.stderr = fs::read(&self.said).unwrap();
         Ran::from(ended)
     }
 
     /// What it has said so far.
-    pub fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.said).unwrap()
     }
 
     /// Does it know what to do with an interrupt?
-    pub fn listens(&self) -> bool {
+    pub(crate) fn listens(&self) -> bool {
         // The shell that becomes the program may have something of its own to do with it.
         let name = self.told("Name:").unwrap_or_default();
         let caught = self.told("SigCgt:").unwrap_or_default();
@@ -75,13 +75,13 @@ impl UnderWay {
     }
 
     /// The most memory that it ever had, in kilobytes. Nothing when it has ended.
-    pub fn memory(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Option<u64> {
         self.told("VmHWM:")?.parse().ok()
     }
 }
 
 /// Is this process at work? One that has ended and waits for its parent is not.
-pub fn is_alive(id: &str) -> bool {
+pub(crate) fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());
     !matches!(state, None | Some(None | Some('Z' | 'X')))

@@ -8,14 +8,14 @@ use testkit::claude::Claude;
 use testkit::model::{Actor, Model};
 
 /// Whether a model was refused something by this rule, and the refusal names this.
-pub fn is_refused(told: &str, rule: &str, name: &str) -> bool {
+pub(crate) fn is_refused(told: &str, rule: &str, name: &str) -> bool {
     let refusals = told.split(rule).skip(1);
     let mut refusals = refusals.map(|rest| rest.split("GW-R").next().unwrap_or_default());
     refusals.any(|refusal| refusal.contains(name))
 }
 
 /// A pipeline of two agents: one writes a draft, the other judges it.
-pub const STORY: &str = r#"
+pub(crate) const STORY: &str = r#"
 name   = "story"
 about  = "Write a story and have it judged."
 begins = "command"
@@ -67,40 +67,40 @@ end = "failed"
 "#;
 
 /// What the writer of a story leaves.
-pub const DRAFT: &str = "---\nauthor: writer\n---\nOnce upon a time.\n";
-pub const APPROVED: &str = r#"{"verdict": "APPROVED"}"#;
-pub const REJECTED: &str = r#"{"verdict": "REJECTED"}"#;
+pub(crate) const DRAFT: &str = "---\nauthor: writer\n---\nOnce upon a time.\n";
+pub(crate) const APPROVED: &str = r#"{"verdict": "APPROVED"}"#;
+pub(crate) const REJECTED: &str = r#"{"verdict": "REJECTED"}"#;
 
-pub struct Stage {
+pub(crate) struct Stage {
     pub project: Project,
     pub model: Model,
 }
 
 /// The program under test.
-pub fn program() -> &'static str {
+pub(crate) fn program() -> &'static str {
     env!("CARGO_BIN_EXE_gatewright")
 }
 
 impl Stage {
     /// A project in which every session has a run of `context-first`.
-    pub fn always_on(script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn always_on(script: impl IntoIterator<Item = Actor>) -> Self {
         Self::builtin("context-first", script)
     }
 
     /// A project in which this built-in pipeline is installed.
-    pub fn builtin(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn builtin(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
         let stage = Self::bare(script);
         stage.project.run(["init", pipeline, "--yes"]).succeeds();
         stage
     }
 
     /// A project with the story pipeline, which a person trusts.
-    pub fn story(script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn story(script: impl IntoIterator<Item = Actor>) -> Self {
         Self::with(STORY, script)
     }
 
     /// A project with this pipeline, whose name is `story`.
-    pub fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
         let stage = Self::bare(script);
         stage.project.write(".gatewright/story.toml", pipeline);
         stage.project.trust("story");
@@ -126,23 +126,23 @@ impl Stage {
     }
 
     /// The host, which may use every tool that a test needs.
-    pub fn claude(&self) -> Claude {
+    pub(crate) fn claude(&self) -> Claude {
         Claude::new(&self.project, &self.model).allow(TOOLS)
     }
 
     /// A path of the project, as the model writes it.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.project.path().join(name)
     }
 
     /// Every entry of the newest run, as JSON.
     #[track_caller]
-    pub fn journal(&self) -> Vec<Value> {
+    pub(crate) fn journal(&self) -> Vec<Value> {
         self.journal_of(&self.run())
     }
 
     #[track_caller]
-    pub fn journal_of(&self, run: &str) -> Vec<Value> {
+    pub(crate) fn journal_of(&self, run: &str) -> Vec<Value> {
         let ran = self.project.run(["history", run, "--json"]).succeeds();
         let told: Value = serde_json::from_str(&ran.stdout).expect("the history is JSON");
         let entries = told.get("entries").unwrap_or(&told);
@@ -151,7 +151,7 @@ impl Stage {
 
     /// The ids of all runs, the newest first.
     #[track_caller]
-    pub fn runs(&self) -> Vec<String> {
+    pub(crate) fn runs(&self) -> Vec<String> {
         let ran = self.project.run(["list", "--all", "--json"]).succeeds();
         let told: Value = serde_json::from_str(&ran.stdout).expect("the list is JSON");
         let runs = told.get("runs").unwrap_or(&told).as_array().cloned();
@@ -163,7 +163,7 @@ impl Stage {
 
     /// The only run.
     #[track_caller]
-    pub fn run(&self) -> String {
+    pub(crate) fn run(&self) -> String {
         match self.runs().as_slice() {
             [only] => only.clone(),
             several => panic!("one run is expected, not {several:?}"),
@@ -172,19 +172,19 @@ impl Stage {
 
     /// How the run stands.
     #[track_caller]
-    pub fn status(&self, run: &str) -> Value {
+    pub(crate) fn status(&self, run: &str) -> Value {
         let ran = self.project.run(["status", run, "--json"]).succeeds();
         serde_json::from_str(&ran.stdout).expect("the status is JSON")
     }
 
     /// `stage status` of the only run.
     #[track_caller]
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         self.place_of(&self.run())
     }
 
     #[track_caller]
-    pub fn place_of(&self, run: &str) -> String {
+    pub(crate) fn place_of(&self, run: &str) -> String {
         let status = self.status(run);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         format!(
@@ -196,13 +196,13 @@ impl Stage {
 
     /// How many entries of this rule the run has.
     #[track_caller]
-    pub fn count(&self, rule: &str) -> usize {
+    pub(crate) fn count(&self, rule: &str) -> usize {
         let journal = self.journal();
         journal.iter().filter(|entry| entry["rule"] == rule).count()
     }
 
     /// The whole history as people read it, for messages of failing tests.
-    pub fn history(&self) -> String {
+    pub(crate) fn history(&self) -> String {
         let runs = self.runs();
         let texts = runs
             .iter()

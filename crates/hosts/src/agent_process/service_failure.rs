@@ -38,7 +38,7 @@ const LOGINS: [&str; 10] = [
 ];
 
 /// The failure that an HTTP status means. Some gateways send 503 for an overload.
-pub fn of_status(status: u64) -> Option<ServiceFailure> {
+pub(crate) fn of_status(status: u64) -> Option<ServiceFailure> {
     match status {
         401 | 403 => Some(ServiceFailure::NotLoggedIn),
         429 | 503 | 529 => Some(ServiceFailure::Limited),
@@ -48,7 +48,7 @@ pub fn of_status(status: u64) -> Option<ServiceFailure> {
 
 /// The failure that an error message means. A status in it counts more than the words around it,
 /// which each service chooses for itself.
-pub fn of_message(message: &str) -> Option<ServiceFailure> {
+pub(crate) fn of_message(message: &str) -> Option<ServiceFailure> {
     let message = message.to_lowercase();
     let named = |words: &[&str]| words.iter().any(|words| message.contains(words));
     match status_in(&message) {

@@ -76,7 +76,7 @@ const VALUES: [(&[&str], ExpectedType); 18] = [
     (&["statusLine", "command"], ExpectedType::Text),
 ];
 
-pub fn find(root: &Node) -> Vec<InvalidSetting> {
+pub(super) fn find(root: &Node) -> Vec<InvalidSetting> {
     let wrong = VALUES.iter().filter_map(|(path, wanted)| {
         let node = path.iter().try_fold(root, |node, name| node.get(name))?;
         (!wanted.accepts(node)).then(|| InvalidSetting {

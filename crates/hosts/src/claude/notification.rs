@@ -15,7 +15,7 @@ const MESSAGES: [&str; 2] = ["<agent-message", "<teammate-message"];
 const HEAD: [&str; 4] = ["task-id", "tool-use-id", "output-file", "status"];
 
 /// Parses such a prompt; `None` if a person may have written it.
-pub fn read(prompt: &str) -> Option<What> {
+pub(super) fn read(prompt: &str) -> Option<What> {
     let prompt = prompt.trim_start();
     if MESSAGES.iter().any(|opening| prompt.starts_with(opening)) {
         return Some(What::Ignored);
@@ -24,7 +24,7 @@ pub fn read(prompt: &str) -> Option<What> {
 }
 
 /// Would a session take a prompt with this text for a notification?
-pub fn is_imitated(prompt: &str) -> bool {
+pub(super) fn is_imitated(prompt: &str) -> bool {
     let mut openings = MESSAGES.iter().chain([&NOTIFICATION]);
     openings.any(|opening| prompt.contains(opening))
 }

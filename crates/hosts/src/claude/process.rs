@@ -31,7 +31,7 @@ const EVENTS: [&str; 8] = [
 
 /// Without a terminal it never asks: it refuses what it would ask about. We never bypass permissions:
 /// root may not, and a worker that bypasses them could write the settings with our hooks.
-pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     let mut words = vec!["-p", "--output-format", "stream-json", "--verbose"];
     let (mode, allowed) = match start.file_access {
         // Shell commands that only read are allowed, too.
@@ -68,7 +68,7 @@ fn denied(start: &StartOptions<'_>) -> String {
 /// Settings on the command line win over those in files. So the program reads the project's settings,
 /// but they cannot disable our hooks. Background tasks are off: when the worker ends, all its agents
 /// have ended.
-pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+pub(super) fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
     let call = FORMAT.call_by_path(inputs.program);
     let settings = settings::process_settings(&call, &EVENTS);
     Ok(GuardSetup {
@@ -81,7 +81,7 @@ pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
     })
 }
 
-pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
+pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = wire::parse(line) else {
         return;
     };

@@ -3,7 +3,7 @@
 use super::wire::{AnswerValue, Answers, Question};
 
 /// Each answered question with its chosen labels or typed text, in the order of the questions.
-pub fn answers(questions: &[Question], mut given: Answers) -> Vec<(String, Vec<String>)> {
+pub(super) fn answers(questions: &[Question], mut given: Answers) -> Vec<(String, Vec<String>)> {
     let mut answers = Vec::new();
     for question in questions {
         if let Some(said) = given.remove(&question.question) {

@@ -9,7 +9,7 @@ use super::wire::{BackgroundTask, HookInput};
 use crate::hook::field::{self, known_text, needed_text, owned};
 use crate::hook::{self, Event, Payload, PayloadError, Raw, What};
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
+pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, Event::parse)?;
     let payload = Payload {

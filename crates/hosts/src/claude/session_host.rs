@@ -4,7 +4,7 @@ use super::invalid_settings;
 use crate::session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
 use crate::settings::{HookRegistration, OnFailure, SettingsFormat};
 
-pub const SESSION_HOST: SessionHost = SessionHost {
+pub(crate) const SESSION_HOST: SessionHost = SessionHost {
     variables: SessionVariables {
         session: "CLAUDE_CODE_SESSION_ID",
         process: "CLAUDE_PID",
@@ -38,7 +38,7 @@ const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.
 #[cfg(not(target_os = "macos"))]
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
-pub const FORMAT: SettingsFormat = SettingsFormat {
+pub(crate) const FORMAT: SettingsFormat = SettingsFormat {
     host: "claude",
     registered: &REGISTERED,
     in_workers: &[open("PermissionRequest", 10)],

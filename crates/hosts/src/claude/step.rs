@@ -4,7 +4,7 @@ use engine::StepId;
 
 /// The step that an Agent call names: a line `step: ID`, or `[step ID]`, in its description or in the
 /// first line of its prompt. `None` if it names two different steps.
-pub fn step(description: &str, prompt: &str) -> Option<StepId> {
+pub(super) fn step(description: &str, prompt: &str) -> Option<StepId> {
     let first = prompt.lines().find(|line| !line.trim().is_empty());
     let mut named = description.lines().chain(first).filter_map(step_of_line);
     let step = named.next()?;

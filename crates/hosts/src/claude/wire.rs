@@ -8,7 +8,7 @@ use crate::hook::Raw;
 
 /// A hook's input.
 #[derive(Deserialize)]
-pub struct HookInput<'a> {
+pub(super) struct HookInput<'a> {
     #[serde(borrow)]
     pub session_id: Raw<'a>,
     pub hook_event_name: Raw<'a>,
@@ -35,7 +35,7 @@ pub struct HookInput<'a> {
 
 /// The arguments of tool calls that we use, for all tools.
 #[derive(Default, Deserialize)]
-pub struct ToolInput<'a> {
+pub(super) struct ToolInput<'a> {
     #[serde(borrow)]
     pub subagent_type: Raw<'a>,
     pub description: Raw<'a>,
@@ -57,7 +57,7 @@ pub struct ToolInput<'a> {
 /// The result of the Agent tool.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AgentResponse<'a> {
+pub(super) struct AgentResponse<'a> {
     #[serde(borrow)]
     pub status: Raw<'a>,
     pub agent_id: Raw<'a>,
@@ -70,21 +70,21 @@ pub struct AgentResponse<'a> {
 }
 
 #[derive(Deserialize)]
-pub struct Block<'a> {
+pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub text: Raw<'a>,
 }
 
 /// The result of the question tool.
 #[derive(Deserialize)]
-pub struct QuestionResponse<'a> {
+pub(super) struct QuestionResponse<'a> {
     #[serde(borrow)]
     pub answers: Raw<'a>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub(super) struct Question {
     pub question: String,
     #[serde(default)]
     pub multi_select: bool,
@@ -93,29 +93,29 @@ pub struct Question {
 }
 
 #[derive(Deserialize)]
-pub struct QuestionOption {
+pub(super) struct QuestionOption {
     pub label: String,
 }
 
 /// Several labels may come as one text, joined by commas.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub enum AnswerValue {
+pub(super) enum AnswerValue {
     One(String),
     Many(Vec<String>),
 }
 
-pub type Answers = BTreeMap<String, AnswerValue>;
+pub(super) type Answers = BTreeMap<String, AnswerValue>;
 
 #[derive(Deserialize)]
-pub struct Todo<'a> {
+pub(super) struct Todo<'a> {
     #[serde(borrow)]
     pub content: Raw<'a>,
     pub status: Raw<'a>,
 }
 
 #[derive(Deserialize)]
-pub struct BackgroundTask<'a> {
+pub(super) struct BackgroundTask<'a> {
     #[serde(rename = "type", borrow)]
     pub kind: Raw<'a>,
     pub status: Raw<'a>,
@@ -123,7 +123,7 @@ pub struct BackgroundTask<'a> {
 
 /// A status line's input.
 #[derive(Deserialize)]
-pub struct Statusline<'a> {
+pub(super) struct Statusline<'a> {
     #[serde(borrow)]
     pub session_id: Raw<'a>,
     pub cwd: Raw<'a>,
@@ -132,7 +132,7 @@ pub struct Statusline<'a> {
 }
 
 #[derive(Deserialize)]
-pub struct Workspace<'a> {
+pub(super) struct Workspace<'a> {
     #[serde(borrow)]
     pub project_dir: Raw<'a>,
 }

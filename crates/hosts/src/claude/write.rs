@@ -13,7 +13,7 @@ use crate::hook::{Answer, Bytes, Event, Output, Permission, Specific, Stake, Ver
 /// Invariant: an allowed tool call gets no `permissionDecision`. The host would take `allow` for a
 /// person's consent and skip its own question. Only the answer to a permission request, in a worker of
 /// ours, says `allow` explicitly.
-pub fn write(event: Event, answer: &Answer) -> Bytes {
+pub(super) fn write(event: Event, answer: &Answer) -> Bytes {
     match &answer.verdict {
         Verdict::Allow if event == Event::PermissionRequest => permitted(),
         Verdict::Nothing | Verdict::Allow => passed(event, answer),
@@ -23,7 +23,7 @@ pub fn write(event: Event, answer: &Answer) -> Bytes {
 
 /// The answer when we could not judge: closed where a gate was promised, open elsewhere, and with a
 /// message wherever the host can show one.
-pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
+pub(super) fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
     let reason = given(reason);
     // A change of settings may remove our hooks.
     let is_closed =

@@ -12,7 +12,7 @@ use crate::agent_process::{GuardError, GuardInputs, GuardSetup, PersonalSettings
 use crate::shell::shell_word;
 
 /// Where Codex records that a person trusts a folder.
-pub const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
+pub(super) const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
     variable: "CODEX_HOME",
     below_variable: "",
     below_home: ".codex",
@@ -35,7 +35,7 @@ const EVENTS: [(&str, &str, u64); 5] = [
 /// Hooks do not see what an agent types into a running command, so we disable interactive commands.
 const SWITCHES: [&str; 4] = ["--enable", "hooks", "--disable", "unified_exec_tty"];
 
-pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+pub(super) fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
     let mut arguments = Vec::new();
     let mut trust = Vec::new();
     for (event, word, seconds) in EVENTS {

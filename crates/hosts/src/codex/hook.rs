@@ -18,7 +18,7 @@ const CHANGES: [&str; 4] = [
     "*** Move to: ",
 ];
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
+pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, Event::parse)?;
     let payload = Payload {

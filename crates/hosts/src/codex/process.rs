@@ -7,7 +7,7 @@ use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
 
 /// `codex exec` never asks. Its options go before `resume`, which has no option for the sandbox and does
 /// not remember the earlier one.
-pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     let sandbox = match start.file_access {
         FileAccess::ReadOnly => "read-only",
         FileAccess::ArtifactsOnly | FileAccess::ReadWrite => "workspace-write",
@@ -22,7 +22,7 @@ pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
+pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = super::wire::parse(line) else {
         return;
     };

@@ -7,7 +7,7 @@ use crate::hook::Raw;
 /// One line of `codex exec --json`.
 #[derive(Deserialize)]
 #[serde(tag = "type")]
-pub enum OutputLine {
+pub(super) enum OutputLine {
     #[serde(rename = "thread.started")]
     ThreadStarted { thread_id: String },
     #[serde(rename = "item.started")]
@@ -31,7 +31,7 @@ pub enum OutputLine {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Item {
+pub(super) enum Item {
     AgentMessage {
         text: String,
     },
@@ -56,23 +56,23 @@ pub enum Item {
 /// Cached and reasoning tokens are part of these two.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct TokenCounts {
+pub(super) struct TokenCounts {
     pub input_tokens: u64,
     pub output_tokens: u64,
 }
 
 #[derive(Deserialize)]
-pub struct ErrorMessage {
+pub(super) struct ErrorMessage {
     pub message: String,
 }
 
-pub fn parse(line: &[u8]) -> Option<OutputLine> {
+pub(super) fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }
 
 /// A hook's input.
 #[derive(Deserialize)]
-pub struct HookInput<'a> {
+pub(super) struct HookInput<'a> {
     #[serde(borrow)]
     pub session_id: Raw<'a>,
     pub hook_event_name: Raw<'a>,
@@ -88,7 +88,7 @@ pub struct HookInput<'a> {
 }
 
 #[derive(Default, Deserialize)]
-pub struct ToolInput<'a> {
+pub(super) struct ToolInput<'a> {
     /// Shell text, or the patch of `apply_patch`.
     #[serde(borrow)]
     pub command: Raw<'a>,
@@ -98,13 +98,13 @@ pub struct ToolInput<'a> {
 
 /// What Codex hashes when a person trusts a hook. The fields are in alphabetical order.
 #[derive(Serialize)]
-pub struct Trusted<'a> {
+pub(super) struct Trusted<'a> {
     pub event_name: &'static str,
     pub hooks: [TrustedHook<'a>; 1],
 }
 
 #[derive(Serialize)]
-pub struct TrustedHook<'a> {
+pub(super) struct TrustedHook<'a> {
     pub r#async: bool,
     pub command: &'a str,
     pub timeout: u64,
@@ -112,6 +112,6 @@ pub struct TrustedHook<'a> {
 }
 
 /// A TOML string, for an argument on the command line.
-pub fn toml_text(text: &str) -> String {
+pub(super) fn toml_text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

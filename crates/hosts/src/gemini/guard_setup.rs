@@ -11,7 +11,7 @@ use crate::agent_process::{
 };
 use crate::shell::shell_word;
 
-pub const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
+pub(super) const PERSONAL_SETTINGS: PersonalSettingsLocation = PersonalSettingsLocation {
     variable: "GEMINI_CLI_HOME",
     below_variable: ".gemini",
     below_home: ".gemini",
@@ -47,7 +47,7 @@ const SHARED: [&str; 16] = [
     "trustedFolders.json",
 ];
 
-pub fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
+pub(super) fn guard_setup(inputs: &GuardInputs<'_>) -> Result<GuardSetup, GuardError> {
     let home = inputs.folder.join("gemini");
     let variable = home
         .to_str()

@@ -8,7 +8,7 @@ use crate::hook::field::{self, needed_text, owned};
 use crate::hook::{self, Event, Payload, PayloadError, What};
 use crate::shell;
 
-pub fn event(word: &str) -> Event {
+pub(super) fn event(word: &str) -> Event {
     match word {
         "BeforeTool" => Event::PreToolUse,
         "AfterTool" => Event::PostToolUse,
@@ -22,7 +22,7 @@ pub fn event(word: &str) -> Event {
 }
 
 /// The host's name for an event.
-pub fn word(event: Event) -> &'static str {
+pub(super) fn word(event: Event) -> &'static str {
     match event {
         Event::PreToolUse => "BeforeTool",
         Event::PostToolUse => "AfterTool",
@@ -33,7 +33,7 @@ pub fn word(event: Event) -> &'static str {
     }
 }
 
-pub fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
+pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload), PayloadError> {
     let input: HookInput<'_> = hook::input(stdin)?;
     let event = field::event(named, input.hook_event_name, event)?;
     let payload = Payload {

@@ -7,7 +7,7 @@ use crate::agent_process::service_failure::{self, ServiceFailure};
 use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
 
 /// Without a terminal it never asks: it does not offer tools that need a question.
-pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
     let mode = match start.file_access {
         FileAccess::ReadOnly => "default",
         FileAccess::ArtifactsOnly => "auto_edit",
@@ -24,7 +24,7 @@ pub fn arguments(start: &StartOptions<'_>) -> Vec<String> {
 
 /// It exits with the low byte of the service's HTTP status, or with 41 if nobody has logged in. Its
 /// output does not always say that.
-pub fn service_failure(code: i32) -> Option<ServiceFailure> {
+pub(super) fn service_failure(code: i32) -> Option<ServiceFailure> {
     const NOT_LOGGED_IN: i32 = 41;
     let by_status = |status: u64| {
         let fits = i32::try_from(status & 0xff) == Ok(code);
@@ -36,7 +36,7 @@ pub fn service_failure(code: i32) -> Option<ServiceFailure> {
     }
 }
 
-pub fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
+pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
     let Some(line) = super::wire::parse(line) else {
         return;
     };

@@ -8,7 +8,7 @@ use crate::hook::Raw;
 /// One line of `gemini -o stream-json`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum OutputLine {
+pub(super) enum OutputLine {
     Init {
         session_id: String,
     },
@@ -43,7 +43,7 @@ pub enum OutputLine {
 /// The arguments of a tool call that are worth showing to a person.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct ToolArguments {
+pub(super) struct ToolArguments {
     command: Option<String>,
     file_path: Option<String>,
     pattern: Option<String>,
@@ -51,7 +51,7 @@ pub struct ToolArguments {
 }
 
 impl ToolArguments {
-    pub fn detail(&self) -> Option<&str> {
+    pub(super) fn detail(&self) -> Option<&str> {
         let details = [
             &self.command,
             &self.file_path,
@@ -63,23 +63,23 @@ impl ToolArguments {
 }
 
 #[derive(Deserialize)]
-pub struct ErrorMessage {
+pub(super) struct ErrorMessage {
     pub message: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Stats {
+pub(super) struct Stats {
     pub total_tokens: u64,
 }
 
-pub fn parse(line: &[u8]) -> Option<OutputLine> {
+pub(super) fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }
 
 /// A hook's input.
 #[derive(Deserialize)]
-pub struct HookInput<'a> {
+pub(super) struct HookInput<'a> {
     #[serde(borrow)]
     pub session_id: Raw<'a>,
     pub hook_event_name: Raw<'a>,
@@ -93,7 +93,7 @@ pub struct HookInput<'a> {
 
 /// The arguments of tool calls that we use, for all tools.
 #[derive(Default, Deserialize)]
-pub struct ToolInput<'a> {
+pub(super) struct ToolInput<'a> {
     #[serde(borrow)]
     pub command: Raw<'a>,
     pub dir_path: Raw<'a>,
@@ -106,17 +106,17 @@ pub struct ToolInput<'a> {
 }
 
 /// A parsed settings file.
-pub type Settings = serde_json::Map<String, Value>;
+pub(super) type Settings = serde_json::Map<String, Value>;
 
 /// Do these settings disable all hooks, or some?
-pub fn switches_off(settings: &Value) -> bool {
+pub(super) fn switches_off(settings: &Value) -> bool {
     let switch = &settings["hooksConfig"];
     let disabled = switch["disabled"].as_array();
     switch["enabled"] == json!(false) || disabled.is_some_and(|names| !names.is_empty())
 }
 
 /// Adds our hooks, given as event, command and timeout in milliseconds, and enables hooks.
-pub fn with_hooks(mut settings: Settings, hooks: &[(&str, String, u64)]) -> String {
+pub(super) fn with_hooks(mut settings: Settings, hooks: &[(&str, String, u64)]) -> String {
     let switch = settings.entry("hooksConfig").or_insert_with(|| json!({}));
     if !switch.is_object() {
         *switch = json!({});

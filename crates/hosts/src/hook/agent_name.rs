@@ -3,20 +3,20 @@
 use engine::{AgentName, LONGEST};
 
 /// The agent that the host starts when a call names none.
-pub const UNNAMED: &str = "general-purpose";
+pub(crate) const UNNAMED: &str = "general-purpose";
 
 /// The agent that a call means.
 ///
 /// The host folds names by NFKC, case, whitespace, dashes and underscores; `AgentName::is_same` does
 /// the last four. Of NFKC we fold the full-width forms. Any other name with non-ASCII characters is an
 /// error, so the call is refused. That is safe even if the host could resolve the name.
-pub fn agent(raw: &str) -> Result<AgentName, String> {
+pub(crate) fn agent(raw: &str) -> Result<AgentName, String> {
     AgentName::parse(bare(&plain(raw))).map_err(|_| raw.to_owned())
 }
 
 /// Removes the prefix of our plugin: the host puts a plugin's name before its agents and commands, and
 /// pipelines use the bare names.
-pub fn bare(name: &str) -> &str {
+pub(crate) fn bare(name: &str) -> &str {
     name.strip_prefix(OUR_PLUGIN).unwrap_or(name)
 }
 
@@ -24,7 +24,7 @@ const OUR_PLUGIN: &str = "gatewright:";
 
 /// The agent at work, by the host's name for it. A worker with an invalid name must not pass for the
 /// session itself, so it gets a name that no pipeline uses.
-pub fn worker(raw: &str) -> Option<AgentName> {
+pub(super) fn worker(raw: &str) -> Option<AgentName> {
     let strange = || AgentName::parse(&format!("unnamed:{}", writable(raw))).ok();
     agent(raw).ok().or_else(strange)
 }

@@ -8,7 +8,7 @@ use super::event::Event;
 use super::output::{blocked, context, joined, remarked};
 
 /// The answer to an event. `word` is the host's name for it.
-pub fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
+pub(crate) fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
     match &answer.verdict {
         Verdict::Refuse(reason) | Verdict::GoOn(reason) if can_be_refused(event) => {
             blocked(&joined(reason, answer.context.as_deref()))
@@ -23,7 +23,7 @@ pub fn write(event: Event, word: &'static str, answer: &Answer) -> Bytes {
 }
 
 /// The answer when we could not judge: closed where a gate was promised, open elsewhere.
-pub fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
+pub(crate) fn undecided(event: Event, stake: Stake, reason: &str) -> Bytes {
     if event == Event::PreToolUse && stake == Stake::Gate {
         blocked(reason)
     } else {

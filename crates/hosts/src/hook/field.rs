@@ -10,12 +10,12 @@ use super::payload::{PayloadError, SessionEnd, SessionSource};
 use super::wire::{self, Raw};
 
 /// An optional text. A value of another type counts as missing, because no decision depends on it.
-pub fn owned(raw: Raw<'_>) -> Option<String> {
+pub(crate) fn owned(raw: Raw<'_>) -> Option<String> {
     wire::text(raw).map(Cow::into_owned)
 }
 
 /// A text on which a decision depends: it may be missing, but a value of another type is an error.
-pub fn known_text<'a>(
+pub(crate) fn known_text<'a>(
     field: &'static str,
     raw: Raw<'a>,
 ) -> Result<Option<Cow<'a, str>>, PayloadError> {
@@ -26,13 +26,16 @@ pub fn known_text<'a>(
     Ok(text)
 }
 
-pub fn needed_text<'a>(field: &'static str, raw: Raw<'a>) -> Result<Cow<'a, str>, PayloadError> {
+pub(crate) fn needed_text<'a>(
+    field: &'static str,
+    raw: Raw<'a>,
+) -> Result<Cow<'a, str>, PayloadError> {
     known_text(field, raw)?.ok_or(PayloadError::Missing { field })
 }
 
 /// The event that the payload names. It wins over `named`, from our own argument. If neither names an
 /// event that we know, the result is `Other`.
-pub fn event(
+pub(crate) fn event(
     named: Option<Event>,
     hook_event_name: Raw<'_>,
     parse: impl FnOnce(&str) -> Event,
@@ -43,13 +46,13 @@ pub fn event(
 }
 
 /// An invalid id counts as missing, so that it matches no session.
-pub fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, PayloadError> {
+pub(crate) fn session(session_id: Raw<'_>) -> Result<Option<SessionId>, PayloadError> {
     let session = known_text("session_id", session_id)?;
     Ok(session.and_then(|session| SessionId::parse(&session).ok()))
 }
 
 /// How a session began.
-pub fn source(source: Raw<'_>) -> Result<SessionSource, PayloadError> {
+pub(crate) fn source(source: Raw<'_>) -> Result<SessionSource, PayloadError> {
     let word = known_text("source", source)?;
     Ok(match word.as_deref() {
         Some("resume") => SessionSource::Resume,
@@ -61,7 +64,7 @@ pub fn source(source: Raw<'_>) -> Result<SessionSource, PayloadError> {
 }
 
 /// How a session ended.
-pub fn ended(reason: Raw<'_>) -> Result<SessionEnd, PayloadError> {
+pub(crate) fn ended(reason: Raw<'_>) -> Result<SessionEnd, PayloadError> {
     let reason = known_text("reason", reason)?;
     Ok(match reason.as_deref() {
         Some("clear") => SessionEnd::Cleared,
@@ -71,7 +74,7 @@ pub fn ended(reason: Raw<'_>) -> Result<SessionEnd, PayloadError> {
 
 /// The agent that acts; `None` for the session itself. A Claude Code session under `--agent` has a type
 /// but no id.
-pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, PayloadError> {
+pub(crate) fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, PayloadError> {
     let Some(id) = known_text("agent_id", agent_id)? else {
         return Ok(None);
     };
@@ -83,7 +86,10 @@ pub fn actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, Pa
 
 /// The agent that starts or ends. A compaction in Claude Code ends an agent that never started and has
 /// no type: `None`.
-pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Actor>, PayloadError> {
+pub(crate) fn named_actor(
+    agent_id: Raw<'_>,
+    agent_type: Raw<'_>,
+) -> Result<Option<Actor>, PayloadError> {
     let agent = known_text("agent_type", agent_type)?;
     if agent.is_some_and(|agent| agent.is_empty()) {
         return Ok(None);
@@ -94,7 +100,7 @@ pub fn named_actor(agent_id: Raw<'_>, agent_type: Raw<'_>) -> Result<Option<Acto
         .ok_or(PayloadError::Missing { field: "agent_id" })
 }
 
-pub fn call(tool_use_id: Raw<'_>) -> Result<Option<CallId>, PayloadError> {
+pub(crate) fn call(tool_use_id: Raw<'_>) -> Result<Option<CallId>, PayloadError> {
     let id = known_text("tool_use_id", tool_use_id)?;
     Ok(id.and_then(|id| CallId::parse(&id).ok()))
 }
@@ -105,7 +111,7 @@ fn wrong(field: &'static str, wanted: &'static str) -> PayloadError {
 
 /// Does the name of an MCP tool say that it writes? A name can lie, so the tree and the artifacts are
 /// checked as well.
-pub fn is_writer(tool: &str) -> bool {
+pub(crate) fn is_writer(tool: &str) -> bool {
     const WRITES: [&str; 12] = [
         "write", "edit", "create", "move", "rename", "delete", "remove", "append", "patch",
         "replace", "copy", "save",

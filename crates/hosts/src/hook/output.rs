@@ -10,7 +10,7 @@ const LONGEST: usize = 9_500;
 const CUT: &str = "\n[cut here: too long for the host]";
 
 /// A line on stderr for people. The host goes on.
-pub fn remarked(reason: &str) -> Bytes {
+pub(crate) fn remarked(reason: &str) -> Bytes {
     Bytes {
         stderr: line(given(reason)),
         ..Bytes::nothing()
@@ -18,7 +18,7 @@ pub fn remarked(reason: &str) -> Bytes {
 }
 
 /// A refusal by exit code, for events without JSON that refuses. The reason is on stderr.
-pub fn blocked(reason: &str) -> Bytes {
+pub(crate) fn blocked(reason: &str) -> Bytes {
     Bytes {
         stderr: line(given(reason)),
         code: 2,
@@ -28,7 +28,7 @@ pub fn blocked(reason: &str) -> Bytes {
 }
 
 /// Context for the model. `event` is the host's name for the event.
-pub fn context(event: &'static str, context: &str) -> Bytes {
+pub(crate) fn context(event: &'static str, context: &str) -> Bytes {
     let context = cut(context);
     object(&Output {
         hook_specific_output: Some(about(event, &context)),
@@ -36,7 +36,7 @@ pub fn context(event: &'static str, context: &str) -> Bytes {
     })
 }
 
-pub fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
+pub(crate) fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
     Specific {
         hook_event_name: event,
         permission_decision: None,
@@ -47,14 +47,14 @@ pub fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
 }
 
 /// A refusal in JSON. If the host no longer reads our output, the exit code refuses.
-pub fn refusing(output: &Output<'_>) -> Bytes {
+pub(crate) fn refusing(output: &Output<'_>) -> Bytes {
     Bytes {
         unheard: 2,
         ..object(output)
     }
 }
 
-pub fn object(output: &Output<'_>) -> Bytes {
+pub(crate) fn object(output: &Output<'_>) -> Bytes {
     let says_something = output.decision.is_some()
         || output.system_message.is_some()
         || output.hook_specific_output.is_some();
@@ -72,14 +72,14 @@ pub fn object(output: &Output<'_>) -> Bytes {
 }
 
 /// A host may ignore a refusal without a reason.
-pub fn given(reason: &str) -> &str {
+pub(crate) fn given(reason: &str) -> &str {
     match reason.trim() {
         "" => "refused by gatewright",
         reason => reason,
     }
 }
 
-pub fn joined(reason: &str, context: Option<&str>) -> String {
+pub(crate) fn joined(reason: &str, context: Option<&str>) -> String {
     match context {
         Some(context) => format!("{reason}\n\n{context}"),
         None => reason.to_owned(),
@@ -94,7 +94,7 @@ fn line(reason: &str) -> Vec<u8> {
 }
 
 /// Cuts the text to what a host accepts. Hosts count as JavaScript does, in UTF-16 units.
-pub fn cut(text: &str) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str) -> Cow<'_, str> {
     let mut units = 0;
     let over = text.char_indices().find(|(_, c)| {
         units += c.len_utf16();

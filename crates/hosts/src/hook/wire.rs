@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A field that may be missing, `null`, or of any type.
-pub type Raw<'a> = Option<&'a RawValue>;
+pub(crate) type Raw<'a> = Option<&'a RawValue>;
 
 /// A hook's output. The host ignores an output with an unknown value.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Output<'a> {
+pub(crate) struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Output<'a> {
 /// it, refusals included.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Specific<'a> {
+pub(crate) struct Specific<'a> {
     pub hook_event_name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_decision: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Specific<'a> {
 
 /// The answer to the question whether a tool may be used.
 #[derive(Serialize)]
-pub struct Permission {
+pub(crate) struct Permission {
     pub behavior: &'static str,
 }
 
@@ -53,7 +53,7 @@ pub struct Permission {
 ///
 /// A lone surrogate, which JavaScript writes when it cuts a text in the middle of a character,
 /// becomes a replacement character, so that we can still judge the rest of the text.
-pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let raw = raw?.get();
     if !raw.starts_with('"') {
         return None;
@@ -63,7 +63,7 @@ pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// A field, parsed as the type that the caller needs.
-pub fn shape<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
+pub(crate) fn shape<'a, T: Deserialize<'a>>(raw: Raw<'a>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
 }
 
@@ -91,7 +91,7 @@ const SHORT: usize = 16 * 1024;
 
 /// The session's id, without parsing what follows. The host writes it first, so this also works on an
 /// input that is cut off or too long.
-pub fn first_session_id(input: &[u8]) -> Option<String> {
+pub(super) fn first_session_id(input: &[u8]) -> Option<String> {
     let mut found = None;
     let mut deserializer = serde_json::Deserializer::from_slice(input);
     let until = UntilSession {

@@ -5,14 +5,14 @@ use super::tree::Node;
 
 /// The text of a JSON file, with its tree and layout.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JsonText {
+pub(super) struct JsonText {
     pub text: String,
     pub root: Node,
     layout: Layout,
 }
 
 impl JsonText {
-    pub fn new(text: String, root: Node) -> Self {
+    pub(super) fn new(text: String, root: Node) -> Self {
         let layout = Layout::of(&text, &root);
         Self { text, root, layout }
     }
@@ -28,13 +28,13 @@ impl JsonText {
     }
 
     /// Appends a member to an object.
-    pub fn with_member(&self, object: &Node, name: &str, value: &Json) -> Self {
+    pub(super) fn with_member(&self, object: &Node, name: &str, value: &Json) -> Self {
         let name = format!("{}{}", quoted(name), self.layout.colon());
         self.with_item(object, &name, value)
     }
 
     /// Appends an element to a list.
-    pub fn with_element(&self, list: &Node, value: &Json) -> Self {
+    pub(super) fn with_element(&self, list: &Node, value: &Json) -> Self {
         self.with_item(list, "", value)
     }
 
@@ -68,7 +68,7 @@ impl JsonText {
     }
 
     /// Replaces a value.
-    pub fn with_value(&self, old: &Node, value: &Json) -> Self {
+    pub(super) fn with_value(&self, old: &Node, value: &Json) -> Self {
         let shape = if self.text[old.span.clone()].contains('\n') {
             let indent = super::layout::indentation_at(&self.text, old.span.start);
             Shape::Lines(indent.to_owned())
@@ -80,7 +80,7 @@ impl JsonText {
     }
 
     /// Removes one item from its object or list, with its comma.
-    pub fn without_item(&self, container: &Node, index: usize) -> Self {
+    pub(super) fn without_item(&self, container: &Node, index: usize) -> Self {
         let items = container.items();
         let Some(item) = items.get(index) else {
             return self.clone();

@@ -6,7 +6,7 @@ use super::tree::Node;
 
 /// A value that we write. Objects keep the order of their members.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Json {
+pub(crate) enum Json {
     Text(String),
     Number(u64),
     False,
@@ -17,14 +17,14 @@ pub enum Json {
 }
 
 impl Json {
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 }
 
 /// The layout of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub(super) struct Layout {
     unit: Cow<'static, str>,
     newline: &'static str,
     /// No space after a colon.
@@ -43,14 +43,14 @@ const PLAIN: Layout = Layout {
 
 /// How to write a value at its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     OneLine,
     /// Over several lines, with this indentation.
     Lines(String),
 }
 
 impl Layout {
-    pub fn of(text: &str, root: &Node) -> Self {
+    pub(super) fn of(text: &str, root: &Node) -> Self {
         let newline = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
             Some(_) | None => "\n",
@@ -66,12 +66,12 @@ impl Layout {
         }
     }
 
-    pub fn newline(&self) -> &'static str {
+    pub(super) fn newline(&self) -> &'static str {
         self.newline
     }
 
     /// The shape of an item after the item at this position.
-    pub fn shape_behind(&self, text: &str, item: usize) -> Shape {
+    pub(super) fn shape_behind(&self, text: &str, item: usize) -> Shape {
         if begins_line(text, item) {
             Shape::Lines(indentation_at(text, item).to_owned())
         } else {
@@ -80,7 +80,7 @@ impl Layout {
     }
 
     /// The shape of the first item of the empty container at this position.
-    pub fn shape_inside(&self, text: &str, container: usize) -> Shape {
+    pub(super) fn shape_inside(&self, text: &str, container: usize) -> Shape {
         if self.one_line {
             Shape::OneLine
         } else {
@@ -89,15 +89,15 @@ impl Layout {
         }
     }
 
-    pub fn colon(&self) -> &'static str {
+    pub(super) fn colon(&self) -> &'static str {
         if self.tight { ":" } else { ": " }
     }
 
-    pub fn comma(&self) -> &'static str {
+    pub(super) fn comma(&self) -> &'static str {
         if self.tight { "," } else { ", " }
     }
 
-    pub fn write(&self, json: &Json, shape: &Shape) -> String {
+    pub(super) fn write(&self, json: &Json, shape: &Shape) -> String {
         match json {
             Json::Text(text) => quoted(text),
             Json::Number(number) => number.to_string(),
@@ -154,17 +154,17 @@ impl Layout {
 }
 
 /// A whole new file.
-pub fn document(json: &Json) -> String {
+pub(crate) fn document(json: &Json) -> String {
     let written = PLAIN.write(json, &Shape::Lines(String::new()));
     format!("{written}\n")
 }
 
 /// The value on one line, for a command line.
-pub fn line(json: &Json) -> String {
+pub(super) fn line(json: &Json) -> String {
     PLAIN.write(json, &Shape::OneLine)
 }
 
-pub fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
@@ -179,7 +179,7 @@ fn indentation(line: &str) -> &str {
 }
 
 /// The indentation of the line at this position.
-pub fn indentation_at(text: &str, place: usize) -> &str {
+pub(super) fn indentation_at(text: &str, place: usize) -> &str {
     let start = text[..place].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
     let inner = line.trim_start_matches([' ', '\t']);

@@ -17,7 +17,7 @@ struct HookPosition<'a> {
 }
 
 /// Every hook that calls us, in the order of the file.
-pub fn ours(root: &Node, program: &str) -> Vec<Hook> {
+pub(super) fn ours(root: &Node, program: &str) -> Vec<Hook> {
     places(root, program).map(|place| place.found).collect()
 }
 
@@ -47,7 +47,7 @@ fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = HookPositio
 }
 
 /// Our hooks at every event, once each, and at no other.
-pub fn with_hooks(
+pub(super) fn with_hooks(
     text: JsonText,
     call: &HookInvocation,
     program: &str,
@@ -104,7 +104,7 @@ fn appended(
 }
 
 /// Removes our hooks, and the groups and events that become empty.
-pub fn without_hooks(text: JsonText, program: &str) -> JsonText {
+pub(super) fn without_hooks(text: JsonText, program: &str) -> JsonText {
     without(text, program, |_| true)
 }
 
@@ -150,7 +150,7 @@ fn without_place(text: &JsonText, place: &HookPosition<'_>) -> JsonText {
 }
 
 /// Adds our status line if there is none.
-pub fn with_status_line(text: JsonText, call: &HookInvocation, program: &str) -> JsonText {
+pub(super) fn with_status_line(text: JsonText, call: &HookInvocation, program: &str) -> JsonText {
     let wanted = call.status_line();
     let value = wire::status_line(wanted.clone());
     let Some(present) = text.root.get(wire::STATUS_LINE).cloned() else {
@@ -163,7 +163,7 @@ pub fn with_status_line(text: JsonText, call: &HookInvocation, program: &str) ->
     }
 }
 
-pub fn without_status_line(text: JsonText, program: &str) -> JsonText {
+pub(super) fn without_status_line(text: JsonText, program: &str) -> JsonText {
     let command = wire::status_line_command(&text.root);
     let ours = command.is_some_and(|command| is_our_status_line(command, program));
     match text.root.member(wire::STATUS_LINE) {

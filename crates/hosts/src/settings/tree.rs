@@ -4,13 +4,13 @@ use std::ops::Range;
 
 /// A value with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub(crate) struct Node {
     pub span: Range<usize>,
     pub kind: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     Object(Vec<Member>),
     List(Vec<Node>),
     Text(String),
@@ -21,7 +21,7 @@ pub enum Value {
 
 /// A name and its value. The span covers both.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member {
+pub(crate) struct Member {
     pub span: Range<usize>,
     pub name: String,
     pub value: Node,
@@ -36,7 +36,7 @@ pub struct JsonError {
 }
 
 /// Parses a text as strictly as the hosts do: no comments, no trailing comma.
-pub fn parse(text: &str) -> Result<Node, JsonError> {
+pub(super) fn parse(text: &str) -> Result<Node, JsonError> {
     serde_json::from_str::<serde_json::Value>(text).map_err(|error| JsonError {
         line: error.line(),
         column: error.column(),
@@ -59,24 +59,24 @@ fn reason(error: &serde_json::Error) -> String {
 }
 
 /// Parses a text that is known to be JSON.
-pub fn scan(text: &str) -> Option<Node> {
+pub(super) fn scan(text: &str) -> Option<Node> {
     let mut scanner = Scanner { text, at: 0 };
     scanner.value()
 }
 
 impl Node {
     /// The value with this name. If there are several, the last one counts, as it does for the hosts.
-    pub fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.member(name).map(|(_, member)| &member.value)
     }
 
     /// The member with this name, and its index.
-    pub fn member(&self, name: &str) -> Option<(usize, &Member)> {
+    pub(crate) fn member(&self, name: &str) -> Option<(usize, &Member)> {
         let members = self.members()?.iter().enumerate();
         members.rev().find(|(_, member)| member.name == name)
     }
 
-    pub fn members(&self) -> Option<&[Member]> {
+    pub(crate) fn members(&self) -> Option<&[Member]> {
         if let Value::Object(members) = &self.kind {
             Some(members)
         } else {
@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    pub fn elements(&self) -> Option<&[Self]> {
+    pub(crate) fn elements(&self) -> Option<&[Self]> {
         if let Value::List(elements) = &self.kind {
             Some(elements)
         } else {
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         if let Value::Text(text) = &self.kind {
             Some(text)
         } else {
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         if let Value::Number(number) = self.kind {
             Some(number)
         } else {
@@ -108,12 +108,12 @@ impl Node {
         }
     }
 
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         self.kind == Value::Flag(true)
     }
 
     /// The positions of the members or elements.
-    pub fn items(&self) -> Vec<Range<usize>> {
+    pub(crate) fn items(&self) -> Vec<Range<usize>> {
         match &self.kind {
             Value::Object(members) => members.iter().map(|item| item.span.clone()).collect(),
             Value::List(elements) => elements.iter().map(|item| item.span.clone()).collect(),

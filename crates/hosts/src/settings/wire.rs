@@ -4,13 +4,13 @@ use super::hooks::{HookCommand, HookInvocation, HookRegistration, OnFailure};
 use super::layout::Json;
 use super::tree::{Node, Value};
 
-pub const HOOKS: &str = "hooks";
-pub const STATUS_LINE: &str = "statusLine";
-pub const PLUGINS: &str = "enabledPlugins";
-pub const DISABLE_ALL: &str = "disableAllHooks";
+pub(super) const HOOKS: &str = "hooks";
+pub(crate) const STATUS_LINE: &str = "statusLine";
+pub(super) const PLUGINS: &str = "enabledPlugins";
+pub(super) const DISABLE_ALL: &str = "disableAllHooks";
 
 /// A hook as we write it.
-pub fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
+pub(super) fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
     let mut members = vec![("type", Json::text("command"))];
     match command {
         HookCommand::Exec { program, arguments } => {
@@ -29,25 +29,25 @@ pub fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
 
 /// A group without a matcher, which covers every tool: names of tools may change. It is on one line, so
 /// that the file stays short.
-pub fn group(entry: Json) -> Json {
+pub(super) fn group(entry: Json) -> Json {
     let group = Json::Object(vec![(HOOKS, Json::List(vec![entry]))]);
     Json::OneLine(Box::new(group))
 }
 
 /// The list of groups for an event without others.
-pub fn only(group: Json) -> Json {
+pub(super) fn only(group: Json) -> Json {
     Json::OneLine(Box::new(Json::List(vec![group])))
 }
 
 /// All our hooks, for a file with nothing else.
-pub fn hooks(call: &HookInvocation) -> Json {
+pub(super) fn hooks(call: &HookInvocation) -> Json {
     let registered = call.format.registered.iter();
     let all: Vec<_> = registered.map(|it| it.event).collect();
     hooks_at(call, &all)
 }
 
 /// Our hooks at these events.
-pub fn hooks_at(call: &HookInvocation, events: &[&str]) -> Json {
+pub(super) fn hooks_at(call: &HookInvocation, events: &[&str]) -> Json {
     let format = call.format;
     let all = format.registered.iter().chain(format.in_workers);
     let wanted = all.filter(|it| events.contains(&it.event));
@@ -55,7 +55,7 @@ pub fn hooks_at(call: &HookInvocation, events: &[&str]) -> Json {
     Json::Object(groups.collect())
 }
 
-pub fn status_line(command: String) -> Json {
+pub(super) fn status_line(command: String) -> Json {
     Json::Object(vec![
         ("type", Json::text("command")),
         ("command", Json::Text(command)),
@@ -63,7 +63,7 @@ pub fn status_line(command: String) -> Json {
 }
 
 /// The command line of a hook; `None` if it is of another type.
-pub fn command(hook: &Node) -> Option<HookCommand> {
+pub(super) fn command(hook: &Node) -> Option<HookCommand> {
     if hook.get("type")?.text()? != "command" {
         return None;
     }
@@ -80,11 +80,11 @@ pub fn command(hook: &Node) -> Option<HookCommand> {
     }
 }
 
-pub fn timeout(hook: &Node) -> Option<f64> {
+pub(super) fn timeout(hook: &Node) -> Option<f64> {
     hook.get("timeout")?.number()
 }
 
-pub fn on_failure(hook: &Node) -> OnFailure {
+pub(super) fn on_failure(hook: &Node) -> OnFailure {
     match hook.get("onFailure").and_then(Node::text) {
         Some("block") => OnFailure::Block,
         Some(_) | None => OnFailure::GoOn,
@@ -92,7 +92,7 @@ pub fn on_failure(hook: &Node) -> OnFailure {
 }
 
 /// Why the host does not call a hook for every event, or does not wait for it.
-pub fn limits(group: &Node, hook: &Node) -> Vec<String> {
+pub(super) fn limits(group: &Node, hook: &Node) -> Vec<String> {
     let matcher = group
         .get("matcher")
         .and_then(|matcher| match matcher.text() {
@@ -111,12 +111,12 @@ pub fn limits(group: &Node, hook: &Node) -> Vec<String> {
         .collect()
 }
 
-pub fn status_line_command(root: &Node) -> Option<&str> {
+pub(super) fn status_line_command(root: &Node) -> Option<&str> {
     root.get(STATUS_LINE)?.get("command")?.text()
 }
 
 /// The type of a value, in words.
-pub fn kind(node: &Node) -> &'static str {
+pub(crate) fn kind(node: &Node) -> &'static str {
     match node.kind {
         Value::Object(_) => "an object",
         Value::List(_) => "a list",

@@ -3,7 +3,7 @@
 use super::Word;
 
 /// A program that runs another.
-pub struct Wrapper {
+pub(super) struct Wrapper {
     names: &'static str,
     /// Options of one letter that take a value.
     valued: &'static str,
@@ -90,19 +90,19 @@ impl Wrapper {
         self
     }
 
-    pub fn find(name: &str) -> Option<&'static Self> {
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
         let all = WRAPPERS.iter().chain([&CARRIERS]);
         let mut all = all.filter(|wrapper| has_word(wrapper.names, name));
         all.next()
     }
 
     /// The text for a shell that it is given.
-    pub fn code(&self, words: &[Word]) -> Option<String> {
+    pub(super) fn code(&self, words: &[Word]) -> Option<String> {
         code(words, self.code?)
     }
 
     /// The command that it runs.
-    pub fn command<'w>(&self, words: &'w [Word]) -> &'w [Word] {
+    pub(super) fn command<'w>(&self, words: &'w [Word]) -> &'w [Word] {
         let rest = after_options(words, |option| self.takes_next(option));
         let rest = rest.get(self.skipped.min(rest.len())..);
         // Some take options again after their own words, as `tmux new -d` does.
@@ -121,7 +121,7 @@ impl Wrapper {
 }
 
 /// The command of a package manager that runs one.
-pub fn run_by_package_manager(words: &[Word]) -> Option<&[Word]> {
+pub(super) fn run_by_package_manager(words: &[Word]) -> Option<&[Word]> {
     let runner = RUNNERS.iter().find(|runner| {
         let mut given = words.iter();
         let mut parts = runner.split(' ');
@@ -133,7 +133,7 @@ pub fn run_by_package_manager(words: &[Word]) -> Option<&[Word]> {
 
 /// The value of the option that carries a text for a shell. Its letter may stand last in a cluster, as
 /// in `-lc`.
-pub fn code(words: &[Word], letter: char) -> Option<String> {
+pub(super) fn code(words: &[Word], letter: char) -> Option<String> {
     let options = words.iter().take_while(|word| ***word != *"--");
     for (place, word) in options.enumerate().take(FIRST_WORDS) {
         let cluster = word
@@ -151,7 +151,7 @@ pub fn code(words: &[Word], letter: char) -> Option<String> {
 }
 
 /// The words after the options.
-pub fn after_options(words: &[Word], takes_next: impl Fn(&str) -> bool) -> &[Word] {
+pub(super) fn after_options(words: &[Word], takes_next: impl Fn(&str) -> bool) -> &[Word] {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first() {
         if **first == *"--" {

@@ -17,7 +17,7 @@ use runtime::workspace::Workspace;
 use runtime::{current_exe, state};
 
 /// Where a worker works.
-pub struct WorkLocation<'a> {
+pub(super) struct WorkLocation<'a> {
     pub project: &'a Project,
     pub folder: &'a Path,
 }
@@ -38,7 +38,7 @@ impl WorkLocation<'_> {
 
 /// Writes the files that the hooks need, and returns the additions to the command line and
 /// environment.
-pub fn prepare(
+pub(super) fn prepare(
     workspace: &Workspace<'_>,
     run: &RunId,
     program: Program,

@@ -8,17 +8,17 @@ use runtime::failure::Failure;
 use super::git::{Scratch, not_started};
 
 /// Dropping it ends the process.
-pub struct BlobReader {
+pub(super) struct BlobReader {
     git: Child,
     questions: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
 /// The content of a blob with known length, not yet read.
-pub type Content<'a> = io::Take<&'a mut BufReader<ChildStdout>>;
+pub(super) type Content<'a> = io::Take<&'a mut BufReader<ChildStdout>>;
 
 impl BlobReader {
-    pub fn open(scratch: &Scratch<'_>) -> Result<Self, Failure> {
+    pub(super) fn open(scratch: &Scratch<'_>) -> Result<Self, Failure> {
         let mut command = scratch.command();
         command
             .args(["cat-file", "--batch"])
@@ -37,7 +37,7 @@ impl BlobReader {
     }
 
     /// Passes the content of a blob to `take`, and skips what it does not read.
-    pub fn read<T>(
+    pub(super) fn read<T>(
         &mut self,
         object: &str,
         take: impl FnOnce(&mut Content<'_>) -> T,

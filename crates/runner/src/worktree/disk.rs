@@ -18,20 +18,20 @@ const TEMPORARY_PREFIX: &str = ".gatewright-new-";
 
 /// The entry of a tree for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeItem {
+pub(super) struct TreeItem {
     pub kind: FileKind,
     pub object: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub(super) enum FileKind {
     File,
     Program,
     Link,
 }
 
 /// A worktree's files, and the blobs that they are compared with.
-pub struct Disk {
+pub(super) struct Disk {
     top: PathBuf,
     root: Folder,
     blobs: BlobReader,
@@ -39,13 +39,13 @@ pub struct Disk {
 
 /// Was the change made, or did the path have unexpected content?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeResult {
+pub(super) enum ChangeResult {
     Done,
     Unexpected,
 }
 
 /// Is this a path of the project, and neither git's own nor a temporary file of ours?
-pub fn is_ours(path: &[u8]) -> bool {
+pub(super) fn is_ours(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/');
     parts.all(|part| {
         !part.eq_ignore_ascii_case(b".git")
@@ -55,14 +55,14 @@ pub fn is_ours(path: &[u8]) -> bool {
 }
 
 impl Disk {
-    pub fn open(top: &Path, blobs: BlobReader) -> Result<Self, Failure> {
+    pub(super) fn open(top: &Path, blobs: BlobReader) -> Result<Self, Failure> {
         let root = Folder::open(top).map_err(Failure::file("read", top))?;
         let top = top.to_owned();
         Ok(Self { top, root, blobs })
     }
 
     /// Does the path have exactly this content?
-    pub fn holds(&mut self, path: &[u8], item: Option<&TreeItem>) -> Result<bool, Failure> {
+    pub(super) fn holds(&mut self, path: &[u8], item: Option<&TreeItem>) -> Result<bool, Failure> {
         match self.compare(path, item) {
             Ok(same) => same,
             Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(item.is_none()),
@@ -72,19 +72,19 @@ impl Disk {
     }
 
     /// Is there a folder at this path?
-    pub fn is_folder(&self, path: &[u8]) -> bool {
+    pub(super) fn is_folder(&self, path: &[u8]) -> bool {
         self.root.descend_path(path).is_ok()
     }
 
     /// Writes an item to a free path. For a worktree that nobody works in yet.
-    pub fn fill(&mut self, path: &[u8], item: &TreeItem) -> Result<(), Failure> {
+    pub(super) fn fill(&mut self, path: &[u8], item: &TreeItem) -> Result<(), Failure> {
         let (folder, name) = self.make_folder(path)?;
         self.write(&folder, name, item, Sync::Later)
             .map_err(self.failure("write to", path))
     }
 
     /// Replaces `old` by `new`, if the path still has the content of `old`.
-    pub fn change(
+    pub(super) fn change(
         &mut self,
         path: &[u8],
         old: Option<&TreeItem>,
@@ -169,7 +169,7 @@ impl Disk {
     }
 
     /// Removes the temporary file that a killed writer left.
-    pub fn remove_temporary(&self, path: &[u8]) {
+    pub(super) fn remove_temporary(&self, path: &[u8]) {
         let (above, _) = split(path);
         if let Ok(folder) = self.root.descend_path(above) {
             let _ = unlink(&folder, &temporary_name(path));
@@ -177,7 +177,7 @@ impl Disk {
     }
 
     /// Flushes everything to disk.
-    pub fn sync(&self) -> Result<(), Failure> {
+    pub(super) fn sync(&self) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         let synced = rustix::fs::syncfs(self.root.descriptor());
         #[cfg(not(target_os = "linux"))]
@@ -365,7 +365,7 @@ fn fill(from: &mut dyn Read, piece: &mut [u8]) -> io::Result<usize> {
 }
 
 /// The name depends on the path alone, so that the file of a killed writer is found again.
-pub fn temporary_name(path: &[u8]) -> Vec<u8> {
+pub(super) fn temporary_name(path: &[u8]) -> Vec<u8> {
     format!("{TEMPORARY_PREFIX}{:.16}", evidence::hash(path).to_string()).into_bytes()
 }
 

@@ -39,11 +39,11 @@ const IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_NAME", NAME),
     ("GIT_COMMITTER_EMAIL", EMAIL),
 ];
-pub const NAME: &str = "Gatewright";
-pub const EMAIL: &str = "gatewright@localhost";
+pub(super) const NAME: &str = "Gatewright";
+pub(super) const EMAIL: &str = "gatewright@localhost";
 
 /// The repository that a run works in.
-pub struct Repository {
+pub(super) struct Repository {
     git: Git,
     project: Project,
     git_dir: PathBuf,
@@ -59,14 +59,14 @@ pub struct NoGit {
 
 /// The folders of a worktree: the run's own, or one of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorktreeDirs {
+pub(super) struct WorktreeDirs {
     pub root: PathBuf,
     pub git_dir: PathBuf,
 }
 
 impl Repository {
     /// The repository of a folder, or why it cannot have worktrees.
-    pub fn find(folder: &Path) -> Result<Result<Self, NoGit>, Failure> {
+    pub(super) fn find(folder: &Path) -> Result<Result<Self, NoGit>, Failure> {
         let project = Project::find(folder)?;
         let no_git = |reason: String| Ok(Err(NoGit { reason }));
         let Some(found) = project.repository.clone() else {
@@ -94,7 +94,7 @@ impl Repository {
     }
 
     /// The run's worktree.
-    pub fn here(&self) -> WorktreeDirs {
+    pub(super) fn here(&self) -> WorktreeDirs {
         WorktreeDirs {
             root: self.project.root.clone(),
             git_dir: self.git_dir.clone(),
@@ -102,7 +102,7 @@ impl Repository {
     }
 
     /// One of our worktrees. Its `.git` file is not read: the worker may have changed it.
-    pub fn linked(&self, root: &Path, id: &str) -> WorktreeDirs {
+    pub(super) fn linked(&self, root: &Path, id: &str) -> WorktreeDirs {
         WorktreeDirs {
             root: root.to_owned(),
             git_dir: self.common_dir.join("worktrees").join(id),
@@ -110,7 +110,7 @@ impl Repository {
     }
 
     /// Tracked and unignored files, and those of nested repositories.
-    pub fn files(&self, dirs: &WorktreeDirs) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(super) fn files(&self, dirs: &WorktreeDirs) -> Result<Vec<Vec<u8>>, Failure> {
         let project = Project {
             root: dirs.root.clone(),
             key: self.project.key.clone(),
@@ -124,12 +124,12 @@ impl Repository {
     }
 
     /// The commit of a worktree, if it has one.
-    pub fn head(&self, dirs: &WorktreeDirs) -> Result<Option<String>, Failure> {
+    pub(super) fn head(&self, dirs: &WorktreeDirs) -> Result<Option<String>, Failure> {
         self.commit_of(dirs, "HEAD")
     }
 
     /// The commit of a ref.
-    pub fn kept(&self, name: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn kept(&self, name: &str) -> Result<Option<String>, Failure> {
         self.commit_of(&self.here(), name)
     }
 
@@ -141,24 +141,24 @@ impl Repository {
         Ok(output.status.success().then(|| line(&output.stdout)))
     }
 
-    pub fn keep(&self, name: &str, commit: &str) -> Result<(), Failure> {
+    pub(super) fn keep(&self, name: &str, commit: &str) -> Result<(), Failure> {
         self.text(&["update-ref", "--no-deref", name, commit])
             .map(drop)
     }
 
-    pub fn forget(&self, name: &str) -> Result<(), Failure> {
+    pub(super) fn forget(&self, name: &str) -> Result<(), Failure> {
         self.text(&["update-ref", "--no-deref", "-d", name])
             .map(drop)
     }
 
     /// All refs with this prefix.
-    pub fn refs(&self, record: &str) -> Result<Vec<String>, Failure> {
+    pub(super) fn refs(&self, record: &str) -> Result<Vec<String>, Failure> {
         let listed = self.text(&["for-each-ref", "--format=%(refname)", record])?;
         Ok(listed.lines().map(str::to_owned).collect())
     }
 
     /// Makes a worktree at a commit without any files, and returns git's id for it.
-    pub fn add_worktree(&self, root: &Path, commit: &str) -> Result<String, Failure> {
+    pub(super) fn add_worktree(&self, root: &Path, commit: &str) -> Result<String, Failure> {
         let mut command = self.command(&self.here());
         command
             .args(["worktree", "add", "--quiet", "--detach", "--no-checkout"])
@@ -176,19 +176,19 @@ impl Repository {
 
     /// Removes git's record of a worktree whose folder is gone. Git may not know it; that is no
     /// error.
-    pub fn forget_worktree(&self, root: &Path) -> Result<(), Failure> {
+    pub(super) fn forget_worktree(&self, root: &Path) -> Result<(), Failure> {
         let mut command = self.command(&self.here());
         command.args(["worktree", "remove", "--force"]).arg(root);
         start(&mut command).map(drop)
     }
 
     /// Sets the index of a worktree to a commit, without touching files.
-    pub fn index(&self, dirs: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
+    pub(super) fn index(&self, dirs: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
         succeed(self.command(dirs).args(["read-tree", commit])).map(drop)
     }
 
     /// The `merge` attributes of these paths, in their order.
-    pub fn merge_attributes(&self, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(super) fn merge_attributes(&self, paths: &[&[u8]]) -> Result<Vec<Vec<u8>>, Failure> {
         let mut command = self.command(&self.here());
         command.args(["check-attr", "-z", "--stdin", "merge"]);
         let output = with_input(&mut command, &paths.join(&0))?;
@@ -200,7 +200,7 @@ impl Repository {
     }
 
     /// A scratch repository inside this folder, with the repository's objects.
-    pub fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
+    pub(super) fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
         let made = make_scratch(folder, &self.object_format);
         Ok(Scratch {
             folder: made.map_err(Failure::file("write to", folder))?,
@@ -221,17 +221,17 @@ impl Repository {
 }
 
 /// A scratch repository. Dropping it removes it.
-pub struct Scratch<'a> {
+pub(super) struct Scratch<'a> {
     repository: &'a Repository,
     folder: TempDir,
 }
 
 impl Scratch<'_> {
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let folder = self.folder.path();
         let mut command = self.repository.git.command(folder, folder);
         let objects = self.repository.common_dir.join("objects");
@@ -245,12 +245,12 @@ impl Scratch<'_> {
     }
 
     /// The output of a git command.
-    pub fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+    pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
         succeed(self.command().args(words))
     }
 
     /// The output of a git command that exits with 0 for yes and 1 for no.
-    pub fn ask_yes_no(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
+    pub(super) fn ask_yes_no(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
         let mut command = self.command();
         command.args(words);
         let output = start(&mut command)?;
@@ -262,7 +262,12 @@ impl Scratch<'_> {
     }
 
     /// Makes a commit of a tree.
-    pub fn commit(&self, tree: &str, parents: &[&str], about: &str) -> Result<String, Failure> {
+    pub(super) fn commit(
+        &self,
+        tree: &str,
+        parents: &[&str],
+        about: &str,
+    ) -> Result<String, Failure> {
         let mut command = self.command();
         command.args(["commit-tree", tree, "-m", about]);
         for parent in parents {
@@ -272,14 +277,14 @@ impl Scratch<'_> {
     }
 
     /// The tree of a commit.
-    pub fn tree(&self, commit: &str) -> Result<String, Failure> {
+    pub(super) fn tree(&self, commit: &str) -> Result<String, Failure> {
         let tree = format!("{commit}^{{tree}}");
         Ok(line(&self.ask(&["rev-parse", "--verify", &tree])?))
     }
 }
 
 /// Runs git and fails unless it succeeds.
-pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
+pub(super) fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let output = start(command)?;
     if output.status.success() {
         Ok(output.stdout)
@@ -289,12 +294,12 @@ pub fn succeed(command: &mut Command) -> Result<Vec<u8>, Failure> {
 }
 
 /// The process could not start, which says nothing about the repository.
-pub fn not_started(cause: std::io::Error) -> Failure {
+pub(super) fn not_started(cause: std::io::Error) -> Failure {
     Failure::from(evidence::Error::GitStart(cause))
 }
 
 /// The failure of a git command, with its stderr.
-pub fn failed(output: &Output) -> Failure {
+pub(super) fn failed(output: &Output) -> Failure {
     let complaint = String::from_utf8_lossy(&output.stderr);
     let complaint = evidence::text::line(complaint.trim(), 300);
     Failure::environment(format!("git failed ({complaint})"))

@@ -26,14 +26,14 @@ use super::{Merged, Snapshot};
 const MOST_TRIES: usize = 3;
 
 /// Who merges, and where.
-pub struct Merger<'a> {
+pub(super) struct Merger<'a> {
     pub repository: &'a Repository,
     pub records: &'a Records,
     pub run: &'a RunId,
 }
 
 /// The planned merge: nothing is changed yet.
-pub enum MergePlan {
+pub(super) enum MergePlan {
     Nothing,
     Conflict(Vec<String>),
     Ready(MergeRecord),
@@ -47,7 +47,7 @@ enum Written {
 }
 
 impl Merger<'_> {
-    pub fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
+    pub(super) fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
         let name = SafeName::of(&snapshot.name);
         if let Some(changed) = self.merged_before(&name, snapshot)? {
             return Ok(outcome(changed));
@@ -69,7 +69,7 @@ impl Merger<'_> {
     }
 
     /// Completes what a kill interrupted.
-    pub fn settle(&self) -> Result<(), Failure> {
+    pub(super) fn settle(&self) -> Result<(), Failure> {
         for name in self.records.names()? {
             let Some(merging) = self.records.merge_record(&name)? else {
                 continue;
@@ -84,7 +84,7 @@ impl Merger<'_> {
     }
 
     /// Has this commit been merged completely?
-    pub fn is_merged(&self, name: &SafeName, commit: &str) -> Result<bool, Failure> {
+    pub(super) fn is_merged(&self, name: &SafeName, commit: &str) -> Result<bool, Failure> {
         let merging = self.records.merge_record(name)?;
         Ok(merging.is_some_and(|merging| {
             merging.commit == commit && merging.progress == MergeState::Merged
@@ -93,7 +93,7 @@ impl Merger<'_> {
 
     /// What the run's worktree already has of this worker: its last merged commit, otherwise the
     /// commit it started with.
-    pub fn began(&self, name: &SafeName, snapshot: &Snapshot) -> Result<String, Failure> {
+    pub(super) fn began(&self, name: &SafeName, snapshot: &Snapshot) -> Result<String, Failure> {
         let merging = self.records.merge_record(name)?;
         let merged = merging.filter(|merging| merging.progress == MergeState::Merged);
         Ok(merged.map_or_else(|| snapshot.base.clone(), |merged| merged.commit))
@@ -116,7 +116,7 @@ impl Merger<'_> {
     }
 
     /// Merges as objects: the changes of the worker since its start, into the current content.
-    pub fn plan(&self, name: &SafeName, snapshot: &Snapshot) -> Result<MergePlan, Failure> {
+    pub(super) fn plan(&self, name: &SafeName, snapshot: &Snapshot) -> Result<MergePlan, Failure> {
         let scratch = self.repository.scratch(self.records.folder())?;
         let began = scratch.tree(&self.began(name, snapshot)?)?;
         let left = scratch.tree(&snapshot.commit)?;
@@ -272,7 +272,10 @@ impl Merger<'_> {
 
 /// Writes every difference, and returns the paths that somebody else changed. Writes nothing if it
 /// finds such a path first.
-pub fn write_all(disk: &mut Disk, differences: &[Difference]) -> Result<Vec<String>, Failure> {
+pub(super) fn write_all(
+    disk: &mut Disk,
+    differences: &[Difference],
+) -> Result<Vec<String>, Failure> {
     let mut foreign = Vec::new();
     for one in differences {
         // A folder may still block a file; it is removed with its files.
@@ -296,7 +299,7 @@ pub fn write_all(disk: &mut Disk, differences: &[Difference]) -> Result<Vec<Stri
 }
 
 /// Writes one difference, unless it is written already.
-pub fn write_one(disk: &mut Disk, one: &Difference) -> Result<ChangeResult, Failure> {
+pub(super) fn write_one(disk: &mut Disk, one: &Difference) -> Result<ChangeResult, Failure> {
     disk.remove_temporary(&one.path);
     if disk.holds(&one.path, one.new.as_ref())? {
         return Ok(ChangeResult::Done);

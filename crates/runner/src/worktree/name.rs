@@ -14,11 +14,11 @@ const REFS: &str = "refs/gatewright";
 /// Invariant: not empty, not long, and made of letters, digits, `-` and `_`. Other files and refs
 /// have a dot in their names, so they never collide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SafeName(String);
+pub(super) struct SafeName(String);
 
 impl SafeName {
     /// A safe name stays as it is; any other gets a hash.
-    pub fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         if !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_safe) {
             return Self(text.to_owned());
@@ -29,23 +29,23 @@ impl SafeName {
         Self(format!("{written}-{:.HASH_LENGTH$}", hash))
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The ref of the content that a worker started with, and later of its result.
-    pub fn kept_ref(&self, run: &RunId) -> String {
+    pub(super) fn kept_ref(&self, run: &RunId) -> String {
         format!("{}{}", refs_of(run), self.0)
     }
 
     /// The ref of a merge, which keeps both sides.
-    pub fn merge_ref(&self, run: &RunId) -> String {
+    pub(super) fn merge_ref(&self, run: &RunId) -> String {
         format!("{}{}.merge", refs_of(run), self.0)
     }
 }
 
 /// The prefix of all refs of a run.
-pub fn refs_of(run: &RunId) -> String {
+pub(super) fn refs_of(run: &RunId) -> String {
     format!("{REFS}/{run}/")
 }
 

@@ -13,7 +13,7 @@ use super::name::SafeName;
 
 /// A prepared worktree. It is written when the worktree is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WorktreeRecord {
+pub(super) struct WorktreeRecord {
     /// The caller's name for it.
     pub called: String,
     /// The commit with the content that the worker started with.
@@ -28,7 +28,7 @@ pub struct WorktreeRecord {
 
 /// A merge that has started. Its two commits define everything that it writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MergeRecord {
+pub(super) struct MergeRecord {
     /// The commit that is merged.
     pub commit: String,
     /// The content of the run's worktree before the merge.
@@ -40,7 +40,7 @@ pub struct MergeRecord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum MergeState {
+pub(super) enum MergeState {
     Writing,
     /// Somebody changed a file meanwhile: the written files are restored.
     Undoing,
@@ -49,29 +49,32 @@ pub enum MergeState {
 
 /// The folder with the worktrees and records of one run.
 #[derive(Clone, Debug)]
-pub struct Records {
+pub(super) struct Records {
     folder: PathBuf,
 }
 
 impl Records {
-    pub fn new(folder: PathBuf) -> Self {
+    pub(super) fn new(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where a worktree lies.
-    pub fn worktree(&self, name: &SafeName) -> PathBuf {
+    pub(super) fn worktree(&self, name: &SafeName) -> PathBuf {
         self.folder.join(name.as_str())
     }
 
-    pub fn worktree_record(&self, name: &SafeName) -> Result<Option<WorktreeRecord>, Failure> {
+    pub(super) fn worktree_record(
+        &self,
+        name: &SafeName,
+    ) -> Result<Option<WorktreeRecord>, Failure> {
         read(&self.file(name, "json"))
     }
 
-    pub fn write_worktree_record(
+    pub(super) fn write_worktree_record(
         &self,
         name: &SafeName,
         record: &WorktreeRecord,
@@ -79,11 +82,11 @@ impl Records {
         write(&self.file(name, "json"), record)
     }
 
-    pub fn merge_record(&self, name: &SafeName) -> Result<Option<MergeRecord>, Failure> {
+    pub(super) fn merge_record(&self, name: &SafeName) -> Result<Option<MergeRecord>, Failure> {
         read(&self.file(name, "merge.json"))
     }
 
-    pub fn write_merge_record(
+    pub(super) fn write_merge_record(
         &self,
         name: &SafeName,
         merging: &MergeRecord,
@@ -91,18 +94,18 @@ impl Records {
         write(&self.file(name, "merge.json"), merging)
     }
 
-    pub fn remove_merge_record(&self, name: &SafeName) -> Result<(), Failure> {
+    pub(super) fn remove_merge_record(&self, name: &SafeName) -> Result<(), Failure> {
         remove(&self.file(name, "merge.json"))
     }
 
     /// Removes all records of a worktree. The record of the worktree itself goes last.
-    pub fn forget(&self, name: &SafeName) -> Result<(), Failure> {
+    pub(super) fn forget(&self, name: &SafeName) -> Result<(), Failure> {
         self.remove_merge_record(name)?;
         remove(&self.file(name, "json"))
     }
 
     /// All worktrees with a record, sorted by name.
-    pub fn names(&self) -> Result<Vec<SafeName>, Failure> {
+    pub(super) fn names(&self) -> Result<Vec<SafeName>, Failure> {
         let names = self.entries()?.into_iter().filter_map(|entry| {
             let stem = entry.strip_suffix(".json")?;
             (!stem.contains('.')).then(|| SafeName::of(stem))
@@ -111,7 +114,7 @@ impl Records {
     }
 
     /// The names of everything in the folder, sorted.
-    pub fn entries(&self) -> Result<Vec<String>, Failure> {
+    pub(super) fn entries(&self) -> Result<Vec<String>, Failure> {
         let listed = match fs::read_dir(&self.folder) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             listed => listed.map_err(Failure::file("read", &self.folder))?,

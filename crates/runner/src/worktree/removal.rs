@@ -125,7 +125,7 @@ fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> 
 }
 
 /// Removes a folder with its content, also read-only content such as caches. Follows no link.
-pub fn remove_folder(folder: &Path) -> Result<(), Failure> {
+pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
     let removed = match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
             unlock(folder);

@@ -19,7 +19,7 @@ use super::git::{EMAIL, NAME, Scratch, failed, not_started};
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
 
 /// What a commit is made of.
-pub struct TreeCommit<'a> {
+pub(super) struct TreeCommit<'a> {
     pub root: &'a Path,
     /// Candidate paths. Missing files are skipped.
     pub files: Vec<Vec<u8>>,
@@ -28,7 +28,10 @@ pub struct TreeCommit<'a> {
 }
 
 /// Writes the commit and returns its id. No ref keeps it yet.
-pub fn write(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<String, Failure> {
+pub(super) fn write(
+    scratch: &Scratch<'_>,
+    tree_commit: &TreeCommit<'_>,
+) -> Result<String, Failure> {
     let marks = scratch.folder().join("marks");
     let mut command = scratch.command();
     command

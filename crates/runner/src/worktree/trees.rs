@@ -7,7 +7,7 @@ use super::git::Scratch;
 
 /// A path at which two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(super) struct Difference {
     pub path: Vec<u8>,
     pub old: Option<TreeItem>,
     pub new: Option<TreeItem>,
@@ -15,7 +15,7 @@ pub struct Difference {
 
 impl Difference {
     /// The opposite change.
-    pub fn reversed(self) -> Self {
+    pub(super) fn reversed(self) -> Self {
         Self {
             path: self.path,
             old: self.new,
@@ -25,7 +25,7 @@ impl Difference {
 }
 
 /// The differences of two commits, in the order in which they can be written.
-pub fn differences(
+pub(super) fn differences(
     scratch: &Scratch<'_>,
     first: &str,
     second: &str,
@@ -59,7 +59,7 @@ pub fn differences(
 }
 
 /// Removals come first: a folder may block a file, or a file a folder.
-pub fn sort_for_writing(differences: &mut [Difference]) {
+pub(super) fn sort_for_writing(differences: &mut [Difference]) {
     differences.sort_by(|left, right| match (&left.new, &right.new) {
         (None, None) => right.path.cmp(&left.path),
         (left_new, right_new) => left_new
@@ -70,7 +70,10 @@ pub fn sort_for_writing(differences: &mut [Difference]) {
 }
 
 /// All files of a commit.
-pub fn items(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
+pub(super) fn items(
+    scratch: &Scratch<'_>,
+    commit: &str,
+) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
     let output = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
     let lines = output
         .split(|byte| *byte == 0)

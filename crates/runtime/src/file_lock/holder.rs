@@ -15,14 +15,14 @@ const LONGEST: u64 = 256;
 
 /// The process that holds a lock, and since when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockHolder {
+pub(super) struct LockHolder {
     process: Process,
     since: Time,
 }
 
 impl LockHolder {
     /// Writes into the lock file that this process holds it.
-    pub fn write(mut file: &File) -> io::Result<()> {
+    pub(super) fn write(mut file: &File) -> io::Result<()> {
         let Some(holder) = Self::of(std::process::id()) else {
             return Ok(());
         };
@@ -30,18 +30,18 @@ impl LockHolder {
         file.write_all(holder.text().as_bytes())
     }
 
-    pub fn of(process: u32) -> Option<Self> {
+    pub(super) fn of(process: u32) -> Option<Self> {
         let (process, since) = (process::find(process)?, clock::now());
         Some(Self { process, since })
     }
 
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let Process { id, started } = self.process;
         format!("{id} {started} {}\n", self.since.0)
     }
 
     /// The holder of the lock, if it is noted and still alive.
-    pub fn read(path: &Path) -> Option<Self> {
+    pub(super) fn read(path: &Path) -> Option<Self> {
         let mut text = String::new();
         let file = fs::File::open(path).ok()?;
         file.take(LONGEST).read_to_string(&mut text).ok()?;
@@ -59,12 +59,12 @@ impl LockHolder {
         Some(Self { process, since })
     }
 
-    pub fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         process::is_stopped(&self.process)
     }
 
     /// Why the lock is not free, and what a person can do.
-    pub fn failure(&self) -> Failure {
+    pub(super) fn failure(&self) -> Failure {
         let (id, since) = (self.process.id, views::time::rfc3339(self.since));
         let holds = format!("process {id} holds the lock since {since}");
         if self.is_stopped() {

@@ -28,7 +28,7 @@ const AT_IT: &str = "writing";
 /// Invariant: only the holder of the lock changes it. It is a cache: if it is lost or unreadable,
 /// the views are rendered from the whole journal, and no change is reported.
 #[derive(Debug, Default)]
-pub struct ViewRecord {
+pub(super) struct ViewRecord {
     path: PathBuf,
     pub digest: JournalDigest,
     files: BTreeMap<String, WrittenView>,
@@ -36,7 +36,7 @@ pub struct ViewRecord {
 
 /// The last written state of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WrittenView {
+pub(super) struct WrittenView {
     pub file_stamp: FileStamp,
     /// `None` for a log, which only grows.
     pub print: Option<TextFingerprint>,
@@ -44,11 +44,11 @@ pub struct WrittenView {
 
 /// A fingerprint of a text. It need not resist forgery, because a forged file has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextFingerprint(u64);
+pub(super) struct TextFingerprint(u64);
 
 impl TextFingerprint {
     /// A hook computes one after every change, so it must be fast.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(super) fn of(bytes: &[u8]) -> Self {
         let mut hasher = DefaultHasher::new();
         hasher.write(bytes);
         Self(hasher.finish())
@@ -57,12 +57,12 @@ impl TextFingerprint {
 
 impl ViewRecord {
     /// Locks the views of this run.
-    pub fn lock(state: &State, run: &RunId) -> Result<FileLock, Failure> {
+    pub(super) fn lock(state: &State, run: &RunId) -> Result<FileLock, Failure> {
         FileLock::wait_for(&state.views().join(format!("{run}.lock")), PATIENCE)
     }
 
     /// Empty if nothing is stored, or if a writer was interrupted.
-    pub fn read(state: &State, run: &RunId) -> Self {
+    pub(super) fn read(state: &State, run: &RunId) -> Self {
         let path = state.views().join(run.as_str());
         let text = fs::read_to_string(&path).unwrap_or_default();
         let (digest, files) = parse(&text).unwrap_or_default();
@@ -73,11 +73,11 @@ impl ViewRecord {
         }
     }
 
-    pub fn of(&self, path: &InsidePath) -> Option<&WrittenView> {
+    pub(super) fn of(&self, path: &InsidePath) -> Option<&WrittenView> {
         self.files.get(path.as_str())
     }
 
-    pub fn set(&mut self, path: &InsidePath, written: Option<WrittenView>) {
+    pub(super) fn set(&mut self, path: &InsidePath, written: Option<WrittenView>) {
         match written {
             Some(written) => self.files.insert(path.as_str().to_owned(), written),
             None => self.files.remove(path.as_str()),
@@ -85,13 +85,13 @@ impl ViewRecord {
     }
 
     /// Written before the first file is touched: if we are killed now, the changes are ours.
-    pub fn mark_incomplete(&self) {
+    pub(super) fn mark_incomplete(&self) {
         let opened = OpenOptions::new().write(true).open(&self.path);
         let _ = opened.and_then(|mut file| file.write_all(AT_IT.as_bytes()));
     }
 
     /// Written without a sync: after a power failure it may be old, and is then ignored.
-    pub fn save(&self) -> io::Result<()> {
+    pub(super) fn save(&self) -> io::Result<()> {
         let files: Vec<Value> = self
             .files
             .iter()

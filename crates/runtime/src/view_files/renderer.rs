@@ -11,21 +11,21 @@ use crate::workspace::{OpenRun, Workspace};
 
 /// What was found and done.
 #[derive(Default)]
-pub struct RenderResult {
+pub(super) struct RenderResult {
     pub changed: Vec<ChangedView>,
     /// A message for each view that could not be written.
     pub unwritten: Vec<String>,
 }
 
 /// A view that somebody else changed.
-pub struct ChangedView {
+pub(super) struct ChangedView {
     pub view: View,
     pub path: InsidePath,
     pub how: ViewChange,
 }
 
 /// Renders the views of the run as it was read, unless a later version was already rendered.
-pub fn render(workspace: &Workspace<'_>, opened: &OpenRun) -> RenderResult {
+pub(super) fn render(workspace: &Workspace<'_>, opened: &OpenRun) -> RenderResult {
     let tried = || {
         let run = &opened.run().id;
         let project = workspace.project_of(opened)?;

@@ -11,7 +11,7 @@ use super::super::step::{Entrance, Given, Start, Step, StepsGiven};
 use super::possible::examples;
 
 /// Every start: limits are small, and a parameter that names a stage takes each of its values.
-pub fn beginnings(definition: &Definition) -> Vec<Vec<Step>> {
+pub(super) fn beginnings(definition: &Definition) -> Vec<Vec<Step>> {
     const MOST_BEGINNINGS: usize = 64;
     let mut all: Vec<BTreeMap<ParamName, String>> = vec![BTreeMap::new()];
     for (name, param) in &definition.params {

@@ -8,7 +8,7 @@ use super::super::player::Player;
 
 /// Without times, ids and dispatch numbers. For contents only counts whether they are the current
 /// ones, because in a scenario no content ever returns.
-pub fn normal(player: &Player<'_>, run: &Run) -> String {
+pub(super) fn normal(player: &Player<'_>, run: &Run) -> String {
     let position = &run.position;
     let mut text = format!(
         "{} {} {} {:?} {:?} {:?} {} {} ",

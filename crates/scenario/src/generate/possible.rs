@@ -14,7 +14,7 @@ use super::super::step::{Act, Begins, CheckHow, How, PersonAct, Step, Subject};
 const ADDED: &str = "make extra";
 
 /// The steps that may change this run.
-pub fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
+pub(super) fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
     if run.standing != Standing::Going {
         return Vec::new();
     }

@@ -15,7 +15,7 @@ use super::transition::{Transition, taken_in};
 const MOST_STATES: usize = 20_000;
 
 /// The result of the search.
-pub struct Search {
+pub(super) struct Search {
     pub states: Vec<SearchState>,
     /// The first states, with the steps that lead to them.
     pub roots: Vec<(usize, Vec<Step>)>,
@@ -24,13 +24,13 @@ pub struct Search {
     end: End,
 }
 
-pub struct SearchState {
+pub(super) struct SearchState {
     pub stage: StageName,
     pub links: Vec<Link>,
 }
 
 /// A step from one state to another.
-pub struct Link {
+pub(super) struct Link {
     pub step: Step,
     pub to: usize,
     pub covers: Vec<Transition>,
@@ -42,7 +42,7 @@ enum End {
 }
 
 impl Search {
-    pub fn run(pipeline: &Pipeline, host: &HostName, wanted: &[Transition]) -> Self {
+    pub(super) fn run(pipeline: &Pipeline, host: &HostName, wanted: &[Transition]) -> Self {
         let search = Self {
             states: Vec::new(),
             roots: Vec::new(),
@@ -60,11 +60,11 @@ impl Search {
         .all(wanted)
     }
 
-    pub fn reaches(&self, transition: &Transition) -> bool {
+    pub(super) fn reaches(&self, transition: &Transition) -> bool {
         self.reached.contains(transition)
     }
 
-    pub fn why_not(&self, transition: &Transition) -> String {
+    pub(super) fn why_not(&self, transition: &Transition) -> String {
         let stage = transition.stage();
         match self.end {
             End::TooMany => format!("the search stopped after {MOST_STATES} states"),

@@ -8,7 +8,7 @@ use super::search::{Link, Search};
 use super::transition::Transition;
 
 /// A walk from the start of a run, and the transitions that it takes first.
-pub struct Tour {
+pub(super) struct Tour {
     pub steps: Vec<Step>,
     pub covers: Vec<Transition>,
 }
@@ -18,7 +18,7 @@ const LONGEST: usize = 60;
 
 /// Each tour takes the shortest path to a missing transition, and continues while that is shorter
 /// than a new start.
-pub fn tours(search: &Search, wanted: &[Transition]) -> Vec<Tour> {
+pub(super) fn tours(search: &Search, wanted: &[Transition]) -> Vec<Tour> {
     let mut missing: BTreeSet<Transition> = wanted
         .iter()
         .filter(|one| search.reaches(one))

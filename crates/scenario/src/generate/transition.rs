@@ -65,7 +65,7 @@ impl fmt::Display for Transition {
 }
 
 /// All transitions, in the order of the file.
-pub fn all(definition: &Definition) -> Vec<Transition> {
+pub(super) fn all(definition: &Definition) -> Vec<Transition> {
     let mut all = Vec::new();
     for stage in &definition.stages {
         for (way, edge) in stage.edges() {
@@ -165,7 +165,7 @@ fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
 }
 
 /// The transitions in these entries.
-pub fn taken_in(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
+pub(super) fn taken_in(definition: &Definition, entries: &[Entry]) -> Vec<Transition> {
     let taken = entries.iter().filter_map(|entry| {
         if let Fact::ReviewerFound { stage, reviewer } = &entry.fact {
             return Some(Transition::Finding {

@@ -11,7 +11,7 @@ use super::super::step::Step;
 use super::tour::Tour;
 use super::transition::Transition;
 
-pub fn file(
+pub(super) fn file(
     pipeline: &Pipeline,
     host: &HostName,
     reference: &str,

@@ -11,7 +11,7 @@ use crate::wording::KEYWORDS;
 use crate::words::Form;
 
 /// `ansible-validator`, `step s1`, `writer with step s1`.
-pub fn subject(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Subject> {
+pub(crate) fn subject(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<Subject> {
     if phrase.accept("step") {
         return known
             .step(phrase.word("the id of a step")?)

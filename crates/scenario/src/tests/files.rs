@@ -7,7 +7,7 @@ use super::super::file::{File, Folder};
 use super::super::report::Report;
 use super::super::shipped::shipped;
 
-pub const EVERY_KIND: &str = include_str!("../../scenarios/every-kind.toml");
+pub(super) const EVERY_KIND: &str = include_str!("../../scenarios/every-kind.toml");
 
 /// Scenarios that no built-in pipeline ships.
 const OTHERS: [(&str, &str); 3] = [
@@ -23,7 +23,7 @@ const OTHERS: [(&str, &str); 3] = [
 ];
 
 /// The folder of our scenario files, as far as they refer to it.
-pub struct Ours;
+pub(super) struct Ours;
 
 impl Folder for Ours {
     fn file(&self, path: &str) -> Result<Sources, String> {

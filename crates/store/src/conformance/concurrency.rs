@@ -21,7 +21,7 @@ fn stories(open: Open<'_>) -> Result<Vec<TestRun>, Box<dyn std::error::Error>> {
     (0..MANY).map(test_run).collect()
 }
 
-pub fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
+pub(super) fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
     let stories = stories(open)?;
     at_once(open, |index, store| {
         let test_run = &stories[index];
@@ -79,7 +79,7 @@ const FLAWS: [Flaw; 8] = [
     Flaw::Nothing,
 ];
 
-pub fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
+pub(super) fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
     let (stories, used) = (stories(open)?, Key::parse("used")?);
     for test_run in &stories {
         let commit = Commit {
@@ -158,7 +158,7 @@ fn write(
     store.transact(&commit, &mut |_| decision(&facts))
 }
 
-pub fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked {
+pub(super) fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked {
     let stories = stories(open)?;
     let taken = AtomicUsize::new(0);
     at_once(open, |index, store| {

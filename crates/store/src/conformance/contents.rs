@@ -20,7 +20,7 @@ fn captured(content: Hash) -> Result<Fact, engine::NameError> {
     })
 }
 
-pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
+pub(super) fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let bytes = [0, 159, 146, 150];
@@ -46,7 +46,7 @@ pub fn contents_are_found_by_their_hash(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn content_under_a_wrong_hash_is_refused(open: Open<'_>) -> Checked {
+pub(super) fn content_under_a_wrong_hash_is_refused(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let contents = [Content {
         hash: content_hash(b"one"),
@@ -78,7 +78,7 @@ pub fn content_under_a_wrong_hash_is_refused(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
+pub(super) fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let hash = test_run.files.hash();
     assert_eq!(open().definition(hash)?, None);
@@ -100,7 +100,7 @@ pub fn definitions_are_found_by_their_hash(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_run_is_pinned_to_the_bytes_it_names(open: Open<'_>) -> Checked {
+pub(super) fn a_run_is_pinned_to_the_bytes_it_names(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let changed = Files::single("story.toml", b"name = \"another\"");
     let new = NewRun {
@@ -116,7 +116,7 @@ pub fn a_run_is_pinned_to_the_bytes_it_names(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
+pub(super) fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let secrets = ["correct horse battery staple".to_owned()];
@@ -144,7 +144,7 @@ pub fn secrets_are_gone_before_anything_is_stored(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
+pub(super) fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
     assert_eq!(open().runs(None)?, []);
     let (first, second) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     first.begin(&mut *open())?;
@@ -181,7 +181,7 @@ pub fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
+pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
     let over = TestRun::new("r-over")?;
     let running = TestRun::new("r-running")?;
     let held = TestRun::new("r-held")?;
@@ -241,7 +241,7 @@ pub fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
+pub(super) fn an_export_holds_everything_of_a_run(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let hash = open().put_content(b"the plan", Time(1))?;

@@ -8,7 +8,7 @@ use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
 use crate::{Backend, Commit, Error, Key, NewRun, Transacted, export};
 
-pub fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
+pub(super) fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let begun = test_run.begin(&mut *open())?;
     assert_eq!(begun.version, 1);
@@ -34,7 +34,7 @@ fn store_refuses_an_empty_beginning(
     }
 }
 
-pub fn an_id_is_used_once(open: Open<'_>) -> Checked {
+pub(super) fn an_id_is_used_once(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let begun = test_run.begin(&mut *open())?;
     let again = test_run.begin(&mut *open());
@@ -43,7 +43,7 @@ pub fn an_id_is_used_once(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_key_begins_one_run(open: Open<'_>) -> Checked {
+pub(super) fn a_key_begins_one_run(open: Open<'_>) -> Checked {
     let (first, second) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     let key = Key::parse("session-1")?;
     let begin = |test_run: &TestRun, project| {
@@ -61,7 +61,7 @@ pub fn a_key_begins_one_run(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_repeated_key_is_one_event(open: Open<'_>) -> Checked {
+pub(super) fn a_repeated_key_is_one_event(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let key = Key::parse("toolu_01")?;
@@ -95,7 +95,7 @@ pub fn a_repeated_key_is_one_event(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_version_that_moved_is_told(open: Open<'_>) -> Checked {
+pub(super) fn a_version_that_moved_is_told(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     test_run.add(&mut *open(), 1, &[note("first")])?;
@@ -109,7 +109,7 @@ pub fn a_version_that_moved_is_told(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_decision_without_entries_stores_nothing(open: Open<'_>) -> Checked {
+pub(super) fn a_decision_without_entries_stores_nothing(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let begun = test_run.begin(&mut *open())?;
     let Transacted::Done {
@@ -123,7 +123,7 @@ pub fn a_decision_without_entries_stores_nothing(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_decision_that_does_not_fit_stores_nothing(open: Open<'_>) -> Checked {
+pub(super) fn a_decision_that_does_not_fit_stores_nothing(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let begun = test_run.begin(&mut *open())?;
     let detached = Fact::Detached {
@@ -137,7 +137,7 @@ pub fn a_decision_that_does_not_fit_stores_nothing(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn the_entries_of_a_run_are_a_gapless_chain(open: Open<'_>) -> Checked {
+pub(super) fn the_entries_of_a_run_are_a_gapless_chain(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let mut head = test_run.begin(&mut *open())?.head;
     for seen in [1, 3, 5] {
@@ -166,7 +166,7 @@ pub fn the_entries_of_a_run_are_a_gapless_chain(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
+pub(super) fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     let begun = test_run.begin(&mut *open())?;
     let session = SessionId::parse("s-1")?;
@@ -198,7 +198,7 @@ pub fn a_journal_folds_to_its_state(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_checkpoint_is_found_at_its_last_place(open: Open<'_>) -> Checked {
+pub(super) fn a_checkpoint_is_found_at_its_last_place(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let (good, better) = (
@@ -234,7 +234,7 @@ pub(super) fn at_once(
     })
 }
 
-pub fn sixty_four_threads_leave_sixty_four_events(open: Open<'_>) -> Checked {
+pub(super) fn sixty_four_threads_leave_sixty_four_events(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     at_once(open, |index, store| {
@@ -255,7 +255,7 @@ pub fn sixty_four_threads_leave_sixty_four_events(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn sixty_four_threads_with_one_key_leave_one_event(open: Open<'_>) -> Checked {
+pub(super) fn sixty_four_threads_with_one_key_leave_one_event(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let key = Key::parse("the same for all")?;
@@ -271,7 +271,7 @@ pub fn sixty_four_threads_with_one_key_leave_one_event(open: Open<'_>) -> Checke
     Ok(())
 }
 
-pub fn an_unknown_run_is_told(open: Open<'_>) -> Checked {
+pub(super) fn an_unknown_run_is_told(open: Open<'_>) -> Checked {
     let (known, test_run) = (TestRun::new("r-1")?, TestRun::new("r-2")?);
     known.begin(&mut *open())?;
     let key = Key::parse("k")?;

@@ -14,7 +14,7 @@ fn acquire(holder: &str, now: u64) -> Claim<'_> {
     }
 }
 
-pub fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
+pub(super) fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let claim = |claim| open().claim(&test_run.id, &claim);
@@ -56,7 +56,7 @@ pub fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
+pub(super) fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     // The same holder, a clock that goes backwards, a release in between: always a new number.
@@ -82,7 +82,7 @@ pub fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
     Ok(())
 }
 
-pub fn a_stale_fence_stores_nothing(open: Open<'_>) -> Checked {
+pub(super) fn a_stale_fence_stores_nothing(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let old = open().claim(&test_run.id, &acquire("one", 1_000))?;

@@ -6,30 +6,30 @@ use super::{Record, Unreadable};
 pub(super) struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    pub fn byte(&mut self) -> Result<u8, Unreadable> {
+    pub(super) fn byte(&mut self) -> Result<u8, Unreadable> {
         let (first, rest) = self.0.split_first().ok_or_else(too_short)?;
         self.0 = rest;
         Ok(*first)
     }
 
-    pub fn bytes(&mut self, length: usize) -> Result<&'a [u8], Unreadable> {
+    pub(super) fn bytes(&mut self, length: usize) -> Result<&'a [u8], Unreadable> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or_else(too_short)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
         let (taken, rest) = self.0.split_first_chunk().ok_or_else(too_short)?;
         self.0 = rest;
         Ok(*taken)
     }
 
     /// Seven bits a byte, the lowest first; the high bit says that more follow.
-    pub fn number(&mut self) -> Result<u64, Unreadable> {
+    pub(super) fn number(&mut self) -> Result<u64, Unreadable> {
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -46,17 +46,17 @@ impl<'a> Input<'a> {
     }
 
     /// How many members follow. Do not reserve memory for it: it may be damaged.
-    pub fn length(&mut self) -> Result<usize, Unreadable> {
+    pub(super) fn length(&mut self) -> Result<usize, Unreadable> {
         usize::try_from(self.number()?).map_err(|_| too_large())
     }
 
-    pub fn text(&mut self) -> Result<&'a str, Unreadable> {
+    pub(super) fn text(&mut self) -> Result<&'a str, Unreadable> {
         let length = self.length()?;
         let bytes = self.bytes(length)?;
         std::str::from_utf8(bytes).map_err(|_| Unreadable::new("a text is not UTF-8"))
     }
 
-    pub fn end(self) -> Result<(), Unreadable> {
+    pub(super) fn end(self) -> Result<(), Unreadable> {
         match self.0 {
             [] => Ok(()),
             rest => Err(Unreadable::new(format!("{} bytes too many", rest.len()))),

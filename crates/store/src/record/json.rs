@@ -12,30 +12,30 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    pub fn open(out: &'a mut String) -> Self {
+    pub(super) fn open(out: &'a mut String) -> Self {
         out.push('{');
         Self { out, first: true }
     }
 
     /// Writes the field, unless it has its default value.
-    pub fn field(&mut self, name: &str, value: &impl Record) {
+    pub(super) fn field(&mut self, name: &str, value: &impl Record) {
         if !value.is_left_out() {
             self.entry(name, value);
         }
     }
 
-    pub fn entry(&mut self, name: &str, value: &impl Record) {
+    pub(super) fn entry(&mut self, name: &str, value: &impl Record) {
         self.name(name);
         value.to_json(self.out);
     }
 
     /// Writes the variant of an enum.
-    pub fn kind(&mut self, word: &str) {
+    pub(super) fn kind(&mut self, word: &str) {
         self.name("kind");
         text(self.out, word);
     }
 
-    pub fn close(self) {
+    pub(super) fn close(self) {
         self.out.push('}');
     }
 
@@ -77,18 +77,18 @@ pub(super) fn list<'a, T: Record + 'a>(out: &mut String, items: impl Iterator<It
 pub(super) struct Fields(Map<String, Value>);
 
 impl Fields {
-    pub fn of(value: Value) -> Result<Self, Unreadable> {
+    pub(super) fn of(value: Value) -> Result<Self, Unreadable> {
         match value {
             Value::Object(map) => Ok(Self(map)),
             other => Err(unexpected("an object", &other)),
         }
     }
 
-    pub fn kind(&mut self) -> Result<String, Unreadable> {
+    pub(super) fn kind(&mut self) -> Result<String, Unreadable> {
         self.take("kind")
     }
 
-    pub fn take<T: Record>(&mut self, name: &str) -> Result<T, Unreadable> {
+    pub(super) fn take<T: Record>(&mut self, name: &str) -> Result<T, Unreadable> {
         match self.0.remove(name) {
             Some(value) => T::from_json(value).map_err(|fault| fault.inside(name)),
             None => T::left_out().ok_or_else(|| Unreadable::new(format!("`{name}` is missing"))),
@@ -96,14 +96,14 @@ impl Fields {
     }
 
     /// Invariant: unknown fields are an error, never ignored.
-    pub fn end(self) -> Result<(), Unreadable> {
+    pub(super) fn end(self) -> Result<(), Unreadable> {
         match self.0.keys().next() {
             Some(unknown) => Err(Unreadable::new(format!("`{unknown}` is not known here"))),
             None => Ok(()),
         }
     }
 
-    pub fn rest(self) -> impl Iterator<Item = (String, Value)> {
+    pub(super) fn rest(self) -> impl Iterator<Item = (String, Value)> {
         self.0.into_iter()
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get(0)?,
             project: row.get(1)?,
@@ -42,7 +42,7 @@ impl Columns {
         })
     }
 
-    pub fn summary(self) -> Result<RunSummary, Corruption> {
+    pub(super) fn summary(self) -> Result<RunSummary, Corruption> {
         let name = |error: engine::NameError| Corruption(error.to_string());
         Ok(RunSummary {
             id: RunId::parse(&self.id).map_err(name)?,
@@ -61,7 +61,7 @@ impl Columns {
     }
 
     /// The names of the columns that differ from this state.
-    pub fn differing(&self, run: &Run) -> Vec<&'static str> {
+    pub(super) fn differing(&self, run: &Run) -> Vec<&'static str> {
         let agree = [
             ("id", self.id == run.id.as_str()),
             ("stage", self.stage == run.position.stage.as_str()),

@@ -46,7 +46,7 @@ struct Walked {
 
 impl CopyRun<'_> {
     /// Copies the run. Returns its loss, and the number of lost contents.
-    pub fn copy(&self) -> Result<(Option<Loss>, u64), Error> {
+    pub(super) fn copy(&self) -> Result<(Option<Loss>, u64), Error> {
         let Ok(Some(row)) = self.reader.run_row(self.run) else {
             return Ok((self.loss(0, self.anchored, "its row cannot be read"), 0));
         };

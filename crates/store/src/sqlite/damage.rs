@@ -15,7 +15,7 @@ const MARKER: &str = "damaged";
 
 impl Folder {
     /// Why the store is read-only, if it is.
-    pub fn damage(&self) -> Result<Option<String>, Error> {
+    pub(super) fn damage(&self) -> Result<Option<String>, Error> {
         match self.regular_file(MARKER)? {
             None => Ok(None),
             Some(_) => {
@@ -26,7 +26,7 @@ impl Folder {
     }
 
     /// Makes the store read-only. The marker is best effort: the caller is refused either way.
-    pub fn damaged(&self, Corruption(what): Corruption) -> Error {
+    pub(super) fn damaged(&self, Corruption(what): Corruption) -> Error {
         if let Ok(mut file) = Self::create_new(&self.path().join(MARKER)) {
             let _ = writeln!(file, "{what}").and_then(|()| file.sync_all());
         }
@@ -51,12 +51,12 @@ impl Folder {
         said.is_ok_and(|said| said == "ok")
     }
 
-    pub fn forget_damage(&self) {
+    pub(super) fn forget_damage(&self) {
         let _ = fs::remove_file(self.path().join(MARKER));
     }
 
     /// Classifies an error of SQLite.
-    pub fn fault(&self, doing: &'static str, error: rusqlite::Error) -> Error {
+    pub(super) fn fault(&self, doing: &'static str, error: rusqlite::Error) -> Error {
         let folder = || self.path().to_owned();
         let Some(ffi::Error {
             code,

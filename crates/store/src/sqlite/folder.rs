@@ -18,7 +18,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// The folder, if it exists.
-    pub fn find(path: &Path) -> Result<Self, Error> {
+    pub(super) fn find(path: &Path) -> Result<Self, Error> {
         match fs::symlink_metadata(path) {
             Ok(metadata) => Self::check(path, &metadata),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Absent {
@@ -29,7 +29,7 @@ impl Folder {
     }
 
     /// The folder, created if it is missing.
-    pub fn make(path: &Path) -> Result<Self, Error> {
+    pub(super) fn make(path: &Path) -> Result<Self, Error> {
         match Self::find(path) {
             Err(Error::Absent { .. }) => {
                 create_private(path)?;
@@ -59,16 +59,16 @@ impl Folder {
         Ok(Self { path })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn database(&self) -> PathBuf {
+    pub(super) fn database(&self) -> PathBuf {
         self.path.join("store.db")
     }
 
     /// The file's metadata; `None` if it is missing.
-    pub fn regular_file(&self, name: &str) -> Result<Option<Metadata>, Error> {
+    pub(super) fn regular_file(&self, name: &str) -> Result<Option<Metadata>, Error> {
         let path = self.path.join(name);
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
@@ -89,7 +89,7 @@ impl Folder {
     }
 
     /// Opens one of our files for writing, created as private if it is missing.
-    pub fn open_private(&self, name: &str) -> Result<File, Error> {
+    pub(super) fn open_private(&self, name: &str) -> Result<File, Error> {
         let path = self.path.join(name);
         private_file()
             .create(true)
@@ -98,7 +98,7 @@ impl Folder {
     }
 
     /// Creates a file that must not exist yet.
-    pub fn create_new(path: &Path) -> Result<File, Error> {
+    pub(super) fn create_new(path: &Path) -> Result<File, Error> {
         private_file()
             .create_new(true)
             .open(path)

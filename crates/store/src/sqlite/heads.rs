@@ -35,7 +35,7 @@ pub(super) struct Head {
 
 impl Heads {
     /// The folder, if it exists.
-    pub fn find(folder: &Folder) -> Result<Option<Self>, Error> {
+    pub(super) fn find(folder: &Folder) -> Result<Option<Self>, Error> {
         let path = folder.path().join("heads");
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()) {
@@ -53,7 +53,7 @@ impl Heads {
         }
     }
 
-    pub fn make(folder: &Folder) -> Result<Self, Error> {
+    pub(super) fn make(folder: &Folder) -> Result<Self, Error> {
         if let Some(heads) = Self::find(folder)? {
             return Ok(heads);
         }
@@ -78,11 +78,11 @@ impl Heads {
         }
     }
 
-    pub fn read(&self, run: &RunId) -> Result<Anchor, Error> {
+    pub(super) fn read(&self, run: &RunId) -> Result<Anchor, Error> {
         self.head(run, OFlags::RDONLY)?.read()
     }
 
-    pub fn write(&self, run: &RunId, tip: Tip) -> Result<(), Error> {
+    pub(super) fn write(&self, run: &RunId, tip: Tip) -> Result<(), Error> {
         self.head(run, OFlags::RDWR | OFlags::CREATE)?
             .write(tip)
             .map(drop)
@@ -90,7 +90,7 @@ impl Heads {
 
     /// Creates the head file of a run that is about to start or to be collected: it covers no
     /// entries. From now on a run without a head file has lost it.
-    pub fn clear(&self, run: &RunId) -> Result<(), Error> {
+    pub(super) fn clear(&self, run: &RunId) -> Result<(), Error> {
         let head = self.head(run, OFlags::RDWR | OFlags::CREATE)?;
         let nothing = Tip {
             version: 0,
@@ -103,7 +103,7 @@ impl Heads {
             .map_err(|error| io_error("sync", &head.path, error))
     }
 
-    pub fn remove(&self, run: &RunId) -> Result<(), Error> {
+    pub(super) fn remove(&self, run: &RunId) -> Result<(), Error> {
         match rustix::fs::unlinkat(&self.directory, run.as_str(), AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(io_error(
@@ -115,7 +115,7 @@ impl Heads {
     }
 
     /// Every run that was recorded and not collected.
-    pub fn runs(&self) -> Result<Vec<RunId>, Error> {
+    pub(super) fn runs(&self) -> Result<Vec<RunId>, Error> {
         let listed =
             fs::read_dir(&self.path).map_err(|error| io_error("list", &self.path, error))?;
         let names = listed.filter_map(Result::ok).map(|entry| entry.file_name());
@@ -134,7 +134,7 @@ impl Heads {
 
 impl Head {
     /// The head of a run, even if it has none yet.
-    pub fn find(folder: &Folder, run: &RunId) -> Result<Self, Error> {
+    pub(super) fn find(folder: &Folder, run: &RunId) -> Result<Self, Error> {
         match Heads::find(folder)? {
             Some(heads) => heads.head(run, OFlags::RDWR),
             None => Ok(Self {
@@ -144,7 +144,7 @@ impl Head {
         }
     }
 
-    pub fn read(&self) -> Result<Anchor, Error> {
+    pub(super) fn read(&self) -> Result<Anchor, Error> {
         let Some(file) = &self.file else {
             return Ok(Anchor::Absent);
         };
@@ -170,7 +170,7 @@ impl Head {
     }
 
     /// Overwrites the head, or creates the file.
-    pub fn put(&self, folder: &Folder, run: &RunId, tip: Tip) -> Result<(), Error> {
+    pub(super) fn put(&self, folder: &Folder, run: &RunId, tip: Tip) -> Result<(), Error> {
         if self.write(tip)? {
             Ok(())
         } else {

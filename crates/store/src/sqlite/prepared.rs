@@ -19,7 +19,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// What the decision adds to the run, and the new run. Redacts the decision's entries in place.
-    pub fn new(
+    pub(super) fn new(
         commit: &Commit<'_>,
         stored: StoredRun,
         decision: &mut Decision,
@@ -57,7 +57,7 @@ impl Prepared {
         Ok((prepared, stored))
     }
 
-    pub fn put(
+    pub(super) fn put(
         &self,
         table: Table<'_>,
         number: i64,

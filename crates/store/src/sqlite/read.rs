@@ -36,7 +36,7 @@ pub(super) struct RunRow {
 }
 
 impl RunRow {
-    pub fn origin(&self) -> RunOrigin<'_> {
+    pub(super) fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
             worktree,
@@ -59,7 +59,7 @@ pub(super) struct FoundRun {
 }
 
 impl<'a> Reader<'a> {
-    pub fn run(&self, run: &RunId) -> Result<Option<FoundRun>, Error> {
+    pub(super) fn run(&self, run: &RunId) -> Result<Option<FoundRun>, Error> {
         let Some(row) = self.run_row(run)? else {
             return Ok(None);
         };
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         Ok(Some(FoundRun { number, stored }))
     }
 
-    pub fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+    pub(super) fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
         let read = |row: &Row<'_>| {
             Ok(RunRow {
                 number: row.get(0)?,
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The run's number, and the end of its journal.
-    pub fn tip(&self, run: &RunId) -> Result<(i64, Tip), Error> {
+    pub(super) fn tip(&self, run: &RunId) -> Result<(i64, Tip), Error> {
         let read = |row: &Row<'_>| {
             let tip = Tip {
                 version: row.get::<_, i64>(1)?.cast_unsigned(),
@@ -157,19 +157,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub fn number(&self, run: &RunId) -> Result<i64, Error> {
+    pub(super) fn number(&self, run: &RunId) -> Result<i64, Error> {
         let found = self.one(sql::NUMBER, [run.as_str()], |row| row.get(0))?;
         found.ok_or_else(|| Error::UnknownRun { run: run.clone() })
     }
 
-    pub fn begun_by(&self, project: &str, key: &Key) -> Result<Option<RunId>, Error> {
+    pub(super) fn begun_by(&self, project: &str, key: &Key) -> Result<Option<RunId>, Error> {
         let id = self.one(sql::BEGUN_BY, [project, key.as_str()], |row| {
             row.get::<_, String>(0)
         })?;
         id.map(|id| self.parsed(RunId::parse(&id))).transpose()
     }
 
-    pub fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+    pub(super) fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
         let doing = "list the runs";
         let fault = |error| self.folder.fault(doing, error);
         let (statement, values) = match project {
@@ -195,12 +195,12 @@ impl<'a> Reader<'a> {
             .map_err(|broken| self.folder.damaged(broken))
     }
 
-    pub fn columns(&self, run: &RunId) -> Result<Option<Columns>, Error> {
+    pub(super) fn columns(&self, run: &RunId) -> Result<Option<Columns>, Error> {
         self.one(sql::COLUMNS, [run.as_str()], Columns::read)
     }
 
     /// At most `limit` entries from number `from` on, each verified.
-    pub fn journal(
+    pub(super) fn journal(
         &self,
         run: &RunId,
         number: i64,
@@ -215,7 +215,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub fn keyed(&self, run: &RunId, number: i64, key: &Key) -> Result<Vec<StoredEntry>, Error> {
+    pub(super) fn keyed(
+        &self,
+        run: &RunId,
+        number: i64,
+        key: &Key,
+    ) -> Result<Vec<StoredEntry>, Error> {
         let first = self.one(sql::KEYED, params![number, key.as_str()], |row| {
             row.get::<_, i64>(0)
         })?;
@@ -233,7 +238,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One line as it is stored, not verified.
-    pub fn line(&self, run: i64, number: u64) -> Result<Option<Line>, Error> {
+    pub(super) fn line(&self, run: i64, number: u64) -> Result<Option<Line>, Error> {
         let place = place(run, number);
         let line = self.one(sql::LINES, [place, place], read_line)?;
         line.transpose()
@@ -241,7 +246,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The contents that a run holds.
-    pub fn held(&self, run: i64) -> Result<Vec<Hash>, Error> {
+    pub(super) fn held(&self, run: i64) -> Result<Vec<Hash>, Error> {
         let fault = |error| self.folder.fault("read what a run holds", error);
         let mut statement = self.connection.prepare_cached(sql::HELD).map_err(fault)?;
         let rows = statement.query_map([run], |row| row.get(0).map(Hash));
@@ -272,7 +277,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub fn files(&self, hash: Hash) -> Result<Option<Files>, Error> {
+    pub(super) fn files(&self, hash: Hash) -> Result<Option<Files>, Error> {
         let fault = |error| self.folder.fault("read a definition", error);
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
         let Some((number, main)) = self.one(sql::DEFINITION, [hash.0], read)? else {
@@ -291,7 +296,7 @@ impl<'a> Reader<'a> {
         files.map(Some).ok_or_else(altered)
     }
 
-    pub fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
+    pub(super) fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
         let bytes = self.one(sql::COMPILED, [hash.0], |row| row.get::<_, Vec<u8>>(0))?;
         let Some(bytes) = bytes else { return Ok(None) };
         match record::compiled_from_bytes(&bytes, hash) {
@@ -304,7 +309,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         let bytes = self.raw_content(hash)?;
         if bytes
             .as_ref()
@@ -318,11 +323,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes as they are, not verified.
-    pub fn raw_content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn raw_content(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         self.one(sql::CONTENT, [hash.0], |row| row.get(0))
     }
 
-    pub fn lease(&self, number: i64) -> Result<LeaseState, Error> {
+    pub(super) fn lease(&self, number: i64) -> Result<LeaseState, Error> {
         let read = |row: &Row<'_>| {
             let held = row
                 .get::<_, Option<String>>(1)?

@@ -15,7 +15,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub fn new(folder: &Path) -> Self {
+    pub(super) fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_owned(),
             idle: Mutex::default(),
@@ -23,7 +23,10 @@ impl Readers {
     }
 
     /// Reads what is durable now, and never waits.
-    pub fn read<T>(&self, read: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&Sqlite) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let idle = self.idle().pop();
         let reader = match idle {
             Some(reader) => reader,

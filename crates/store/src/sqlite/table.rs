@@ -41,7 +41,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub fn of(present: &RunValues<'_>) -> Self {
+    pub(super) fn of(present: &RunValues<'_>) -> Self {
         let RunValues {
             origin,
             run,
@@ -63,7 +63,11 @@ impl Row {
 }
 
 impl Table<'_> {
-    pub fn add_run(&self, present: &RunValues<'_>, begun_by: Option<&Key>) -> Result<i64, Error> {
+    pub(super) fn add_run(
+        &self,
+        present: &RunValues<'_>,
+        begun_by: Option<&Key>,
+    ) -> Result<i64, Error> {
         let RunValues {
             origin,
             run,
@@ -97,7 +101,7 @@ impl Table<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    pub fn set_run(&self, number: i64, row: &Row) -> Result<(), Error> {
+    pub(super) fn set_run(&self, number: i64, row: &Row) -> Result<(), Error> {
         let Row {
             stage,
             status,
@@ -114,7 +118,7 @@ impl Table<'_> {
         self.execute(sql::SET_RUN, values).map(drop)
     }
 
-    pub fn add_lines(&self, run: i64, lines: &[Line]) -> Result<(), Error> {
+    pub(super) fn add_lines(&self, run: i64, lines: &[Line]) -> Result<(), Error> {
         for line in lines {
             let Line {
                 number,
@@ -133,7 +137,7 @@ impl Table<'_> {
     }
 
     /// Stores the definition, unless it exists already.
-    pub fn add_definition(
+    pub(super) fn add_definition(
         &self,
         hash: Hash,
         files: &Files,
@@ -150,7 +154,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    pub fn set_compiled(&self, source: Hash, compiled: &Definition) -> Result<(), Error> {
+    pub(super) fn set_compiled(&self, source: Hash, compiled: &Definition) -> Result<(), Error> {
         let bytes = record::compiled_to_bytes(compiled, source);
         match self.execute(sql::SET_COMPILED, params![source.0, bytes])? {
             0 => Err(Error::UnknownDefinition { hash: source }),
@@ -158,13 +162,13 @@ impl Table<'_> {
         }
     }
 
-    pub fn add_content(&self, hash: Hash, bytes: &[u8], at: Time) -> Result<(), Error> {
+    pub(super) fn add_content(&self, hash: Hash, bytes: &[u8], at: Time) -> Result<(), Error> {
         self.execute(sql::ADD_CONTENT, params![hash.0, signed(at.0), bytes])
             .map(drop)
     }
 
     /// Stores the contents and lets the run hold them, with those in its entries.
-    pub fn hold(
+    pub(super) fn hold(
         &self,
         run: i64,
         contents: &[Content<'_>],
@@ -181,14 +185,14 @@ impl Table<'_> {
         Ok(())
     }
 
-    pub fn set_lease(&self, run: i64, lease: &LeaseState) -> Result<(), Error> {
+    pub(super) fn set_lease(&self, run: i64, lease: &LeaseState) -> Result<(), Error> {
         let holder = lease.held.as_ref().map(|(holder, _)| holder.as_str());
         let until = lease.held.as_ref().map(|(_, until)| signed(until.0));
         let values = params![run, signed(lease.last_fence), holder, until];
         self.execute(sql::SET_LEASE, values).map(drop)
     }
 
-    pub fn execute(&self, statement: &str, values: impl Params) -> Result<usize, Error> {
+    pub(super) fn execute(&self, statement: &str, values: impl Params) -> Result<usize, Error> {
         let done = self
             .connection
             .prepare_cached(statement)

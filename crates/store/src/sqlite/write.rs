@@ -27,7 +27,7 @@ pub(super) struct WriteTransaction<'a> {
 }
 
 impl<'a> WriteTransaction<'a> {
-    pub fn begin(sqlite: &'a mut Sqlite) -> Result<Self, Error> {
+    pub(super) fn begin(sqlite: &'a mut Sqlite) -> Result<Self, Error> {
         sqlite.writable()?;
         let lock = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
         // Both may have changed while we waited.
@@ -46,14 +46,14 @@ impl<'a> WriteTransaction<'a> {
         })
     }
 
-    pub fn reader(&self) -> Reader<'_> {
+    pub(super) fn reader(&self) -> Reader<'_> {
         Reader {
             connection: &self.transaction,
             folder: self.folder,
         }
     }
 
-    pub fn table(&self) -> Table<'_> {
+    pub(super) fn table(&self) -> Table<'_> {
         Table {
             connection: &self.transaction,
             folder: self.folder,
@@ -61,7 +61,7 @@ impl<'a> WriteTransaction<'a> {
     }
 
     /// Acknowledged from here on. Returns the lock, so that what follows stays in order.
-    pub fn commit(self) -> Result<WriterLock, Error> {
+    pub(super) fn commit(self) -> Result<WriterLock, Error> {
         let Self {
             transaction,
             folder,
@@ -83,7 +83,7 @@ impl<'a> WriteTransaction<'a> {
     }
 
     /// The same for several runs.
-    pub fn commit_with_heads(self, heads: &[(Head, RunId, Tip)]) -> Result<(), Error> {
+    pub(super) fn commit_with_heads(self, heads: &[(Head, RunId, Tip)]) -> Result<(), Error> {
         let folder = self.folder;
         let _lock = self.commit()?;
         for (head, run, tip) in heads {
@@ -92,11 +92,11 @@ impl<'a> WriteTransaction<'a> {
         Ok(())
     }
 
-    pub fn damaged(&self, broken: Corruption) -> Error {
+    pub(super) fn damaged(&self, broken: Corruption) -> Error {
         self.folder.damaged(broken)
     }
 
-    pub fn claim(&self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
+    pub(super) fn claim(&self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
         let number = self.reader().number(run)?;
         let (lease, state) = self.reader().lease(number)?.claimed(run, claim)?;
         self.table().set_lease(number, &state)?;
@@ -104,7 +104,7 @@ impl<'a> WriteTransaction<'a> {
     }
 
     /// The run's head file. A journal shorter than its head was truncated.
-    pub fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
+    pub(super) fn head(&self, run: &RunId, tip: Tip) -> Result<Head, Error> {
         let head = Head::find(self.folder, run)?;
         let agrees = match head.read()? {
             Anchor::Absent => tip.version == 0,
@@ -233,7 +233,7 @@ pub(super) struct CommitConditions<'a> {
 }
 
 impl<'a> CommitConditions<'a> {
-    pub fn of(commit: &Commit<'a>) -> Self {
+    pub(super) fn of(commit: &Commit<'a>) -> Self {
         Self {
             run: commit.run,
             seen: commit.seen,
@@ -243,7 +243,7 @@ impl<'a> CommitConditions<'a> {
     }
 
     /// Why nothing needs to be decided: it was decided before, or the run has changed.
-    pub fn earlier_result(
+    pub(super) fn earlier_result(
         &self,
         reader: Reader<'_>,
         number: i64,
@@ -257,7 +257,11 @@ impl<'a> CommitConditions<'a> {
         Ok((version != self.seen).then_some(Transacted::Moved { version }))
     }
 
-    pub fn repeated(&self, reader: Reader<'_>, number: i64) -> Result<Option<Transacted>, Error> {
+    pub(super) fn repeated(
+        &self,
+        reader: Reader<'_>,
+        number: i64,
+    ) -> Result<Option<Transacted>, Error> {
         let Some(key) = self.key else {
             return Ok(None);
         };
@@ -266,7 +270,7 @@ impl<'a> CommitConditions<'a> {
     }
 
     /// The lease of the write must be the current one.
-    pub fn check_fence(&self, reader: Reader<'_>, number: i64) -> Result<(), Error> {
+    pub(super) fn check_fence(&self, reader: Reader<'_>, number: i64) -> Result<(), Error> {
         match self.fence {
             Some(fence) => reader.lease(number)?.current(self.run, fence).map(drop),
             None => Ok(()),

@@ -17,7 +17,7 @@ pub(super) struct WriterLock {
 
 impl WriterLock {
     /// Waits for the lock, at most for `writer_timeout`.
-    pub fn wait(folder: &Folder, writer_timeout: Duration) -> Result<Self, Error> {
+    pub(super) fn wait(folder: &Folder, writer_timeout: Duration) -> Result<Self, Error> {
         let file = folder.open_private(NAME)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -29,7 +29,7 @@ impl WriterLock {
     }
 
     /// Takes the lock only if it is free.
-    pub fn try_now(folder: &Folder) -> Option<Self> {
+    pub(super) fn try_now(folder: &Folder) -> Option<Self> {
         let file = folder.open_private(NAME).ok()?;
         file.try_lock().ok()?;
         Some(Self { _file: file })

@@ -31,7 +31,7 @@ const FIXED: [(&str, &str); 12] = [
 ];
 
 /// Makes the folders, answers the first-run questions, and tells the variables to set.
-pub fn prepare(project: &Project, url: &str) -> Vec<(OsString, OsString)> {
+pub(crate) fn prepare(project: &Project, url: &str) -> Vec<(OsString, OsString)> {
     let configuration = project.home().join(".claude");
     let temporary = project.home().join("tmp");
     for folder in [&configuration, &temporary] {

@@ -16,7 +16,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub fn json(status: u16, body: &Value) -> Self {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self {
             status,
             content_type: "application/json",
@@ -25,7 +25,7 @@ impl Answer {
     }
 
     /// An error in the form of the API.
-    pub fn error(status: u16, message: &str) -> Self {
+    pub(crate) fn error(status: u16, message: &str) -> Self {
         let kind = match status {
             400 => "invalid_request_error",
             401 => "authentication_error",

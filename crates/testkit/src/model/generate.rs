@@ -17,7 +17,7 @@ const TOOLS: Tools = Tools {
     },
 };
 
-pub fn request(body: &Value) -> Value {
+pub(super) fn request(body: &Value) -> Value {
     let mut messages = Messages::default();
     for content in list(&body["contents"]) {
         let role = match content["role"].as_str() {
@@ -61,7 +61,7 @@ fn block(part: &Value) -> Value {
     })
 }
 
-pub fn answer(speech: &Speech) -> Value {
+pub(super) fn answer(speech: &Speech) -> Value {
     let parts: Vec<_> = speech.blocks.iter().map(part).collect();
     let content = json!({ "role": "model", "parts": parts });
     json!({
@@ -83,7 +83,7 @@ fn part(block: &Block) -> Value {
     }
 }
 
-pub fn stream(speech: &Speech) -> Answer {
+pub(super) fn stream(speech: &Speech) -> Answer {
     Answer {
         status: 200,
         content_type: "text/event-stream",
@@ -91,7 +91,7 @@ pub fn stream(speech: &Speech) -> Answer {
     }
 }
 
-pub fn error(status: u16, message: &str) -> Answer {
+pub(super) fn error(status: u16, message: &str) -> Answer {
     let kind = match status {
         400 => "INVALID_ARGUMENT",
         401 => "UNAUTHENTICATED",

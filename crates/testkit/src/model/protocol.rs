@@ -25,7 +25,7 @@ pub(super) enum Protocol {
 }
 
 impl Protocol {
-    pub fn of(path: &str) -> Self {
+    pub(super) fn of(path: &str) -> Self {
         if path.ends_with("/responses") {
             Self::Responses
         } else if path.ends_with(":streamGenerateContent") {
@@ -38,7 +38,7 @@ impl Protocol {
     }
 
     /// The body of a request as the Messages API has it.
-    pub fn translated(self, body: Value) -> Value {
+    pub(super) fn translated(self, body: Value) -> Value {
         match self {
             Self::Messages => body,
             Self::Responses => responses::request(&body),
@@ -46,7 +46,7 @@ impl Protocol {
         }
     }
 
-    pub fn message(self, speech: &Speech, request: &Value) -> Answer {
+    pub(super) fn message(self, speech: &Speech, request: &Value) -> Answer {
         match self {
             Self::Messages => Answer::message(speech, request),
             Self::Responses => responses::answer(speech),
@@ -55,7 +55,7 @@ impl Protocol {
         }
     }
 
-    pub fn error(self, status: u16, message: &str) -> Answer {
+    pub(super) fn error(self, status: u16, message: &str) -> Answer {
         match self {
             Self::Messages | Self::Responses => Answer::error(status, message),
             Self::Generate | Self::StreamGenerate => generate::error(status, message),
@@ -68,7 +68,7 @@ impl Protocol {
 pub(super) struct Messages(Vec<Value>);
 
 impl Messages {
-    pub fn push(&mut self, role: &str, block: Value) {
+    pub(super) fn push(&mut self, role: &str, block: Value) {
         let last = self.0.last_mut().filter(|last| last["role"] == role);
         match last.and_then(|last| last["content"].as_array_mut()) {
             Some(blocks) => blocks.push(block),
@@ -76,7 +76,7 @@ impl Messages {
         }
     }
 
-    pub fn into_value(self) -> Value {
+    pub(super) fn into_value(self) -> Value {
         Value::Array(self.0)
     }
 }

@@ -17,7 +17,7 @@ const TOOLS: Tools = Tools {
     },
 };
 
-pub fn request(body: &Value) -> Value {
+pub(super) fn request(body: &Value) -> Value {
     let mut messages = Messages::default();
     let mut system = Vec::new();
     let items = body["input"].as_array().map_or(&[][..], Vec::as_slice);
@@ -63,7 +63,7 @@ fn result(item: &Value) -> Value {
     json!({ "type": "tool_result", "tool_use_id": item["call_id"], "content": output })
 }
 
-pub fn answer(speech: &Speech) -> Answer {
+pub(super) fn answer(speech: &Speech) -> Answer {
     let id = unique("resp");
     let created = json!({ "type": "response.created", "response": { "id": id } });
     let items = speech

@@ -33,7 +33,7 @@ struct Played {
 }
 
 impl Stage {
-    pub fn new(script: Vec<Actor>) -> Self {
+    pub(super) fn new(script: Vec<Actor>) -> Self {
         Self {
             script,
             played: Mutex::default(),
@@ -42,7 +42,7 @@ impl Stage {
     }
 
     /// The answer to a request; none when the stage was closed meanwhile.
-    pub fn answer(&self, mut request: Request) -> Option<Answer> {
+    pub(super) fn answer(&self, mut request: Request) -> Option<Answer> {
         let actor = self.cast(&request);
         request.actor = actor.map(|actor| actor.name.clone());
         self.change(|played| played.requests.push(request.clone()));
@@ -121,30 +121,30 @@ impl Stage {
         (!played.closed).then_some(())
     }
 
-    pub fn release(&self, flag: &str) {
+    pub(super) fn release(&self, flag: &str) {
         self.change(|played| played.released.insert(flag.to_owned()));
     }
 
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.change(|played| played.closed = true);
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub(super) fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
     }
 
     #[track_caller]
-    pub fn told(&self, actor: &str) -> String {
+    pub(super) fn told(&self, actor: &str) -> String {
         self.insist_on(actor);
         told(&self.lock().requests, actor)
     }
 
     #[track_caller]
-    pub fn wait_until_told(&self, actor: &str, words: &str) -> String {
+    pub(super) fn wait_until_told(&self, actor: &str, words: &str) -> String {
         self.insist_on(actor);
         let ready = |played: &Played| {
             let told = told(&played.requests, actor);
@@ -157,7 +157,7 @@ impl Stage {
     }
 
     #[track_caller]
-    pub fn wait_until_held(&self, flag: &str) {
+    pub(super) fn wait_until_held(&self, flag: &str) {
         let held = self.wait(|played| played.held.contains(flag).then_some(()));
         assert!(held.is_some(), "no turn is held by {flag:?}");
     }

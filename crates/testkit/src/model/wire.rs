@@ -21,7 +21,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub fn new(stream: TcpStream) -> io::Result<Self> {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         let writer = stream.try_clone()?;
         Ok(Self {
@@ -31,7 +31,7 @@ impl Wire {
     }
 
     /// The next request; nothing when the other side has hung up.
-    pub fn receive(&mut self) -> io::Result<Option<Incoming>> {
+    pub(crate) fn receive(&mut self) -> io::Result<Option<Incoming>> {
         let mut first = String::new();
         if self.reader.read_line(&mut first)? == 0 {
             return Ok(None);
@@ -68,7 +68,7 @@ impl Wire {
     }
 
     /// Sends an answer. The one to a `HEAD` has no body.
-    pub fn send(&mut self, answer: &Answer, method: &str) -> io::Result<()> {
+    pub(crate) fn send(&mut self, answer: &Answer, method: &str) -> io::Result<()> {
         let head = format!(
             "HTTP/1.1 {} Scripted\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
             answer.status,

@@ -14,7 +14,7 @@ use std::time::Instant;
 use super::{Plain, SIZE};
 use crate::PATIENCE;
 
-pub struct Tmux {
+pub(super) struct Tmux {
     client: Child,
     line: Mutex<Line>,
     changes: Arc<Changes>,
@@ -34,7 +34,7 @@ struct Changes {
 }
 
 impl Tmux {
-    pub fn start(socket: &Path, program: &Plain) -> Self {
+    pub(super) fn start(socket: &Path, program: &Plain) -> Self {
         let settings = socket.with_extension("conf");
         fs::write(&settings, settings_text()).expect("the settings of tmux can be written");
         let mut client = command(socket, &settings, program)
@@ -54,7 +54,7 @@ impl Tmux {
     }
 
     /// Runs a command of tmux and hands over its reply.
-    pub fn ask(&self, command: &str) -> String {
+    pub(super) fn ask(&self, command: &str) -> String {
         assert!(!command.contains('\n'), "a command of tmux is one line");
         let mut line = self.line.lock().expect("no question has panicked");
         writeln!(line.commands, "{command}").expect("tmux is there");
@@ -62,7 +62,7 @@ impl Tmux {
         reply.unwrap_or_else(|_| panic!("tmux does not answer `{command}`"))
     }
 
-    pub fn changes(&self) -> u64 {
+    pub(super) fn changes(&self) -> u64 {
         *self
             .changes
             .count
@@ -71,7 +71,7 @@ impl Tmux {
     }
 
     /// Waits until more has been written than `seen`, or the deadline has passed.
-    pub fn wait_for_change(&self, seen: u64, deadline: Instant) {
+    pub(super) fn wait_for_change(&self, seen: u64, deadline: Instant) {
         let left = deadline.saturating_duration_since(Instant::now());
         let count = self
             .changes

@@ -2,7 +2,7 @@
 
 /// What the code of one file says about modules.
 #[derive(Default)]
-pub struct Imports {
+pub(crate) struct Imports {
     /// Every path into this crate. In the root these are all paths and words of the code.
     pub paths: Vec<Import>,
     /// What `use` brings into the root module, by the name under which it is known there.
@@ -12,12 +12,12 @@ pub struct Imports {
 }
 
 /// One path, from the root of the crate, with the line on which it stands.
-pub struct Import {
+pub(crate) struct Import {
     pub path: Vec<String>,
     pub line: usize,
 }
 
-pub struct RootUse {
+pub(crate) struct RootUse {
     pub name: String,
     pub path: Vec<String>,
     pub line: usize,
@@ -26,7 +26,7 @@ pub struct RootUse {
 }
 
 /// Reads the code of the file that holds the module at `module`. Comments, literals and tests are blank already.
-pub fn imports(module: &[String], code: &str) -> Imports {
+pub(crate) fn imports(module: &[String], code: &str) -> Imports {
     let mut reader = Reader {
         tokens: tokens(code),
         at: 0,

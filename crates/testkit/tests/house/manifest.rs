@@ -99,7 +99,7 @@ fn names(table: &Table, sections: &[&str]) -> Vec<String> {
 }
 
 /// A crate depends only on those of ours that the picture shows.
-pub fn arrows(files: &[File]) -> Vec<String> {
+pub(crate) fn arrows(files: &[File]) -> Vec<String> {
     manifests(files).iter().flat_map(wrong_arrows).collect()
 }
 
@@ -121,7 +121,7 @@ fn wrong_arrows(manifest: &Manifest<'_>) -> Vec<String> {
 }
 
 /// The engine is built from nothing but itself.
-pub fn engine_alone(files: &[File]) -> Vec<String> {
+pub(crate) fn engine_alone(files: &[File]) -> Vec<String> {
     let manifests = manifests(files);
     let engine = manifests
         .iter()
@@ -133,7 +133,7 @@ pub fn engine_alone(files: &[File]) -> Vec<String> {
 }
 
 /// Each package takes the workspace's lints, and these forbid `unsafe`.
-pub fn lints(files: &[File]) -> Vec<String> {
+pub(crate) fn lints(files: &[File]) -> Vec<String> {
     let root = files
         .iter()
         .find(|file| file.path == "Cargo.toml")
@@ -151,7 +151,7 @@ pub fn lints(files: &[File]) -> Vec<String> {
 }
 
 /// Each package has the licence of the whole, and the licence texts are there.
-pub fn licences(files: &[File]) -> Vec<String> {
+pub(crate) fn licences(files: &[File]) -> Vec<String> {
     let root = files
         .iter()
         .find(|file| file.path == "Cargo.toml")
@@ -179,7 +179,7 @@ fn is_true(table: &Table, path: &str) -> bool {
 }
 
 /// The lock file stays short, and every package in it comes from the default registry.
-pub fn lock_file(files: &[File]) -> Vec<String> {
+pub(crate) fn lock_file(files: &[File]) -> Vec<String> {
     let default = concat!("registry+https://github.com/rust-lang/crates", ".io-index");
     let Some(lock) = files.iter().find(|file| file.path == "Cargo.lock") else {
         return vec!["Cargo.lock is missing".to_owned()];
@@ -206,7 +206,7 @@ pub fn lock_file(files: &[File]) -> Vec<String> {
 }
 
 /// There are few test binaries: `tests/NAME.rs` and `tests/NAME/main.rs` of each package are one each.
-pub fn test_binaries(files: &[File]) -> Vec<String> {
+pub(crate) fn test_binaries(files: &[File]) -> Vec<String> {
     let binaries = files.iter().filter(|file| {
         let package = file.path.strip_prefix("crates/").unwrap_or(&file.path);
         let parts: Vec<&str> = package.split('/').collect();
@@ -220,7 +220,7 @@ pub fn test_binaries(files: &[File]) -> Vec<String> {
 }
 
 /// A stranger who opens a crate reads first what it holds, what it may touch and where to begin.
-pub fn readmes(files: &[File]) -> Vec<String> {
+pub(crate) fn readmes(files: &[File]) -> Vec<String> {
     const LINES: std::ops::RangeInclusive<usize> = 5..=15;
     let mut found = Vec::new();
     for manifest in manifests(files) {

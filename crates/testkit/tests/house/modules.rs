@@ -10,7 +10,7 @@ use crate::source::File;
 const ROOT: &str = "the crate's root";
 
 /// Every cycle between the top-level modules of a crate, with the imports that cause it.
-pub fn cycles(files: &[File]) -> Vec<String> {
+pub(crate) fn cycles(files: &[File]) -> Vec<String> {
     let folders = source_folders(files).into_iter();
     let found = folders.flat_map(|folder| {
         let cycles = Graph::read(folder, files).cycles().into_iter();

@@ -7,7 +7,7 @@ const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
 const LAWFUL_CRATE: &str = "[package]\nname = \"views\"\nlicense.workspace = true\n\
                             [lints]\nworkspace = true\n";
 
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     Rule {
         says: "the modules of a crate form layers, without a cycle",
         find: modules::cycles,

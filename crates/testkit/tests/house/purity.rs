@@ -36,7 +36,7 @@ const FORBIDDEN: [&str; 24] = [
 ];
 
 /// The engine is `no_std` and stays away from `std` in every file outside its tests.
-pub fn engine_without_std(files: &[File]) -> Vec<String> {
+pub(crate) fn engine_without_std(files: &[File]) -> Vec<String> {
     let engine = files
         .iter()
         .filter(|file| file.path.starts_with("crates/engine/src/") && !file.is_test());
@@ -54,7 +54,7 @@ pub fn engine_without_std(files: &[File]) -> Vec<String> {
 }
 
 /// A pure crate names nothing of `std` that reaches outside.
-pub fn pure_sources(files: &[File]) -> Vec<String> {
+pub(crate) fn pure_sources(files: &[File]) -> Vec<String> {
     const OUTSIDE: [&str; 5] = ["fs", "process", "net", "env", "thread"];
     let pure = files.iter().filter(|file| {
         PURE.iter()
@@ -97,7 +97,7 @@ fn uses(code: &str, word: &str) -> bool {
 }
 
 /// Each pure crate has clippy watch over what it calls.
-pub fn pure_lints(files: &[File]) -> Vec<String> {
+pub(crate) fn pure_lints(files: &[File]) -> Vec<String> {
     let has_crate = |name: &&str| {
         files
             .iter()

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// One text file, by its path from the root of the repository.
-pub struct File {
+pub(crate) struct File {
     pub path: String,
     pub text: String,
     /// The text with comments and literals blanked out; lines stay where they are.
@@ -12,7 +12,7 @@ pub struct File {
 }
 
 impl File {
-    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let (path, text) = (path.into(), text.into());
         let code = if path.ends_with(".rs") {
             code_only(&text)
@@ -22,17 +22,17 @@ impl File {
         Self { path, text, code }
     }
 
-    pub fn is_rust(&self) -> bool {
+    pub(crate) fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
     /// A file that only tests see, by where it lies.
-    pub fn is_test(&self) -> bool {
+    pub(crate) fn is_test(&self) -> bool {
         self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
     /// The code without the items that only tests see; lines stay where they are.
-    pub fn product_code(&self) -> String {
+    pub(crate) fn product_code(&self) -> String {
         let (mut kept, mut rest) = (String::new(), self.code.as_str());
         while let Some(at) = rest.find(TEST_ONLY) {
             let item = &rest[at + TEST_ONLY.len()..];
@@ -46,7 +46,7 @@ impl File {
     }
 
     /// The string literals, each with the line on which it begins, up to the tests at the end of the file.
-    pub fn literals(&self) -> Vec<(usize, String)> {
+    pub(crate) fn literals(&self) -> Vec<(usize, String)> {
         let end = self.text.find("\n#[cfg(test)]\nmod tests {");
         let mut rest = &self.text[..end.unwrap_or(self.text.len())];
         let (mut found, mut before, mut line) = (Vec::new(), ' ', 1);
@@ -65,7 +65,7 @@ impl File {
     }
 
     /// The modules that this file declares for tests alone and that lie in files of their own.
-    pub fn test_modules(&self) -> Vec<&str> {
+    pub(crate) fn test_modules(&self) -> Vec<&str> {
         let items = self.code.split(TEST_ONLY).skip(1);
         let declarations =
             items.filter_map(|item| Some(item[..declaration_end(item)?].trim_end_matches(';')));
@@ -86,7 +86,7 @@ fn declaration_end(item: &str) -> Option<usize> {
 }
 
 /// Where the body ends; nothing for a function that has none.
-pub fn body_end(item: &str) -> Option<usize> {
+pub(crate) fn body_end(item: &str) -> Option<usize> {
     let (mut brackets, mut braces) = (0_usize, 0_usize);
     for (at, c) in item.char_indices() {
         match c {
@@ -107,7 +107,7 @@ pub fn body_end(item: &str) -> Option<usize> {
 }
 
 /// Every text file of the repository that this crate lies in.
-pub fn repository() -> Vec<File> {
+pub(crate) fn repository() -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     collect(&root, &PathBuf::new(), &mut files);
@@ -139,7 +139,7 @@ fn is_left_out(path: &Path) -> bool {
 }
 
 /// Blanks out comments, strings and characters, so that a word in them is not taken for code.
-pub fn code_only(text: &str) -> String {
+pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -8,7 +8,7 @@ const LONGEST_FUNCTION: usize = 60;
 const LONGEST_ARM: usize = 12;
 
 /// Every Rust file opens with `//!` and a sentence that says what it is for.
-pub fn opening(files: &[File]) -> Vec<String> {
+pub(crate) fn opening(files: &[File]) -> Vec<String> {
     let rust = files.iter().filter(|file| file.is_rust());
     let silent = rust.filter(|file| !opens_with_a_sentence(&file.text));
     silent
@@ -24,7 +24,7 @@ fn opens_with_a_sentence(text: &str) -> bool {
 }
 
 /// No file is longer than a topic.
-pub fn file_length(files: &[File]) -> Vec<String> {
+pub(crate) fn file_length(files: &[File]) -> Vec<String> {
     let rust = files.iter().filter(|file| file.is_rust());
     let lengths = rust.map(|file| (file, file.text.lines().count()));
     let long = lengths.filter(|(_, lines)| *lines > LONGEST_FILE);
@@ -34,7 +34,7 @@ pub fn file_length(files: &[File]) -> Vec<String> {
 
 /// No function is longer than a thought. A test may be: it is mostly a table. So may a pure dispatch: one
 /// `match` with short arms.
-pub fn function_length(files: &[File]) -> Vec<String> {
+pub(crate) fn function_length(files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     for file in files.iter().filter(|file| !file.is_test()) {
         let code = file.product_code();
@@ -97,7 +97,7 @@ fn is_dispatch(function: &str) -> bool {
 }
 
 /// Names that say nothing are not used for files, folders and modules.
-pub fn empty_names(files: &[File]) -> Vec<String> {
+pub(crate) fn empty_names(files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     for file in files {
         let path = file.path.trim_end_matches(".rs").split('/');
@@ -110,7 +110,7 @@ pub fn empty_names(files: &[File]) -> Vec<String> {
 }
 
 /// The marks of a merge that nobody has finished.
-pub fn merges(files: &[File]) -> Vec<String> {
+pub(crate) fn merges(files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     for file in files {
         let mut lines = file.text.lines().zip(1..);
@@ -151,7 +151,7 @@ fn says_nothing(name: &str) -> bool {
 }
 
 /// What is unfinished, left over or silenced does not go in. `#[expect(…)]` tells when it has become needless.
-pub fn leftovers(files: &[File]) -> Vec<String> {
+pub(crate) fn leftovers(files: &[File]) -> Vec<String> {
     const LEFT_OVER: [&str; 6] = [
         "todo!",
         "unimplemented!",
@@ -166,7 +166,7 @@ pub fn leftovers(files: &[File]) -> Vec<String> {
 }
 
 /// Only `output.rs` of the command prints; tests and developers' tools may.
-pub fn printing(files: &[File]) -> Vec<String> {
+pub(crate) fn printing(files: &[File]) -> Vec<String> {
     let silent = files.iter().filter(|file| !may_print(&file.path));
     silent
         .flat_map(|file| each_line(std::slice::from_ref(file), prints))
@@ -214,7 +214,7 @@ fn each_line(files: &[File], find: impl Fn(&str) -> Option<&'static str>) -> Vec
 
 /// The repository is at home everywhere: it names no folder of the machine on which it was made, nor
 /// of the one on which it is tested, and no package registry. Made-up folders are fine.
-pub fn places(files: &[File]) -> Vec<String> {
+pub(crate) fn places(files: &[File]) -> Vec<String> {
     // Taken apart, so that this file keeps its own rule.
     const PLACES: [&str; 6] = [
         concat!("/ro", "ot/"),

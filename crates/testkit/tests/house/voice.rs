@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::source::File;
 
 /// How many phrases each file still has. The numbers only get smaller.
-pub const LIST: &str = "crates/testkit/tests/house/voice.txt";
+pub(crate) const LIST: &str = "crates/testkit/tests/house/voice.txt";
 
 /// Phrases that are never used, in lower case.
 const PHRASES: [&str; 12] = [
@@ -34,7 +34,7 @@ const MAY_WANT: [&str; 8] = [
 const AFTER_NO: [&str; 5] = ["longer", "more", "less", "different", "better"];
 
 /// Every file has as many phrases as the list says. More is a new one; fewer is a list out of date.
-pub fn plain(files: &[File]) -> Vec<String> {
+pub(crate) fn plain(files: &[File]) -> Vec<String> {
     let mut listed = listed(files);
     let mut found = Vec::new();
     for file in files {
@@ -65,7 +65,7 @@ fn listed(files: &[File]) -> BTreeMap<&str, usize> {
 }
 
 /// Writes the list anew if `UPDATE_VOICE` is set. A number never rises; a renamed file keeps its number.
-pub fn update(files: &[File]) {
+pub(crate) fn update(files: &[File]) {
     if std::env::var_os("UPDATE_VOICE").is_none() {
         return;
     }

@@ -6,7 +6,7 @@ const PAGE: &str = "docs/seeds.md";
 const SCENARIOS: &str = "crates/scenario/scenarios/";
 
 /// A row has three cells: what is wished, where it lives, and what shows it.
-pub fn shown(files: &[File]) -> Vec<String> {
+pub(crate) fn shown(files: &[File]) -> Vec<String> {
     let Some(page) = files.iter().find(|file| file.path == PAGE) else {
         return Vec::new();
     };

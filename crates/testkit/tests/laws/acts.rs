@@ -11,7 +11,7 @@ use crate::hosted::{Hosted, hosted, told};
 use crate::world::{World, hash, session};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Act {
+pub(crate) enum Act {
     Request {
         session: u8,
         agent: String,
@@ -46,7 +46,7 @@ pub enum Act {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
+pub(crate) enum How {
     /// Every artifact is there; the one with the verdict says this word.
     Well(String),
     /// The same, with a command in it that nobody has approved.
@@ -58,7 +58,7 @@ pub enum How {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CheckHow {
+pub(crate) enum CheckHow {
     Passes,
     Fails,
     CannotStart,
@@ -68,7 +68,7 @@ pub enum CheckHow {
 /// What a walk tries. Each of the three is exhaustive in its own directions; together they would only
 /// multiply states that do not touch each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Every agent ends in every way, a stranger's session speaks too, and the tree changes meanwhile.
     Work,
     /// Both sessions start, end, stop and work, in every order.
@@ -78,7 +78,7 @@ pub enum Scope {
 }
 
 /// Every act that makes sense to try here, whether it is allowed or not.
-pub fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act> {
+pub(crate) fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act> {
     let mut acts = vec![Act::Finish, Act::Retry, Act::Continue];
     acts.extend(
         [
@@ -158,7 +158,7 @@ fn answers(pipeline: &Pipeline, world: &World) -> Vec<Act> {
 }
 
 /// One agent for each name and glob of the definition, and a stranger.
-pub fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
+pub(crate) fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
     let definition = pipeline.definition();
     let mut agents = BTreeSet::from([String::from("stranger"), String::from(engine::SESSION)]);
     let patterns = |list: &[engine::AgentPattern]| -> Vec<String> {
@@ -197,7 +197,7 @@ pub fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
     agents
 }
 
-pub fn steps(world: &World, agent: &str) -> Vec<Option<String>> {
+pub(crate) fn steps(world: &World, agent: &str) -> Vec<Option<String>> {
     let graph = world.run.graphs.get(&world.run.position.stage);
     let mut steps = vec![None];
     if agent == "step-worker"
@@ -250,7 +250,7 @@ fn added(pipeline: &Pipeline, world: &World) -> Vec<How> {
 }
 
 /// Each word that some artifact of this stage knows, and one that none knows.
-pub fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
+pub(crate) fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
     let mut words = BTreeSet::from([String::from("NOT APPROVED")]);
     if let Some(stage) = pipeline.stage(&world.run.position.stage) {
         let left: Vec<&ArtifactName> = match &stage.work {
@@ -290,7 +290,7 @@ fn runs_elsewhere(pipeline: &Pipeline, world: &World, agent: &str) -> bool {
 }
 
 /// The event of an act with its evidence; `None` if the act causes no event.
-pub fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
+pub(crate) fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Event, Evidence)> {
     if let Act::Hosted(hosted) = act {
         return Some(told(pipeline, world, hosted));
     }
@@ -485,7 +485,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
 }
 
 /// New content differs from what was captured before where a person or a panel has judged that.
-pub fn fresh(world: &World, name: &ArtifactName) -> engine::Hash {
+pub(crate) fn fresh(world: &World, name: &ArtifactName) -> engine::Hash {
     let judged = world.run.approved.contains_key(name);
     match world.run.artifacts.get(name) {
         Some(captured) if judged && captured.content == hash(10) => hash(11),

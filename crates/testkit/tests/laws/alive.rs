@@ -6,7 +6,11 @@ use crate::hosted::{Arrival, Background, Hosted, told};
 use crate::world::{Judge, World};
 
 /// Nothing in this state keeps everybody for ever.
-pub fn stays_alive(pipeline: &Pipeline, world: &World, judge: Judge<'_>) -> Result<(), String> {
+pub(crate) fn stays_alive(
+    pipeline: &Pipeline,
+    world: &World,
+    judge: Judge<'_>,
+) -> Result<(), String> {
     let after = |world: &World, hosted: &Hosted| {
         let (event, evidence) = told(pipeline, world, hosted);
         let decision = judge(pipeline, &world.run, &event, &evidence);

@@ -4,7 +4,7 @@ use crate::chance::Chance;
 use std::fmt::Write;
 
 /// A definition as text. Not every one passes lint; those that do are wandered through.
-pub fn random(chance: &mut Chance) -> String {
+pub(crate) fn random(chance: &mut Chance) -> String {
     let stages = 2 + chance.below(5);
     let mut text = String::from(
         "name = \"random\"\nabout = \"chance\"\nstart = \"s0\"\n\

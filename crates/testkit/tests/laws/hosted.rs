@@ -12,7 +12,7 @@ use crate::world::{World, hash, session};
 
 /// What a host tells of the session that holds the run, and of those that want it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hosted {
+pub(crate) enum Hosted {
     Asks {
         agent: String,
         step: Option<String>,
@@ -49,27 +49,27 @@ pub enum Hosted {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Told {
+pub(crate) enum Told {
     Stopping,
     Finished,
     Failed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Left {
+pub(crate) enum Left {
     /// Every artifact is there; the one with the verdict says this word.
     Well(String),
     Nothing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Background {
+pub(crate) enum Background {
     Working,
     Idle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arrival {
+pub(crate) enum Arrival {
     /// The same session in the same process: after a compaction.
     Again,
     /// The same session in another process.
@@ -106,7 +106,7 @@ fn first_free(letter: &str, taken: &BTreeSet<&str>) -> String {
 }
 
 /// Everything that a host may tell here, true or not.
-pub fn hosted(pipeline: &Pipeline, world: &World) -> Vec<Hosted> {
+pub(crate) fn hosted(pipeline: &Pipeline, world: &World) -> Vec<Hosted> {
     let mut all = vec![
         Hosted::Stops(Background::Working),
         Hosted::Stops(Background::Idle),
@@ -270,7 +270,7 @@ fn over(run: &Run) -> Vec<Named<'_>> {
 }
 
 /// The event that a host's word is, and what a look at the world shows.
-pub fn told(pipeline: &Pipeline, world: &World, hosted: &Hosted) -> (Event, Evidence) {
+pub(crate) fn told(pipeline: &Pipeline, world: &World, hosted: &Hosted) -> (Event, Evidence) {
     let holder = world.run.session.as_ref().expect("somebody has held it");
     let by = match hosted {
         Hosted::Comes(arrival) => arriving(&holder.session, *arrival),
@@ -431,7 +431,7 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
 
 /// Takes away what tells states apart that are the same: the numbers of calls, workers, sessions and
 /// processes, and all workers that are over but the last.
-pub fn normal(run: &mut Run) {
+pub(crate) fn normal(run: &mut Run) {
     let open: Vec<Dispatch> = run.dispatches.values().cloned().collect();
     let place = |id| open.iter().position(|open| open.id == id).map(|at| at + 1);
     let call = |call: &CallId| {

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 use crate::ties;
 use crate::world::{World, hash};
 
-pub struct Monitor<'a> {
+pub(crate) struct Monitor<'a> {
     pub pipeline: &'a Pipeline,
 }
 
 /// What the monitor remembers of the way so far, for each claim of the definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// Claims that are in force.
     armed: BTreeSet<usize>,
     /// Stages that were passed since the claim came into force.
@@ -26,7 +26,7 @@ pub struct Marks {
 }
 
 /// One decision with all that led to it.
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     pub before: &'a World,
     pub event: &'a Event,
     pub evidence: &'a Evidence,
@@ -35,7 +35,7 @@ pub struct Scene<'a> {
 }
 
 impl Monitor<'_> {
-    pub fn start(&self, world: &World) -> Marks {
+    pub(crate) fn start(&self, world: &World) -> Marks {
         let mut marks = Marks::default();
         for (at, claim) in self.claims() {
             if let Claim::Passes { after: None, .. } = claim {
@@ -57,7 +57,7 @@ impl Monitor<'_> {
     }
 
     /// What is remembered after this decision, or the law that it breaks.
-    pub fn watch(&self, marks: &Marks, scene: &Scene<'_>) -> Result<Marks, String> {
+    pub(crate) fn watch(&self, marks: &Marks, scene: &Scene<'_>) -> Result<Marks, String> {
         self.strangers_write_nothing(scene)?;
         self.refusals_help(scene)?;
         self.evidence_was_seen(scene)?;

@@ -10,7 +10,7 @@ use crate::world::{Judge, World, begun, pipeline, small_params};
 
 /// What one seed came to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wandered {
+pub(crate) enum Wandered {
     /// Lint refused the definition, so there was nothing to wander through.
     Refused,
     Through {
@@ -29,7 +29,7 @@ struct Wanderer<'a> {
 }
 
 /// Plays one random history; the first broken law ends it.
-pub fn wander(seed: u64, judge: Judge<'_>) -> Result<Wandered, String> {
+pub(crate) fn wander(seed: u64, judge: Judge<'_>) -> Result<Wandered, String> {
     let mut chance = Chance::new(seed);
     let text = random(&mut chance);
     let Ok(pipeline) = pipeline(&text) else {

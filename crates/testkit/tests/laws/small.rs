@@ -125,7 +125,7 @@ const PROMISED: &str = r#"
 "#;
 
 /// Walks through a pipeline whose promise names two gates of different kinds.
-pub fn walk_promised(judge: Judge<'_>) -> Result<Walked, String> {
+pub(crate) fn walk_promised(judge: Judge<'_>) -> Result<Walked, String> {
     walk(&pipeline(PROMISED)?, &Params::new(), Scope::Work, judge)
 }
 
@@ -136,7 +136,7 @@ fn nothing_completes_that_a_promised_gate_has_not_passed() {
 }
 
 /// Walks through the small pipeline of this name as a host would tell of it.
-pub fn walk_small(name: &str, judge: Judge<'_>) -> Result<Walked, String> {
+pub(crate) fn walk_small(name: &str, judge: Judge<'_>) -> Result<Walked, String> {
     let (_, text) = SMALL.iter().find(|(small, _)| *small == name).unwrap();
     let text = format!("name = \"{name}\"\nabout = \"small\"\n{text}");
     let pipeline = pipeline(&text)?;

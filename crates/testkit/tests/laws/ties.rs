@@ -9,7 +9,7 @@ use crate::monitor::Scene;
 const MOST_HOLDS: u32 = 3;
 const MOST_SENT_BACK: u32 = 2;
 
-pub fn hold(pipeline: &Pipeline, scene: &Scene<'_>) -> Result<(), String> {
+pub(crate) fn hold(pipeline: &Pipeline, scene: &Scene<'_>) -> Result<(), String> {
     each_has_its_own(&scene.after.run)?;
     limits_hold(&scene.after.run)?;
     ends_are_of_open_work(scene)?;

@@ -13,7 +13,7 @@ use crate::world::{Judge, Params, World, begun, begun_with_steps, small_params};
 
 /// What a walk has seen.
 #[derive(Default)]
-pub struct Walked {
+pub(crate) struct Walked {
     pub states: usize,
     pub decisions: usize,
     pub advances: usize,
@@ -42,7 +42,7 @@ const SLOTS: usize = 2;
 const MOST_STATES: usize = 300_000;
 
 /// Walks breadth first; the first law that breaks ends the walk with the way to it.
-pub fn walk(
+pub(crate) fn walk(
     pipeline: &Pipeline,
     params: &Params,
     scope: Scope,
@@ -90,7 +90,12 @@ pub fn walk(
 }
 
 /// The shortest ways to the first states of the walk.
-pub fn states(pipeline: &Pipeline, params: &Params, scope: Scope, most: usize) -> Vec<Vec<Act>> {
+pub(crate) fn states(
+    pipeline: &Pipeline,
+    params: &Params,
+    scope: Scope,
+    most: usize,
+) -> Vec<Vec<Act>> {
     let (world, _) = begun(pipeline, params);
     let mut seen = HashSet::new();
     let mut queue = VecDeque::new();
@@ -242,7 +247,7 @@ fn check_built_in(name: &str) {
 }
 
 /// Walks do not touch each other, so they share the cores.
-pub fn at_once<T: Sync, R: Send>(
+pub(crate) fn at_once<T: Sync, R: Send>(
     all: impl IntoIterator<Item = T>,
     walk: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {

@@ -7,26 +7,26 @@ use engine::{
 use std::collections::BTreeMap;
 
 /// How events are judged: the engine's own `decide`, or one that breaks a law on purpose.
-pub type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
+pub(crate) type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
 
-pub type Params = BTreeMap<engine::ParamName, String>;
+pub(crate) type Params = BTreeMap<engine::ParamName, String>;
 
 #[derive(Clone, Debug)]
-pub struct World {
+pub(crate) struct World {
     pub run: Run,
     /// Which of two trees lies there now.
     pub tree: u8,
 }
 
-pub fn hash(number: u8) -> Hash {
+pub(crate) fn hash(number: u8) -> Hash {
     Hash([number; 32])
 }
 
-pub fn session(number: u8) -> SessionId {
+pub(crate) fn session(number: u8) -> SessionId {
     SessionId::parse(&format!("session-{number}")).unwrap()
 }
 
-pub fn pipeline(text: &str) -> Result<Pipeline, String> {
+pub(crate) fn pipeline(text: &str) -> Result<Pipeline, String> {
     let sources = language::Sources {
         main: language::SourceFile {
             name: "random.toml".into(),
@@ -46,7 +46,7 @@ pub fn pipeline(text: &str) -> Result<Pipeline, String> {
 }
 
 /// Parameters that keep the walk small: limits are ones, required ones are there.
-pub fn small_params(pipeline: &Pipeline) -> Params {
+pub(crate) fn small_params(pipeline: &Pipeline) -> Params {
     let params = pipeline.definition().params.iter();
     params
         .filter(|(_, param)| param.required || param.default.as_deref().is_some_and(is_number))
@@ -59,12 +59,12 @@ fn is_number(text: &str) -> bool {
 }
 
 /// A run that session one holds.
-pub fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
+pub(crate) fn begun(pipeline: &Pipeline, params: &Params) -> (World, Vec<Entry>) {
     begun_with(pipeline, params, Vec::new())
 }
 
 /// The same where the steps are given that could also be planned; nothing where none are taken so.
-pub fn begun_with_steps(pipeline: &Pipeline, params: &Params) -> Option<World> {
+pub(crate) fn begun_with_steps(pipeline: &Pipeline, params: &Params) -> Option<World> {
     pipeline.definition().begins_with_steps()?;
     let step = |id: &str, needs: &[&str]| Step {
         id: StepId::parse(id).unwrap(),
@@ -100,7 +100,7 @@ fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World,
 
 impl World {
     /// The world after a decision. Folding is `apply`, as in the store.
-    pub fn after(&self, decision: &Decision) -> World {
+    pub(crate) fn after(&self, decision: &Decision) -> World {
         let fold = |run, entry: &Entry| apply(Some(run), entry).expect("a decision folds");
         World {
             run: decision.entries.iter().fold(self.run.clone(), fold),

@@ -34,7 +34,7 @@ fn is_quoted(pipeline: &Pipeline, run: &Run, input: &Input, altered: &[Input]) -
 }
 
 /// An open stage has no `reads`: its workers get all replies so far.
-pub fn inputs(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Input> {
+pub(super) fn inputs(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<Input> {
     let ends = pipeline
         .stage(&dispatch.stage)
         .is_none_or(|stage| matches!(stage.work, Work::End(_)));
@@ -78,7 +78,7 @@ fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
 }
 
 /// The place of each input, one line each.
-pub fn places(
+pub(super) fn places(
     pipeline: &Pipeline,
     run: &Run,
     inputs: &[Input],
@@ -123,7 +123,7 @@ fn path(pipeline: &Pipeline, run: &Run, input: &Input) -> Option<String> {
 }
 
 /// The quoted texts.
-pub fn texts(
+pub(super) fn texts(
     pipeline: &Pipeline,
     run: &Run,
     inputs: &[Input],

@@ -6,14 +6,14 @@ use engine::Hash;
 const MARK_DIGITS: usize = 16;
 
 /// A captured text and its origin.
-pub struct Quote {
+pub(super) struct Quote {
     pub title: String,
     pub content: Hash,
     pub text: String,
 }
 
 /// All texts, each cut so that every one fits.
-pub fn quotes(quotes: &[Quote], room: usize) -> String {
+pub(super) fn quotes(quotes: &[Quote], room: usize) -> String {
     if quotes.is_empty() {
         return String::new();
     }
@@ -47,7 +47,7 @@ fn mark(text: &str, content: Hash) -> String {
 }
 
 /// The beginning of a text that is too long, with a note that it was cut.
-pub fn shortened(text: &str, characters: usize) -> String {
+pub(super) fn shortened(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => {
             let all = text.chars().count();

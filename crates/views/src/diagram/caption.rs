@@ -18,7 +18,7 @@ const LABEL_COLUMNS: usize = 36;
 const LABEL_LINES: usize = 3;
 
 /// Who works there, or on what; one short line each.
-pub fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
+pub(super) fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     match &stage.work {
         Work::Agent(work) => vec![worker(work)],
         Work::Open(open) => vec![admitted(&open.allow)],
@@ -39,7 +39,7 @@ pub fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
 }
 
 /// The lines of a stage's label in a picture: narrow, and not more than a few.
-pub fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
+pub(super) fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     let mut lines = vec![format!("{} · {}", stage.name, words::stage_kind(stage))];
     for text in work(chart, stage) {
         let mut parts = wrap(&text, LABEL_COLUMNS);
@@ -56,7 +56,7 @@ pub fn label(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
 }
 
 /// What the stage reads and leaves, and its other settings; one line each.
-pub fn artifact_specs(stage: &Stage) -> Vec<String> {
+pub(crate) fn artifact_specs(stage: &Stage) -> Vec<String> {
     let mut lines = match &stage.work {
         Work::Agent(work) => [reads(&work.reads), leaves(&work.leaves)].concat(),
         Work::Open(open) => open.leaves.iter().map(left_by).collect(),
@@ -81,7 +81,7 @@ pub fn artifact_specs(stage: &Stage) -> Vec<String> {
 }
 
 /// An outcome with what its edge counts, resets and approves: `failed · fixes ≤ 2`.
-pub fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
+pub(crate) fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
     let counted = chart.counter(edge);
     let counted = counted.map(|(name, counter)| format!("{name} ≤ {}", chart.maximum(counter)));
     let mut parts = vec![line(way)];
@@ -91,7 +91,7 @@ pub fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
 }
 
 /// What an edge resets and approves.
-pub fn effects(edge: &Edge) -> Vec<String> {
+pub(super) fn effects(edge: &Edge) -> Vec<String> {
     [
         named("resets", &edge.reset),
         named("approves", &edge.approves),
@@ -109,7 +109,7 @@ fn named<N: ToString>(verb: &str, names: &[N]) -> Vec<String> {
 }
 
 /// The names of patterns, safe to print.
-pub fn patterns(patterns: &[AgentPattern]) -> String {
+pub(super) fn patterns(patterns: &[AgentPattern]) -> String {
     patterns
         .iter()
         .map(|pattern| line(pattern.as_str()))

@@ -7,7 +7,7 @@ use engine::{Counter, CounterName, Definition, Edge, Run, Stage, StageName, Targ
 use super::caption;
 use crate::limits;
 
-pub struct Chart<'a> {
+pub(crate) struct Chart<'a> {
     pub definition: &'a Definition,
     pub run: Option<&'a Run>,
     places: BTreeMap<&'a StageName, usize>,
@@ -15,7 +15,7 @@ pub struct Chart<'a> {
 
 /// An arrow of a picture, between the places of two stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrow {
+pub(crate) struct Arrow {
     pub from: usize,
     pub to: usize,
     pub label: String,
@@ -23,14 +23,14 @@ pub struct Arrow {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineStyle {
+pub(crate) enum LineStyle {
     Solid,
     /// Taken only when a counter is full, or back from such an escalation.
     Dashed,
 }
 
 impl<'a> Chart<'a> {
-    pub fn new(definition: &'a Definition, run: Option<&'a Run>) -> Self {
+    pub(crate) fn new(definition: &'a Definition, run: Option<&'a Run>) -> Self {
         let stages = definition.stages.iter().enumerate();
         let places = stages.map(|(place, stage)| (&stage.name, place)).collect();
         Self {
@@ -40,40 +40,40 @@ impl<'a> Chart<'a> {
         }
     }
 
-    pub fn stages(&self) -> impl Iterator<Item = (usize, &'a Stage)> {
+    pub(crate) fn stages(&self) -> impl Iterator<Item = (usize, &'a Stage)> {
         self.definition.stages.iter().enumerate()
     }
 
-    pub fn place(&self, stage: &StageName) -> Option<usize> {
+    pub(crate) fn place(&self, stage: &StageName) -> Option<usize> {
         self.places.get(stage).copied()
     }
 
     /// Where a run with given steps starts, if not at the start stage.
-    pub fn start_with_steps(&self) -> Option<usize> {
+    pub(crate) fn start_with_steps(&self) -> Option<usize> {
         let stage = self.definition.begins_with_steps()?;
         self.place(&stage.name)
     }
 
-    pub fn is_start(&self, stage: &Stage) -> bool {
+    pub(crate) fn is_start(&self, stage: &Stage) -> bool {
         self.definition.start == stage.name
     }
 
-    pub fn is_here(&self, stage: &Stage) -> bool {
+    pub(crate) fn is_here(&self, stage: &Stage) -> bool {
         self.run.is_some_and(|run| run.position.stage == stage.name)
     }
 
-    pub fn counter(&self, edge: &'a Edge) -> Option<(&'a CounterName, &'a Counter)> {
+    pub(crate) fn counter(&self, edge: &'a Edge) -> Option<(&'a CounterName, &'a Counter)> {
         let name = edge.count.as_ref()?;
         Some((name, self.definition.counters.get(name)?))
     }
 
     /// The counter's limit as a word: `2`, or `{limit}` while no run supplies it.
-    pub fn maximum(&self, counter: &Counter) -> String {
+    pub(crate) fn maximum(&self, counter: &Counter) -> String {
         limits::word(&counter.max, self.definition, self.run)
     }
 
     /// Every arrow of the picture: an edge, the overflow of its counter, the returns.
-    pub fn arrows(&self) -> Vec<Arrow> {
+    pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows = Vec::new();
         for (from, stage) in self.stages() {
             for (way, edge) in stage.edges() {
@@ -137,7 +137,7 @@ impl<'a> Chart<'a> {
 
     /// Where `@interrupted` may lead from this stage: to the target that a full counter blocked, else
     /// back to where the run came from.
-    pub fn resumed(&self, at: usize) -> BTreeSet<usize> {
+    pub(crate) fn resumed(&self, at: usize) -> BTreeSet<usize> {
         let mut places = BTreeSet::new();
         for (from, stage) in self.stages() {
             for (_, edge) in stage.edges() {
@@ -165,7 +165,7 @@ impl<'a> Chart<'a> {
     }
 
     /// The stages that a parameter may name, or the one that it does name in this run.
-    pub fn choices(&self, param: &engine::ParamName) -> Vec<(usize, &'a str)> {
+    pub(crate) fn choices(&self, param: &engine::ParamName) -> Vec<(usize, &'a str)> {
         let given = self.run.and_then(|run| run.params.get(param));
         let declared = self.definition.params.get(param);
         let all = declared

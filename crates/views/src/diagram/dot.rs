@@ -9,7 +9,7 @@ use super::caption;
 use super::chart::{Arrow, Chart, LineStyle};
 use crate::safe::line;
 
-pub fn render(chart: &Chart<'_>) -> String {
+pub(super) fn render(chart: &Chart<'_>) -> String {
     let mut text = format!("digraph {} {{\n", quoted(chart.definition.name.as_str()));
     text.push_str(
         "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n",

@@ -14,7 +14,7 @@ const NAME_COLUMNS: usize = 24;
 /// `review` and two spaces.
 const KIND_COLUMNS: usize = 8;
 
-pub fn render(chart: &Chart<'_>) -> String {
+pub(super) fn render(chart: &Chart<'_>) -> String {
     let definition = chart.definition;
     let names = definition
         .stages

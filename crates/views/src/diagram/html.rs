@@ -40,7 +40,7 @@ svg .dashed { stroke-dasharray: 4 3; }
 svg marker path { fill: var(--dim); }
 ";
 
-pub fn render(chart: &Chart<'_>, status: Option<&str>) -> String {
+pub(super) fn render(chart: &Chart<'_>, status: Option<&str>) -> String {
     let name = escaped(chart.definition.name.as_str());
     let mut page = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n");
     page.push_str("<meta charset=\"utf-8\">\n");

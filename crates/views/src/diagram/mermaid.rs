@@ -19,7 +19,7 @@ const CLASSES: &str = "  classDef person stroke-dasharray:4 3
   classDef here stroke:#ef6c00,stroke-width:4px
 ";
 
-pub fn render(chart: &Chart<'_>) -> String {
+pub(super) fn render(chart: &Chart<'_>) -> String {
     let mut text = format!(
         "---\ntitle: \"{}\"\n---\nflowchart TD\n",
         chart.definition.name

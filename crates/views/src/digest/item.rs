@@ -4,7 +4,7 @@ use engine::{StageName, Time};
 
 /// One item. It is kept as a line, so that only a view that shows it has to parse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub(crate) struct Item {
     pub at: Time,
     pub kind: ItemKind,
     /// Who it was, or why, or the text of a note, as its kind says.
@@ -16,7 +16,7 @@ pub struct Item {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ItemKind {
+pub(crate) enum ItemKind {
     /// An agent's work, about the agent.
     Agent,
     /// A check that the engine ran, or a rule of the pipeline.
@@ -43,7 +43,7 @@ impl ItemKind {
         Self::Note,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Agent => "agent",
             Self::Engine => "engine",
@@ -62,7 +62,7 @@ impl ItemKind {
 
 impl Item {
     /// What people look for besides the moves from stage to stage.
-    pub fn remark(at: Time, kind: ItemKind, about: Option<String>) -> Self {
+    pub(crate) fn remark(at: Time, kind: ItemKind, about: Option<String>) -> Self {
         Self {
             at,
             kind,
@@ -74,7 +74,7 @@ impl Item {
     }
 
     /// The item as it is kept, on one line.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let stage = |name: &Option<StageName>| name.as_ref().map(ToString::to_string);
         let (from, to) = (stage(&self.from), stage(&self.to));
         let fields = (
@@ -90,7 +90,7 @@ impl Item {
     }
 
     /// The item of such a line.
-    pub fn read(line: &str) -> Option<Self> {
+    pub(crate) fn read(line: &str) -> Option<Self> {
         type Text = Option<String>;
         let fields: (u64, String, Text, Text, Text, Text) = serde_json::from_str(line).ok()?;
         let (at, kind, about, outcome, from, to) = fields;

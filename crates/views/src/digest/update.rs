@@ -12,7 +12,7 @@ use crate::fact::sentence;
 use crate::log;
 use crate::words::{self, shown};
 
-pub fn update(
+pub(super) fn update(
     digest: &mut JournalDigest,
     pipeline: &Pipeline,
     entries: &[(u64, &Entry)],

@@ -10,7 +10,7 @@ use crate::time::rfc3339;
 use crate::words::{self, process_json, usage_json};
 
 /// An object whose first key, `kind`, says which further keys there are.
-pub fn fact_json(fact: &Fact) -> Value {
+pub(crate) fn fact_json(fact: &Fact) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), json!(kind(fact)));
     if let Value::Object(rest) = fields(fact) {
@@ -185,7 +185,7 @@ fn check_json(result: &CheckResult) -> Value {
 }
 
 /// What a dispatch is for; reviewers are numbered from 1.
-pub fn duty_json(duty: &Duty) -> Value {
+pub(crate) fn duty_json(duty: &Duty) -> Value {
     match duty {
         Duty::Work => json!({ "kind": "work" }),
         Duty::Open => json!({ "kind": "open" }),

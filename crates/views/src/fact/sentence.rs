@@ -16,7 +16,7 @@ use crate::words::{self, count, short};
 
 /// What is now true, in one sentence without a full stop.
 #[rustfmt::skip] // One fact a line is what makes this list readable.
-pub fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
+pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
     Untrusted::new(match &entry.fact {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
@@ -75,7 +75,7 @@ pub fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
 }
 
 /// The colour of a fact in a list.
-pub fn style(fact: &Fact) -> Style {
+pub(crate) fn style(fact: &Fact) -> Style {
     match fact {
         Fact::Overridden { .. }
         | Fact::Refused { .. }
@@ -132,7 +132,7 @@ fn verdict_style(verdict: CheckVerdict) -> Style {
 }
 
 /// One command of a check: `ansible-lint site.yml: exit 2 after 3.4 s`.
-pub fn check_line(result: &CheckResult) -> Untrusted {
+pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
     let ended = match &result.ended {
         CheckEnd::Exit(code) => format!("exit {code}"),
         CheckEnd::Signal(signal) => format!("killed by signal {signal}"),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::stages::{owner, stage};
 use crate::view_input::ViewInput;
 
-pub fn counters(input: &ViewInput<'_>) -> Value {
+pub(super) fn counters(input: &ViewInput<'_>) -> Value {
     let counters = input.pipeline.definition().counters.keys();
     let counters = counters.map(|name| (name.to_string(), counter(input, name)));
     Value::Object(counters.collect::<Map<_, _>>())

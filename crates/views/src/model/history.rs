@@ -12,7 +12,7 @@ use crate::view_input::ViewInput;
 use crate::words::shown;
 
 /// The kept lines as items that all have the same keys.
-pub fn items(input: &ViewInput<'_>, lines: &[String]) -> Value {
+pub(super) fn items(input: &ViewInput<'_>, lines: &[String]) -> Value {
     let items = lines.iter().filter_map(|line| Item::read(line));
     let items = items.map(|item| {
         let shown = |name: &Option<StageName>| {

@@ -8,19 +8,19 @@ use crate::view_input::ViewInput;
 use crate::words::{self, shown};
 
 /// Every stage by its name, in the order of the definition.
-pub fn stages(input: &ViewInput<'_>) -> Value {
+pub(super) fn stages(input: &ViewInput<'_>) -> Value {
     let stages = input.pipeline.definition().stages.iter();
     let stages = stages.map(|known| (known.name.to_string(), stage(input, &known.name)));
     Value::Object(stages.collect::<Map<_, _>>())
 }
 
 /// The stages before the current one, the latest last.
-pub fn visited(input: &ViewInput<'_>) -> Value {
+pub(super) fn visited(input: &ViewInput<'_>) -> Value {
     let visited = input.digest.visited.iter();
     visited.map(|name| stage(input, name)).collect()
 }
 
-pub fn stage(input: &ViewInput<'_>, name: &StageName) -> Value {
+pub(super) fn stage(input: &ViewInput<'_>, name: &StageName) -> Value {
     let known = input.pipeline.stage(name);
     let shown = shown(input.pipeline, name);
     let reached = input.digest.reached.get(shown);
@@ -39,7 +39,7 @@ pub fn stage(input: &ViewInput<'_>, name: &StageName) -> Value {
 }
 
 /// The agent that works in a stage, or owns what is reviewed there.
-pub fn owner(stage: &Stage) -> Option<&AgentName> {
+pub(super) fn owner(stage: &Stage) -> Option<&AgentName> {
     match &stage.work {
         Work::Agent(work) => match &work.worker {
             Worker::Agent(agent) => Some(agent),

@@ -12,7 +12,7 @@ use crate::view_input::ViewInput;
 type Key<'a> = (&'a StageName, &'a StepId);
 
 /// `with_reports`: what the steps left is read from the store, too.
-pub fn steps(input: &ViewInput<'_>, with_reports: bool) -> Value {
+pub(super) fn steps(input: &ViewInput<'_>, with_reports: bool) -> Value {
     let stages = input.pipeline.definition().stages.iter();
     let graphs = stages.filter_map(|stage| input.run.graphs.get_key_value(&stage.name));
     let members: Vec<(&StageName, &Member)> = graphs

@@ -8,7 +8,7 @@ use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
 use crate::words;
 
-pub fn text(view: &NextView, paint: Paint) -> String {
+pub(super) fn text(view: &NextView, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
     builder.line(Style::Strong, &format!("{} is in {}", view.run, view.stage));
     for action in &view.actions {
@@ -96,7 +96,7 @@ fn place(spec: &ArtifactSpec) -> String {
     )
 }
 
-pub fn json(view: &NextView) -> Value {
+pub(super) fn json(view: &NextView) -> Value {
     let actions: Vec<_> = view.actions.iter().map(action_json).collect();
     json!({ "run": view.run.as_str(), "stage": view.stage.as_str(), "next": actions })
 }

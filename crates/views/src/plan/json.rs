@@ -7,7 +7,7 @@ use super::{NeededProgram, Plan, PlannedWorker, ProgramState, Trust};
 use crate::limits;
 use crate::words;
 
-pub fn render(plan: &Plan<'_>) -> Value {
+pub(super) fn render(plan: &Plan<'_>) -> Value {
     let definition = plan.pipeline.definition();
     let stages = definition.stages.iter().map(|stage| of_stage(plan, stage));
     let params = plan.run.map(|run| {

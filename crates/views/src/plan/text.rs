@@ -11,7 +11,7 @@ use crate::safe::line;
 use crate::time::span;
 use crate::words;
 
-pub fn render(plan: &Plan<'_>, paint: Paint) -> String {
+pub(super) fn render(plan: &Plan<'_>, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
     head(&mut builder, plan);
     builder.blank();

@@ -27,7 +27,7 @@ struct ScreenLine {
     text: String,
 }
 
-pub fn draw(view: &ProgressView, room: TerminalSize, paint: Paint) -> Vec<String> {
+pub(super) fn draw(view: &ProgressView, room: TerminalSize, paint: Paint) -> Vec<String> {
     let columns = room.columns.max(2);
     let rows = fitting(rows(view, columns), room.rows.saturating_sub(1).max(1));
     let drawn = rows.into_iter().map(|row| {

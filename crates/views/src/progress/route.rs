@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use engine::{End, Pipeline, Run, Stage, StageName, Target, Way, Work};
 
 /// The stages after the current one on the shortest path to `completed`; none if there is no path.
-pub fn to_completion(pipeline: &Pipeline, run: &Run) -> Vec<StageName> {
+pub(super) fn to_completion(pipeline: &Pipeline, run: &Run) -> Vec<StageName> {
     let start = &run.position.stage;
     let mut before: BTreeMap<StageName, StageName> = BTreeMap::new();
     let mut queue = VecDeque::from([start.clone()]);

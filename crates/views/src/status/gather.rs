@@ -16,7 +16,7 @@ use crate::safe::Untrusted;
 /// How often a fault is retried by default.
 const USUAL_RETRIES: u32 = 2;
 
-pub fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
+pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> StatusView {
     let definition = pipeline.definition();
     let stage = pipeline.stage(&run.position.stage);
     let params = run.params.iter();

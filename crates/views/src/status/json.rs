@@ -10,7 +10,7 @@ use super::{
 use crate::time::rfc3339;
 use crate::words;
 
-pub fn render(view: &StatusView) -> Value {
+pub(super) fn render(view: &StatusView) -> Value {
     let params = view.params.iter();
     let params: Map<_, _> = params
         .map(|(name, value)| (name.to_string(), json!(value.raw())))
@@ -50,7 +50,7 @@ pub fn render(view: &StatusView) -> Value {
 }
 
 /// Why a run waits; absent when it does not.
-pub fn reason(status: &Status) -> Option<&str> {
+pub(crate) fn reason(status: &Status) -> Option<&str> {
     match status {
         Status::Waiting(reason) => Some(reason),
         Status::Queued
@@ -65,7 +65,7 @@ fn each<T>(lines: &[T], render: impl Fn(&T) -> Value) -> Vec<Value> {
     lines.iter().map(render).collect()
 }
 
-pub fn session(line: &SessionLine) -> Value {
+pub(crate) fn session(line: &SessionLine) -> Value {
     let state = match line.state {
         BindingState::Active => "active",
         BindingState::Ended => "ended",
@@ -74,7 +74,7 @@ pub fn session(line: &SessionLine) -> Value {
     json!({ "id": line.session.as_str(), "state": state, "process": process })
 }
 
-pub fn bypass(line: &BypassLine) -> Value {
+pub(crate) fn bypass(line: &BypassLine) -> Value {
     json!({ "until": rfc3339(line.until), "by": line.by.raw(), "reason": line.reason.raw() })
 }
 

@@ -12,7 +12,7 @@ use crate::safe::line;
 use crate::time::{rfc3339, span};
 use crate::words;
 
-pub fn render(view: &StatusView, paint: Paint) -> String {
+pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
     let (style, status) = status_words(&view.status);
     builder.line(
@@ -43,7 +43,7 @@ pub fn render(view: &StatusView, paint: Paint) -> String {
 }
 
 /// The status in a colour and in words, with its reason.
-pub fn status_words(status: &Status) -> (Style, String) {
+pub(crate) fn status_words(status: &Status) -> (Style, String) {
     let word = status.word();
     match status {
         Status::Waiting(reason) => (Style::Wait, format!("{word}: {}", line(reason))),

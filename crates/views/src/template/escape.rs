@@ -8,7 +8,7 @@ use crate::{html, markdown};
 
 /// How values are escaped, by the name of the template: `board.md.j2` makes Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Escaping {
+pub(super) enum Escaping {
     Json,
     Yaml,
     Markdown,
@@ -18,7 +18,7 @@ pub enum Escaping {
 }
 
 impl Escaping {
-    pub fn of(name: &str) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         let name = name.strip_suffix(".j2").unwrap_or(name);
         match name.rsplit('.').next() {
             Some("json") => Self::Json,
@@ -31,7 +31,7 @@ impl Escaping {
 }
 
 /// Writes one value of a template. Null is shown as nothing, except in JSON and YAML.
-pub fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
+pub(super) fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     // What an `if` without an `else` gives is nothing.
     if value.is_safe() || value.is_undefined() {
         return Ok(out.write_str(value.as_str().unwrap_or_default())?);

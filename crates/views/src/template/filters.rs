@@ -8,7 +8,7 @@ use crate::markdown::escaped;
 use crate::safe::line;
 use crate::yaml::{quoted, scalar};
 
-pub fn add(environment: &mut Environment<'_>) {
+pub(super) fn add(environment: &mut Environment<'_>) {
     environment.add_filter("tojson", tojson);
     environment.add_filter("yaml", |value: Value| safe(yaml(&value)?));
     environment.add_filter("quoted", |value: Value| safe(quoted(&text(&value)?)));
@@ -33,14 +33,14 @@ fn tojson(value: Value, indent: Option<usize>) -> Result<Value, Error> {
 }
 
 /// A text as a scalar, and all else as JSON, which is YAML, too.
-pub fn yaml(value: &Value) -> Result<String, Error> {
+pub(super) fn yaml(value: &Value) -> Result<String, Error> {
     match value.as_str() {
         Some(text) => Ok(scalar(text)),
         None => json(value),
     }
 }
 
-pub fn json(value: &Value) -> Result<String, Error> {
+pub(super) fn json(value: &Value) -> Result<String, Error> {
     match value.as_str() {
         Some(text) => Ok(json_line(&text.into())),
         None => Ok(json_line(&tree(value)?)),
@@ -48,7 +48,7 @@ pub fn json(value: &Value) -> Result<String, Error> {
 }
 
 /// A text as it is, nothing for null, and JSON for all else.
-pub fn text(value: &Value) -> Result<String, Error> {
+pub(super) fn text(value: &Value) -> Result<String, Error> {
     match value.as_str() {
         Some(text) => Ok(text.to_owned()),
         None if value.is_none() || value.is_undefined() => Ok(String::new()),

@@ -17,13 +17,13 @@ const AT: Time = Time(1_787_392_800_000);
 /// The content of all that the runs have captured.
 const CONTENT: Hash = Hash([1; 32]);
 
-pub struct Sample {
+pub(super) struct Sample {
     pub run: Run,
     pub digest: JournalDigest,
 }
 
 /// The first has just started and has no data; the others have all data.
-pub fn samples(pipeline: &Pipeline) -> Vec<Sample> {
+pub(super) fn samples(pipeline: &Pipeline) -> Vec<Sample> {
     let Some(begun) = begun(pipeline) else {
         return Vec::new();
     };

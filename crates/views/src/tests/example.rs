@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use engine::*;
 
-pub const START: Time = Time(1_787_392_800_000); // 2026-08-22T10:00:00Z
+pub(crate) const START: Time = Time(1_787_392_800_000); // 2026-08-22T10:00:00Z
 
-pub fn name<T>(parsed: Result<T, NameError>) -> T {
+pub(crate) fn name<T>(parsed: Result<T, NameError>) -> T {
     parsed.unwrap()
 }
 
 macro_rules! names {
     ($($function:ident, $type:ident;)*) => {
-        $(pub fn $function(text: &str) -> $type { name($type::parse(text)) })*
+        $(pub(crate) fn $function(text: &str) -> $type { name($type::parse(text)) })*
     };
 }
 
@@ -29,25 +29,25 @@ names! {
     worker_id, WorkerId;
 }
 
-pub const PROCESS: Process = Process {
+pub(crate) const PROCESS: Process = Process {
     id: 4242,
     started: 987_654,
 };
 
-pub fn artifact_names(text: &str) -> Vec<ArtifactName> {
+pub(crate) fn artifact_names(text: &str) -> Vec<ArtifactName> {
     text.split_whitespace().map(artifact_name).collect()
 }
 
 /// A hash that is easy to recognise: the same byte 32 times.
-pub fn hash(byte: u8) -> Hash {
+pub(crate) fn hash(byte: u8) -> Hash {
     Hash([byte; 32])
 }
 
-pub fn minutes(after_start: u64) -> Time {
+pub(crate) fn minutes(after_start: u64) -> Time {
     Time(START.0 + after_start * 60_000)
 }
 
-pub fn to(stage: &str) -> Edge {
+pub(crate) fn to(stage: &str) -> Edge {
     let to = Target::Stage(stage_name(stage));
     Edge {
         to,
@@ -57,14 +57,14 @@ pub fn to(stage: &str) -> Edge {
     }
 }
 
-pub fn counted(stage: &str, counter: &str) -> Edge {
+pub(crate) fn counted(stage: &str, counter: &str) -> Edge {
     Edge {
         count: Some(counter_name(counter)),
         ..to(stage)
     }
 }
 
-pub fn stage(name: &str, work: Work, on: Vec<(&str, Edge)>) -> Stage {
+pub(crate) fn stage(name: &str, work: Work, on: Vec<(&str, Edge)>) -> Stage {
     Stage {
         name: stage_name(name),
         about: None,
@@ -84,7 +84,7 @@ pub fn stage(name: &str, work: Work, on: Vec<(&str, Edge)>) -> Stage {
     }
 }
 
-pub fn works(agent: &str, reads: &str, leaves: &str) -> Work {
+pub(crate) fn works(agent: &str, reads: &str, leaves: &str) -> Work {
     let worker = match agent {
         "session" => Worker::Session,
         agent => Worker::Agent(agent_name(agent)),
@@ -112,14 +112,14 @@ pub fn works(agent: &str, reads: &str, leaves: &str) -> Work {
     })
 }
 
-pub fn asks(question: &str) -> Work {
+pub(crate) fn asks(question: &str) -> Work {
     Work::Ask(AskWork {
         question: question.to_owned(),
         questions: Questions::Choice,
     })
 }
 
-pub fn checks(commands: &[&[&str]]) -> Work {
+pub(crate) fn checks(commands: &[&[&str]]) -> Work {
     let words = |argv: &&[&str]| argv.iter().map(|word| (*word).to_owned()).collect();
     let commands = Commands::Fixed(commands.iter().map(words).collect());
     Work::Check(CheckWork {
@@ -128,7 +128,7 @@ pub fn checks(commands: &[&[&str]]) -> Work {
     })
 }
 
-pub fn ends(end: End) -> Work {
+pub(crate) fn ends(end: End) -> Work {
     Work::End(EndWork {
         end,
         after: Vec::new(),
@@ -273,7 +273,7 @@ fn stages() -> Vec<Stage> {
     ]
 }
 
-pub fn file(path: &str, format: Format) -> Artifact {
+pub(crate) fn file(path: &str, format: Format) -> Artifact {
     Artifact {
         source: Source::File(path.to_owned()),
         format,
@@ -351,7 +351,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
         .collect()
 }
 
-pub fn definition() -> Definition {
+pub(crate) fn definition() -> Definition {
     let param = |default: Option<&str>, choices: &[&str]| Param {
         default: default.map(str::to_owned),
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
@@ -417,12 +417,12 @@ pub fn definition() -> Definition {
     }
 }
 
-pub fn pipeline() -> Pipeline {
+pub(crate) fn pipeline() -> Pipeline {
     Pipeline::from_cache(definition())
 }
 
 /// A run of `pipeline`, just arrived in this stage.
-pub fn run_in(stage: &str) -> Run {
+pub(crate) fn run_in(stage: &str) -> Run {
     let entry = Entry {
         at: START,
         by: Who::Person("ann".to_owned()),

@@ -9,7 +9,7 @@ use super::example::*;
 use crate::fact::{AgentNames, fact_json, sentence};
 use crate::{Paint, history};
 
-pub fn check_result(ended: CheckEnd, tail: &str) -> CheckResult {
+pub(crate) fn check_result(ended: CheckEnd, tail: &str) -> CheckResult {
     let argv = vec!["ansible-lint".to_owned(), "roles/web".to_owned()];
     CheckResult {
         argv,
@@ -81,7 +81,7 @@ fn moved(along: MoveReason, counted: Option<u32>, reset: &[&str]) -> Fact {
 }
 
 /// At least one of every kind.
-pub fn every_fact() -> Vec<Fact> {
+pub(crate) fn every_fact() -> Vec<Fact> {
     [beginnings(), works(), faults(), gates(), people()].concat()
 }
 
@@ -217,7 +217,7 @@ fn people() -> Vec<Fact> {
     ]
 }
 
-pub fn entry(fact: Fact) -> Entry {
+pub(crate) fn entry(fact: Fact) -> Entry {
     Entry {
         at: START,
         by: Who::Session(session_id("s-1")),

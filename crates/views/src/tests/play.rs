@@ -10,7 +10,7 @@ use super::facts::check_result;
 use crate::{Paint, history};
 
 /// A run, its journal, and which entries belong to one decision.
-pub struct Play {
+pub(crate) struct Play {
     pub pipeline: Pipeline,
     pub run: Run,
     pub entries: Vec<Entry>,
@@ -18,16 +18,16 @@ pub struct Play {
     pub minute: u64,
 }
 
-pub fn ann() -> Who {
+pub(crate) fn ann() -> Who {
     Who::Person("ann".to_owned())
 }
 
 impl Play {
-    pub fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self::driven(Driver::ByHand)
     }
 
-    pub fn driven(driver: Driver) -> Self {
+    pub(crate) fn driven(driver: Driver) -> Self {
         let pipeline = pipeline();
         let decision = begin(
             &pipeline,
@@ -58,7 +58,7 @@ impl Play {
         }
     }
 
-    pub fn happen(&mut self, by: Who, what: Happening, mut evidence: Evidence) -> Reply {
+    pub(crate) fn happen(&mut self, by: Who, what: Happening, mut evidence: Evidence) -> Reply {
         self.minute += 1;
         evidence.tree = evidence.tree.or(Some(hash(0x77)));
         let event = Event {
@@ -75,7 +75,7 @@ impl Play {
     }
 
     /// These artifacts lie there, each with a word in its outcome field.
-    pub fn left(&self, left: &[(&str, Option<&str>)]) -> Evidence {
+    pub(crate) fn left(&self, left: &[(&str, Option<&str>)]) -> Evidence {
         let number = u8::try_from(self.minute).unwrap();
         let seen = |(artifact, word): &(&str, Option<&str>)| {
             let word = word.map(str::to_owned);
@@ -94,7 +94,7 @@ impl Play {
     }
 
     /// An agent is reported to have left these artifacts.
-    pub fn report(&mut self, agent: &str, left: &[(&str, Option<&str>)]) -> Reply {
+    pub(crate) fn report(&mut self, agent: &str, left: &[(&str, Option<&str>)]) -> Reply {
         let evidence = self.left(left);
         let agent = Some(agent_name(agent));
         let what = Happening::Work(WorkEvent::Reported {
@@ -106,7 +106,7 @@ impl Play {
         self.happen(ann(), what, evidence)
     }
 
-    pub fn plan(&mut self) {
+    pub(crate) fn plan(&mut self) {
         let step = |id: &str, needs: &[&str]| Step {
             id: step_id(id),
             title: format!("Write {id}"),
@@ -125,7 +125,7 @@ impl Play {
         );
     }
 
-    pub fn check(&mut self, code: i32, tail: &str) {
+    pub(crate) fn check(&mut self, code: i32, tail: &str) {
         let position = &self.run.position;
         let (stage, visit) = (position.stage.clone(), position.visit);
         let results = vec![check_result(CheckEnd::Exit(code), tail)];
@@ -142,26 +142,26 @@ impl Play {
         self.happen(Who::Engine, what, Evidence::default());
     }
 
-    pub fn answer(&mut self, choice: &str) {
+    pub(crate) fn answer(&mut self, choice: &str) {
         let what = Happening::Person(PersonEvent::Answered(Answer::Choice(outcome(choice))));
         self.happen(ann(), what, Evidence::default());
     }
 
-    pub fn numbered(&self) -> Vec<(u64, &Entry)> {
+    pub(crate) fn numbered(&self) -> Vec<(u64, &Entry)> {
         (1..).zip(&self.entries).collect()
     }
 
-    pub fn stands_in(&self, stage: &str) {
+    pub(crate) fn stands_in(&self, stage: &str) {
         assert_eq!(self.run.position.stage.as_str(), stage, "{}", self.told());
     }
 
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         history(self.numbered()).text(Paint::Plain)
     }
 }
 
 /// A plan, a refused step, a failing and a passing check, a review, and the end.
-pub fn whole_story() -> Play {
+pub(crate) fn whole_story() -> Play {
     let mut play = Play::begin();
     play.report("gatherer", &[("context", None)]);
     play.report("validator", &[]);

@@ -10,7 +10,7 @@ use crate::json::json_text;
 use crate::status::StatusView;
 use crate::{Freshness, Paint, RunContext, status};
 
-pub const AROUND: RunContext<'static> = RunContext {
+pub(crate) const AROUND: RunContext<'static> = RunContext {
     project: "/home/ann/web",
     now: Time(START.0 + 7_500_000),
     freshness: Freshness::Fresh,
@@ -20,7 +20,7 @@ fn check_status(run: &Run, text: Expect) {
     text.assert_eq(&status(&pipeline(), run, AROUND).text(Paint::Plain));
 }
 
-pub fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
+pub(crate) fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dispatch {
     Dispatch {
         id: DispatchId(number),
         duty,
@@ -46,7 +46,7 @@ fn opened(run: &mut Run, dispatch: Dispatch) {
 }
 
 /// A run in the middle of a review, with a bit of everything behind it.
-pub fn reviewed() -> Run {
+pub(crate) fn reviewed() -> Run {
     let mut run = run_in("reviewing");
     run.driver = Driver::Guarded;
     run.position.visit = 9;
@@ -94,7 +94,7 @@ pub fn reviewed() -> Run {
 }
 
 /// A run in a task graph with a step in every state.
-pub fn building() -> Run {
+pub(crate) fn building() -> Run {
     let mut run = run_in("building");
     let step = |id: &str, needs: &[&str]| Step {
         id: step_id(id),
@@ -145,7 +145,7 @@ pub fn building() -> Run {
     run
 }
 
-pub fn overridden() -> Run {
+pub(crate) fn overridden() -> Run {
     let mut run = run_in("complete");
     run.overrides.push(Override {
         stage: stage_name("reviewing"),
@@ -441,7 +441,7 @@ fn colour_adds_nothing_but_colour() {
 }
 
 /// A run that a person lets go unguarded from noon on, for two and a half hours.
-pub fn bypassed() -> Run {
+pub(crate) fn bypassed() -> Run {
     let mut run = reviewed();
     run.bypass = Some(Bypass {
         until: minutes(270),

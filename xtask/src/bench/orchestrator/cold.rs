@@ -12,7 +12,7 @@ use crate::battery::Stand;
 use crate::failure::Failure;
 use crate::workspace::scratch;
 
-pub struct Cold<'a> {
+pub(super) struct Cold<'a> {
     pub who: Who,
     way: Way<'a>,
 }
@@ -28,7 +28,7 @@ enum Way<'a> {
 }
 
 /// Ours, and that of each peer whose loop there is. Each has been started once, so that its store is there.
-pub fn all<'a>(program: &Path, loops: &'a [Loop]) -> Result<Vec<Cold<'a>>, Failure> {
+pub(super) fn all<'a>(program: &Path, loops: &'a [Loop]) -> Result<Vec<Cold<'a>>, Failure> {
     let stand = Box::new(Stand::new(program, &[])?);
     let number = AtomicUsize::new(0);
     let mut colds = vec![Cold {
@@ -47,7 +47,7 @@ pub fn all<'a>(program: &Path, loops: &'a [Loop]) -> Result<Vec<Cold<'a>>, Failu
 }
 
 impl Cold<'_> {
-    pub fn time(&self) -> Result<Duration, Failure> {
+    pub(super) fn time(&self) -> Result<Duration, Failure> {
         match &self.way {
             Way::Ours { stand, number } => {
                 let run = format!("r-{}", number.fetch_add(1, Ordering::Relaxed));

@@ -17,14 +17,14 @@ const ENGINES: [(Who, &str); 2] = [
 
 /// What could be installed, and what not.
 #[derive(Default)]
-pub struct Installed {
+pub(super) struct Installed {
     pub loops: Vec<Loop>,
     /// Who is not there, and the command that would install it.
     pub missing: Vec<(Who, String)>,
     pub versions: Vec<String>,
 }
 
-pub fn install() -> Result<Installed, Failure> {
+pub(super) fn install() -> Result<Installed, Failure> {
     let folder = target().join("bench/engines");
     let python = folder.join("bin/python");
     let scripts = root().join("xtask/bench/engines");

@@ -13,14 +13,14 @@ use crate::failure::Failure;
 use crate::workspace::{is_installed, read, scratch, succeed};
 
 /// How many runs there are at once, where there are many.
-pub const MANY: usize = 64;
+pub(super) const MANY: usize = 64;
 
 /// What one transition of ours writes, near enough.
 const APPENDED: usize = 12_000;
 
 /// Whose loop it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub(super) enum Who {
     Floor,
     Ours,
     LangGraph,
@@ -28,7 +28,7 @@ pub enum Who {
 }
 
 impl Who {
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Floor => "floor",
             Self::Ours => "gatewright",
@@ -38,7 +38,7 @@ impl Who {
     }
 }
 
-pub struct Loop {
+pub(super) struct Loop {
     pub who: Who,
     pub runs: usize,
     /// Of each run.
@@ -58,7 +58,7 @@ enum Kind {
 
 /// One go of a loop.
 #[derive(Clone, Debug)]
-pub struct Lap {
+pub(super) struct Lap {
     pub transitions: f64,
     pub seconds: f64,
     pub cpu_seconds: f64,
@@ -67,12 +67,12 @@ pub struct Lap {
 
 impl Lap {
     /// Transitions a second.
-    pub fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         self.transitions / self.seconds
     }
 
     /// Seconds of CPU a transition.
-    pub fn cpu(&self) -> f64 {
+    pub(super) fn cpu(&self) -> f64 {
         self.cpu_seconds / self.transitions
     }
 }
@@ -80,7 +80,7 @@ impl Lap {
 /// The floor, and ours with one run and with many.
 ///
 /// The loop is an example of its own, so that xtask itself is built without the product.
-pub fn ours() -> Result<Vec<Loop>, Failure> {
+pub(super) fn ours() -> Result<Vec<Loop>, Failure> {
     let triple = triple()?;
     let mut build = static_cargo("build", &triple);
     succeed(build.args(["--package", "xtask", "--example", "transitions"]))?;
@@ -98,7 +98,7 @@ pub fn ours() -> Result<Vec<Loop>, Failure> {
 }
 
 impl Loop {
-    pub fn floor() -> Self {
+    pub(super) fn floor() -> Self {
         Self {
             who: Who::Floor,
             runs: 1,
@@ -107,7 +107,7 @@ impl Loop {
         }
     }
 
-    pub fn of_peer(who: Who, python: &Path, script: &Path) -> Self {
+    pub(super) fn of_peer(who: Who, python: &Path, script: &Path) -> Self {
         Self {
             who,
             runs: 1,
@@ -119,7 +119,7 @@ impl Loop {
         }
     }
 
-    pub fn lap(&self) -> Result<Lap, Failure> {
+    pub(super) fn lap(&self) -> Result<Lap, Failure> {
         let folder = scratch("loop")?;
         match &self.kind {
             Kind::Append => append(&folder.path().join("journal"), self.steps),
@@ -131,7 +131,7 @@ impl Loop {
     }
 
     /// The process, started by another program if one is named.
-    pub fn command(&self, starter: &[&str], folder: &Path, steps: usize) -> Option<Command> {
+    pub(super) fn command(&self, starter: &[&str], folder: &Path, steps: usize) -> Option<Command> {
         let Kind::Process { program, script } = &self.kind else {
             return None;
         };
@@ -152,7 +152,7 @@ impl Loop {
 
     /// The syncs of a transition, beside those of beginning and of ending: the difference of a long loop
     /// and one half as long. Nothing where strace is not installed.
-    pub fn syncs(&self) -> Result<Option<f64>, Failure> {
+    pub(super) fn syncs(&self) -> Result<Option<f64>, Failure> {
         if !is_installed("strace") {
             return Ok(None);
         }

@@ -45,7 +45,7 @@ struct Options {
     program: Option<PathBuf>,
 }
 
-pub fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(super) fn run(arguments: &[String]) -> Result<(), Failure> {
     if arguments.iter().any(|it| it == "--help" || it == "-h") {
         say(HELP);
         return Ok(());

@@ -11,7 +11,7 @@ use crate::bench::report::rounded;
 /// What an orchestrator may hold, in bytes.
 const MEMORY: f64 = 30e6;
 
-pub struct Report {
+pub(super) struct Report {
     pub rounds: usize,
     pub rows: Vec<Row>,
     /// Who was not measured, and why.
@@ -20,7 +20,7 @@ pub struct Report {
 }
 
 /// One loop, measured.
-pub struct Row {
+pub(super) struct Row {
     pub who: Who,
     pub runs: usize,
     /// Transitions a second.
@@ -36,7 +36,7 @@ pub struct Row {
 }
 
 impl Report {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = format!(
             "{:<12} {:>5} {:>14} {:>8} {:>8} {:>10} {:>10} {:>10}\n",
             "loop", "runs", "transitions/s", "×floor", "syncs", "CPU µs", "MB", "cold ms"
@@ -74,7 +74,7 @@ impl Report {
         )
     }
 
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let row = |row: &Row| {
             json!({
                 "loop": row.who.name(),

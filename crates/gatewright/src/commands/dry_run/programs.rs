@@ -20,7 +20,7 @@ use views::plan::{NeededProgram, ProgramState};
 const COLUMNS: usize = 60;
 
 /// What determines the programs that a run needs.
-pub struct ProgramQuery<'a> {
+pub(super) struct ProgramQuery<'a> {
     pub pipeline: &'a Pipeline,
     pub run: Option<&'a Run>,
     pub members: &'a [Member<'a>],
@@ -29,7 +29,7 @@ pub struct ProgramQuery<'a> {
 
 /// The programs of the runners, with their versions, then those of the checks and notices. We only look
 /// up the latter: running them could have effects.
-pub fn needed(
+pub(super) fn needed(
     context: &Context,
     project: &Project,
     wanted: &ProgramQuery<'_>,

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 
 /// Repairs the store, if it needs it.
-pub fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn repair(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     if is_sound(context)? {
         let text = "the store is intact; there is nothing to repair\n".to_owned();
         output.facts(|_| text, || json!({ "repaired": false }))?;

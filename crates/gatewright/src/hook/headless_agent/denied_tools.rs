@@ -6,7 +6,7 @@ use engine::Stage;
 use hosts::tool_names;
 
 /// The name under which this stage forbids the tool, else its own.
-pub fn named<'t>(stage: &Stage, tool: &'t str) -> Cow<'t, str> {
+pub(super) fn named<'t>(stage: &Stage, tool: &'t str) -> Cow<'t, str> {
     let denied = |name: &str| stage.tools_deny.iter().any(|deny| deny.covers(name));
     let mut names = tool_names::all(tool).into_iter();
     let name = names.find(|name| denied(name));

@@ -23,7 +23,11 @@ const LEFT_BEHIND: &str = "whoever started this work is gone: end your turn";
 
 impl HeadlessAgent {
     /// May it use this tool?
-    pub fn requested(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
+    pub(crate) fn requested(
+        &self,
+        call: &HookCall<'_>,
+        context: &Context,
+    ) -> Result<Answer, Failure> {
         let record = self.record()?;
         if claim::is_lost(&self.state, &self.call) {
             return Ok(refused(Rule::Unadmitted, LEFT_BEHIND));
@@ -39,7 +43,11 @@ impl HeadlessAgent {
     /// The host would ask a person, and nobody is there: folders such as `.claude` are not written to
     /// without one. What this very work must leave there may be written, by its path and by nothing
     /// else; to everything else there is no answer, and the host says no.
-    pub fn permitted(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
+    pub(crate) fn permitted(
+        &self,
+        call: &HookCall<'_>,
+        context: &Context,
+    ) -> Result<Answer, Failure> {
         let What::ToolRequested {
             tool,
             paths,
@@ -66,7 +74,7 @@ impl HeadlessAgent {
     }
 
     /// Did a tool change what the stage may not change? It is told at once.
-    pub fn used(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
+    pub(crate) fn used(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
         let What::ToolUsed { tool, .. } = &call.payload.what else {
             return Ok(Answer::nothing());
         };

@@ -18,14 +18,14 @@ const HOST: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
 
 /// Where our own files lie.
 #[derive(Default)]
-pub struct Places {
+pub(super) struct Places {
     places: Vec<(PathBuf, ProtectedPath)>,
     /// The folder of a worker's own. It may lie inside a place of ours, which does not make it ours.
     own: Option<PathBuf>,
 }
 
 impl Places {
-    pub fn new(
+    pub(super) fn new(
         resolver: &Resolver,
         environment: &Environment,
         state: Option<&State>,
@@ -65,7 +65,7 @@ impl Places {
     }
 
     /// The same with what the run's pipeline gave to the host.
-    pub fn of_run(
+    pub(super) fn of_run(
         resolver: &Resolver,
         workspace: &Workspace<'_>,
         opened: &OpenRun,
@@ -90,13 +90,13 @@ impl Places {
     }
 
     /// The same where a worker has this folder of its own.
-    pub fn with_own(self, own: PathBuf) -> Self {
+    pub(super) fn with_own(self, own: PathBuf) -> Self {
         let own = Some(own);
         Self { own, ..self }
     }
 
     /// What a change of this file changes.
-    pub fn touched(&self, path: &Path) -> Vec<ProtectedPath> {
+    pub(super) fn touched(&self, path: &Path) -> Vec<ProtectedPath> {
         let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
         let is_around_own =
             |place: &Path| self.own.as_ref().is_some_and(|own| own.starts_with(place));
@@ -121,7 +121,7 @@ impl Places {
     }
 
     /// What a call changes that writes these files, by their names and by a shell's text.
-    pub fn changed(
+    pub(super) fn changed(
         &self,
         resolver: &Resolver,
         shell: &Shell<'_>,

@@ -11,7 +11,7 @@ use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope}
 const ADVICE: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
-pub fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     doctor
         .places
         .iter()
@@ -48,7 +48,7 @@ fn of_place(place: &HostSettingsFile, program: &OurProgram) -> Vec<Finding> {
 }
 
 /// Our hooks, wherever they stand.
-pub fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+pub(super) fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let found = found(doctor);
     if found.is_empty() {
         return vec![none(doctor)];
@@ -76,7 +76,7 @@ pub fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
 }
 
 /// The hooks that call us, with the file in which each stands.
-pub fn found<'a>(doctor: &'a DoctorContext<'_>) -> Vec<(&'a HostSettingsFile, Hook)> {
+pub(super) fn found<'a>(doctor: &'a DoctorContext<'_>) -> Vec<(&'a HostSettingsFile, Hook)> {
     let places = doctor.places.iter();
     places
         .flat_map(|place| {

@@ -3,7 +3,7 @@
 use super::{CheckTopic, Finding};
 use crate::install::host::{BLOCKING, Host, TESTED, TITLE};
 
-pub fn finding(host: Option<&Host>) -> Finding {
+pub(super) fn finding(host: Option<&Host>) -> Finding {
     let Some(host) = host else {
         return CheckTopic::Host.warning(
             format!("{TITLE} is not on the PATH"),

@@ -11,7 +11,7 @@ use crate::install::host::FORMAT;
 const ALWAYS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
 
 /// Reports nothing before the first guarded session.
-pub fn finding(doctor: &DoctorContext<'_>) -> Option<Finding> {
+pub(super) fn finding(doctor: &DoctorContext<'_>) -> Option<Finding> {
     let folder = doctor.state.folder().join("seen");
     let age = |event: &str| {
         let seen = std::fs::metadata(folder.join(event))

@@ -15,7 +15,7 @@ use crate::install::pipeline;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub fn finding(doctor: &DoctorContext<'_>, host: Option<&Host>) -> Finding {
+pub(super) fn finding(doctor: &DoctorContext<'_>, host: Option<&Host>) -> Finding {
     let Some(host) = host else {
         return CheckTopic::Live.red(format!("{TITLE} is not installed"), "install it");
     };

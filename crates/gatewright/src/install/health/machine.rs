@@ -14,7 +14,7 @@ use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::record;
 
 /// How much we promise: see `assurance`.
-pub const LEVEL: &str = "L0";
+pub(super) const LEVEL: &str = "L0";
 
 /// Room with which a store can go on, and room with which it cannot.
 const PLENTY: u64 = 200 * 1024 * 1024;
@@ -22,7 +22,7 @@ const TOO_LITTLE: u64 = 10 * 1024 * 1024;
 
 const LARGEST_PROGRAM: u64 = 32 * 1024 * 1024;
 
-pub fn program(doctor: &DoctorContext<'_>) -> Finding {
+pub(super) fn program(doctor: &DoctorContext<'_>) -> Finding {
     let program = &doctor.program;
     let says = match short_hash(program.real()) {
         Some(hash) => format!("{} (sha256 {hash})", program.path),
@@ -47,7 +47,7 @@ fn short_hash(path: &Path) -> Option<String> {
 }
 
 /// The state folder: ours alone, with room in it.
-pub fn state(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+pub(super) fn state(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let folder = doctor.state.folder();
     let shown = folder.display();
     let Ok(metadata) = fs::symlink_metadata(folder) else {
@@ -95,7 +95,7 @@ fn room(doctor: &DoctorContext<'_>) -> Option<Finding> {
 }
 
 /// Checks that the store opens and every hash chain is intact.
-pub fn store(doctor: &DoctorContext<'_>) -> Finding {
+pub(super) fn store(doctor: &DoctorContext<'_>) -> Finding {
     let advice = "`gatewright verify` shows details, `gatewright verify --repair` repairs it";
     let looked = Workspace::if_exists(doctor.context).and_then(|workspace| match workspace {
         None => Ok(None),
@@ -125,7 +125,7 @@ fn is_whole(workspace: &Workspace<'_>) -> Result<bool, Failure> {
 }
 
 /// What hooks could not record, and the next one will.
-pub fn spool(doctor: &DoctorContext<'_>) -> Option<Finding> {
+pub(super) fn spool(doctor: &DoctorContext<'_>) -> Option<Finding> {
     let waiting = fs::read_dir(doctor.state.folder().join("spool"))
         .ok()?
         .count();
@@ -136,7 +136,7 @@ pub fn spool(doctor: &DoctorContext<'_>) -> Option<Finding> {
 }
 
 /// What the hooks stop, and what they do not stop.
-pub fn assurance() -> Vec<Finding> {
+pub(super) fn assurance() -> Vec<Finding> {
     let lines = [
         format!(
             "{LEVEL}, guarded: stops drift, accidents and simple cheating, and records the rest"

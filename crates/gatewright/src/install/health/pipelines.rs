@@ -11,7 +11,7 @@ use super::{CheckTopic, DoctorContext, Finding};
 use crate::install::additions::Additions;
 use crate::install::disk::BaseFolder;
 
-pub fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+pub(super) fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let installed = match &doctor.installed {
         Ok(Some(installed)) => installed,
         Ok(None) => {

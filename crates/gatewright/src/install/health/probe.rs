@@ -20,7 +20,7 @@ const SLOW: Duration = Duration::from_millis(500);
 
 /// Every command line that stands at the gate of the tools answers, and says nothing to a session
 /// that is none of our business.
-pub fn probe(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+pub(super) fn probe(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let gates = found(doctor).into_iter();
     let mut lines: Vec<HookCommand> = gates
         .filter(|(_, hook)| hook.event == EVENT)

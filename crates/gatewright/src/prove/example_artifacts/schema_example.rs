@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 const DEEPEST: u32 = 12;
 
 /// The smallest example.
-pub fn of(schema: &str) -> Result<Value, String> {
+pub(super) fn of(schema: &str) -> Result<Value, String> {
     let schema: Value = serde_json::from_str(schema)
         .map_err(|problem| format!("its schema is not JSON: {problem}"))?;
     let examples = Examples { root: &schema };

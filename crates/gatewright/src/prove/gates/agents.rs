@@ -11,16 +11,16 @@ use super::stages::not_done;
 use super::{Column, GateTester, StageRoute};
 
 /// The rules that send a worker back.
-pub const UNFIT: &[Rule] = &[
+pub(super) const UNFIT: &[Rule] = &[
     Rule::ArtifactMissing,
     Rule::OutcomeUnknown,
     Rule::ArtifactOld,
 ];
 
 /// A verdict that a search for the word `APPROVED` would take for an approval.
-pub const NO_VERDICT: &str = "NOT APPROVED";
+pub(super) const NO_VERDICT: &str = "NOT APPROVED";
 
-pub fn agent(
+pub(super) fn agent(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     stage_route: &StageRoute<'_>,
@@ -38,7 +38,10 @@ pub fn agent(
 }
 
 /// The work is done, and the run moves to the next stage.
-pub fn onward(tester: &mut GateTester<'_>, stage_route: &StageRoute<'_>) -> Result<(), Failure> {
+pub(super) fn onward(
+    tester: &mut GateTester<'_>,
+    stage_route: &StageRoute<'_>,
+) -> Result<(), Failure> {
     let legs = stage_route
         .route
         .as_ref()
@@ -58,7 +61,7 @@ pub fn onward(tester: &mut GateTester<'_>, stage_route: &StageRoute<'_>) -> Resu
 }
 
 /// The session starts an agent that another program must run.
-pub fn played(tester: &mut GateTester<'_>, agent: &AgentName) -> Result<(), Failure> {
+pub(super) fn played(tester: &mut GateTester<'_>, agent: &AgentName) -> Result<(), Failure> {
     let what = format!("the session starts '{agent}' itself, which another program must run");
     tester.case(Column::Refusal, what, |simulation| {
         simulation.must_not_move(|simulation| simulation.refuse_external_in_session(agent))
@@ -78,7 +81,7 @@ fn twice(tester: &mut GateTester<'_>, agent: &AgentName) -> Result<(), Failure> 
 }
 
 /// How the work of an agent must not end.
-pub fn endings(
+pub(super) fn endings(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     agent: &AgentName,
@@ -154,7 +157,7 @@ fn hollow(tester: &mut GateTester<'_>, stage: &Stage, agent: &AgentName) -> Resu
 }
 
 /// The session's own work: judged when it stops or turns to something else.
-pub fn session(
+pub(super) fn session(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     stage_route: &StageRoute<'_>,

@@ -10,7 +10,7 @@ use super::super::simulation::CalledBy;
 use super::sessions::OTHER;
 use super::{Column, Gate, GateTester};
 
-pub fn bad_payloads(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn bad_payloads(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let own = tester.fresh()?.payloads.session.clone();
     let begins = format!("{{\"session_id\":\"{own}\",\"hook_event_name\":\"PreToolUse\"");
     let filling = "x".repeat(LARGEST_INPUT);

@@ -10,7 +10,7 @@ use super::{Column, Gate, GateTester};
 /// Agents of the host that no pipeline names.
 const STRANGER: &str = "Explore";
 
-pub fn unadmitted(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn unadmitted(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let rules = &[Rule::Unadmitted];
     let what = "an agent without admission uses a tool";
     tester.refuses(what, rules, |simulation| {
@@ -46,7 +46,7 @@ pub fn unadmitted(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     Ok(tester.gate("admission", "tools of agents without admission"))
 }
 
-pub fn other_ways(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn other_ways(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let rules = &[Rule::BypassAttempt];
     tester.refuses("a workflow would start agents", rules, |simulation| {
         let input = json!({ "script": "return await agent('do it')" });

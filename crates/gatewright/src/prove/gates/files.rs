@@ -15,7 +15,7 @@ use crate::install::host::PLACES;
 const OWN: &[Rule] = &[Rule::OwnFiles];
 const FOREIGN: &[Rule] = &[Rule::ArtifactOwner];
 
-pub fn own_files(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn own_files(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let simulation = tester.fresh()?;
     let state = simulation.sandbox.state_home().join("gatewright");
     let files = [
@@ -65,7 +65,7 @@ fn shell(simulation: &Simulation, line: &str) -> HookPayload {
 }
 
 /// The artifact of the next agent, if it is a file.
-pub fn artifacts(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn artifacts(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let gate = |tester: GateTester<'_>| tester.gate("artifacts", "the artifacts of other agents");
     let simulation = tester.fresh()?;
     let (Ok(run), Ok(Some(agent))) = (simulation.now(), simulation.next_agent()) else {

@@ -13,7 +13,7 @@ use super::super::simulation::Simulation;
 use super::{Column, Gate, GateTester};
 use crate::install::host::PLACES;
 
-pub fn commands(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn commands(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     for line in [
         "gatewright cancel --reason enough",
         "gatewright bypass --for 30m --reason hurry",
@@ -69,7 +69,7 @@ fn is_cancelled(simulation: &Simulation) -> CaseOutcome<bool> {
     ))
 }
 
-pub fn settings(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn settings(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let off = "{ \"disableAllHooks\": true }\n";
     for (column, what, text) in [
         (

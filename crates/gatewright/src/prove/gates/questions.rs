@@ -14,7 +14,7 @@ use super::super::simulation::CalledBy;
 use super::agents::onward;
 use super::{Column, GateTester, StageRoute};
 
-pub fn check(
+pub(super) fn check(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     stage_route: &StageRoute<'_>,
@@ -60,7 +60,7 @@ pub fn check(
     )
 }
 
-pub fn ask(
+pub(super) fn ask(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     questions: &Questions,

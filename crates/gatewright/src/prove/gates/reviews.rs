@@ -12,7 +12,7 @@ use super::super::worker::WantedResult;
 use super::agents::{endings, onward, played};
 use super::{Column, GateTester, StageRoute};
 
-pub fn review(
+pub(super) fn review(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     work: &ReviewWork,

@@ -11,9 +11,9 @@ use super::super::worker::WantedResult;
 use super::{Column, Gate, GateTester};
 
 /// A session that holds no run.
-pub const OTHER: &str = "00000000-another";
+pub(super) const OTHER: &str = "00000000-another";
 
-pub fn sessions(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
+pub(super) fn sessions(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     others(&mut tester)?;
     tester.case(
         Column::Pass,

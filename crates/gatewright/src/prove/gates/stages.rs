@@ -19,7 +19,7 @@ use super::{
 
 /// Runs the cases of one stage. The guards that apply everywhere are tested later, in the first stage
 /// where an agent may work.
-pub fn gate(
+pub(super) fn gate(
     simulation: &mut Simulation,
     snapshots: &mut Snapshots,
     stage_route: &StageRoute<'_>,
@@ -290,7 +290,7 @@ fn held(simulation: &mut Simulation) -> CaseOutcome<()> {
 }
 
 /// Requires that work with this fault has not moved the run on.
-pub fn not_done(
+pub(super) fn not_done(
     simulation: &Simulation,
     stage: &Stage,
     fault: Fault,

@@ -14,7 +14,7 @@ use super::agents::UNFIT;
 use super::{Column, GateTester, StageRoute};
 
 /// Our own plan if the steps are not fixed: two that can start at once, and one after both.
-pub fn plan(stage: &Stage, stage_route: &StageRoute<'_>) -> Option<Vec<Step>> {
+pub(super) fn plan(stage: &Stage, stage_route: &StageRoute<'_>) -> Option<Vec<Step>> {
     let Work::Steps(work) = &stage.work else {
         return None;
     };
@@ -47,7 +47,7 @@ pub fn plan(stage: &Stage, stage_route: &StageRoute<'_>) -> Option<Vec<Step>> {
     ])
 }
 
-pub fn steps(
+pub(super) fn steps(
     tester: &mut GateTester<'_>,
     stage: &Stage,
     stage_route: &StageRoute<'_>,

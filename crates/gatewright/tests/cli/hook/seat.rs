@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::{Project, Ran};
 
 /// An open pipeline, in which any agent may work.
-pub const OPEN: &str = r#"
+pub(super) const OPEN: &str = r#"
 name   = "open"
 about  = "Anything goes, and everything is seen."
 begins = "session"
@@ -22,20 +22,20 @@ on.finish = "complete"
 end = "completed"
 "#;
 
-pub const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
+pub(super) const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
 
-pub struct Seat {
+pub(super) struct Seat {
     pub project: Project,
 }
 
 impl Seat {
     /// A project in which the open pipeline is installed, and a session that holds a run of it.
-    pub fn enrolled() -> Self {
+    pub(super) fn enrolled() -> Self {
         Self::installed().begun()
     }
 
     /// The same in a pipeline of the test's own, whose first stage is `working`.
-    pub fn enrolled_in(name: &str, pipeline: &str) -> Self {
+    pub(super) fn enrolled_in(name: &str, pipeline: &str) -> Self {
         Self::installed_as(name, pipeline).begun()
     }
 
@@ -46,12 +46,12 @@ impl Seat {
         self
     }
 
-    pub fn installed() -> Self {
+    pub(super) fn installed() -> Self {
         Self::installed_as("open", OPEN)
     }
 
     /// The same with a pipeline of the test's own.
-    pub fn installed_as(name: &str, pipeline: &str) -> Self {
+    pub(super) fn installed_as(name: &str, pipeline: &str) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
         project.write(format!(".gatewright/{name}.toml"), pipeline);
         project.trust(name);
@@ -60,13 +60,13 @@ impl Seat {
     }
 
     /// A project in which nothing is installed.
-    pub fn bare() -> Self {
+    pub(super) fn bare() -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
         Self { project }
     }
 
     /// The hook, as the host starts it.
-    pub fn command(&self, event: &str) -> Command {
+    pub(super) fn command(&self, event: &str) -> Command {
         let mut command = self.project.child(["hook", "claude", event]);
         command
             .env("CLAUDECODE", "1")
@@ -80,7 +80,7 @@ impl Seat {
     }
 
     /// Runs the hook with this payload, to which the session is added.
-    pub fn hook(&self, event: &str, payload: &Value) -> Ran {
+    pub(super) fn hook(&self, event: &str, payload: &Value) -> Ran {
         let mut payload = payload.clone();
         payload["session_id"] = json!(SESSION);
         payload["cwd"] = json!(self.project.path());
@@ -88,12 +88,12 @@ impl Seat {
     }
 
     /// Runs the hook with these bytes on its input.
-    pub fn raw(&self, event: &str, input: &[u8]) -> Ran {
+    pub(super) fn raw(&self, event: &str, input: &[u8]) -> Ran {
         fed(self.command(event), input)
     }
 
     /// Every entry of the only run.
-    pub fn journal(&self) -> Vec<Value> {
+    pub(super) fn journal(&self) -> Vec<Value> {
         let ran = self.project.run(["history", "--json"]).succeeds();
         let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
         told["entries"].as_array().expect("a list").clone()
@@ -101,7 +101,7 @@ impl Seat {
 }
 
 /// Runs a hook to its end. It may refuse before it has read everything.
-pub fn fed(mut command: Command, input: &[u8]) -> Ran {
+pub(super) fn fed(mut command: Command, input: &[u8]) -> Ran {
     let mut child = command.spawn().expect("the hook can be started");
     let mut pipe = child.stdin.take().expect("the input is a pipe");
     let bytes = input.to_vec();

@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use testkit::{Project, Ran};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
-pub const LOCAL: &str = ".claude/settings.local.json";
-pub const SHARED: &str = ".claude/settings.json";
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+pub(super) const LOCAL: &str = ".claude/settings.local.json";
+pub(super) const SHARED: &str = ".claude/settings.json";
 
 /// Something that somebody does to a project.
-pub type Deed = fn(&Project);
+pub(super) type Deed = fn(&Project);
 
-pub fn project() -> Project {
+pub(super) fn project() -> Project {
     Project::with_git(PROGRAM)
 }
 
-pub fn init(project: &Project, more: &[&str]) -> Ran {
+pub(super) fn init(project: &Project, more: &[&str]) -> Ran {
     let arguments = ["init", "--yes"].iter().chain(more);
     project.run(arguments)
 }
 
-pub fn uninit(project: &Project) -> Ran {
+pub(super) fn uninit(project: &Project) -> Ran {
     project.run(["uninit", "--yes"])
 }
 
-pub fn json(project: &Project, path: &str) -> Value {
+pub(super) fn json(project: &Project, path: &str) -> Value {
     serde_json::from_str(&project.read(path)).unwrap()
 }
 
 /// Every file below a folder with what it holds, and every folder with nothing; git's own is left out.
-pub fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -6,36 +6,36 @@ use std::path::{Path, PathBuf};
 /// Pages that are made from the program, and compared with it elsewhere.
 const GENERATED: [&str; 2] = ["docs/cli.md", "docs/rules.md"];
 
-pub struct Page {
+pub(super) struct Page {
     pub name: String,
     pub text: String,
 }
 
 /// A fenced block: the words behind the fence, and what stands in it.
-pub struct Block {
+pub(super) struct Block {
     pub words: Vec<String>,
     pub text: String,
     pub line: usize,
 }
 
 impl Block {
-    pub fn is(&self, word: &str) -> bool {
+    pub(super) fn is(&self, word: &str) -> bool {
         self.words.iter().any(|own| own == word)
     }
 
-    pub fn value(&self, key: &str) -> Option<&str> {
+    pub(super) fn value(&self, key: &str) -> Option<&str> {
         self.words
             .iter()
             .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
     }
 }
 
-pub fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 impl Page {
-    pub fn read(name: &str) -> Self {
+    pub(super) fn read(name: &str) -> Self {
         let text = fs::read_to_string(root().join(name)).unwrap();
         Self {
             name: name.to_owned(),
@@ -43,7 +43,7 @@ impl Page {
         }
     }
 
-    pub fn blocks(&self) -> Vec<Block> {
+    pub(super) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut open: Option<Block> = None;
         for (number, line) in self.text.lines().enumerate() {
@@ -69,7 +69,7 @@ impl Page {
     }
 
     /// Where the links of the page lead: a path from the page's own folder, and a heading's anchor.
-    pub fn links(&self) -> Vec<(&str, Option<&str>)> {
+    pub(super) fn links(&self) -> Vec<(&str, Option<&str>)> {
         let targets = self.text.split("](").skip(1);
         let targets = targets.filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
         let ours = targets.filter(|target| !target.contains("://"));
@@ -81,7 +81,7 @@ impl Page {
     }
 
     /// The words that stand behind the name of the program, wherever it is in the type of code.
-    pub fn commands(&self) -> Vec<&str> {
+    pub(super) fn commands(&self) -> Vec<&str> {
         let named = self.text.match_indices("gatewright ");
         let code = named.filter(|(at, _)| {
             let before = self.text[..*at].chars().next_back();
@@ -111,7 +111,7 @@ impl Page {
     }
 
     /// A link that leads nowhere, if there is one.
-    pub fn broken_link(&self) -> Option<String> {
+    pub(super) fn broken_link(&self) -> Option<String> {
         let folder = Path::new(&self.name).parent().unwrap().to_owned();
         self.links().into_iter().find_map(|(path, anchor)| {
             let target = match path {
@@ -130,7 +130,7 @@ impl Page {
 }
 
 /// The pages that people read and type from.
-pub fn pages() -> Vec<Page> {
+pub(super) fn pages() -> Vec<Page> {
     let listed = fs::read_dir(root().join("docs")).unwrap();
     let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use testkit::{Project, Ran};
 
-pub struct Session<'p> {
+pub(super) struct Session<'p> {
     project: &'p Project,
     id: &'static str,
     /// How many calls and prompts there were: each has a number of its own.
@@ -20,7 +20,7 @@ pub struct Session<'p> {
 }
 
 impl<'p> Session<'p> {
-    pub fn new(project: &'p Project, id: &'static str) -> Self {
+    pub(super) fn new(project: &'p Project, id: &'static str) -> Self {
         Self {
             project,
             id,
@@ -31,7 +31,7 @@ impl<'p> Session<'p> {
     }
 
     /// Runs the hook with this payload, to which the session is added.
-    pub fn hook(&mut self, event: &str, mut payload: Value) -> String {
+    pub(super) fn hook(&mut self, event: &str, mut payload: Value) -> String {
         payload["session_id"] = json!(self.id);
         payload["cwd"] = json!(self.project.path());
         payload["hook_event_name"] = json!(event);
@@ -44,7 +44,7 @@ impl<'p> Session<'p> {
 
     /// Runs the hook with this input, as it was written for a reader. The hook is a child of the host,
     /// and so it is of this test.
-    pub fn fed(&self, event: &str, input: &str) -> Ran {
+    pub(super) fn fed(&self, event: &str, input: &str) -> Ran {
         let input = input
             .replace("2f1fc5dc-…", self.id)
             .replace("/home/ada/hello", self.project.path().to_str().unwrap());
@@ -65,12 +65,12 @@ impl<'p> Session<'p> {
         Ran::from(child.wait_with_output().expect("the hook ends"))
     }
 
-    pub fn starts(&mut self, source: &str) {
+    pub(super) fn starts(&mut self, source: &str) {
         self.hook("SessionStart", json!({ "source": source }));
     }
 
     /// A person types this. Of a slash command the host tells twice, under one number.
-    pub fn types(&mut self, prompt: &str) {
+    pub(super) fn types(&mut self, prompt: &str) {
         self.calls += 1;
         let id = format!("prompt-{}", self.calls);
         let payload = json!({"prompt": prompt, "prompt_id": id});
@@ -87,25 +87,25 @@ impl<'p> Session<'p> {
     }
 
     /// The session uses a tool, or asks to.
-    pub fn uses(&mut self, tool: &str, input: Value) -> String {
+    pub(super) fn uses(&mut self, tool: &str, input: Value) -> String {
         self.calls += 1;
         let call = format!("call-{}", self.calls);
         let payload = json!({"tool_name": tool, "tool_use_id": call, "tool_input": input});
         self.hook("PreToolUse", payload)
     }
 
-    pub fn runs(&mut self, line: &str) {
+    pub(super) fn runs(&mut self, line: &str) {
         self.uses("Bash", json!({ "command": line }));
     }
 
-    pub fn asks_for(&mut self, agent: &str) -> String {
+    pub(super) fn asks_for(&mut self, agent: &str) -> String {
         let input =
             json!({"subagent_type": agent, "description": "a piece of work", "prompt": "go"});
         self.uses("Agent", input)
     }
 
     /// Requests and starts an agent; the agent gets its briefing.
-    pub fn begins(&mut self, agent: &str) {
+    pub(super) fn begins(&mut self, agent: &str) {
         self.asks_for(agent);
         let worker = format!("a-{agent}-{}", self.calls);
         self.workers.push((agent.to_owned(), worker));
@@ -122,7 +122,7 @@ impl<'p> Session<'p> {
     }
 
     /// A worker runs a line in its shell.
-    pub fn works(&mut self, agent: &str, line: &str) {
+    pub(super) fn works(&mut self, agent: &str, line: &str) {
         self.calls += 1;
         let mut payload = json!({
             "tool_name": "Bash", "tool_use_id": format!("call-{}", self.calls),
@@ -134,7 +134,7 @@ impl<'p> Session<'p> {
     }
 
     /// The agent tries to stop, with this last message.
-    pub fn ends(&mut self, agent: &str, reply: &str) {
+    pub(super) fn ends(&mut self, agent: &str, reply: &str) {
         let payload = json!({
             "agent_id": self.worker(agent), "agent_type": agent, "last_assistant_message": reply,
             "stop_hook_active": false, "background_tasks": [],
@@ -143,7 +143,7 @@ impl<'p> Session<'p> {
     }
 
     /// The session has its agent back.
-    pub fn has_back(&mut self, agent: &str, reply: &str) {
+    pub(super) fn has_back(&mut self, agent: &str, reply: &str) {
         let payload = json!({
             "tool_name": "Agent", "tool_use_id": "unnamed", "tool_input": {"subagent_type": agent},
             "tool_response": {
@@ -155,25 +155,25 @@ impl<'p> Session<'p> {
     }
 
     /// A whole piece of work.
-    pub fn calls(&mut self, agent: &str, reply: &str) {
+    pub(super) fn calls(&mut self, agent: &str, reply: &str) {
         self.begins(agent);
         self.ends(agent, reply);
         self.has_back(agent, reply);
     }
 
-    pub fn stops(&mut self) {
+    pub(super) fn stops(&mut self) {
         let payload = json!({"stop_hook_active": false, "background_tasks": []});
         self.hook("Stop", payload);
     }
 
-    pub fn stops_while_an_agent_works(&mut self) {
+    pub(super) fn stops_while_an_agent_works(&mut self) {
         let task = json!({"id": "a", "type": "subagent", "status": "running"});
         let payload = json!({"stop_hook_active": false, "background_tasks": [task]});
         self.hook("Stop", payload);
     }
 
     /// A person answers a question that the session put to them.
-    pub fn is_answered(&mut self, question: &str, answer: &str) {
+    pub(super) fn is_answered(&mut self, question: &str, answer: &str) {
         let asked = json!([{"question": question, "header": "h", "options": []}]);
         let payload = json!({
             "tool_name": "AskUserQuestion", "tool_use_id": "asked",
@@ -184,21 +184,21 @@ impl<'p> Session<'p> {
     }
 
     /// A file that somebody leaves in the project.
-    pub fn leaves(&mut self, path: &str, text: &str) {
+    pub(super) fn leaves(&mut self, path: &str, text: &str) {
         self.project.write(path, text);
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.project.path().join(name)
     }
 
     /// What a command of ours prints, which the session runs in its shell.
-    pub fn command<const N: usize>(&self, words: [&str; N]) -> String {
+    pub(super) fn command<const N: usize>(&self, words: [&str; N]) -> String {
         let ran = self.project.run(words);
         format!("{}{}", ran.stdout, ran.stderr)
     }
 
-    pub fn is_over(&mut self) {
+    pub(super) fn is_over(&mut self) {
         self.hook("SessionEnd", json!({"reason": "other"}));
     }
 }

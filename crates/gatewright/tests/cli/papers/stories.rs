@@ -5,11 +5,11 @@ use testkit::Project;
 
 use super::session::Session;
 
-pub const SESSION: &str = "2f1fc5dc-176e-443c-b3bd-fd711d540426";
+pub(super) const SESSION: &str = "2f1fc5dc-176e-443c-b3bd-fd711d540426";
 const OTHER: &str = "7d3caa76-a88d-444a-8992-4e0e858ef36f";
 
 /// Plays the story of this name, and tells what was said in it.
-pub fn play(name: &str, project: &Project) -> String {
+pub(super) fn play(name: &str, project: &Project) -> String {
     let mut session = Session::new(project, SESSION);
     match name {
         "tour" => tour(&mut session),

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use testkit::{Project, Ran};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
 
 /// One agent that leaves a file, and one question.
-pub const TINY: &str = r#"
+pub(super) const TINY: &str = r#"
 name  = "tiny"
 about = "Write a note, and ask about it."
 start = "writing"
@@ -34,7 +34,7 @@ end = "completed"
 "#;
 
 /// A project with a pipeline of its own, which a person has trusted.
-pub fn trusted(text: &str) -> Project {
+pub(super) fn trusted(text: &str) -> Project {
     let project = Project::new(PROGRAM);
     project.write(".gatewright/mine.toml", text);
     project.trust("mine");
@@ -42,7 +42,7 @@ pub fn trusted(text: &str) -> Project {
 }
 
 /// Writes a program of this text in the place of ours.
-pub fn stand_in(project: &Project, text: &str) -> PathBuf {
+pub(super) fn stand_in(project: &Project, text: &str) -> PathBuf {
     let path = project.home().join("gatewright");
     fs::write(&path, text).unwrap();
     testkit::make_executable(&path);
@@ -50,7 +50,7 @@ pub fn stand_in(project: &Project, text: &str) -> PathBuf {
 }
 
 /// Every event at which `init` puts a hook.
-pub const EVENTS: [&str; 13] = [
+pub(super) const EVENTS: [&str; 13] = [
     "SessionStart",
     "SessionEnd",
     "UserPromptSubmit",
@@ -67,7 +67,7 @@ pub const EVENTS: [&str; 13] = [
 ];
 
 /// Settings with hooks at these events that call this program.
-pub fn install(project: &Project, program: &str, events: &[&str]) {
+pub(super) fn install(project: &Project, program: &str, events: &[&str]) {
     let mut hooks = serde_json::Map::new();
     for event in events {
         let hook = json!({
@@ -84,7 +84,7 @@ pub fn install(project: &Project, program: &str, events: &[&str]) {
 
 /// The proof of a pipeline, as JSON.
 #[track_caller]
-pub fn proof(project: &Project, pipeline: &str, code: i32) -> Value {
+pub(super) fn proof(project: &Project, pipeline: &str, code: i32) -> Value {
     let ran = project
         .run(["prove-guards", pipeline, "--json"])
         .exits(code);
@@ -93,7 +93,7 @@ pub fn proof(project: &Project, pipeline: &str, code: i32) -> Value {
 }
 
 /// What did not hold: `gate column: what`.
-pub fn broken(proof: &Value) -> Vec<String> {
+pub(super) fn broken(proof: &Value) -> Vec<String> {
     let gates = proof["gates"].as_array().unwrap().iter();
     let cases = gates.flat_map(|gate| {
         let cases = gate["cases"].as_array().unwrap().iter();
@@ -113,7 +113,7 @@ pub fn broken(proof: &Value) -> Vec<String> {
 }
 
 /// The gates in which something did not hold, each once.
-pub fn broken_gates(proof: &Value) -> Vec<String> {
+pub(super) fn broken_gates(proof: &Value) -> Vec<String> {
     let told = broken(proof);
     let gates = told.iter().map(|told| told.split_once(": ").unwrap().0);
     let mut gates: Vec<String> = gates.map(str::to_owned).collect();
@@ -123,7 +123,7 @@ pub fn broken_gates(proof: &Value) -> Vec<String> {
 
 /// Insists on one line of talk with these words.
 #[track_caller]
-pub fn says(ran: Ran, code: i32, words: &[&str]) {
+pub(super) fn says(ran: Ran, code: i32, words: &[&str]) {
     let ran = ran.exits(code);
     for word in words {
         assert!(ran.stderr.contains(word), "does not say {word:?}\n{ran}");

@@ -7,30 +7,30 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
-pub use testkit::pipelines::REVIEW;
+pub(super) use testkit::pipelines::REVIEW;
 use testkit::{Project, Ran};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
+pub(super) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
 
 /// The ids of conversations, as Codex makes them.
-pub const ONE: &str = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
-pub const OTHER: &str = "01a1e0b2-b1c3-7850-be44-a5d7e19253b6";
+pub(super) const ONE: &str = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
+pub(super) const OTHER: &str = "01a1e0b2-b1c3-7850-be44-a5d7e19253b6";
 
 /// A project and a folder of programs, which go when this goes.
-pub struct World {
+pub(super) struct World {
     pub project: Project,
     programs: TempDir,
 }
 
 impl World {
     /// A project with this pipeline, trusted and started.
-    pub fn with(pipeline: &str) -> Self {
+    pub(super) fn with(pipeline: &str) -> Self {
         let world = Self::unstarted(pipeline);
         world.start().succeeds();
         world
     }
 
-    pub fn unstarted(pipeline: &str) -> Self {
+    pub(super) fn unstarted(pipeline: &str) -> Self {
         let world = Self {
             project: Project::with_git(PROGRAM),
             programs: programs(),
@@ -41,20 +41,20 @@ impl World {
     }
 
     /// A person trusts the pipeline and starts it.
-    pub fn start(&self) -> Ran {
+    pub(super) fn start(&self) -> Ran {
         self.project.trust("pipeline.toml");
         let words = "start pipeline.toml --task try --by-hand --id r-test";
         self.run(words)
     }
 
     /// Where the programs lie, and what they have noted.
-    pub fn programs(&self) -> &Path {
+    pub(super) fn programs(&self) -> &Path {
         self.programs.path()
     }
 
     /// Puts a shell script on the search path. Its `$here` is the folder of the programs, `$count`
     /// says how often it was started, and what it was given lies in `NAME.prompt.COUNT`.
-    pub fn program(&self, name: &str, script: &str) -> &Self {
+    pub(super) fn program(&self, name: &str, script: &str) -> &Self {
         let path = self.programs().join(name);
         let version = testkit::tells_version(name);
         let script = format!(
@@ -74,28 +74,28 @@ cat > "$here/{name}.prompt.$count"
         self
     }
 
-    pub fn codex(&self, script: &str) -> &Self {
+    pub(super) fn codex(&self, script: &str) -> &Self {
         self.program("codex", script)
     }
 
     /// What a program was started with, a line each time.
-    pub fn calls(&self, name: &str) -> Vec<String> {
+    pub(super) fn calls(&self, name: &str) -> Vec<String> {
         let lines = fs::read_to_string(self.programs().join(format!("{name}.calls")));
         let lines = lines.unwrap_or_default();
         lines.lines().map(str::to_owned).collect()
     }
 
-    pub fn noted(&self, name: &str) -> String {
+    pub(super) fn noted(&self, name: &str) -> String {
         fs::read_to_string(self.programs().join(name)).unwrap_or_default()
     }
 
     /// The program with the search path of this world.
-    pub fn command(&self, line: &str) -> Command {
+    pub(super) fn command(&self, line: &str) -> Command {
         self.on_path(self.project.command(line.split_whitespace()))
     }
 
     /// The same as a child that can be sent signals.
-    pub fn child(&self, line: &str) -> Command {
+    pub(super) fn child(&self, line: &str) -> Command {
         self.on_path(self.project.child(line.split_whitespace()))
     }
 
@@ -105,28 +105,28 @@ cat > "$here/{name}.prompt.$count"
         command
     }
 
-    pub fn run(&self, line: &str) -> Ran {
+    pub(super) fn run(&self, line: &str) -> Ran {
         Ran::from(self.command(line).output().unwrap())
     }
 
-    pub fn step(&self) -> Ran {
+    pub(super) fn step(&self) -> Ran {
         self.run("step")
     }
 
-    pub fn facts(&self, line: &str) -> Value {
+    pub(super) fn facts(&self, line: &str) -> Value {
         let ran = self.run(&format!("{line} --json"));
         serde_json::from_str(&ran.stdout).unwrap_or_else(|problem| panic!("{problem}\n{ran}"))
     }
 
     /// The facts of the history of this kind.
-    pub fn history(&self, kind: &str) -> Vec<Value> {
+    pub(super) fn history(&self, kind: &str) -> Vec<Value> {
         let facts = self.facts("history r-test");
         let entries = facts["entries"].as_array().expect("a history has entries");
         let entries = entries.iter().filter(|entry| entry["fact"]["kind"] == kind);
         entries.cloned().collect()
     }
 
-    pub fn stage(&self) -> String {
+    pub(super) fn stage(&self) -> String {
         let facts = self.facts("status r-test");
         let stage = facts["stage"]["name"].as_str().or(facts["stage"].as_str());
         stage.expect("a run is in a stage").to_owned()
@@ -156,13 +156,13 @@ fn programs() -> TempDir {
 }
 
 /// Lines of shell that print what Codex prints.
-pub fn began(id: &str) -> String {
+pub(super) fn began(id: &str) -> String {
     format!(r#"echo '{{"type":"thread.started","thread_id":"{id}"}}'"#)
 }
 
-pub const WORKED: &str = r#"echo '{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","exit_code":0,"status":"completed"}}'"#;
+pub(super) const WORKED: &str = r#"echo '{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","exit_code":0,"status":"completed"}}'"#;
 
-pub fn says(text: &str) -> String {
+pub(super) fn says(text: &str) -> String {
     let line = serde_json::json!({
         "type": "item.completed",
         "item": { "id": "item_2", "type": "agent_message", "text": text },
@@ -170,15 +170,16 @@ pub fn says(text: &str) -> String {
     format!("echo '{line}'")
 }
 
-pub fn done(tokens: u64) -> String {
+pub(super) fn done(tokens: u64) -> String {
     format!(
         r#"echo '{{"type":"turn.completed","usage":{{"input_tokens":{tokens},"cached_input_tokens":5,"output_tokens":0}}}}'"#
     )
 }
 
-pub const APPROVES: &str = r#"mkdir -p .task; echo '{"status": "approved"}' > .task/review.json"#;
+pub(super) const APPROVES: &str =
+    r#"mkdir -p .task; echo '{"status": "approved"}' > .task/review.json"#;
 
 /// A worker that does this and ends well.
-pub fn well(does: &str) -> String {
+pub(super) fn well(does: &str) -> String {
     [began(ONE).as_str(), WORKED, does, &says("done"), &done(100)].join("\n")
 }

@@ -15,7 +15,7 @@ use testkit::{Project, Ran};
 use super::hosts::Host;
 
 /// One agent judges and may write nothing but its verdict.
-pub const JUDGED: &str = r#"
+pub(super) const JUDGED: &str = r#"
 name  = "judged"
 about = "A draft is judged."
 start = "judging"
@@ -46,14 +46,14 @@ on.done = "complete"
 end = "completed"
 "#;
 
-pub const CALL: &str = "step-abcdefgh";
+pub(super) const CALL: &str = "step-abcdefgh";
 
 /// The conversation that the worker is in.
-pub const ONE: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
-pub const OTHER: &str = "01a1e0b2-b1c3-7850-be44-a5d7e19253b6";
+pub(super) const ONE: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
+pub(super) const OTHER: &str = "01a1e0b2-b1c3-7850-be44-a5d7e19253b6";
 
 /// Which work is admitted, and what is known of its worker.
-pub struct Work<'a> {
+pub(super) struct Work<'a> {
     pub pipeline: &'a str,
     pub agent: &'a str,
     pub step: Option<&'a str>,
@@ -61,7 +61,7 @@ pub struct Work<'a> {
 }
 
 /// The work of the judge.
-pub fn judge(host: Host) -> Work<'static> {
+pub(super) fn judge(host: Host) -> Work<'static> {
     Work {
         pipeline: JUDGED,
         agent: "judge",
@@ -70,7 +70,7 @@ pub fn judge(host: Host) -> Work<'static> {
     }
 }
 
-pub struct Seat {
+pub(super) struct Seat {
     pub project: Project,
     pub host: Host,
     run: RunId,
@@ -81,7 +81,7 @@ pub struct Seat {
 
 impl Seat {
     /// A project in which this work is open and its worker was started.
-    pub fn at(work: &Work<'_>) -> Self {
+    pub(super) fn at(work: &Work<'_>) -> Self {
         let seat = Self::started(work);
         seat.admit(work.agent, work.step, CALL);
         seat.record(&json!({}), work);
@@ -89,7 +89,7 @@ impl Seat {
     }
 
     /// The same before anybody works.
-    pub fn started(work: &Work<'_>) -> Self {
+    pub(super) fn started(work: &Work<'_>) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
         project.write(".gatewright/mine.toml", work.pipeline);
         project.trust("mine");
@@ -113,7 +113,7 @@ impl Seat {
     }
 
     /// Admits a piece of work under this call, as the orchestrator does it.
-    pub fn admit(&self, agent: &str, step: Option<&str>, call: &str) {
+    pub(super) fn admit(&self, agent: &str, step: Option<&str>, call: &str) {
         self.happen(&Happening::Work(WorkEvent::Requested {
             agent: AgentName::parse(agent).unwrap(),
             step: step.map(|step| StepId::parse(step).unwrap()),
@@ -123,7 +123,7 @@ impl Seat {
     }
 
     /// Tells the run of something that our own side did.
-    pub fn happen(&self, what: &Happening) {
+    pub(super) fn happen(&self, what: &Happening) {
         let mut store = self.store();
         let stored = store.run(&self.run).unwrap().unwrap();
         let event = Event {
@@ -173,7 +173,7 @@ impl Seat {
     }
 
     /// Writes what is known of the worker, with these changes.
-    pub fn record(&self, changes: &Value, work: &Work<'_>) {
+    pub(super) fn record(&self, changes: &Value, work: &Work<'_>) {
         let mut record = json!({
             "run": self.run.as_str(), "dispatch": "d1", "agent": work.agent,
             "runner": work.runner, "process": null, "conversation": null,
@@ -186,30 +186,30 @@ impl Seat {
     }
 
     /// A file beside the worker's claim.
-    pub fn beside(&self, ending: &str) -> PathBuf {
+    pub(super) fn beside(&self, ending: &str) -> PathBuf {
         let working = self.project.state().join("working");
         working.join(CALL).with_extension(ending)
     }
 
     /// The process that started the worker is gone. To close the file would not be enough: a child that another
     /// test has just forked may hold it as well.
-    pub fn is_left_behind(&self) {
+    pub(super) fn is_left_behind(&self) {
         self.claim.unlock().unwrap();
     }
 
     /// Runs the hook with this payload, in the worker's first conversation.
-    pub fn hook(&self, payload: &Value) -> Ran {
+    pub(super) fn hook(&self, payload: &Value) -> Ran {
         self.hook_of(ONE, payload)
     }
 
-    pub fn hook_of(&self, conversation: &str, payload: &Value) -> Ran {
+    pub(super) fn hook_of(&self, conversation: &str, payload: &Value) -> Ran {
         let payload = self.told(conversation, payload);
         let event = payload["hook_event_name"].as_str().unwrap().to_owned();
         self.raw(&event, payload.to_string().as_bytes())
     }
 
     /// The payload, as the host completes it.
-    pub fn told(&self, conversation: &str, payload: &Value) -> Value {
+    pub(super) fn told(&self, conversation: &str, payload: &Value) -> Value {
         let mut payload = payload.clone();
         payload["session_id"] = json!(conversation);
         if payload["cwd"].is_null() {
@@ -218,11 +218,11 @@ impl Seat {
         payload
     }
 
-    pub fn raw(&self, event: &str, input: &[u8]) -> Ran {
+    pub(super) fn raw(&self, event: &str, input: &[u8]) -> Ran {
         self.raw_with(event, input, &[("GATEWRIGHT_CALL", CALL)])
     }
 
-    pub fn raw_with(&self, event: &str, input: &[u8], variables: &[(&str, &str)]) -> Ran {
+    pub(super) fn raw_with(&self, event: &str, input: &[u8], variables: &[(&str, &str)]) -> Ran {
         let mut command = self.project.child(["hook", self.host.word(), event]);
         if self.host == Host::Claude {
             command
@@ -245,7 +245,7 @@ impl Seat {
     }
 
     /// The rules of the entries since the work was admitted.
-    pub fn rules(&self) -> Vec<String> {
+    pub(super) fn rules(&self) -> Vec<String> {
         let entries = self.journal();
         let admitted = entries.iter().position(|entry| entry["rule"] == "GW-R10");
         let after = admitted.map_or(0, |place| place + 1);
@@ -258,7 +258,7 @@ impl Seat {
     }
 
     /// Every entry of the only run.
-    pub fn journal(&self) -> Vec<Value> {
+    pub(super) fn journal(&self) -> Vec<Value> {
         let ran = self.project.run(["history", "--json"]).succeeds();
         let told: Value = serde_json::from_str(&ran.stdout).unwrap();
         told["entries"].as_array().unwrap().clone()
@@ -267,14 +267,14 @@ impl Seat {
 
 /// Passed without a word, as far as the worker is concerned.
 #[track_caller]
-pub fn passes(ran: &Ran) {
+pub(super) fn passes(ran: &Ran) {
     let said = (ran.code, ran.stdout.as_str(), ran.stderr.as_str());
     assert_eq!(said, (Some(0), "", ""), "{ran}");
 }
 
 /// Refused by this rule, in a way that the host honours.
 #[track_caller]
-pub fn is_refused(host: Host, ran: &Ran, rule: &str) {
+pub(super) fn is_refused(host: Host, ran: &Ran, rule: &str) {
     let told = format!("{}{}", ran.stdout, ran.stderr);
     assert!(host.honours(ran), "{ran}");
     assert!(told.contains(&format!("GW-{rule} ")), "{rule}: {ran}");

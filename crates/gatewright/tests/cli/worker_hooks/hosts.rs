@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use testkit::Ran;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
+pub(super) enum Host {
     Claude,
     Codex,
     Gemini,
 }
 
 impl Host {
-    pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
+    pub(super) const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
 
-    pub fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
@@ -23,27 +23,27 @@ impl Host {
     }
 
     /// The host of this runner. A script has none, and may start any.
-    pub fn parse(runner: &str) -> Self {
+    pub(super) fn parse(runner: &str) -> Self {
         let found = Self::ALL.into_iter().find(|host| host.word() == runner);
         found.unwrap_or(Self::Claude)
     }
 
     /// Would the host hold the tool back? Codex and Gemini do so for certain only by the code, with
     /// a reason; Claude Code also by a deny.
-    pub fn honours(self, ran: &Ran) -> bool {
+    pub(super) fn honours(self, ran: &Ran) -> bool {
         let by_code = ran.code == Some(2) && !ran.stderr.trim().is_empty();
         let denied = ran.stdout.contains(r#""permissionDecision":"deny""#);
         by_code || self == Self::Claude && ran.code == Some(0) && denied
     }
 
-    pub fn before(self) -> &'static str {
+    pub(super) fn before(self) -> &'static str {
         match self {
             Self::Claude | Self::Codex => "PreToolUse",
             Self::Gemini => "BeforeTool",
         }
     }
 
-    pub fn after(self) -> &'static str {
+    pub(super) fn after(self) -> &'static str {
         match self {
             Self::Claude | Self::Codex => "PostToolUse",
             Self::Gemini => "AfterTool",
@@ -51,7 +51,7 @@ impl Host {
     }
 
     /// Before this tool is used, with this input.
-    pub fn asks(self, tool: &str, input: &Value) -> Value {
+    pub(super) fn asks(self, tool: &str, input: &Value) -> Value {
         let mut payload = json!({
             "hook_event_name": self.before(),
             "transcript_path": "/home/dev/transcript.jsonl",
@@ -75,7 +75,7 @@ impl Host {
         payload
     }
 
-    pub fn shell(self, command: &str) -> Value {
+    pub(super) fn shell(self, command: &str) -> Value {
         let input = json!({"command": command});
         match self {
             Self::Claude | Self::Codex => self.asks("Bash", &input),
@@ -84,7 +84,7 @@ impl Host {
     }
 
     /// Before a file is written.
-    pub fn write(self, path: &str) -> Value {
+    pub(super) fn write(self, path: &str) -> Value {
         match self {
             Self::Claude => self.asks("Write", &json!({"file_path": path, "content": "x"})),
             Self::Codex => {
@@ -96,7 +96,7 @@ impl Host {
     }
 
     /// Before a file is read.
-    pub fn read(self, path: &str) -> Value {
+    pub(super) fn read(self, path: &str) -> Value {
         match self {
             Self::Claude => self.asks("Read", &json!({"file_path": path})),
             Self::Codex => self.asks("view_image", &json!({"path": path})),
@@ -105,7 +105,7 @@ impl Host {
     }
 
     /// Before an agent of the worker's own is called.
-    pub fn agent(self, name: &str) -> Value {
+    pub(super) fn agent(self, name: &str) -> Value {
         match self {
             Self::Claude => self.asks(
                 "Agent",
@@ -123,7 +123,7 @@ impl Host {
     }
 
     /// After a tool was used.
-    pub fn used(self, tool: &str, input: &Value) -> Value {
+    pub(super) fn used(self, tool: &str, input: &Value) -> Value {
         let mut payload = self.asks(tool, input);
         payload["hook_event_name"] = json!(self.after());
         payload["tool_response"] = json!({"stdout": "", "stderr": ""});

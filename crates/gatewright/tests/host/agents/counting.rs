@@ -6,7 +6,7 @@ use testkit::model::{Actor, bash, say};
 use super::world::{RUN, World, you_are};
 
 /// Three works of one agent in one conversation, with a budget for two.
-pub fn pipeline(runner: &str) -> String {
+pub(super) fn pipeline(runner: &str) -> String {
     let stage = |name: &str, next: &str| {
         format!(
             r#"

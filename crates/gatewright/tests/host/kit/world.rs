@@ -7,7 +7,7 @@ use testkit::claude::Claude;
 use testkit::model::{Actor, Model};
 use testkit::recorder::Recorder;
 
-pub struct World {
+pub(super) struct World {
     pub project: Project,
     pub model: Model,
     pub recorder: Recorder,
@@ -15,7 +15,7 @@ pub struct World {
 
 impl World {
     /// A project with an agent `writer`, and a model that plays this script.
-    pub fn new(script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(super) fn new(script: impl IntoIterator<Item = Actor>) -> Self {
         let project = Project::new("true");
         let writer = "---\nname: writer\ndescription: Writes a file.\n---\nYou write a file.\n";
         project.write(".claude/agents/writer.md", writer);
@@ -26,24 +26,24 @@ impl World {
         }
     }
 
-    pub fn claude(&self) -> Claude {
+    pub(super) fn claude(&self) -> Claude {
         self.bare_claude().allow(["Agent", "Bash"])
     }
 
     /// The same with no tool allowed.
-    pub fn bare_claude(&self) -> Claude {
+    pub(super) fn bare_claude(&self) -> Claude {
         Claude::new(&self.project, &self.model)
     }
 
     /// The file, when it has a whole line.
-    pub fn wait_for_file(&self, name: &str) -> String {
+    pub(super) fn wait_for_file(&self, name: &str) -> String {
         let path = self.project.path().join(name);
         let read = || std::fs::read_to_string(&path).unwrap_or_default();
         self.wait_until(|| read().ends_with('\n'));
         read()
     }
 
-    pub fn wait_until(&self, holds: impl Fn() -> bool) {
+    pub(super) fn wait_until(&self, holds: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !holds() {
             assert!(Instant::now() < deadline, "waited in vain");
@@ -53,7 +53,7 @@ impl World {
 }
 
 /// The names that are wanted, in the order in which they first came.
-pub fn order<'a>(names: &'a [String], wanted: &[&str]) -> Vec<&'a str> {
+pub(super) fn order<'a>(names: &'a [String], wanted: &[&str]) -> Vec<&'a str> {
     let mut order: Vec<&str> = Vec::new();
     for name in names {
         if wanted.contains(&name.as_str()) && !order.contains(&name.as_str()) {

@@ -17,7 +17,7 @@ fn put(path: &str, text: &str) -> Turn {
 }
 
 /// What an agent leaves for the next, with these lines more in its head. Never the same twice.
-pub fn bundle(stage: &str, agent: &str, target: &str, more: &str) -> Turn {
+pub(super) fn bundle(stage: &str, agent: &str, target: &str, more: &str) -> Turn {
     bash(&format!(
         "cat > .claude/ansible-workflows.{stage}.bundle.md <<BUNDLE\n\
          ---\nsource_agent: {agent}\ntarget_agent: next\ntimestamp: \"$(date -u +%FT%T.%NZ)\"\n\
@@ -85,11 +85,11 @@ fn review(marker: &str) -> Turn {
     agent_in_foreground("ansible-reviewer", marker)
 }
 
-pub fn lint() -> Turn {
+pub(super) fn lint() -> Turn {
     bash(&format!("{} check", program()))
 }
 
-pub fn start(words: &str) -> Turn {
+pub(super) fn start(words: &str) -> Turn {
     bash(&format!(
         "{} start ansible {words} --task 'greet people'",
         program()
@@ -110,7 +110,7 @@ fn playbook(turns: impl IntoIterator<Item = Turn>) -> Stage {
 
 /// The host, with the real linters on its search path. Nobody is there whom it could ask whether the
 /// bundles may be written: it asks for every file below `.claude`, whatever else is allowed.
-pub fn claude(stage: &Stage) -> Claude {
+pub(super) fn claude(stage: &Stage) -> Claude {
     let claude = stage.claude().permission_mode("bypassPermissions");
     claude.env("PATH", testkit::ansible::path())
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// One line of `claude -p --output-format stream-json --verbose`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum OutputLine {
+pub(super) enum OutputLine {
     System {
         subtype: String,
         #[serde(default)]
@@ -29,7 +29,7 @@ pub enum OutputLine {
 }
 
 #[derive(Deserialize)]
-pub struct Message {
+pub(super) struct Message {
     #[serde(default)]
     content: Content,
 }
@@ -49,7 +49,7 @@ impl Default for Content {
 }
 
 impl Message {
-    pub fn blocks(&self) -> Vec<Block> {
+    pub(super) fn blocks(&self) -> Vec<Block> {
         match &self.content {
             Content::Blocks(blocks) => blocks.clone(),
             Content::Text(text) => vec![Block::Text { text: text.clone() }],
@@ -60,7 +60,7 @@ impl Message {
 
 #[derive(Clone, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+pub(super) enum Block {
     Text {
         text: String,
     },
@@ -79,7 +79,7 @@ pub enum Block {
 
 impl Block {
     /// Whether a tool result is an error; `None` if the block is something else.
-    pub fn tool_result(self) -> Option<bool> {
+    pub(super) fn tool_result(self) -> Option<bool> {
         match self {
             Self::ToolResult { is_error } => Some(is_error),
             Self::Text { .. } | Self::ToolUse { .. } | Self::Other => None,
@@ -90,7 +90,7 @@ impl Block {
 /// The arguments of a tool call that are worth showing to a person.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct ToolArguments {
+pub(super) struct ToolArguments {
     command: Option<String>,
     file_path: Option<String>,
     notebook_path: Option<String>,
@@ -100,7 +100,7 @@ pub struct ToolArguments {
 }
 
 impl ToolArguments {
-    pub fn detail(&self) -> Option<&str> {
+    pub(super) fn detail(&self) -> Option<&str> {
         let details = [
             &self.command,
             &self.file_path,
@@ -116,7 +116,7 @@ impl ToolArguments {
 /// How a turn ended.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct ResultLine {
+pub(super) struct ResultLine {
     pub subtype: String,
     pub is_error: bool,
     pub result: Option<String>,
@@ -140,7 +140,7 @@ struct ModelUsage {
 }
 
 impl ResultLine {
-    pub fn tokens(&self) -> u64 {
+    pub(super) fn tokens(&self) -> u64 {
         let all = self.model_usage.values().flat_map(|usage| {
             [
                 usage.input_tokens,
@@ -153,12 +153,12 @@ impl ResultLine {
     }
 
     /// Did the service end the turn? Otherwise the text is the model's, which proves nothing.
-    pub fn is_of_service(&self) -> bool {
+    pub(super) fn is_of_service(&self) -> bool {
         self.terminal_reason.as_deref() == Some("api_error")
     }
 
     /// Why the turn failed.
-    pub fn reason(&self) -> String {
+    pub(super) fn reason(&self) -> String {
         let said = self.errors.first().or(self.result.as_ref());
         let said = said.filter(|said| !said.is_empty());
         let ended = || {
@@ -169,6 +169,6 @@ impl ResultLine {
     }
 }
 
-pub fn parse(line: &[u8]) -> Option<OutputLine> {
+pub(super) fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
 }

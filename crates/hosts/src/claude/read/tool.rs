@@ -11,7 +11,7 @@ use crate::hook::field::{self, needed_text, owned};
 use crate::hook::{self, Event, PayloadError, Raw, What};
 use crate::shell;
 
-pub fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
+pub(super) fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     let nothing = ToolInput::default();
     let given = input.tool_input.as_ref().unwrap_or(&nothing);
@@ -44,7 +44,7 @@ pub fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
 
 /// The prompt that a scheduling tool would submit to the session later. Then it would fire the same
 /// hooks with the same fields as a prompt that a person types, so we must judge it now.
-pub fn scheduled_prompt(event: Event, input: &HookInput<'_>) -> Option<String> {
+pub(super) fn scheduled_prompt(event: Event, input: &HookInput<'_>) -> Option<String> {
     const SCHEDULERS: [&str; 4] = ["Cron", "Schedule", "Wakeup", "Trigger"];
     let tool = hook::text(input.tool_name).filter(|_| event == Event::PreToolUse)?;
     let schedules = SCHEDULERS.iter().any(|word| tool.contains(word)) && !is_foreign(&tool);
@@ -119,7 +119,7 @@ fn written_paths(tool: &str, input: &ToolInput<'_>) -> Vec<String> {
     named.into_iter().filter_map(owned).collect()
 }
 
-pub fn used(input: &HookInput<'_>) -> Result<What, PayloadError> {
+pub(super) fn used(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     let what = match tool.as_ref() {
         "Agent" | "Task" => agent_result(input)?,
@@ -132,7 +132,7 @@ pub fn used(input: &HookInput<'_>) -> Result<What, PayloadError> {
     }
 }
 
-pub fn failed(input: &HookInput<'_>) -> Result<What, PayloadError> {
+pub(super) fn failed(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let tool = needed_text("tool_name", input.tool_name)?;
     match tool.as_ref() {
         "Agent" | "Task" => Ok(What::AgentFailed {

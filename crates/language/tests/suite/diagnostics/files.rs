@@ -11,7 +11,7 @@ fn schema(schema: &str, expected: expect_test::Expect) -> Case {
     )
 }
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     vec![
         schema(
             "'../x.json'",

@@ -16,7 +16,7 @@ fn command(act: &str, expected: expect_test::Expect) -> Case {
     whole("p.toml", text, expected)
 }
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     vec![
         case(
             "commands.go = 'strat'",

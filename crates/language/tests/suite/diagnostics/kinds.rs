@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{Case, case};
 
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     vec![
         case(
             "stages.t = {}",

@@ -262,7 +262,7 @@ fn commands() -> BTreeMap<CommandName, Act> {
     ])
 }
 
-pub fn definition() -> Definition {
+pub(super) fn definition() -> Definition {
     let amount = || Some(Amount::Fixed(7));
     let param = Param {
         about: "the target".to_owned(),

@@ -16,26 +16,26 @@ use crate::conformance::test_run::{TestRun, note};
 use crate::{Backend, StoredRun};
 
 /// A state folder that goes away with its test.
-pub struct Place {
+pub(super) struct Place {
     _root: TempDir,
     pub path: PathBuf,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("state");
         Self { _root: root, path }
     }
 
     /// With a run `r-1` of this many entries.
-    pub fn with_run(entries: u64) -> (Self, TestRun) {
+    pub(super) fn with_run(entries: u64) -> (Self, TestRun) {
         let place = Self::new();
         let test_run = place.begin("r-1", entries);
         (place, test_run)
     }
 
-    pub fn begin(&self, id: &str, entries: u64) -> TestRun {
+    pub(super) fn begin(&self, id: &str, entries: u64) -> TestRun {
         let test_run = TestRun::new(id).unwrap();
         test_run.begin(&mut self.open()).unwrap();
         for seen in 1..entries {
@@ -50,24 +50,24 @@ impl Place {
         test_run
     }
 
-    pub fn open(&self) -> Sqlite {
+    pub(super) fn open(&self) -> Sqlite {
         Sqlite::open(&self.path, Access::Write).unwrap()
     }
 
-    pub fn run(&self, test_run: &TestRun) -> StoredRun {
+    pub(super) fn run(&self, test_run: &TestRun) -> StoredRun {
         self.open().run(&test_run.id).unwrap().unwrap()
     }
 
-    pub fn bytes(&self, name: &str) -> Vec<u8> {
+    pub(super) fn bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.path.join(name)).unwrap_or_default()
     }
 
-    pub fn marker(&self) -> String {
+    pub(super) fn marker(&self) -> String {
         String::from_utf8(self.bytes("damaged")).unwrap()
     }
 
     /// A database connection without any of our guards.
-    pub fn raw(&self) -> rusqlite::Connection {
+    pub(super) fn raw(&self) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.path.join("store.db")).unwrap();
         connection
             .execute_batch(
@@ -79,7 +79,7 @@ impl Place {
         connection
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(super) fn file(&self, name: &str) -> PathBuf {
         Path::new(&self.path).join(name)
     }
 }

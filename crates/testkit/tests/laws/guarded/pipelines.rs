@@ -1,7 +1,7 @@
 //! The pipelines of the stories, each as small as its topic.
 
 /// One agent writes, another judges and may change nothing.
-pub const FLOW: &str = r#"
+pub(super) const FLOW: &str = r#"
 name  = "flow"
 about = "A draft is written and judged."
 start = "writing"
@@ -47,7 +47,7 @@ end = "failed"
 "#;
 
 /// Three steps; two of them are for one agent and can begin at once.
-pub const WAVES: &str = r#"
+pub(super) const WAVES: &str = r#"
 name  = "waves"
 about = "Steps in waves."
 start = "building"
@@ -75,7 +75,7 @@ end = "failed"
 "#;
 
 /// An open stage, then the session's own work, and an end from which the run begins again.
-pub const OPEN: &str = r#"
+pub(super) const OPEN: &str = r#"
 name  = "open"
 about = "Look around, then work."
 start = "looking"
@@ -106,7 +106,7 @@ after.scout = "noting"
 "#;
 
 /// A panel of two over one owner's work.
-pub const PANEL: &str = r#"
+pub(super) const PANEL: &str = r#"
 name  = "panel"
 about = "Two judges and an owner."
 start = "reviewing"

@@ -7,14 +7,18 @@ use crate::guarded::world::{Judge, World};
 
 /// Tells a story: each line with what must come of it, as `allow R10 | admitted d1 writer`. A line
 /// that only changes the world expects nothing. A line `# in STAGE, STATUS` looks at the run.
-pub fn check(pipeline: &str, lines: &[(&str, &str)]) {
+pub(super) fn check(pipeline: &str, lines: &[(&str, &str)]) {
     if let Err(wrong) = tell(pipeline, lines, &engine::decide) {
         panic!("{wrong}");
     }
 }
 
 /// Tells a story by another judge.
-pub fn tell(pipeline: &str, lines: &[(&str, &str)], judge: Judge<'_>) -> Result<World, String> {
+pub(super) fn tell(
+    pipeline: &str,
+    lines: &[(&str, &str)],
+    judge: Judge<'_>,
+) -> Result<World, String> {
     let mut world = World::begun(pipeline);
     let mut past: Vec<String> = Vec::new();
     for (line, expected) in lines {

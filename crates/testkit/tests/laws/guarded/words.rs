@@ -10,7 +10,7 @@ use engine::{
 use crate::guarded::world::{World, process, session};
 
 /// What a line tells. `WHO: ...` says who did it; without it, session s1 did.
-pub fn event(world: &World, line: &str) -> Event {
+pub(super) fn event(world: &World, line: &str) -> Event {
     let (by, rest) = match line.split_once(": ") {
         Some((who, rest)) if !who.starts_with("todo") => (self::who(who), rest),
         Some(_) | None => (Who::Session(session("s1")), line),

@@ -7,12 +7,12 @@ use engine::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How events are judged: the engine's own `decide`, or one that breaks a rule on purpose.
-pub type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
+pub(super) type Judge<'a> = &'a dyn Fn(&Pipeline, &Run, &Event, &Evidence) -> Decision;
 
 /// The versions of the files that somebody edited. A file that nobody edited is not in it.
 type Tree = BTreeMap<String, u32>;
 
-pub struct World {
+pub(super) struct World {
     pub pipeline: Pipeline,
     pub run: Run,
     pub journal: Vec<Entry>,
@@ -25,12 +25,12 @@ pub struct World {
     dead: Vec<Process>,
 }
 
-pub fn session(name: &str) -> SessionId {
+pub(super) fn session(name: &str) -> SessionId {
     SessionId::parse(name).expect("a session's name")
 }
 
 /// `100`, or `100/9` for a later process with the same number.
-pub fn process(number: &str) -> Process {
+pub(super) fn process(number: &str) -> Process {
     let (id, started) = number.split_once('/').unwrap_or((number, "7"));
     Process {
         id: id.parse().expect("a process is a number"),
@@ -61,7 +61,7 @@ fn pipeline(text: &str) -> Pipeline {
 
 impl World {
     /// A run that session `s1` holds, in process 100.
-    pub fn begun(text: &str) -> Self {
+    pub(super) fn begun(text: &str) -> Self {
         let pipeline = pipeline(text);
         let beginning = Beginning {
             at: Time(0),
@@ -93,7 +93,7 @@ impl World {
     }
 
     /// Something that nobody tells us of: files, processes and time. False where it is an event.
-    pub fn changes(&mut self, line: &str) -> bool {
+    pub(super) fn changes(&mut self, line: &str) -> bool {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
             ["lay", name, number] => self.lay(name, valid(number, None)),
@@ -131,7 +131,7 @@ impl World {
     }
 
     /// Looks at what `needs` names, and at nothing else.
-    pub fn look(&mut self, needs: &Needs) -> Evidence {
+    pub(super) fn look(&mut self, needs: &Needs) -> Evidence {
         let artifacts = needs.artifacts.iter().map(|need| {
             let step = need.step.as_ref().map(ToString::to_string);
             let found = self.artifacts.get(&(need.artifact.to_string(), step));
@@ -187,7 +187,7 @@ impl World {
     }
 
     /// Folds a decision in, as the store does.
-    pub fn take(&mut self, decision: &Decision) -> Result<(), String> {
+    pub(super) fn take(&mut self, decision: &Decision) -> Result<(), String> {
         for entry in &decision.entries {
             let folded = apply(Some(self.run.clone()), entry);
             self.run = folded.map_err(|damage| damage.to_string())?;

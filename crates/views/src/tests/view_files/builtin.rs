@@ -18,7 +18,7 @@ macro_rules! template {
     };
 }
 
-pub fn builtin(format: &ViewFormat) -> Option<Template<'static>> {
+pub(super) fn builtin(format: &ViewFormat) -> Option<Template<'static>> {
     match format {
         ViewFormat::AnsibleState => template!("ansible", "ansible-state.md.j2"),
         ViewFormat::PipelineState => template!("context-first", "pipeline-state.json.j2"),

@@ -27,7 +27,7 @@ case $3 in PreToolUse | BeforeTool)
 esac
 "#;
 
-pub struct Crew {
+pub(super) struct Crew {
     pub project: Project,
     pub model: Model,
     agents: Agents,
@@ -36,7 +36,7 @@ pub struct Crew {
 }
 
 /// A process that has ended, and what its output told.
-pub struct Ended {
+pub(super) struct Ended {
     pub agent_output: AgentOutput,
     pub code: Option<i32>,
     stdout: String,
@@ -44,7 +44,7 @@ pub struct Ended {
 }
 
 impl Crew {
-    pub fn new(script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(super) fn new(script: impl IntoIterator<Item = Actor>) -> Self {
         let project = Project::with_git("true");
         let model = Model::start(script);
         let agents = Agents::new(&project, &model);
@@ -71,12 +71,12 @@ impl Crew {
     }
 
     /// From now on every tool is refused.
-    pub fn refuse(&self, reason: &str) {
+    pub(super) fn refuse(&self, reason: &str) {
         fs::write(self.our_folder().join("reason"), reason).unwrap();
     }
 
     /// The events for which our hooks were called, in order, with their payloads.
-    pub fn notes(&self) -> Vec<(String, Value)> {
+    pub(super) fn notes(&self) -> Vec<(String, Value)> {
         let folder = self.our_folder().join("notes");
         let mut names = names(&folder);
         names.retain(|name| !name.starts_with('.'));
@@ -88,17 +88,17 @@ impl Crew {
         names.into_iter().map(note).collect()
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.project.path().join(name).exists()
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(super) fn read(&self, name: &str) -> String {
         self.project.read(name)
     }
 
     /// What the settings of all programs say. Codex notes there by itself that it was let write to a
     /// project.
-    pub fn settings(&self) -> Vec<Option<String>> {
+    pub(super) fn settings(&self) -> Vec<Option<String>> {
         let files = [
             ".codex/config.toml",
             ".codex/hooks.json",
@@ -114,14 +114,14 @@ impl Crew {
         files.into_iter().map(read).collect()
     }
 
-    pub fn project_files(&self) -> Vec<String> {
+    pub(super) fn project_files(&self) -> Vec<String> {
         let mut names = names(&self.project.path());
         names.retain(|name| name != ".git");
         names
     }
 
     /// Starts a worker with our hooks, and waits for its end.
-    pub fn work(
+    pub(super) fn work(
         &self,
         program: Program,
         conversation: Conversation<'_>,
