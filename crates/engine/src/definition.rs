@@ -37,6 +37,8 @@ pub struct Definition {
     pub views: Vec<View>,
     /// Slash commands that a person types in a session, and what each does.
     pub commands: BTreeMap<CommandName, Act>,
+    /// Read-only agents of the host that may help anybody in any stage. Their work counts for nothing.
+    pub helpers: Vec<AgentPattern>,
     /// Files that `init` gives to the host: `agents/…`, `commands/…` and `skills/…` next to the
     /// definition.
     pub gives: Vec<String>,

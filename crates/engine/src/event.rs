@@ -285,6 +285,8 @@ pub enum BypassAttempt {
     Workflow,
     /// A command line that starts this agent program.
     AgentProgram(String),
+    /// A helper, which may only read, would write with this tool.
+    HelperWrites(String),
     /// A command line that calls a hook, as only a host does.
     HookCall,
     /// A command line with a command that only a person may use.

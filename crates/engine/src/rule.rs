@@ -130,4 +130,5 @@ rules! {
     InputAltered, "GW-R102", "a worker gets the captured content, even if the file changed";
     ViewChanged, "GW-R103", "a view is never read back: changes by others have no effect and are noted";
     Halted, "GW-R104", "removing a view with `removed = \"wait\"` stops the run for a person";
+    Helper, "GW-R105", "a read-only helper may look around in any stage, and changes nothing";
 }

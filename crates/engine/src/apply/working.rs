@@ -210,9 +210,10 @@ fn keep_baseline(run: &mut Run, dispatch: &Dispatch) {
             Ok(member) => &mut member.strayed_from,
             Err(_) => return,
         },
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => {
-            &mut run.position.strayed_from
-        }
+        Duty::Work | Duty::Open | Duty::Fix { .. } => &mut run.position.strayed_from,
+        // A review fails in this way too when somebody else changed the tree: the next one begins with
+        // what is there, and gates that looked at something else are stale.
+        Duty::Review { .. } => return,
     };
     *baseline = baseline.or(dispatch.tree);
 }

@@ -61,6 +61,7 @@ pub(super) fn requested(
     }
     let assignment = match assign(draft.pipeline, &draft.run, &agent, request.step) {
         Ok(assignment) => assignment,
+        Err(_) if guard::is_helper(draft, request.agent) => return helps(),
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
     if let Some(reason) = run_elsewhere(draft, &agent, &assignment) {
@@ -85,6 +86,14 @@ pub(super) fn requested(
     let id = admit(draft, &agent, assignment, before_work);
     note_altered(draft, id, &leaves);
     allowed()
+}
+
+/// A helper has no dispatch: its tool calls are judged as the session's own.
+fn helps() -> Verdict {
+    Verdict {
+        rule: Rule::Helper,
+        reply: Reply::Allow,
+    }
 }
 
 fn allowed() -> Verdict {
@@ -158,9 +167,8 @@ fn strayed_from(run: &Run, duty: &Duty) -> Option<Hash> {
             let member = graph.members.iter().find(|member| member.step.id == *step);
             member?.strayed_from
         }
-        Duty::Work | Duty::Open | Duty::Review { .. } | Duty::Fix { .. } => {
-            run.position.strayed_from
-        }
+        Duty::Work | Duty::Open | Duty::Fix { .. } => run.position.strayed_from,
+        Duty::Review { .. } => None,
     }
 }
 

@@ -344,6 +344,7 @@ fn definition() -> Definition {
         about: String::new(),
         begins: Begins::Command,
         start: stage.name.clone(),
+        helpers: Vec::new(),
         mode: Mode::Enforced,
         ttl: None,
         budget: Budget::default(),

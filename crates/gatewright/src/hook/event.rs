@@ -8,6 +8,7 @@ use hosts::tool_names;
 use hosts::{Answer, Event, Program, SessionEnd, Verdict, What};
 use runtime::failure::Failure;
 use runtime::transact::{Decided, Options, Request};
+use runtime::workspace::OpenRun;
 use store::Key;
 
 use super::call::HookCall;
@@ -84,7 +85,14 @@ pub(super) fn answer(
             let launched = Happening::Work(WorkEvent::Launched { call, worker });
             submitted(guarded, key, launched)
         }
+        What::AgentStopping { actor, .. } if helps(&guarded.opened, actor) => Ok(Answer::nothing()),
         What::AgentStopping { actor, reply } => stopping(guarded, actor, reply.as_deref()),
+        // A helper had no dispatch that could end.
+        What::AgentReturned { call, worker, .. } | What::AgentFailed { call, worker, .. }
+            if has_helpers(guarded) && !is_known(guarded, call, worker) =>
+        {
+            Ok(Answer::nothing())
+        }
         What::AgentReturned {
             call,
             worker,
@@ -212,10 +220,25 @@ fn changing(
             tool: tool.to_owned(),
             worker: actor.clone(),
             protected_paths: looked.protected_paths,
-            bypass: looked.bypass,
+            bypass: looked.bypass.or_else(|| {
+                let helper = actor.as_ref().filter(|actor| helps(opened, actor));
+                let writes = helper.is_some() && !paths.is_empty();
+                writes.then(|| BypassAttempt::HelperWrites(tool.to_owned()))
+            }),
         })))
     })?;
     Ok(answer::of(&decided))
+}
+
+/// Is this one of the pipeline's helpers, which does no work of the run itself?
+fn helps(opened: &OpenRun, actor: &Actor) -> bool {
+    let definition = opened.pipeline.definition();
+    definition.lists(&definition.helpers, actor.agent.as_str())
+        && opened.run().work_of(&actor.id).is_none()
+}
+
+fn has_helpers(guarded: &Guarded<'_, '_>) -> bool {
+    !guarded.opened.pipeline.definition().helpers.is_empty()
 }
 
 /// Does the run know this call or worker?

@@ -13,6 +13,7 @@ mod flow;
 mod install;
 mod kinds;
 mod kit;
+mod ordinary;
 mod people;
 mod places;
 mod seeds;

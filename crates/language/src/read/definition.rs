@@ -1,8 +1,8 @@
 //! The top of a pipeline file: everything but the artifacts, stages and proofs themselves.
 
 use engine::{
-    Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition, GroupName, Meaning,
-    Mode, Param, ParamName, PipelineName, StageName,
+    AgentPattern, Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition,
+    GroupName, Meaning, Mode, Param, ParamName, PipelineName, StageName,
 };
 
 use super::{Fields, Reader};
@@ -10,6 +10,9 @@ use crate::members;
 use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, BEGINS, MEANINGS, MODES};
+
+/// The agents of the hosts that only look around.
+const DEFAULT_HELPERS: [&str; 1] = ["Explore"];
 
 impl Reader<'_> {
     pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {
@@ -38,13 +41,12 @@ impl Reader<'_> {
             .into_iter()
             .collect();
         let stages = self.map(fields, "stages", Self::stage);
-        let views = self
-            .optional(fields, "views", Self::views)
-            .unwrap_or_default();
+        let views = self.optional(fields, "views", Self::views);
         let commands = self
             .map(fields, "commands", Self::slash_command)
             .into_iter()
             .collect();
+        let helpers = self.helpers(fields);
         let gives = self.list(fields, "gives", Self::given);
         let ignores = self.list(fields, "ignores", Self::ignored);
         let protocol = self.optional(fields, "protocol", Self::protocol);
@@ -64,13 +66,21 @@ impl Reader<'_> {
             groups,
             artifacts,
             stages,
-            views,
+            views: views.unwrap_or_default(),
             commands,
+            helpers,
             gives,
             ignores,
             protocol,
             proofs,
         })
+    }
+
+    fn helpers(&mut self, fields: &Fields<'_>) -> Vec<AgentPattern> {
+        match fields.get("helpers") {
+            Some(_) => self.list(fields, "helpers", Self::pattern),
+            None => DEFAULT_HELPERS.map(AgentPattern::new).to_vec(),
+        }
     }
 
     /// How runs start, and whether rules are enforced.

@@ -68,6 +68,11 @@ pub(crate) static PIPELINE: Table = Table {
             "Slash commands that a person types in a session, without the slash, and what each does: `start`, `answer`, `answer CHOICE`, `finish`, `retry`, `cancel` or `reset`.",
         ),
         optional(
+            "helpers",
+            AGENTS,
+            "Read-only agents of the host that may help in any stage: `[\"Explore\"]` by default, `[]` for none.",
+        ),
+        optional(
             "gives",
             Shape::List(&Shape::Given),
             "Files next to the definition that the host gets: below `agents/`, `commands/` and `skills/`.",

@@ -84,7 +84,7 @@ start limt=3                  | 1:7  | GW-S04 | `limt` is not a parameter of thi
 given stp s1                  | 1:7  | GW-S03 | `stp` is not `step`, `question` or `old` | did you mean `step`?
 start⏎step s1 begins          | 2:6  | GW-S04 | `s1` is not a step that was given | there is none here
 start⏎writer works using 3 turn | 2:22 | GW-S03 | `turn` is not a unit | did you mean `turns`?
-start⏎in session - stop       | 2:12 | GW-S05 | `-`: a name begins with a letter or a digit, not with '-' | write it another way
+start⏎in session - stop       | 2:12 | GW-S05 | `-`: a name must begin with a letter or a digit, not with '-' | write it another way
 ";
 
 const MISSPELT_EXPECTATIONS: &str = "

@@ -190,6 +190,7 @@ pub fn definition() -> Result<Definition, NameError> {
         ],
         views: Vec::new(),
         commands: BTreeMap::new(),
+        helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
         protocol: None,

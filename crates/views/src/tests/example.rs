@@ -403,6 +403,7 @@ pub(crate) fn definition() -> Definition {
         stages: stages(),
         views: Vec::new(),
         commands: BTreeMap::new(),
+        helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
         protocol: None,

@@ -298,6 +298,7 @@ pub(super) fn definition() -> Definition {
         stages: works().into_iter().map(stage).collect(),
         views: views(),
         commands: commands(),
+        helpers: vec![AgentPattern::new("Explore")],
         gives: vec!["agents/writer.md".to_owned()],
         ignores: vec!["*.bundle.md".to_owned()],
         protocol: Some("protocol.md".to_owned()),

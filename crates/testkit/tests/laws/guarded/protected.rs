@@ -273,6 +273,36 @@ fn every_other_door_to_an_agent_is_shut() {
 }
 
 #[test]
+fn a_helper_looks_around_in_any_stage_and_counts_for_nothing() {
+    told(
+        FLOW,
+        &WRITING,
+        &[
+            ("ask Explore call X", "allow R105"),
+            ("ask Explore call Y by w1 alpha-writer", "allow R105"),
+            ("begins w9 Explore", "done R105"),
+            ("tool Read by w9 Explore", "allow R21"),
+            (
+                "tool Write by w9 Explore door helper-writes",
+                "refuse R105 | refused",
+            ),
+            ("ask someone-else call Z", "refuse R11 | refused"),
+            ("begins w8 someone-else", "refuse R22 | refused"),
+        ],
+    );
+    // A pipeline may have none.
+    let without = FLOW.replacen("start", "helpers = []\nstart", 1);
+    told(
+        &without,
+        &WRITING,
+        &[
+            ("ask Explore call X", "refuse R11 | refused"),
+            ("begins w9 Explore", "refuse R22 | refused"),
+        ],
+    );
+}
+
+#[test]
 fn a_stage_forbids_tools_to_the_session_and_to_its_worker() {
     let judging = [
         ("tool Edit", "allow R21"),

@@ -86,7 +86,7 @@ fn not_approved_is_no_approval() {
 fn the_end_of_an_unrelated_agent_moves_nothing() {
     judging(&[
         ("lay verdict 1 APPROVED", ""),
-        ("begins w9 Explore", "refuse R22 | refused"),
+        ("begins w9 passer-by", "refuse R22 | refused"),
         ("stopping w9", "done R30 | noted"),
         ("returned call X tools 9 w9", "done R30 | noted"),
         ("notified call X tools 9 w9", "done R30 | noted"),

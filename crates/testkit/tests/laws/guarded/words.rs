@@ -224,6 +224,7 @@ fn bypass(word: &str) -> BypassAttempt {
         "workflow" => BypassAttempt::Workflow,
         "claude" => BypassAttempt::AgentProgram("claude -p".into()),
         "hook" => BypassAttempt::HookCall,
+        "helper-writes" => BypassAttempt::HelperWrites("Write".into()),
         "reset" => BypassAttempt::PersonsCommand("gatewright reset".into()),
         name => match name.strip_prefix("own:") {
             Some(own) => BypassAttempt::OwnAgent(agent(own)),
