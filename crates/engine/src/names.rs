@@ -130,7 +130,7 @@ name!(
     HostName, &[]
 );
 impl HostName {
-    /// The name of a program that our own source lists. Whoever lists it tests that it parses.
+    /// The name of a program that our own source lists. A test parses every listed name.
     pub fn listed(word: &'static str) -> Self {
         Self(String::from(word))
     }

@@ -284,7 +284,7 @@ fn completing(pipeline: &Pipeline, run: &Run) -> Needs {
 
 /// Can the next move end the run well? Then its gates are compared with the tree once more. Where no gate
 /// has passed yet there is nothing to compare, unless this event lets one pass: a panel's last word
-/// does, and whoever else may looks at the tree for that.
+/// does. Every other event that may let one pass looks at the tree for that.
 fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
     let Some(stage) = here(pipeline, run) else {
         return false;

@@ -106,7 +106,7 @@ impl ViewFormat {
         Self::TEMPLATE,
     ];
 
-    /// The format that shows a loop, and must be told which.
+    /// The format that shows a loop. The view names the loop.
     pub const LOOP_STATE: &str = "loop-state";
 
     /// The format of templates, of which a pipeline may have several.

@@ -1,4 +1,4 @@
-//! Slots: how many agents work at once on this machine, whoever started them.
+//! Slots: how many agents work at once on this machine, no matter who started them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,4 +1,4 @@
-//! Artifacts: each refusal with what the worker is told, and each right thing that passes.
+//! Artifacts: each refusal with the reason that the worker gets, and each right thing that passes.
 
 use engine::{Format, Seen, Source};
 use evidence::{Error, GivenArtifact};

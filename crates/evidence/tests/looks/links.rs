@@ -6,7 +6,7 @@ use crate::world::World;
 
 const SECRET: &str = "outside and secret";
 
-/// Each shape is made in a project, and then `a/b/left` is looked at.
+/// Each shape is made in a project, and then the test looks at `a/b/left`.
 fn check(expected: &Expected, shapes: &[(&str, &str)]) {
     for (name, shape) in shapes {
         let mut world = World::new();

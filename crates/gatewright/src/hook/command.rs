@@ -32,7 +32,7 @@ pub(super) fn typed(
     }
 }
 
-/// A command that opens a conversation of its own begins an agent, whoever typed it.
+/// A command that opens a conversation of its own starts an agent, no matter who typed it.
 fn forked(
     guarded: &mut Guarded<'_, '_>,
     key: Option<&Key>,

@@ -201,7 +201,7 @@ fn unnamed(
     tool(guarded, key, "Agent", actor, Some(bypass))
 }
 
-/// A tool call, with what it would change. That is looked at anew whenever the run has changed.
+/// A tool call, with what it would change. The hook looks again whenever the run has changed.
 fn changing(
     guarded: &mut Guarded<'_, '_>,
     call: &HookCall<'_>,
@@ -319,7 +319,7 @@ fn work_ended(guarded: &mut Guarded<'_, '_>, ended: &EndedWork<'_>) -> Result<An
     answer::standing(guarded.workspace, &decided)
 }
 
-/// An agent wants to end, and may be sent back.
+/// An agent tries to end. Gatewright may send it back.
 fn stopping(
     guarded: &mut Guarded<'_, '_>,
     actor: &Actor,

@@ -37,7 +37,7 @@ impl Input {
         self.host.read_hook(named, &self.bytes)
     }
 
-    /// One event that is told twice, by two hooks of one host, is told in the same bytes.
+    /// When two hooks of one host report one event, both send the same bytes.
     pub(super) fn digest(&self) -> Hash {
         evidence::hash(&self.bytes)
     }

@@ -21,7 +21,7 @@ pub(super) fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName
     forked_in(worktree, &guarded.workspace.context.environment, skill)
 }
 
-/// The same for whoever works in this folder.
+/// The same for an agent that works in this folder.
 pub(super) fn forked_in(
     worktree: &Path,
     environment: &Environment,

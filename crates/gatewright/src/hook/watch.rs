@@ -11,7 +11,7 @@ use hosts::Bytes;
 
 use crate::output;
 
-/// The one answer of this process. Whoever is first gives it.
+/// The one answer of this process. The first thread to claim it gives it.
 #[derive(Clone, Default)]
 pub(super) struct Voice(Arc<Mutex<()>>);
 
@@ -21,7 +21,7 @@ impl Voice {
         self.speak(|| output::reply(bytes))
     }
 
-    /// Invariant: the turn to speak is never given back. Whoever comes second waits for the end of the
+    /// Invariant: the turn to speak is never given back. The second thread waits for the end of the
     /// process, which the first one brings about.
     fn speak<T>(&self, say: impl FnOnce() -> T) -> T {
         let turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);

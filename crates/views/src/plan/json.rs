@@ -95,7 +95,7 @@ fn of_stage(plan: &Plan<'_>, stage: &Stage) -> Value {
     })
 }
 
-/// What is read there and left there, whoever does it.
+/// What is read there and left there, by any agent.
 fn artifact_specs(stage: &Stage) -> (Vec<String>, Vec<String>) {
     let read = |reads: &Reads| reads.all().map(ToString::to_string).collect();
     let left = |leaves: &Leaves| {

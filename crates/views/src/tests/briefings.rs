@@ -1,4 +1,4 @@
-//! What workers are told when they begin.
+//! The briefings of workers.
 
 use std::collections::BTreeMap;
 

@@ -170,7 +170,7 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
         .collect()
 }
 
-/// What a worker in the run's stage is told, with this text handed on and this reason.
+/// The briefing of a worker in the run's stage, with this text handed on and this reason.
 fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
     let stage = run.position.stage.as_str();
     let duty = match &pipeline.stage(&run.position.stage).unwrap().work {

@@ -131,7 +131,7 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
     assert_eq!(refusal(&plain), "GW-R01 refused: no target");
 }
 
-/// The session does not call a worker of another program, so it is told what it does instead.
+/// The session does not call a worker of another program, so the prompt says what it does instead.
 #[test]
 fn a_worker_of_another_program_is_named_with_the_command_that_runs_it() {
     let run = run_in("reviewing");

@@ -68,7 +68,7 @@ fn a_whole_run_told_as_history() {
     "#]].assert_eq(&whole_story().told());
 }
 
-/// Whoever reads only the top of the page has read this.
+/// A reader of the top of the page has read this.
 #[test]
 fn a_page_opens_with_what_was_not_guarded_or_judged() {
     let entries = [

@@ -19,7 +19,7 @@ use super::super::{guarded, protected_paths, skill};
 use super::{HeadlessAgent, denied_tools, refused};
 
 /// A runner ends its agents when it ends. An agent that is still there does nothing more.
-const LEFT_BEHIND: &str = "whoever started this work is gone: end your turn";
+const LEFT_BEHIND: &str = "the process that started this work is gone: end your turn";
 
 impl HeadlessAgent {
     /// May it use this tool?
@@ -73,7 +73,7 @@ impl HeadlessAgent {
         })
     }
 
-    /// Did a tool change what the stage may not change? It is told at once.
+    /// Did a tool change what the stage may not change? The worker learns it at once.
     pub(crate) fn used(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {
         let What::ToolUsed { tool, .. } = &call.payload.what else {
             return Ok(Answer::nothing());
@@ -173,7 +173,7 @@ impl<'c> ActingAgent<'c> {
         !paths.is_empty() && paths.iter().all(is_owed)
     }
 
-    /// What the call would touch is looked at anew whenever the run has changed.
+    /// The hook looks again at what the call would touch whenever the run has changed.
     fn request(&mut self, call: &HookCall<'_>) -> Result<Decided, Failure> {
         let (actor, dispatch) = (self.actor.clone(), self.record.dispatch);
         self.submit(call.key.as_ref(), &mut |workspace, opened, _| {

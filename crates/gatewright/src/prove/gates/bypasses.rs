@@ -8,7 +8,7 @@ use super::super::exchange::Expected;
 use super::{Column, Gate, GateTester};
 
 /// Agents of the host that no pipeline names.
-const STRANGER: &str = "Explore";
+const STRANGER: &str = "general-purpose";
 
 pub(super) fn unadmitted(mut tester: GateTester<'_>) -> Result<Gate, Failure> {
     let rules = &[Rule::Unadmitted];

@@ -57,7 +57,7 @@ fn others(tester: &mut GateTester<'_>) -> Result<(), Failure> {
     let what = "a session without a run is not guarded";
     tester.case(Column::Pass, what, |simulation| {
         let payloads = other(simulation);
-        let worker = simulation.worker("Explore", None);
+        let worker = simulation.worker("general-purpose", None);
         for payload in [payloads.agent(&worker), payloads.stop(Background::Nobody)] {
             simulation.hook_as(CalledBy::HostOfSession(OTHER), payload, Expected::Silence)?;
         }

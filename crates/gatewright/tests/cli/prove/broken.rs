@@ -67,7 +67,7 @@ fn each_guard_that_is_taken_away_is_named_and_no_other() {
         &[
             r#""tool_name":"Workflow""#,
             "claude -p",
-            r#""agent_type":"Explore""#,
+            r#""agent_type":"general-purpose""#,
             r#""command":"gatewright cancel"#,
             r#""command":"gatewright answer"#,
             "echo x > note.md",

@@ -18,7 +18,7 @@ pub(super) trait Kinds {
 }
 
 /// The journals of version 1. They must be readable for ever: lines are added to this file for what is
-/// new, and none is changed. Each free text in it holds the word «secret».
+/// new, and none is changed. Each free text in it holds the word `secret`.
 const GOLDEN: &str = include_str!("../../../tests/data/journal-v1.jsonl");
 
 fn entries() -> Vec<Entry> {

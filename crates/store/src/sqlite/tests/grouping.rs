@@ -1,4 +1,4 @@
-//! Writes that come together share a transaction, and what befalls one is no matter of the others.
+//! Writes that come together share a transaction, and a failure of one does not affect the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
