@@ -121,10 +121,7 @@ fn a_hook_that_the_model_calls_itself_moves_nothing() {
         program()
     );
     let (stage, told) = tried([planned, bash(&plain), bash(&piped), bash(&instead)]);
-    assert!(
-        told.contains("hooks are called by the host of a session"),
-        "{told}"
-    );
+    assert!(is_refused(&told, "GW-R23", "hook"), "{told}");
     assert!(stage.place().starts_with("writing"), "{}", stage.history());
     // The two that nobody could read in the text came to the hook, and are in the history.
     assert_eq!(stage.count("GW-R99"), 2, "{}", stage.history());
