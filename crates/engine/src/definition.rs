@@ -250,6 +250,11 @@ impl Definition {
         each.collect()
     }
 
+    /// Is this a read-only agent that may help in any stage?
+    pub fn is_helper(&self, agent: &AgentName) -> bool {
+        self.lists(&self.helpers, agent.as_str())
+    }
+
     /// Does a promise say that the run passes this stage before it reaches that end?
     pub fn promises(&self, stage: &StageName, end: &StageName) -> bool {
         self.proofs.iter().any(|proof| match &proof.claim {

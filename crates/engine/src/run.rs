@@ -96,7 +96,7 @@ impl Run {
     }
 
     /// Has this call been answered with work already?
-    pub(crate) fn knows_call(&self, call: Option<&CallId>) -> bool {
+    pub fn knows_call(&self, call: Option<&CallId>) -> bool {
         let open = self.dispatches.values().map(|open| open.call.as_ref());
         let known = self.workers.values().map(|known| known.call.as_ref());
         call.is_some() && open.chain(known).any(|known| known == call)

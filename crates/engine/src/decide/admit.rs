@@ -61,7 +61,7 @@ pub(super) fn requested(
     }
     let assignment = match assign(draft.pipeline, &draft.run, &agent, request.step) {
         Ok(assignment) => assignment,
-        Err(_) if guard::is_helper(draft, request.agent) => return helps(),
+        Err(_) if draft.pipeline.definition().is_helper(request.agent) => return helps(),
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
     if let Some(reason) = run_elsewhere(draft, &agent, &assignment) {

@@ -23,7 +23,7 @@ pub(super) fn began(draft: &mut Draft<'_>, actor: &Actor) -> Verdict {
     if goes_on(draft, actor) {
         return Verdict::done(Rule::Began);
     }
-    if guard::is_helper(draft, &actor.agent) {
+    if draft.pipeline.definition().is_helper(&actor.agent) {
         return Verdict::done(Rule::Helper);
     }
     let reason = not_admitted(actor);

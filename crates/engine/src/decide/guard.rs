@@ -11,7 +11,7 @@ use crate::decision::Reply;
 use crate::duty::leaves_of;
 use crate::entry::Fact;
 use crate::event::{Actor, BypassAttempt, ProtectedPath};
-use crate::names::{AgentName, ArtifactName, DispatchId, StepId};
+use crate::names::{ArtifactName, DispatchId, StepId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Standing};
 use crate::stage::{OpenWork, Stage, Work, Worker};
@@ -36,7 +36,12 @@ pub(super) fn requested(
         };
     }
     let dispatch = match worker.map(|worker| at_work(draft, worker)) {
-        Some(Err(_)) if worker.is_some_and(|worker| is_helper(draft, &worker.agent)) => None,
+        Some(Err(_))
+            if worker
+                .is_some_and(|worker| draft.pipeline.definition().is_helper(&worker.agent)) =>
+        {
+            None
+        }
         Some(Err(reason)) => return draft.refuse(Rule::Unadmitted, &what, reason),
         Some(Ok(dispatch)) => Some(dispatch),
         None => None,
@@ -85,12 +90,6 @@ fn free() -> Verdict {
     }
 }
 
-/// Is this a read-only agent that may help in any stage?
-pub(super) fn is_helper(draft: &Draft<'_>, agent: &AgentName) -> bool {
-    let definition = draft.pipeline.definition();
-    definition.lists(&definition.helpers, agent.as_str())
-}
-
 /// The open work of this worker. Its start may not have been reported; a worker that Gatewright
 /// started is bound by its call, never by its name.
 pub(super) fn at_work(draft: &mut Draft<'_>, actor: &Actor) -> Result<DispatchId, String> {
@@ -134,7 +133,9 @@ fn bypassing(
             Rule::AgentOutOfTurn,
             format!("{name:?} is not the name of an agent"),
         ),
-        BypassAttempt::OwnAgent(agent) if is_helper(draft, agent) => return None,
+        BypassAttempt::OwnAgent(agent) if draft.pipeline.definition().is_helper(agent) => {
+            return None;
+        }
         BypassAttempt::OwnAgent(agent) => {
             let (stage, work) = open_stage(draft, dispatch)?;
             let agent = canonical_name(draft.pipeline, &draft.run, agent);

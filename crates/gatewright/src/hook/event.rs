@@ -232,9 +232,8 @@ fn changing(
 
 /// Is this one of the pipeline's helpers, which does no work of the run itself?
 fn helps(opened: &OpenRun, actor: &Actor) -> bool {
-    let definition = opened.pipeline.definition();
-    definition.lists(&definition.helpers, actor.agent.as_str())
-        && opened.run().work_of(&actor.id).is_none()
+    let is_helper = opened.pipeline.definition().is_helper(&actor.agent);
+    is_helper && opened.run().work_of(&actor.id).is_none()
 }
 
 fn has_helpers(guarded: &Guarded<'_, '_>) -> bool {
@@ -245,11 +244,7 @@ fn has_helpers(guarded: &Guarded<'_, '_>) -> bool {
 fn is_known(guarded: &Guarded<'_, '_>, call: &Option<CallId>, worker: &Option<WorkerId>) -> bool {
     let run = guarded.opened.run();
     let knows = |worker: &WorkerId| run.workers.contains_key(worker);
-    let called = run
-        .dispatches
-        .values()
-        .any(|open| call.is_some() && open.call == *call);
-    called || worker.as_ref().is_some_and(knows)
+    run.knows_call(call.as_ref()) || worker.as_ref().is_some_and(knows)
 }
 
 /// A piece of work that is over, as the host reports it.

@@ -1,5 +1,5 @@
 //! The paths that a word of a shell's text names: variables, braces and globs expanded as a shell
-//! would, against the files that are there. A word whose meaning the text does not tell names nothing.
+//! would, against the files that are there. A word that depends on more than the text says names nothing.
 
 use std::path::{Path, PathBuf};
 
