@@ -126,6 +126,7 @@ fn begin(group: &mut Group, pipeline: &Pipeline, number: u32) -> Result<StoredRu
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued: false,
+        environment: None,
     };
     let new = NewRun {
         project: "/project",

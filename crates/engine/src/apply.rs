@@ -111,6 +111,7 @@ fn begun(started: &Started, at: Time) -> Run {
         },
         holds: 0,
         unjudged: 0,
+        environment: started.environment,
     }
 }
 
@@ -168,6 +169,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Cancelled { .. }
         | Fact::Reset { .. }
         | Fact::Bypassed { .. }
+        | Fact::Vouched { .. }
         | Fact::Unevaluated { .. }
         | Fact::Restored { .. } => {
             stand(run, fact, entry);
@@ -210,6 +212,7 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
                 by: entry.by.name(),
             });
         }
+        Fact::Vouched { environment, .. } => run.environment = environment.or(run.environment),
         Fact::Approved { artifact, content } => approved(run, artifact, *content),
         Fact::Overridden {
             stage,
@@ -361,6 +364,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         session: run.session.clone(),
         bypass: run.bypass.clone(),
         unjudged: run.unjudged,
+        environment: run.environment,
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         grants: run.grants,

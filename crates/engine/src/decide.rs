@@ -157,6 +157,10 @@ fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
         PersonEvent::ResetAsked { reason } => people::reset(draft, reason),
         PersonEvent::BypassAsked { until, reason } => people::bypass(draft, *until, reason),
         PersonEvent::CheckpointAsked { name } => people::checkpoint(draft, name),
+        PersonEvent::Vouched {
+            environment,
+            programs,
+        } => people::vouched(draft, *environment, programs),
         PersonEvent::RestoreAsked {
             entry,
             state,

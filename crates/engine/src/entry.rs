@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::event::{CheckResult, TreeAround, Who};
+use crate::event::{CheckResult, CheckedProgram, TreeAround, Who};
 use crate::names::{
     ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
     SessionId, StageName, StepId, Time, WorkerId,
@@ -208,6 +208,11 @@ pub enum Fact {
     Checkpointed {
         name: CheckpointName,
     },
+    /// A person vouched for what checks run in and with.
+    Vouched {
+        environment: Option<Hash>,
+        programs: Vec<CheckedProgram>,
+    },
     Restored {
         entry: u64,
         state: Box<Run>,
@@ -240,6 +245,8 @@ pub struct Started {
     pub steps: Vec<Step>,
     pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
+    /// The hash of the environment in which checks run. Older journals have none.
+    pub environment: Option<Hash>,
 }
 
 /// How a piece of work ended.

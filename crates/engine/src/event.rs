@@ -183,6 +183,12 @@ pub enum PersonEvent {
     CheckpointAsked {
         name: CheckpointName,
     },
+    /// A person vouches for what checks run in and with.
+    Vouched {
+        /// The run's environment from now on; the one that it has where none is given.
+        environment: Option<Hash>,
+        programs: Vec<CheckedProgram>,
+    },
     /// The state at an earlier entry, found by folding the journal up to it.
     RestoreAsked {
         entry: u64,
@@ -241,6 +247,8 @@ pub struct Beginning {
     /// Files that already exist at the artifacts' paths, from an earlier run.
     pub before: BTreeMap<ArtifactName, Hash>,
     pub queued: bool,
+    /// The hash of the environment in which checks will run.
+    pub environment: Option<Hash>,
 }
 
 /// An agent that works inside a session.
@@ -351,6 +359,28 @@ pub struct CheckResult {
     pub tail: String,
     /// The output contains the stage's `fails_on`.
     pub matched_failure: bool,
+    /// The program, and what runs it where it is a script, as they were just before.
+    pub programs: Vec<CheckedProgram>,
+}
+
+/// A program of a check, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedProgram {
+    pub path: String,
+    /// What it holds; nothing where it could not be read.
+    pub hash: Option<Hash>,
+    pub place: ProgramPlace,
+}
+
+/// Who could have changed a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramPlace {
+    /// Not the account that the agents have.
+    System,
+    /// The account, outside the project.
+    Account,
+    /// It is a file of the project.
+    Project,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -360,6 +390,10 @@ pub enum CheckEnd {
     TimedOut,
     /// It could not be started: an outside fault, no verdict on the work.
     CouldNotStart(String),
+    /// The environment of the run is not as it was recorded, so nothing was run.
+    EnvironmentLost(String),
+    /// Nobody has accepted the program as it is, so nothing was run.
+    ProgramUnaccepted(String),
 }
 
 /// The tree before and after a check: a result counts only when they are the same.

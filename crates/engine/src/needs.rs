@@ -108,6 +108,7 @@ fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
         | PersonEvent::CancelAsked { .. }
         | PersonEvent::ResetAsked { .. }
         | PersonEvent::BypassAsked { .. }
+        | PersonEvent::Vouched { .. }
         | PersonEvent::CheckpointAsked { .. }
         | PersonEvent::RestoreAsked { .. } => Needs::default(),
     }

@@ -85,6 +85,9 @@ rules! {
     StaleGate, "GW-R54", "an approval is valid only for the tree that was checked";
     CheckCannotRun, "GW-R55", "a check that cannot start gives no verdict";
     CommandsAdded, "GW-R56", "a person approves commands that work adds before the run continues";
+    EnvironmentLost, "GW-R57", "a check runs in the environment that the run began with, or that a person gave it since";
+    ProgramUnaccepted, "GW-R58", "a program that the account can change is evidence only as a person accepted it";
+    Vouched, "GW-R59", "a person vouches for the environment and the programs of checks";
 
     Answer, "GW-R60", "a question is answered with one of its choices";
     AnswerUnknown, "GW-R61", "an answer outside the choices is not an answer";

@@ -64,6 +64,8 @@ pub struct Run {
     pub holds: u32,
     /// How many events were not judged.
     pub unjudged: u32,
+    /// The hash of the environment in which checks run.
+    pub environment: Option<Hash>,
 }
 
 impl Run {

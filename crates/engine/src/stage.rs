@@ -121,6 +121,17 @@ pub struct CheckWork {
     pub commands: Commands,
     /// Text in the output that fails a command whose exit code was 0. Text never passes one.
     pub fails_on: Option<FailsOn>,
+    pub home: HomeFolder,
+}
+
+/// The home folder that the commands of a check see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HomeFolder {
+    /// The one of the run's environment.
+    #[default]
+    Own,
+    /// An empty one, which goes when they have ended.
+    Private,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,6 +345,7 @@ impl Stage {
         let texts: &[FieldOf] = match &self.work {
             Work::Check(CheckWork {
                 fails_on: Some(FailsOn::From(fields)),
+                home: HomeFolder::Own,
                 ..
             }) => fields,
             _ => &[],

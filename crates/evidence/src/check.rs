@@ -8,9 +8,10 @@ mod approved;
 mod command;
 mod environment;
 mod process;
+pub mod program;
 mod tail;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::{
-    CheckEnd, CheckResult, CheckWork, Commands, FailsOn, Hash, Seconds, Stage, StageName,
-    TreeAround, Work,
+    CheckEnd, CheckResult, CheckWork, CheckedProgram, Commands, FailsOn, Hash, Seconds, Stage,
+    StageName, TreeAround, Work,
 };
 
 use crate::content::captured_bytes;
@@ -27,10 +28,12 @@ use crate::error::Error;
 use crate::look_context::LookContext;
 pub use crate::system_path::SYSTEM_PATH;
 use crate::{document, questions, text, tree};
-use command::Prepared;
 pub use command::find;
-pub use environment::{SearchPath, search, variables};
+use command::{Prepared, Unready};
+use environment::PrivateFolders;
+pub use environment::{SearchPath, is_captured, search, search_for_checks, variables};
 use process::{CheckLimits, MOST_PROCESSES};
+pub use program::AcceptedPrograms;
 pub use tail::Tail;
 
 /// The time limit of a check stage without one.
@@ -42,16 +45,23 @@ const LONGEST_TIME: Seconds = Seconds(7 * 24 * 60 * 60);
 /// The environment of commands, apart from the project itself.
 #[derive(Clone, Debug, Default)]
 pub struct CheckEnvironment {
-    /// The variables of our own process, of which few are passed on.
+    /// The variables of the run's environment, of which few are passed on. Never those of the process that
+    /// asks for the check.
     pub variables: BTreeMap<OsString, OsString>,
     /// Names of further variables to pass on, from a person's settings.
     pub pass: Vec<String>,
     /// Our own variables, which mark a command and everything that it starts.
     pub own: BTreeMap<OsString, OsString>,
-    /// Folders to search for programs before `SYSTEM_PATH`, from a person's settings or the PATH
-    /// with which a person started the run. Not the PATH of the caller: an agent could put its own
-    /// `cargo` first. Unsafe folders are dropped.
+    /// Folders to search for programs before `SYSTEM_PATH`, from the run's environment. Not the PATH of
+    /// the caller: an agent could put its own `cargo` first. Unsafe folders are dropped.
     pub search: Vec<PathBuf>,
+    /// The programs that lay in those of the folders that the project has, when a person gave them.
+    pub known: BTreeSet<PathBuf>,
+    /// What a person accepted of the programs that the account can change. Nothing is asked for where no person has
+    /// given the environment.
+    pub accepted: Option<AcceptedPrograms>,
+    /// Why the run's environment cannot be had: then nothing is run.
+    pub lost: Option<String>,
     /// Scripts of the project that were trusted by content: other content does not run under these
     /// paths.
     pub scripts: BTreeMap<String, Hash>,
@@ -80,8 +90,10 @@ pub fn run(
             stage: stage.clone(),
         });
     };
-    let search = environment::search(&surroundings.search, &looking.project.root);
-    let variables = environment::variables(surroundings, &search)?;
+    let root = &looking.project.root;
+    let search = environment::search_for_checks(&surroundings.search, &surroundings.known, root);
+    let private = PrivateFolders::make(work.home)?;
+    let variables = environment::of_check(surroundings, &search, &private)?;
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
     let before = tree::read(looking)?;
     let fails_on = fails_on(work, looking)?;
@@ -151,10 +163,13 @@ fn prepare(
     search: &SearchPath,
     surroundings: &CheckEnvironment,
 ) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
+    if let Some(reason) = &surroundings.lost {
+        let ended = CheckEnd::EnvironmentLost(reason.clone());
+        return Ok(Err(not_run(&[], ended, Vec::new())));
+    }
     let ready = |argv: Result<Vec<String>, String>| {
-        argv.and_then(|argv| {
-            command::prepare(argv, &looking.project.root, search, &surroundings.scripts)
-        })
+        let argv = argv.map_err(Unready::from)?;
+        command::prepare(argv, &looking.project.root, search, surroundings)
     };
     match &work.commands {
         // A check without commands never passes.
@@ -164,14 +179,14 @@ fn prepare(
         ))),
         Commands::Fixed(commands) => {
             let one = |words: &Vec<String>| {
-                ready(command::fill(words, looking)).map_err(|reason| refusal(words, reason))
+                ready(command::fill(words, looking)).map_err(|why| unready(words, why))
             };
             Ok(commands.iter().map(one).collect())
         }
         Commands::Approved(fields) => {
             let one = |words: Vec<String>| {
                 let accepted = approved::acceptable(&words).map(|()| words.clone());
-                ready(accepted).map_err(|reason| refusal(&words, reason))
+                ready(accepted).map_err(|why| unready(&words, why))
             };
             let commands = approved::commands(stage, fields, looking)?;
             Ok(if commands.is_empty() {
@@ -186,13 +201,27 @@ fn prepare(
     }
 }
 
+fn unready(words: &[String], why: Unready) -> CheckResult {
+    match why {
+        Unready::Impossible(reason) => refusal(words, reason),
+        Unready::Unaccepted(reason, programs) => {
+            not_run(words, CheckEnd::ProgramUnaccepted(reason), programs)
+        }
+    }
+}
+
 fn refusal(words: &[String], reason: String) -> CheckResult {
+    not_run(words, CheckEnd::CouldNotStart(reason), Vec::new())
+}
+
+fn not_run(words: &[String], ended: CheckEnd, programs: Vec<CheckedProgram>) -> CheckResult {
     CheckResult {
         argv: words.to_vec(),
-        ended: CheckEnd::CouldNotStart(reason),
+        ended,
         duration_ms: 0,
         tail: String::new(),
         matched_failure: false,
+        programs,
     }
 }
 
@@ -211,6 +240,7 @@ fn run_all(
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             matched_failure: finished.tail.matched(),
             tail: finished.tail.text(looking.secrets),
+            programs: command.programs.clone(),
         };
         let has_passed = result.ended == CheckEnd::Exit(0) && !result.matched_failure;
         results.push(redacted(result, looking.secrets));
@@ -226,11 +256,18 @@ fn redacted(result: CheckResult, secrets: &[String]) -> CheckResult {
     let clean = |word: &String| engine::redact(&text::safe(word), secrets).into_owned();
     let ended = match &result.ended {
         CheckEnd::CouldNotStart(reason) => CheckEnd::CouldNotStart(clean(reason)),
+        CheckEnd::EnvironmentLost(reason) => CheckEnd::EnvironmentLost(clean(reason)),
+        CheckEnd::ProgramUnaccepted(reason) => CheckEnd::ProgramUnaccepted(clean(reason)),
         CheckEnd::Exit(_) | CheckEnd::Signal(_) | CheckEnd::TimedOut => result.ended,
     };
+    let programs = result.programs.iter().map(|program| CheckedProgram {
+        path: clean(&program.path),
+        ..program.clone()
+    });
     CheckResult {
         argv: result.argv.iter().map(clean).collect(),
         ended,
+        programs: programs.collect(),
         ..result
     }
 }

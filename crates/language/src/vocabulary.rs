@@ -172,6 +172,7 @@ pub(crate) const STOPS: &[&str] = &["free", "hold"];
 pub(crate) const ENDS: &[&str] = &["completed", "failed", "cancelled"];
 pub(crate) const REMOVED: &[&str] = &["render", "wait"];
 pub(crate) const CONVERSATIONS: &[&str] = &["fresh", "same"];
+pub(crate) const HOMES: &[&str] = &["own", "private"];
 
 const fn named(values: &'static Shape) -> Shape {
     Shape::Map {

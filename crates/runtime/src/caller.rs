@@ -5,7 +5,7 @@ pub mod host;
 
 mod who;
 
-pub use who::{user, who};
+pub use who::{home, user, who};
 
 use ancestors::Ancestor;
 use hosts::known_agents;

@@ -2,10 +2,12 @@
 //!
 //! Invariant: nothing here parses arguments or prints.
 
+pub mod accepted_programs;
 pub mod answers;
 pub mod backup;
 pub mod briefing;
 pub mod caller;
+pub mod check_environment;
 pub mod claim;
 pub mod clock;
 pub mod commit;

@@ -1,6 +1,7 @@
 //! Runs the commands of a check stage, watches them, and records their results.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -8,12 +9,13 @@ use engine::{EngineEvent, Happening, Refusal, Reply, Rule, StageName, Status};
 use evidence::check::{CheckEnvironment, Ran};
 use store::{Backend, Key};
 
+use crate::check_environment::{self, Origin, SavedEnvironment};
 use crate::failure::Failure;
 use crate::transact::{self, Decided};
 use crate::trust::scripts;
 use crate::watchdog::{CALL_VARIABLE, START_VARIABLE, Watchdog, kill_started};
 use crate::workspace::{OpenRun, Workspace};
-use crate::{clock, ids, signals};
+use crate::{accepted_programs, clock, ids, signals};
 
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
@@ -153,21 +155,32 @@ fn run_commands(
     ran
 }
 
+fn variables(environment: SavedEnvironment) -> BTreeMap<OsString, OsString> {
+    let variables = environment.variables.into_iter();
+    variables.map(|(n, v)| (n.into(), v.into())).collect()
+}
+
 fn surroundings(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     watch: &CheckWatch,
     started: &str,
 ) -> Result<CheckEnvironment, Failure> {
-    let search = workspace
-        .state
-        .search_path(&opened.run().id)
-        .unwrap_or_default();
+    let (environment, lost) = match check_environment::of_run(&workspace.state, opened.run()) {
+        Ok(environment) => (environment, None),
+        Err(reason) => (SavedEnvironment::of_system(), Some(reason)),
+    };
     let files = workspace.store.definition(opened.run().definition)?;
+    let project = workspace.project_of(opened)?;
+    let accepted = (environment.origin == Origin::Person)
+        .then(|| accepted_programs::of_project(&workspace.state, &project).programs);
     Ok(CheckEnvironment {
         scripts: files.as_ref().map(scripts::of_run).unwrap_or_default(),
-        variables: std::env::vars_os().collect(),
-        search: std::env::split_paths(&search).collect(),
+        search: environment.folders(),
+        known: environment.known(),
+        accepted,
+        lost,
+        variables: variables(environment),
         stop: Some(Arc::clone(&watch.stop)),
         own: BTreeMap::from([
             (CALL_VARIABLE.into(), watch.call.clone().into()),

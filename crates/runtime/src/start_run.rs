@@ -13,6 +13,7 @@ use hosts::Program;
 use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
+use crate::check_environment::{self, Given};
 use crate::context::Context;
 use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
@@ -22,7 +23,8 @@ use crate::session_host;
 use crate::state::State;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{
-    clock, group_members, ids, params, path_collision, saved_env, transact, trust, view_files,
+    accepted_programs, clock, group_members, ids, params, path_collision, saved_env, transact,
+    trust, view_files,
 };
 
 /// How often to try another random id if one is taken.
@@ -185,6 +187,7 @@ fn beginning(
     let params = params::gather(definition, &starting.params, &workspace.project()?.root)?;
     params::refuse_empty(definition, &params)?;
     let (session, process) = starting.holder.session();
+    let environment = environment(workspace, &starting.by)?;
     Ok(Beginning {
         at: clock::now(),
         by: starting.by,
@@ -199,7 +202,26 @@ fn beginning(
         steps: starting.steps,
         before: BTreeMap::new(),
         queued: starting.queued,
+        environment: Some(environment),
     })
+}
+
+/// Fixes the environment of the run's checks. A person who starts it vouches for what they find there.
+fn environment(workspace: &Workspace<'_>, by: &Who) -> Result<Hash, Failure> {
+    let (state, project) = (&workspace.state, workspace.project()?);
+    let chosen = check_environment::chosen(state, project, by);
+    if let Who::Person(name) = by {
+        accepted_programs::accept_new_folders(state, project, &chosen)?;
+        if check_environment::of_project(state, project).is_none() {
+            let given = Given {
+                environment: chosen.clone(),
+                at: clock::now(),
+                by: name.clone(),
+            };
+            check_environment::give(state, project, &given)?;
+        }
+    }
+    check_environment::keep(state, &chosen)
 }
 
 /// Everything that stays the same while ids are tried.

@@ -59,5 +59,6 @@ fn result(argv: Vec<String>, how: CheckHow) -> CheckResult {
         duration_ms: 1,
         tail: String::new(),
         matched_failure,
+        programs: Vec::new(),
     }
 }

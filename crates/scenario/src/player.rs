@@ -135,6 +135,7 @@ impl<'a> Player<'a> {
             steps: self.given_at_start(start.steps),
             before: self.lying_there(),
             queued: start.entry == Entrance::Queued,
+            environment: None,
         };
         self.driver = start.driver;
         let decision = engine::begin(self.pipeline, &beginning);

@@ -24,6 +24,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued: false,
+        environment: None,
     };
     let decision = engine::begin(&pipeline, &beginning);
     let stored = StoredRun {

@@ -129,6 +129,17 @@ impl Project {
         self.person(["trust", pipeline], "yes\n").succeeds()
     }
 
+    /// A script trusts this pipeline by its hash. It gives the project no person's environment, so that
+    /// each run has that of its starter.
+    #[track_caller]
+    pub fn trust_by_hash(&self, pipeline: &str) -> Ran {
+        let shown = self.run(["trust", pipeline, "--show", "--json"]).succeeds();
+        let shown: serde_json::Value =
+            serde_json::from_str(&shown.stdout).expect("what is shown is JSON");
+        let hash = shown["hash"].as_str().expect("a pipeline has a hash");
+        self.run(["trust", pipeline, "--hash", hash]).succeeds()
+    }
+
     /// The program as a command that a test may change further before it starts it.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = self.at_home(&self.program);

@@ -74,6 +74,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Cancelled { .. }
         | Fact::Reset { .. }
         | Fact::Checkpointed { .. }
+        | Fact::Vouched { .. }
         | Fact::Restored { .. } => Some(""),
     }
 }

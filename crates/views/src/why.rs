@@ -1,6 +1,6 @@
 //! One decision: the rule, the request, the evidence and the result.
 
-use engine::{CheckResult, Entry, Fact};
+use engine::{CheckResult, CheckedProgram, Entry, Fact, ProgramPlace};
 use serde_json::{Value, json};
 
 use crate::fact::{AgentNames, check_line};
@@ -34,6 +34,8 @@ pub struct WhyLine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckLine {
     pub what: Untrusted,
+    /// The programs that ran, each with its hash.
+    pub programs: Vec<Untrusted>,
     pub tail: Untrusted,
 }
 
@@ -78,6 +80,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::Reset { .. }
         | Fact::Bypassed { .. }
         | Fact::Checkpointed { .. }
+        | Fact::Vouched { .. }
         | Fact::Restored { .. } => Role::Input,
         Fact::Began { .. }
         | Fact::Worked { .. }
@@ -160,9 +163,22 @@ fn checks(fact: &Fact) -> Vec<CheckLine> {
     };
     let line = |result: &CheckResult| CheckLine {
         what: check_line(result),
+        programs: result.programs.iter().map(program_line).collect(),
         tail: Untrusted::new(&result.tail),
     };
     results.iter().map(line).collect()
+}
+
+/// `/usr/bin/cargo (system) 3f2a…`: a reader can compare the whole hash with what lies there.
+fn program_line(program: &CheckedProgram) -> Untrusted {
+    let place = match program.place {
+        ProgramPlace::System => "system",
+        ProgramPlace::Account => "the account's own",
+        ProgramPlace::Project => "in the project",
+    };
+    let hash = program.hash.map(|hash| hash.to_string());
+    let hash = hash.unwrap_or_else(|| "unreadable".to_owned());
+    Untrusted::new(format!("{} ({place}) {hash}", program.path))
 }
 
 impl WhyView {
@@ -229,6 +245,9 @@ fn section(builder: &mut TextBuilder, heading: &str, lines: &[WhyLine]) {
         }
         for check in &why.checks {
             builder.field("", Style::Normal, &format!("$ {}", check.what.line()));
+            for program in &check.programs {
+                builder.field("", Style::Dim, &format!("program {}", program.line()));
+            }
             builder.block(14, Style::Dim, &check.tail.block());
         }
     }

@@ -47,6 +47,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         steps: beginning.steps.clone(),
         before: beginning.before.clone(),
         queued: beginning.queued,
+        environment: beginning.environment,
     };
     let fact = Fact::Started(Box::new(started));
     first(

@@ -94,6 +94,10 @@ pub(super) fn ran(
                 reply: Reply::Refuse(draft.refusal(rule, reason)),
             }
         }
+        Judgement::Unvouched { rule, reason } => {
+            checked(draft, rule, CheckVerdict::Void, results, tree);
+            unvouched(draft, rule, reason)
+        }
         Judgement::Failed => {
             checked(draft, Rule::CheckRan, CheckVerdict::Failed, results, tree);
             leave(draft, &Outcome::Failed);
@@ -115,6 +119,19 @@ pub(super) fn ran(
     }
 }
 
+/// Waits for a person: their word for it lets the check run again.
+fn unvouched(draft: &mut Draft<'_>, rule: Rule, reason: String) -> Verdict {
+    let fact = Fact::Stuck {
+        fault: Fault::Crashed,
+        reason: reason.clone(),
+    };
+    draft.record(rule, fact);
+    Verdict {
+        rule,
+        reply: Reply::Refuse(draft.refusal(rule, reason)),
+    }
+}
+
 enum Judgement {
     Passed,
     Failed,
@@ -123,12 +140,33 @@ enum Judgement {
         fault: Fault,
         reason: String,
     },
+    /// Nothing was run until a person vouches for it. To try again would change nothing.
+    Unvouched {
+        rule: Rule,
+        reason: String,
+    },
 }
 
 fn judge(results: &[CheckResult], tree: &TreeAround) -> Judgement {
+    let unvouched = results.iter().find_map(|result| match &result.ended {
+        CheckEnd::EnvironmentLost(reason) => Some((Rule::EnvironmentLost, reason)),
+        CheckEnd::ProgramUnaccepted(reason) => Some((Rule::ProgramUnaccepted, reason)),
+        CheckEnd::CouldNotStart(_)
+        | CheckEnd::Exit(_)
+        | CheckEnd::Signal(_)
+        | CheckEnd::TimedOut => None,
+    });
+    if let Some((rule, reason)) = unvouched {
+        let reason = reason.clone();
+        return Judgement::Unvouched { rule, reason };
+    }
     let unstarted = results.iter().find_map(|result| match &result.ended {
         CheckEnd::CouldNotStart(reason) => Some((result, reason)),
-        CheckEnd::Exit(_) | CheckEnd::Signal(_) | CheckEnd::TimedOut => None,
+        CheckEnd::EnvironmentLost(_)
+        | CheckEnd::ProgramUnaccepted(_)
+        | CheckEnd::Exit(_)
+        | CheckEnd::Signal(_)
+        | CheckEnd::TimedOut => None,
     });
     if let Some((result, reason)) = unstarted {
         let program = result.argv.first().map_or("", String::as_str);

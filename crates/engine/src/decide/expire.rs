@@ -78,6 +78,7 @@ fn is_judged_when_stale(what: &Happening) -> bool {
             PersonEvent::FinishAsked
             | PersonEvent::SkipAsked { .. }
             | PersonEvent::RetryAsked
+            | PersonEvent::Vouched { .. }
             | PersonEvent::BypassAsked { .. } => false,
         },
     }

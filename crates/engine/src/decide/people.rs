@@ -10,7 +10,7 @@ use super::moving::{Exit, leave, leave_anyway, take};
 use super::work_end::words;
 use super::{Draft, Verdict, panel};
 use crate::entry::Fact;
-use crate::event::Answer;
+use crate::event::{Answer, CheckedProgram};
 use crate::evidence::Question;
 use crate::names::{CheckpointName, Hash, Time};
 use crate::outcome::Outcome;
@@ -308,6 +308,32 @@ pub(super) fn bypass(draft: &mut Draft<'_>, until: Time, reason: &str) -> Verdic
     let reason = reason.to_string();
     draft.record(Rule::Bypass, Fact::Bypassed { until, reason });
     Verdict::done(Rule::Bypass)
+}
+
+/// A check that waited for this may run again.
+pub(super) fn vouched(
+    draft: &mut Draft<'_>,
+    environment: Option<Hash>,
+    programs: &[CheckedProgram],
+) -> Verdict {
+    if let Err(verdict) = draft.person("trust") {
+        return verdict;
+    }
+    let programs = programs.to_vec();
+    draft.record(
+        Rule::Vouched,
+        Fact::Vouched {
+            environment,
+            programs,
+        },
+    );
+    let at_check = draft
+        .stage()
+        .is_some_and(|stage| matches!(stage.work, Work::Check(_)));
+    if at_check && matches!(draft.run.standing, Standing::Stuck { .. }) {
+        draft.record(Rule::Vouched, Fact::Unstuck);
+    }
+    Verdict::done(Rule::Vouched)
 }
 
 pub(super) fn checkpoint(draft: &mut Draft<'_>, name: &CheckpointName) -> Verdict {

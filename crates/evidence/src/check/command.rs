@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use engine::{Hash, Meaning};
+use engine::{CheckedProgram, Hash, Meaning};
 
 use super::environment::SearchPath;
+use super::{CheckEnvironment, program};
 use crate::path::InsidePath;
 use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
 use crate::{LookContext, beneath, hash};
@@ -16,6 +17,23 @@ use crate::{LookContext, beneath, hash};
 pub(super) struct Prepared {
     pub argv: Vec<String>,
     pub program: PathBuf,
+    /// The program and what runs it, as they were found.
+    pub programs: Vec<CheckedProgram>,
+}
+
+/// Why a command is not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unready {
+    /// It cannot be.
+    Impossible(String),
+    /// Nobody has accepted its program as it is.
+    Unaccepted(String, Vec<CheckedProgram>),
+}
+
+impl From<String> for Unready {
+    fn from(reason: String) -> Self {
+        Self::Impossible(reason)
+    }
 }
 
 /// Fills in parameters. Each word stays one word, whatever its value contains.
@@ -87,12 +105,10 @@ pub(super) fn prepare(
     argv: Vec<String>,
     root: &Path,
     search: &SearchPath,
-    scripts: &BTreeMap<String, Hash>,
-) -> Result<Prepared, String> {
+    surroundings: &CheckEnvironment,
+) -> Result<Prepared, Unready> {
     let Some(word) = argv.first().filter(|word| !word.is_empty()) else {
-        return Err(String::from(
-            "the command is empty; write a program and its words",
-        ));
+        return Err(String::from("the command is empty; write a program and its words").into());
     };
     let program = if word.contains('/') {
         in_project(word, root)?
@@ -100,8 +116,18 @@ pub(super) fn prepare(
         find(word, search)?
     };
     argv.iter()
-        .try_for_each(|word| is_as_trusted(word, root, scripts))?;
-    Ok(Prepared { argv, program })
+        .try_for_each(|word| is_as_trusted(word, root, &surroundings.scripts))?;
+    let programs = program::seen(&program, root, search);
+    if let Some(accepted) = &surroundings.accepted
+        && let Err(reason) = program::judge(&programs, accepted, search)
+    {
+        return Err(Unready::Unaccepted(reason, programs));
+    }
+    Ok(Prepared {
+        argv,
+        program,
+        programs,
+    })
 }
 
 /// A definition may give the full path of a program. Any other path is relative to the project.
@@ -120,10 +146,19 @@ fn in_project(word: &str, root: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The program of this name, or why there is none.
+/// The program of this name, or why there is none. A folder of the project is searched in its turn only
+/// for what was there when a person gave the folders; for anything else it comes last, so that nothing
+/// that is put there takes the place of a program from outside.
 pub fn find(word: &str, search: &SearchPath) -> Result<PathBuf, String> {
-    let mut programs = search.folders.iter().map(|folder| folder.join(word));
-    programs
+    let is_in_turn = |program: &PathBuf| {
+        let folder = program.parent().unwrap_or(program);
+        !search.inside.contains(folder) || search.known.contains(program)
+    };
+    let programs = || search.folders.iter().map(|folder| folder.join(word));
+    let in_turn = programs().filter(is_in_turn);
+    let last = programs().filter(|program| !is_in_turn(program));
+    in_turn
+        .chain(last)
         .find(|program| is_program(program))
         .ok_or_else(|| not_found(word, search))
 }
@@ -138,10 +173,10 @@ fn not_found(word: &str, search: &SearchPath) -> String {
     let left_out = if dropped.is_empty() {
         String::new()
     } else {
-        format!("; left out of the run's PATH: {}", dropped.join(", "))
+        format!("; left out: {}", dropped.join(", "))
     };
     format!(
-        "`{word}` was not found in {}{left_out}; install it there, or start a new run with a PATH that holds it",
+        "`{word}` was not found in {}{left_out}; install it there, or have a person type `gatewright trust --environment` where it works",
         folders.join(", ")
     )
 }

@@ -163,6 +163,7 @@ mod tests {
         let command = Prepared {
             argv: ["sh", "-c", script].map(String::from).to_vec(),
             program: "/bin/sh".into(),
+            programs: Vec::new(),
         };
         let limits = CheckLimits {
             deadline: Instant::now() + Duration::from_secs(60),

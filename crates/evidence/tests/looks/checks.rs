@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ use evidence::check::{CheckEnvironment, Ran};
 
 use crate::world::World;
 
-fn surroundings() -> CheckEnvironment {
+pub(crate) fn surroundings() -> CheckEnvironment {
     CheckEnvironment::default()
 }
 
@@ -23,11 +23,14 @@ fn run(commands: &[&[&str]]) -> Ran {
     world.check(&surroundings()).unwrap()
 }
 
-fn ends(ran: &Ran) -> Vec<String> {
+pub(crate) fn ends(ran: &Ran) -> Vec<String> {
     let shown = |end: &CheckEnd| match end {
         CheckEnd::Exit(code) => format!("exit {code}"),
         CheckEnd::Signal(signal) => format!("signal {signal}"),
         CheckEnd::TimedOut => String::from("timed out"),
+        CheckEnd::EnvironmentLost(reason) | CheckEnd::ProgramUnaccepted(reason) => {
+            format!("not run: {reason}")
+        }
         CheckEnd::CouldNotStart(reason) => format!("not started: {reason}"),
     };
     ran.results
@@ -37,7 +40,7 @@ fn ends(ran: &Ran) -> Vec<String> {
 }
 
 /// What a test's own shell says; definitions may start one, agents may not.
-fn sh(script: &str) -> [&str; 3] {
+pub(crate) fn sh(script: &str) -> [&str; 3] {
     ["sh", "-c", script]
 }
 
@@ -277,7 +280,7 @@ fn a_text_in_the_output_can_fail_a_command_and_never_pass_one() {
     assert!(ran.results.iter().all(|result| !result.matched_failure));
 }
 
-fn variables(pairs: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+pub(crate) fn variables(pairs: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
     pairs
         .iter()
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
@@ -296,6 +299,9 @@ fn a_command_sees_a_short_list_of_variables() {
             ("USER", "me"),
             ("TMPDIR", "/var/tmp"),
             ("CARGO_HOME", "/home/me/cargo"),
+            ("NODE_ENV", "test"),
+            ("NODE_OPTIONS", "--require=/tmp/evil.js"),
+            ("RUSTC_WRAPPER", "/tmp/evil"),
             ("CLAUDECODE", "1"),
             ("ANTHROPIC_API_KEY", "x"),
             ("GITHUB_TOKEN", "x"),
@@ -309,12 +315,19 @@ fn a_command_sees_a_short_list_of_variables() {
             ("GIT_DIR", "/tmp"),
             ("PYTHONPATH", "/tmp"),
         ]),
-        pass: vec![String::from("CARGO_HOME"), String::from("NOT_SET")],
+        pass: vec![String::from("NODE_ENV"), String::from("NOT_SET")],
         ..surroundings()
     };
     let tail = world.check(&surroundings).unwrap().results.remove(0).tail;
     let mut seen: Vec<&str> = tail.lines().collect();
     seen.sort_unstable();
+    let temporary = seen.iter().position(|line| line.starts_with("TMPDIR="));
+    let temporary = seen.remove(temporary.expect("a check has a folder for temporary files"));
+    let temporary = Path::new(temporary.trim_start_matches("TMPDIR="));
+    assert!(
+        temporary.starts_with("/tmp") && !temporary.exists(),
+        "{temporary:?}"
+    );
     let path = format!("PATH={}", evidence::check::SYSTEM_PATH.join(":"));
     assert_eq!(
         seen,
@@ -323,9 +336,10 @@ fn a_command_sees_a_short_list_of_variables() {
             "HOME=/home/me",
             "LANG=C.UTF-8",
             "LC_ALL=C",
+            "NODE_ENV=test",
             &path,
+            "PYTHONNOUSERSITE=1",
             "TERM=dumb",
-            "TMPDIR=/var/tmp",
             "USER=me"
         ]
     );
@@ -343,6 +357,12 @@ fn no_setting_passes_on_a_secret_or_a_loader_s_variable() {
         "LD_PRELOAD",
         "DYLD_X",
         "BASH_ENV",
+        "PYTHONSTARTUP",
+        "PYTHONNOUSERSITE",
+        "NODE_OPTIONS",
+        "GIT_DIR",
+        "RUSTC_WRAPPER",
+        "TMPDIR",
         "PATH",
         "",
         "A=B",
@@ -376,7 +396,8 @@ fn given_folders_are_searched_first_if_they_are_safe() {
     std::fs::copy(world.root().join("bin/true"), temporary.join("true")).unwrap();
     std::fs::set_permissions(&temporary, std::fs::Permissions::from_mode(0o777)).unwrap();
     world.checks(&[&["true"]]);
-    // The project's own, a relative one, one that is missing, one to which all may write.
+    // The project's own for what was not there, a relative one, one that is missing, one to which all
+    // may write.
     for folder in [
         world.root().join("bin"),
         PathBuf::from("bin"),

@@ -16,6 +16,7 @@ mod links;
 mod needs;
 mod odd_trees;
 mod paths;
+mod programs;
 mod projects;
 mod trees;
 mod world;

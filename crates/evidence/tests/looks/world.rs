@@ -194,6 +194,7 @@ impl World {
         self.definition.stages[0].work = Work::Check(CheckWork {
             commands,
             fails_on: None,
+            home: engine::HomeFolder::Own,
         });
     }
 
@@ -241,6 +242,14 @@ impl World {
 
     pub(crate) fn tree_from(&self, folder: &Path) -> Tree {
         self.looking(folder, evidence::tree::read).unwrap()
+    }
+
+    /// The commands of the check see an empty home.
+    pub(crate) fn private_home(&mut self) {
+        let Work::Check(work) = &mut self.definition.stages[0].work else {
+            panic!("the first stage is a check");
+        };
+        work.home = engine::HomeFolder::Private;
     }
 
     pub(crate) fn check(&self, surroundings: &CheckEnvironment) -> Result<Ran, Error> {
@@ -329,6 +338,7 @@ fn definition() -> Definition {
         work: Work::Check(CheckWork {
             commands: Commands::Fixed(Vec::new()),
             fails_on: None,
+            home: engine::HomeFolder::Own,
         }),
         on: BTreeMap::new(),
         inject: None,
@@ -378,6 +388,7 @@ fn run(definition: &Definition) -> Run {
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued: false,
+        environment: None,
     };
     let pipeline = Pipeline::from_cache(definition.clone());
     engine::replay(&engine::begin(&pipeline, &beginning).entries).unwrap()

@@ -17,8 +17,8 @@ use crate::report;
 /// Run the commands of the current check stage and record the result
 ///
 /// Each command is a program with arguments, not a shell line. It gets a reduced environment, no
-/// stdin and a time limit, and is looked up on the PATH the run was started with. The result counts
-/// only if the commands leave the tree unchanged.
+/// stdin and a time limit. The environment is the one that a person gave (see `trust --environment`),
+/// and not the caller's. The result counts only if the commands leave the tree unchanged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     #[command(flatten)]

@@ -190,6 +190,7 @@ impl DryRun {
             steps,
             before: std::collections::BTreeMap::new(),
             queued: false,
+            environment: None,
         };
         let decision = engine::begin(pipeline, &beginning);
         if let Reply::Refuse(refused) = &decision.reply {

@@ -12,6 +12,7 @@ use runtime::person_only;
 use runtime::state::State;
 use serde_json::json;
 
+use super::trust::vouch;
 use crate::exit::Exit;
 use crate::install::hooks::HooksTarget;
 use crate::install::host::TITLE;
@@ -81,11 +82,21 @@ impl Init {
         refuse_agents(context, &request)?;
         self.choose(context, output, &mut request)?;
         let shown = install::prepare(context, &request)?;
+        let state = context.state()?;
+        let project = match request.target {
+            HooksTarget::User => None,
+            HooksTarget::Local | HooksTarget::Shared => Some(install::project(context, &state)?),
+        };
+        if let Some(project) = &project {
+            vouch::show(context, output, project)?;
+        }
         if shown.is_done() {
+            if let Some(project) = &project {
+                vouch::give(context, output, project)?;
+            }
             return Ok(nothing_to_do(output, &shown.plan)?);
         }
         self.agreed(context, output, &shown.plan)?;
-        let state = context.state()?;
         perform::prepare(&state)?;
         let _turn = FileLock::wait(&state.folder().join("installing.lock"))?;
         // Another process may have changed the files while the person read the plan.
@@ -95,6 +106,9 @@ impl Init {
             return Err(failure.hint("retry: `gatewright init`").into());
         }
         now.perform()?;
+        if let Some(project) = &project {
+            vouch::give(context, output, project)?;
+        }
         Ok(tell_done(context, output, &shown)?)
     }
 

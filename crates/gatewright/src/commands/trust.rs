@@ -1,5 +1,7 @@
 //! `gatewright trust`: a person reviews what a pipeline file may run, and trusts it or not.
 
+pub(crate) mod vouch;
+
 use std::path::Path;
 
 use engine::{Definition, Hash, Held, Who};
@@ -26,6 +28,9 @@ use crate::output::{Format, Output};
 /// it. When a byte changes in the definition, in a file it refers to or in a script its commands
 /// name, a person must trust it again before the next start. A running run keeps the bytes it was
 /// started with.
+///
+/// At a terminal, `trust` also captures the environment of checks: PATH, HOME and the variables of a
+/// short list. Checks always run in it, and never in the environment of their caller.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trust {
     /// A pipeline of this project, or a path [default: every pipeline of this project]
@@ -43,6 +48,16 @@ pub(crate) struct Trust {
     /// Stop trusting this pipeline
     #[arg(long, value_name = "PIPELINE", conflicts_with_all = ["pipeline", "hash"])]
     revoke: Option<String>,
+    /// Give the checks of this project, and of its active runs, the environment of this terminal
+    #[arg(long, conflicts_with_all = ["pipeline", "show", "hash", "list", "revoke"])]
+    environment: bool,
+    /// Accept a program that your account can change, as it is now, for the checks of this project
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["pipeline", "show", "hash", "list", "revoke", "environment"]
+    )]
+    program: Option<String>,
 }
 
 fn parse_hash(text: &str) -> Result<Hash, String> {
@@ -81,6 +96,12 @@ impl Trust {
             person_only::session_holds_a_run(context)?
         };
         person_only::require_person(context, "trust", held)?;
+        if self.environment {
+            return vouch::environment(context, output);
+        }
+        if let Some(word) = &self.program {
+            return vouch::program(context, output, word);
+        }
         match (&self.revoke, self.list) {
             (Some(word), _) => revoke(context, output, word),
             (None, true) => list(context, output),
@@ -112,8 +133,17 @@ impl Trust {
         if let Format::Json = output.format() {
             output.json(&self.json(&found))?;
         }
+        let project = evidence::Project::find(&context.folder)?;
+        if !self.show {
+            vouch::show(context, output, &project)?;
+        }
         for (word, candidate) in &found {
             self.one(context, output, word, candidate.as_ref())?;
+        }
+        if !self.show {
+            // What is kept of it lies beside the store.
+            drop(Workspace::for_writing(context)?);
+            vouch::give(context, output, &project)?;
         }
         Ok(Exit::Success)
     }

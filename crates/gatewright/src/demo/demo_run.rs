@@ -166,7 +166,11 @@ impl<'a> DemoRun<'a> {
             CheckEnd::Exit(code) => format!("exit {code}"),
             CheckEnd::Signal(signal) => format!("signal {signal}"),
             CheckEnd::TimedOut => "timed out".to_owned(),
-            CheckEnd::CouldNotStart(reason) => return Err(Failure::environment(reason.clone())),
+            CheckEnd::CouldNotStart(reason)
+            | CheckEnd::EnvironmentLost(reason)
+            | CheckEnd::ProgramUnaccepted(reason) => {
+                return Err(Failure::environment(reason.clone()));
+            }
         };
         let said = views::line(&result.tail);
         let said = if said.is_empty() {

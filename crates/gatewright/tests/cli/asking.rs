@@ -185,7 +185,7 @@ fn a_program_that_is_missing_says_nothing_about_the_work() {
     start(&project, "missing.toml").succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
-    let told = &["GW-R55", "no-such-program-here", "PATH"];
+    let told = &["GW-R55", "no-such-program-here", "trust --environment"];
     let ran = says_one_line(run(&project, "check --key once"), 4, told);
     assert!(!ran.stderr.contains("settings"), "{ran}");
     says_one_line(run(&project, "check --key once"), 4, &["GW-R55"]);

@@ -8,6 +8,7 @@
 
 mod asking;
 mod bad_input;
+mod caller_environment;
 mod crowd;
 mod demo;
 mod disk;

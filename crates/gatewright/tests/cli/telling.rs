@@ -56,17 +56,19 @@ fn a_folder_that_is_not_searched_is_told_with_its_reason() {
     project.write("missing.toml", missing);
     let tool = project.write("bin/my-own-tool", "#!/bin/sh\n");
     testkit::make_executable(&tool);
-    project.trust("missing.toml");
+    project.trust_by_hash("missing.toml");
     let words = ["start", "missing.toml", "--task", "x", "--by-hand"];
     let mut command = project.command(words);
-    let bin = project.path().join("bin");
-    command.env("PATH", format!("{}:bin:/usr/bin", bin.display()));
+    let open = project.home().join("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    command.env("PATH", format!("{}:bin:/usr/bin", open.display()));
     Ran::from(command.output().unwrap()).succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
-    let inside = bin.display().to_string();
+    let open = open.display().to_string();
     let ran = run(&project, "check");
-    let facts = ["GW-R55", "my-own-tool", "/usr/bin", &inside, "relative"];
+    let facts = ["GW-R55", "my-own-tool", "/usr/bin", &open, "relative"];
     says_one_line(ran, 4, &facts);
 }
 

@@ -53,7 +53,7 @@ fn world(name: &str, script: &str) -> World {
     let file = examples().join(name).join(format!("{name}.toml"));
     let file = file.display().to_string();
     world.project.run(["new", name, "--from", &file]).succeeds();
-    world.project.trust(name);
+    world.project.trust_by_hash(name);
     // The tests of the project: code and tests must say the same.
     world.program("make", "cmp -s src/code tests/code");
     world

@@ -59,10 +59,10 @@ impl World {
         world
     }
 
-    /// The pipeline of the project, which a person trusts.
+    /// The pipeline of the project, which is trusted.
     pub(crate) fn pipeline(&self, text: &str) {
         self.project.write("pipeline.toml", text);
-        self.project.trust("pipeline.toml");
+        self.project.trust_by_hash("pipeline.toml");
     }
 
     /// The agents of this project are played by this script. Its `$here` is the folder of the programs,

@@ -1,20 +1,22 @@
 //! Check stages: commands as words, from the definition or from an approved artifact.
 
-use engine::{CheckWork, Commands, FailsOn, FieldOf};
+use engine::{CheckWork, Commands, FailsOn, FieldOf, HomeFolder};
 
 use super::words::{WordsError, split};
 use super::{Fields, Reader};
 use crate::rule::LanguageRule;
 use crate::tree::{Node, Value};
-use crate::vocabulary;
+use crate::vocabulary::{self, HOMES};
 
 impl Reader<'_> {
     pub(super) fn check_work(&mut self, fields: &Fields<'_>) -> Option<CheckWork> {
         let commands = self.required(fields, "check", Self::commands);
         let fails_on = self.optional(fields, "fails_on", Self::fails_on);
+        let home = self.optional(fields, "home", Self::home_folder);
         Some(CheckWork {
             commands: commands?,
             fails_on,
+            home: home.unwrap_or_default(),
         })
     }
 
@@ -42,6 +44,10 @@ impl Reader<'_> {
             }
             _ => self.filled(node).map(FailsOn::Text),
         }
+    }
+
+    fn home_folder(&mut self, node: &Node) -> Option<HomeFolder> {
+        self.word(node, HOMES, &[HomeFolder::Own, HomeFolder::Private])
     }
 
     /// One field of an artifact, or several.

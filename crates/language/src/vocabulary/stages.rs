@@ -239,6 +239,11 @@ pub(crate) static CHECK_STAGE: Table = Table {
                 Shape::Either(&[Shape::Filled, Shape::Table(&FROM)]),
                 "Text in the output that fails a command, or fields of artifacts with such texts.",
             ),
+            optional(
+                "home",
+                Shape::Word(HOMES),
+                "The HOME that the commands see: the person's own, or an empty private one.",
+            ),
         ],
         COMMON,
     ],

@@ -49,6 +49,22 @@ pub fn user(environment: &Environment) -> String {
         .unwrap_or_else(|| format!("user {id}"))
 }
 
+/// The home of the account in the password file, whatever a variable says.
+pub fn home() -> Option<String> {
+    let id = rustix::process::getuid().as_raw();
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    home_of(&accounts, id).map(str::to_owned)
+}
+
+fn home_of(accounts: &str, id: u32) -> Option<&str> {
+    let id = id.to_string();
+    accounts.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let home = fields.get(5).filter(|home| home.starts_with('/'))?;
+        (*fields.get(2)? == id).then_some(*home)
+    })
+}
+
 fn account(accounts: &str, id: u32) -> Option<&str> {
     let id = id.to_string();
     accounts.lines().find_map(|line| {
@@ -68,5 +84,7 @@ mod tests {
         for (id, expected) in [(0, Some("root")), (1000, Some("ada")), (5, None), (7, None)] {
             assert_eq!(account(accounts, id), expected);
         }
+        assert_eq!(home_of(accounts, 1000), Some("/h"));
+        assert_eq!(home_of(accounts, 5), None);
     }
 }

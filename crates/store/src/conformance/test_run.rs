@@ -42,6 +42,7 @@ impl TestRun {
             steps: Vec::new(),
             before: BTreeMap::new(),
             queued: false,
+            environment: None,
         };
         decision(&[Fact::Started(Box::new(started))])
     }

@@ -1,8 +1,8 @@
 //! The listing of journal entries. Existing journals contain its words, so they never change.
 
 use engine::{
-    CheckEnd, CheckResult, CheckVerdict, Entry, Fact, Move, MoveReason, Started, TreeAround, Who,
-    WorkResult,
+    CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, MoveReason,
+    ProgramPlace, Started, TreeAround, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -69,10 +69,11 @@ records! {
         Reset { reason, stage } = "reset",
         Bypassed { until, reason } = "bypassed",
         Checkpointed { name } = "checkpointed",
+        Vouched { environment, programs } = "vouched",
         Restored { entry, state, reason } = "restored",
     }
     struct Started {
-        id, definition, task, params, driver, host, stage, session, process, steps, before, queued,
+        id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,
     }
     kinds WorkResult {
         Outcome(outcome) = "outcome",
@@ -89,12 +90,16 @@ records! {
         Interrupted = "interrupted",
         StaleGate = "stale_gate",
     }
-    struct CheckResult { argv, ended, duration_ms, tail, matched_failure }
+    struct CheckResult { argv, ended, duration_ms, tail, matched_failure, programs }
+    struct CheckedProgram { path, hash, place }
+    words ProgramPlace { System = "system", Account = "account", Project = "project" }
     kinds CheckEnd {
         Exit(code) = "exit",
         Signal(signal) = "signal",
         TimedOut = "timed_out",
         CouldNotStart(reason) = "could_not_start",
+        EnvironmentLost(reason) = "environment_lost",
+        ProgramUnaccepted(reason) = "program_unaccepted",
     }
     struct TreeAround { before, after }
 }

@@ -12,7 +12,7 @@ records! {
     struct Run {
         id, definition, task, params, driver, host, started_at, touched_at, position, standing, counters,
         before, artifacts, approved, approved_commands, gates, stale_returns, dispatches, last_dispatch, workers,
-        panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged,
+        panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, environment,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume, strayed_from }

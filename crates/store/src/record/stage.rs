@@ -2,8 +2,8 @@
 
 use engine::{
     After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FailsOn,
-    FieldOf, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage, Step,
-    StepsSource, StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
+    FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage,
+    Step, StepsSource, StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
 };
 
 use super::listing::records;
@@ -31,7 +31,8 @@ records! {
     struct OpenWork { allow, after, leaves }
     struct After { agent, edge }
 
-    struct CheckWork { commands, fails_on }
+    struct CheckWork { commands, fails_on, home }
+    words HomeFolder { Own = "own", Private = "private" }
     kinds Commands { Fixed(commands) = "fixed", Approved(fields) = "approved" }
     kinds FailsOn { Text(text) = "text", From(fields) = "from" }
     struct FieldOf { artifact, field }

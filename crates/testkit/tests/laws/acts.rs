@@ -410,6 +410,7 @@ fn checks(world: &World, how: CheckHow) -> Happening {
             duration_ms: 1,
             tail: String::new(),
             matched_failure: false,
+            programs: Vec::new(),
         }],
         tree: TreeAround {
             before: hash(before),

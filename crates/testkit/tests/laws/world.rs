@@ -92,6 +92,7 @@ fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World,
         steps,
         before: BTreeMap::new(),
         queued: false,
+        environment: None,
     };
     let decision = engine::begin(pipeline, &beginning);
     let run = engine::replay(&decision.entries).expect("a beginning folds");

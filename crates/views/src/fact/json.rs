@@ -1,8 +1,9 @@
 //! Every fact as JSON: its kind, and all that it says.
 
 use engine::{
-    ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Duty, Fact, Hash,
-    Move, MoveReason, Process, SessionId, StageName, Started, Step, StepId, TreeAround, WorkResult,
+    ArtifactName, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Dispatch, DispatchId, Duty,
+    Fact, Hash, Move, MoveReason, Process, ProgramPlace, SessionId, StageName, Started, Step,
+    StepId, TreeAround, WorkResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -64,6 +65,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Reset { .. } => "reset",
         Fact::Bypassed { .. } => "bypassed",
         Fact::Checkpointed { .. } => "checkpointed",
+        Fact::Vouched { .. } => "vouched",
         Fact::Restored { .. } => "restored",
     }
 }
@@ -125,6 +127,10 @@ fn fields(fact: &Fact) -> Value {
         Fact::Bypassed { until, reason } =>
             json!({ "until": rfc3339(*until), "reason": reason }),
         Fact::Checkpointed { name } => json!({ "name": name.as_str() }),
+        Fact::Vouched { environment, programs } => json!({
+            "environment": environment.map(|hash| hash.to_string()),
+            "programs": programs.iter().map(program_json).collect::<Vec<_>>(),
+        }),
         Fact::Restored { entry, state, reason } =>
             json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
     }
@@ -172,6 +178,8 @@ fn check_json(result: &CheckResult) -> Value {
         CheckEnd::Signal(signal) => ("signal", Some(signal), None),
         CheckEnd::TimedOut => ("timed_out", None, None),
         CheckEnd::CouldNotStart(reason) => ("could_not_start", None, Some(reason)),
+        CheckEnd::EnvironmentLost(reason) => ("environment_lost", None, Some(reason)),
+        CheckEnd::ProgramUnaccepted(reason) => ("program_unaccepted", None, Some(reason)),
     };
     json!({
         "argv": result.argv,
@@ -181,7 +189,25 @@ fn check_json(result: &CheckResult) -> Value {
         "duration_ms": result.duration_ms,
         "matched_failure": result.matched_failure,
         "tail": result.tail,
+        "programs": result.programs.iter().map(program_json).collect::<Vec<_>>(),
     })
+}
+
+fn program_json(program: &CheckedProgram) -> Value {
+    json!({
+        "path": program.path,
+        "sha256": program.hash.map(|hash| hash.to_string()),
+        "place": place_word(program.place),
+    })
+}
+
+/// Who could have changed a program.
+fn place_word(place: ProgramPlace) -> &'static str {
+    match place {
+        ProgramPlace::System => "system",
+        ProgramPlace::Account => "account",
+        ProgramPlace::Project => "project",
+    }
 }
 
 /// What a dispatch is for; reviewers are numbered from 1.

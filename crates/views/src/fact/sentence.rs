@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    ArtifactName, CheckEnd, CheckResult, CheckVerdict, Dispatch, DispatchId, Driver, Entry, Fact,
-    Fault, Hash, Move, MoveReason, Outcome, Run, RunId, StageName, Started, Step, StepId, Usage,
-    WorkResult,
+    ArtifactName, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Dispatch, DispatchId,
+    Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Run, RunId, StageName, Started,
+    Step, StepId, Usage, WorkResult,
 };
 
 use super::AgentNames;
@@ -70,6 +70,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Bypassed { until, reason } =>
             format!("NOT GUARDED until {} because: {reason}", rfc3339(*until)),
         Fact::Checkpointed { name } => format!("checkpoint {name}"),
+        Fact::Vouched { environment, programs } => vouched(environment.is_some(), programs),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
     })
 }
@@ -82,6 +83,7 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::StepFailed { .. }
         | Fact::Unevaluated { .. }
         | Fact::Bypassed { .. }
+        | Fact::Vouched { .. }
         | Fact::Cancelled { .. } => Style::Bad,
         Fact::Stuck { .. }
         | Fact::Abandoned
@@ -138,6 +140,9 @@ pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
         CheckEnd::Signal(signal) => format!("killed by signal {signal}"),
         CheckEnd::TimedOut => "timed out".to_owned(),
         CheckEnd::CouldNotStart(reason) => format!("could not start: {reason}"),
+        CheckEnd::EnvironmentLost(reason) | CheckEnd::ProgramUnaccepted(reason) => {
+            format!("was not run: {reason}")
+        }
     };
     let matched = if result.matched_failure {
         ", with a failure in its output"
@@ -146,6 +151,13 @@ pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
     };
     let (argv, took) = (result.argv.join(" "), duration(result.duration_ms));
     Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
+}
+
+fn vouched(environment: bool, programs: &[CheckedProgram]) -> String {
+    let environment = environment.then(|| "the environment of checks".to_owned());
+    let programs = programs.iter().map(|program| program.path.clone());
+    let all: Vec<String> = environment.into_iter().chain(programs).collect();
+    format!("a person accepted {}", all.join(", "))
 }
 
 fn begun(started: &Started) -> String {

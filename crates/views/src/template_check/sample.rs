@@ -80,6 +80,7 @@ fn begun(pipeline: &Pipeline) -> Option<Run> {
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued: false,
+        environment: None,
     };
     let entry = Entry {
         at: AT,

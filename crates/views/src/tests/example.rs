@@ -125,6 +125,7 @@ pub(crate) fn checks(commands: &[&[&str]]) -> Work {
     Work::Check(CheckWork {
         commands,
         fails_on: None,
+        home: engine::HomeFolder::Own,
     })
 }
 
@@ -445,6 +446,7 @@ pub(crate) fn run_in(stage: &str) -> Run {
             steps: Vec::new(),
             before: BTreeMap::new(),
             queued: false,
+            environment: None,
         })),
     };
     apply(None, &entry).unwrap()

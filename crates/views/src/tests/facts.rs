@@ -17,6 +17,7 @@ pub(crate) fn check_result(ended: CheckEnd, tail: &str) -> CheckResult {
         duration_ms: 3_449,
         tail: tail.to_owned(),
         matched_failure: false,
+        programs: Vec::new(),
     }
 }
 
@@ -107,6 +108,7 @@ fn started(queued: bool) -> Fact {
         steps: Vec::new(),
         before: BTreeMap::new(),
         queued,
+        environment: None,
     }))
 }
 

@@ -45,6 +45,7 @@ impl Play {
                 steps: Vec::new(),
                 before: BTreeMap::new(),
                 queued: false,
+                environment: None,
             },
         );
         let run = replay(&decision.entries).unwrap();

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use engine::{Commands, Pipeline, Run, Work};
+use engine::{Commands, Pipeline, Run, Who, Work};
 use evidence::Project;
-use evidence::check::{self, CheckEnvironment, SearchPath};
+use evidence::check::{self, CheckEnvironment, SearchPath, program};
 use hosts::Program;
 use runner::agent::version;
+use runtime::accepted_programs::{self, Accepted};
+use runtime::check_environment::{self, Origin};
 use runtime::context::Context;
 use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
@@ -46,6 +48,7 @@ pub(super) fn needed(
         root: &project.root,
         search,
     };
+    let checks = Checks::of(context, project)?;
     // A rehearsal starts no agent program.
     let agents = match wanted.drive.stand_in {
         Some(_) => BTreeMap::new(),
@@ -54,9 +57,10 @@ pub(super) fn needed(
     let agents = agents.into_values();
     let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
     let tools = of_checks(wanted.pipeline, wanted.run).into_iter();
-    let tools = tools.chain(of_notices(wanted.drive));
-    let tools = tools.map(|(word, needed_for)| machine.tool(&word, needed_for));
-    Ok(agents.chain(tools).collect())
+    let tools = tools.map(|(word, needed_for)| checks.tool(&word, needed_for));
+    let notices = of_notices(wanted.drive).into_iter();
+    let notices = notices.map(|(word, needed_for)| machine.tool(&word, needed_for));
+    Ok(agents.chain(tools).chain(notices).collect())
 }
 
 fn of_notices(drive: &DriveRequest) -> Option<(String, Vec<String>)> {
@@ -155,12 +159,7 @@ impl Machine<'_> {
     }
 
     fn tool(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
-        let found = if word.contains('/') {
-            Some(self.root.join(word)).filter(|path| path.is_file())
-        } else {
-            check::find(word, &self.search).ok()
-        };
-        let state = match found {
+        let state = match located(word, self.root, &self.search) {
             Some(path) => ProgramState::Found {
                 path: Untrusted::new(path.display().to_string()),
                 version: None,
@@ -174,6 +173,78 @@ impl Machine<'_> {
             name: Untrusted::new(word),
             needed_for,
             state,
+        }
+    }
+}
+
+fn located(word: &str, root: &Path, search: &SearchPath) -> Option<PathBuf> {
+    if word.contains('/') {
+        Some(root.join(word)).filter(|path| path.is_file())
+    } else {
+        check::find(word, search).ok()
+    }
+}
+
+/// What the checks of a run that is started now would find.
+struct Checks<'a> {
+    search: SearchPath,
+    root: &'a Path,
+    /// What a person has accepted, where that is asked for.
+    accepted: Option<Accepted>,
+    /// A person who starts a run accepts what lies in folders that are new.
+    by_person: bool,
+}
+
+impl<'a> Checks<'a> {
+    fn of(context: &Context, project: &'a Project) -> Result<Self, Failure> {
+        let (state, by) = (context.state()?, context.who());
+        let environment = check_environment::chosen(&state, project, &by);
+        let accepted = (environment.origin == Origin::Person)
+            .then(|| accepted_programs::of_project(&state, project));
+        Ok(Self {
+            search: environment.search(&project.root),
+            root: &project.root,
+            accepted,
+            by_person: matches!(by, Who::Person(_)),
+        })
+    }
+
+    fn tool(&self, word: &str, needed_for: Vec<String>) -> NeededProgram {
+        let state = match located(word, self.root, &self.search) {
+            Some(path) => self.judged(&path),
+            None => ProgramState::Missing {
+                install: Untrusted::new(
+                    "install it, fix the command in the pipeline, or have a person type \
+                     `gatewright trust --environment` where it works",
+                ),
+            },
+        };
+        NeededProgram {
+            name: Untrusted::new(word),
+            needed_for,
+            state,
+        }
+    }
+
+    fn judged(&self, path: &Path) -> ProgramState {
+        let shown = Untrusted::new(path.display().to_string());
+        let accepted = self.accepted.as_ref();
+        let accepted = accepted.filter(|it| !self.by_person || it.knows_folder_of(path));
+        let judged = accepted.map_or(Ok(()), |accepted| {
+            let seen = program::seen(path, self.root, &self.search);
+            program::judge(&seen, &accepted.programs, &self.search)
+        });
+        match judged {
+            Ok(()) => ProgramState::Found {
+                path: shown,
+                version: None,
+                caution: None,
+            },
+            Err(reason) => ProgramState::Unfit {
+                path: shown,
+                reason: Untrusted::new(reason),
+                remedy: Untrusted::new("then start the run"),
+            },
         }
     }
 }

@@ -98,7 +98,17 @@ pub(super) fn start(words: &str) -> Turn {
 
 fn stage_of(marker: &str, target: &str, turns: Vec<Turn>) -> Stage {
     let main = Actor::new(marker, turns);
-    Stage::builtin("ansible", std::iter::once(main).chain(crew(target)))
+    let stage = Stage::builtin("ansible", std::iter::once(main).chain(crew(target)));
+    give_linters(&stage);
+    stage
+}
+
+/// A person gives the checks of the project an environment with the real linters.
+fn give_linters(stage: &Stage) {
+    let path = testkit::ansible::path();
+    let path = path.to_str().expect("a search path is text");
+    let line = format!("PATH='{path}' '{}' trust --environment", program());
+    stage.project.person_at(&line, "yes\n").succeeds();
 }
 
 /// A project in which a session does this with a playbook.
@@ -151,6 +161,7 @@ fn happy_path_from_an_empty_folder() {
     let model = Model::start(std::iter::once(Actor::new(asked, turns)).chain(crew("site.yml")));
     let stage = Stage { project, model };
     stage.project.run(["init", "ansible", "--yes"]).succeeds();
+    give_linters(&stage);
     let session = claude(&stage).open();
     session.say("/create-playbook target=site.yml Greet people");
     session.wait_for("END");

@@ -114,6 +114,7 @@ fn works() -> Vec<Work> {
         Work::Check(CheckWork {
             commands,
             fails_on: Some(fails_on),
+            home: engine::HomeFolder::Own,
         })
     };
     let text = || FailsOn::Text("FAILED".to_owned());

@@ -152,6 +152,7 @@ fn plain(fact: &Fact) -> &'static str {
         Fact::Restored { .. } => "restored",
         Fact::Bypassed { .. } => "bypassed",
         Fact::Checkpointed { .. } => "checkpointed",
+        Fact::Vouched { .. } => "vouched",
         Fact::Planned { .. } => "planned",
         Fact::StepsRevived { .. } => "revived",
         Fact::Approved { .. } => "approved",

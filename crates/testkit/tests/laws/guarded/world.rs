@@ -77,6 +77,7 @@ impl World {
             steps: Vec::new(),
             before: BTreeMap::new(),
             queued: false,
+            environment: None,
         };
         let journal = begin(&pipeline, &beginning).entries;
         let run = replay(&journal).expect("a beginning folds");
