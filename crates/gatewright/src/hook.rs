@@ -20,6 +20,7 @@ mod resolve;
 mod shell_paths;
 mod skill;
 mod spool;
+mod told_text;
 mod watch;
 
 use std::cell::Cell;

@@ -109,7 +109,9 @@ impl State {
 
     /// Removes the files of runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
-        for kept in ["search", "backups", "copies", "headless", "guards", "views"] {
+        for kept in [
+            "search", "backups", "copies", "headless", "guards", "views", "told",
+        ] {
             forget(&self.folder.join(kept), &is_there);
         }
     }

@@ -11,11 +11,20 @@ pub fn refusal(refusal: &Refusal) -> String {
         run: None,
         stage: None,
     };
-    one_line(refusal, "", &nowhere)
+    one_line(refusal, "refused", "", &nowhere)
 }
 
 /// The same with the run and its place, and with commands that name the run.
 pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
+    in_run(pipeline, run, refusal, "refused")
+}
+
+/// The same for a stop that is held back. Hosts show it to the person as the error of a hook.
+pub fn hold_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
+    in_run(pipeline, run, refusal, "held back on purpose, not an error")
+}
+
+fn in_run(pipeline: &Pipeline, run: &Run, refusal: &Refusal, word: &str) -> String {
     let place = format!("; run {} is in {}", run.id, run.position.stage);
     let here = Command {
         run: Some(run),
@@ -24,10 +33,10 @@ pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
             .stage(&run.position.stage)
             .filter(|_| run.driver != Driver::Headless),
     };
-    one_line(refusal, &place, &here)
+    one_line(refusal, word, &place, &here)
 }
 
-fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
+fn one_line(refusal: &Refusal, word: &str, place: &str, command: &Command<'_>) -> String {
     let steps: Vec<_> = refusal
         .next
         .iter()
@@ -39,7 +48,7 @@ fn one_line(refusal: &Refusal, place: &str, command: &Command<'_>) -> String {
         format!("; next: {}", steps.join(", or "))
     };
     format!(
-        "{} refused: {}{place}{next}",
+        "{} {word}: {}{place}{next}",
         refusal.rule.code(),
         line(&refusal.reason)
     )

@@ -106,6 +106,11 @@ pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
         return verdict;
     }
     drop_unbegun_work(draft);
+    // A person who speaks to a session that was let go has it at work again.
+    if draft.run.standing == Standing::Abandoned {
+        let budget_again = false;
+        draft.record(Rule::Continue, Fact::Continued { budget_again });
+    }
     inject(draft, Rule::Inject)
 }
 

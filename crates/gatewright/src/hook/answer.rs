@@ -16,7 +16,7 @@ pub(super) fn of(decided: &Decided) -> Answer {
     let verdict = match &decided.reply {
         Reply::Allow => Verdict::Allow,
         Reply::Refuse(refusal) => Verdict::Refuse(views::refusal_in(pipeline, run, refusal)),
-        Reply::Hold(refusal) => Verdict::GoOn(views::refusal_in(pipeline, run, refusal)),
+        Reply::Hold(refusal) => Verdict::GoOn(views::hold_in(pipeline, run, refusal)),
         Reply::Inject(text) => return Answer::for_model(text.clone()),
         Reply::Done => Verdict::Nothing,
     };
@@ -89,14 +89,25 @@ pub(super) fn told(decided: &Decided) -> Answer {
     Answer::for_model(context)
 }
 
-/// What goes with a person's prompt: the stage's own text, else one line while there is work to do.
-pub(super) fn prompt(decided: &Decided) -> Answer {
+/// What goes with a person's prompt: the stage's own text if the session has not had it, else one line
+/// while there is work to do. The person hears that the run goes on, or that it asks something else.
+pub(super) fn prompt(decided: &Decided, had_text: bool) -> Answer {
     let opened = &decided.opened;
+    let (pipeline, run) = (&opened.pipeline, opened.run());
+    if goes_on(decided) {
+        let told = told(decided);
+        return Answer {
+            notice: views::unfinished(pipeline, run).map(|line| {
+                format!("gatewright: it goes on, and the session is held to it again: {line}")
+            }),
+            ..told
+        };
+    }
     let context = match (
         &decided.reply,
         engine::status(&opened.pipeline, opened.run()),
     ) {
-        (Reply::Inject(text), _) => Some(text.clone()),
+        (Reply::Inject(text), _) if !had_text => Some(text.clone()),
         (Reply::Refuse(refusal), _) => {
             Some(views::refusal_in(&opened.pipeline, opened.run(), refusal))
         }
@@ -105,10 +116,24 @@ pub(super) fn prompt(decided: &Decided) -> Answer {
         }
         (_, Status::Completed | Status::Failed | Status::Cancelled) => None,
     };
+    let notice = views::not_an_answer(pipeline, run);
     Answer {
         context,
+        notice: notice.map(|line| format!("gatewright: {line}")),
         ..Answer::nothing()
     }
+}
+
+/// Did this let a run go on that waited for a person?
+fn goes_on(decided: &Decided) -> bool {
+    let mut facts = decided.entries.iter().map(|(_, entry)| &entry.fact);
+    facts.any(|fact| matches!(fact, Fact::Continued { .. }))
+}
+
+/// The person's line at the end of a turn, where the run is not over.
+pub(super) fn turn_ended(opened: &OpenRun) -> Option<String> {
+    let line = views::unfinished(&opened.pipeline, opened.run());
+    line.map(|line| format!("gatewright: {line}"))
 }
 
 /// Where the run stands and the first thing that may happen, in one line.

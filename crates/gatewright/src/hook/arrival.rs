@@ -27,7 +27,7 @@ use super::call::HookCall;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
-use super::{Known, SessionAtHook, answer, command, event};
+use super::{Known, SessionAtHook, answer, command, event, told_text};
 use crate::install;
 
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -361,6 +361,7 @@ pub(super) fn attach(
         )));
     }
     give_run_id(guarded);
+    told_text::note(&guarded.workspace.state, &guarded.session, &decided);
     let standing = views::session_prompt(&decided.opened.pipeline, decided.opened.run());
     let context = match &decided.reply {
         Reply::Inject(text) => format!("{text}\n\n{standing}"),

@@ -13,7 +13,7 @@ use store::Key;
 
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
-use super::{agent_began, answer, arrival, command, protected_paths, question, skill};
+use super::{agent_began, answer, arrival, command, protected_paths, question, skill, told_text};
 
 /// Every payload has its one line here.
 pub(super) fn answer(
@@ -385,13 +385,17 @@ fn tool(
 /// A conversation that is cleared has an heir in the same process, which goes on with its agents.
 fn session_ended(guarded: &mut Guarded<'_, '_>, ended: SessionEnd) -> Result<Answer, Failure> {
     let session = guarded.session.clone();
-    guarded.submit(match ended {
-        SessionEnd::Over => Happening::Session(SessionEvent::Ended { session }),
+    let decided = guarded.submit(match ended {
+        SessionEnd::Over | SessionEnd::Left => Happening::Session(SessionEvent::Ended { session }),
         SessionEnd::Cleared => Happening::Session(SessionEvent::Remarked {
             message: format!("session {session} was cleared"),
         }),
     })?;
-    Ok(Answer::nothing())
+    Ok(Answer {
+        // Who left at the prompt has read it in the conversation.
+        notice: answer::turn_ended(&decided.opened).filter(|_| ended == SessionEnd::Over),
+        ..Answer::nothing()
+    })
 }
 
 fn turn_failed(guarded: &mut Guarded<'_, '_>, reason: &str) -> Result<Answer, Failure> {
@@ -402,7 +406,9 @@ fn turn_failed(guarded: &mut Guarded<'_, '_>, reason: &str) -> Result<Answer, Fa
 
 fn prompted(guarded: &mut Guarded<'_, '_>, key: Option<&Key>) -> Result<Answer, Failure> {
     let submitted = Happening::Session(SessionEvent::PromptSubmitted);
-    Ok(answer::prompt(&guarded.submit_once(key, submitted)?))
+    let decided = guarded.submit_once(key, submitted)?;
+    let had_text = told_text::note(&guarded.workspace.state, &guarded.session, &decided);
+    Ok(answer::prompt(&decided, had_text))
 }
 
 fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, Failure> {
@@ -418,10 +424,23 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         let run = &decided.opened.run().id;
         return Ok(Answer::for_person(format!(
             "gatewright: the session stopped before run {run} was done; it waits for you: type \
-             `gatewright next {run}`"
+             `gatewright next {run}`, or let the session go on with your next prompt"
         )));
     }
-    let answered = answer::of(&decided);
+    let goes_on_later = background_work && !decided.opened.run().dispatches.is_empty();
+    let ended = answer::turn_ended(&decided.opened);
+    let answered = match answer::of(&decided) {
+        Answer {
+            verdict: verdict @ (Verdict::Nothing | Verdict::Allow),
+            context,
+            ..
+        } => Answer {
+            verdict,
+            context,
+            notice: ended.filter(|_| !goes_on_later),
+        },
+        held => held,
+    };
     Ok(match (missing, &answered.verdict) {
         (Some(missing), Verdict::GoOn(_)) => Answer {
             verdict: Verdict::GoOn(missing),

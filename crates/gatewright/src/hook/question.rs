@@ -23,7 +23,7 @@ pub(super) fn answered(
     let choice = match ask.questions {
         Questions::Choice => match chosen(guarded, given) {
             Some(choice) => Some(choice),
-            None => return Ok(Answer::nothing()),
+            None => return Ok(did_not_count(guarded)),
         },
         Questions::From { .. } => None,
     };
@@ -33,7 +33,7 @@ pub(super) fn answered(
             let questions = answers::questions(guarded.workspace, &guarded.opened)?;
             match matched(&questions.unwrap_or_default(), given) {
                 Some(texts) => texts,
-                None => return Ok(Answer::nothing()),
+                None => return Ok(did_not_count(guarded)),
             }
         }
     };
@@ -51,6 +51,18 @@ pub(super) fn answered(
         None => answers::answered(workspace, opened, &texts),
     })?;
     Ok(answer::told(&decided))
+}
+
+/// The person answered something, and both sides learn that the run has no answer by it.
+fn did_not_count(guarded: &Guarded<'_, '_>) -> Answer {
+    let opened = &guarded.opened;
+    let line = views::not_an_answer(&opened.pipeline, opened.run());
+    let standing = views::session_prompt(&opened.pipeline, opened.run());
+    Answer {
+        context: line.as_ref().map(|line| format!("{line}\n{standing}")),
+        notice: line.map(|line| format!("gatewright: {line}")),
+        ..Answer::nothing()
+    }
 }
 
 fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {

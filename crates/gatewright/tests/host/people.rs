@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::model::{Actor, agent_in_foreground, bash, call, say};
 
-use crate::stage::{DRAFT, REJECTED, Stage};
+use crate::stage::{DRAFT, REJECTED, STORY, Stage};
 
 fn leave(path: &str, text: &str) -> testkit::model::Turn {
     bash(&format!("cat > {path} <<'END'\n{text}\nEND"))
@@ -103,6 +103,44 @@ fn a_question_of_the_run_is_put_to_the_person_by_the_host() {
         .map(|entry| entry["by"].to_string())
         .unwrap_or_default();
     assert!(by.contains("person"), "{by}");
+}
+
+#[test]
+fn an_answer_in_other_words_does_not_count_and_the_person_learns_what_does() {
+    let asked = call(
+        "AskUserQuestion",
+        json!({"questions": [{
+            "question": "Shall we go on?",
+            "header": "Critic",
+            "multiSelect": false,
+            "options": [
+                {"label": "yes", "description": "by all means"},
+                {"label": "no", "description": "rather not"},
+            ],
+        }]}),
+    );
+    let question = STORY.replace("start  = \"writing\"", "start  = \"asking\"");
+    let main = [asked, say("ANSWERED"), say("HEARD"), say("CHOSEN")];
+    let stage = Stage::with(&question, [Actor::new("GO-MAIN", main)]);
+    let session = stage.claude().open();
+    session.say("/story about a fox");
+    session.wait_for("Shall we go on?");
+    session.press("Enter");
+    session.wait_for("ANSWERED");
+    session.wait_for("this did not answer it");
+    stage
+        .model
+        .wait_until_told("GO-MAIN", "this did not answer it");
+    assert_eq!(stage.place(), "asking waiting", "{}", stage.history());
+    // Nor do words at the prompt.
+    session.say("yes, go on");
+    session.wait_for("HEARD");
+    assert_eq!(stage.place(), "asking waiting", "{}", stage.history());
+    session.wait_for("/choose stop");
+    session.say("/choose stop");
+    session.wait_for("CHOSEN");
+    session.leave();
+    assert_eq!(stage.place(), "given_up failed", "{}", stage.history());
 }
 
 #[test]

@@ -269,14 +269,84 @@ fn a_session_that_stops_too_early_is_held_three_times_and_then_a_person_is_asked
     let stage = Stage::story([main(&start(), says)]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     let told = stage.model.told("GO-MAIN");
-    assert_eq!(
-        told.matches("feedback:\nGW-R91 refused").count(),
-        3,
-        "{told}"
-    );
+    // The host calls it an error of a hook, so the line says that it is none.
+    let held = "feedback:\nGW-R91 held back on purpose, not an error";
+    assert_eq!(told.matches(held).count(), 3, "{told}");
     assert!(told.contains("next: 'writer'"), "{told}");
     assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
     assert_eq!(stage.count("GW-R92"), 1);
+}
+
+#[test]
+fn a_turn_that_ends_before_the_run_is_done_ends_with_a_line_of_ours() {
+    let free = STORY
+        .replace("stop    = \"hold\"\n", "")
+        .replace("stop        = \"hold\"\n", "");
+    let stage = Stage::with(&free, [main(&start(), [say("ALL IS DONE, AND CHECKED")])]);
+    let ran = stage.claude().ask("GO-MAIN: begin").succeeds();
+    let run = stage.run();
+    assert!(ran.result().contains("ALL IS DONE"), "{ran}");
+    // In the conversation, and on stderr, where the session prints nothing but its last words.
+    let shown = ran.of_type("system");
+    let shown: Vec<&str> = shown
+        .iter()
+        .filter_map(|message| message["content"].as_str())
+        .filter(|text| text.contains("gatewright: ") && text.contains(&run))
+        .collect();
+    assert_eq!(shown.len(), 1, "{ran}");
+    let printed = ran.stderr.lines().filter(|line| line.contains(&run));
+    assert_eq!(printed.count(), 1, "{ran}");
+}
+
+#[test]
+fn nothing_is_said_at_the_end_of_a_turn_when_the_run_is_done() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent("writer", "GO-WRITER"),
+                say("LAUNCHED"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [leave("judgement.json", APPROVED), say("JUDGED")],
+        ),
+    ]);
+    let ran = stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+    // Nor while an agent works in the background.
+    assert!(!ran.to_string().contains("is not done"), "{ran}");
+}
+
+#[test]
+fn a_prompt_after_three_holds_has_the_session_held_again() {
+    let says = (0..9).map(|n| say(&format!("I AM DONE {n}")));
+    let stage = Stage::story([main(&start(), says)]);
+    let first = stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
+    let resumed = stage.claude().resume(first.session_id());
+    let second = resumed.ask("and now?").succeeds();
+    assert_eq!(stage.count("GW-R91"), 6, "{}", stage.history());
+    assert_eq!(stage.count("GW-R92"), 2, "{}", stage.history());
+    assert_eq!(stage.count("GW-R75"), 1, "{}", stage.history());
+    // The session reads where the run is, and so does the person.
+    let requests = stage.model.requests_of("GO-MAIN");
+    let news = requests
+        .get(requests.len() - 4)
+        .map(testkit::model::Request::news);
+    let news = news.unwrap_or_default();
+    assert!(news.contains("`writing` (running)"), "{news}");
+    assert!(news.contains("subagent_type \"writer\""), "{news}");
+    let shown = second.of_type("system");
+    let shown = shown
+        .iter()
+        .filter_map(|message| message["content"].as_str());
+    let mut shown = shown.filter(|text| text.contains("is not done: it is in writing"));
+    assert!(shown.next().is_some(), "{second}");
 }
 
 #[test]

@@ -54,6 +54,11 @@ fn permitted() -> Bytes {
 }
 
 fn passed(event: Event, answer: &Answer) -> Bytes {
+    // The host drops what a hook prints at the end of a session, but shows the stderr of one that fails:
+    // the only line of ours that a person sees under `-p`.
+    if let (Event::SessionEnd, Some(notice)) = (event, &answer.notice) {
+        return blocked(notice);
+    }
     let context = answer.context.as_deref().filter(|_| carries_context(event));
     spoken(event, context, answer)
 }

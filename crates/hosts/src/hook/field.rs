@@ -68,6 +68,7 @@ pub(crate) fn ended(reason: Raw<'_>) -> Result<SessionEnd, PayloadError> {
     let reason = known_text("reason", reason)?;
     Ok(match reason.as_deref() {
         Some("clear") => SessionEnd::Cleared,
+        Some("prompt_input_exit") => SessionEnd::Left,
         Some(_) | None => SessionEnd::Over,
     })
 }

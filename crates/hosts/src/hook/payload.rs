@@ -135,6 +135,8 @@ pub enum SessionSource {
 pub enum SessionEnd {
     /// The person cleared the conversation. A new session follows in the same process.
     Cleared,
+    /// The person left it at its prompt.
+    Left,
     Over,
 }
 

@@ -185,3 +185,19 @@ fn a_refusal_never_teaches_the_way_around() {
         assert!(!line.contains(word), "{line}");
     }
 }
+
+#[test]
+fn a_person_reads_what_is_not_done_and_what_answers() {
+    let pipeline = pipeline();
+    let line = |run: &Run| crate::unfinished(&pipeline, run).unwrap_or_default();
+    assert!(line(&run_in("gathering")).contains("it is in gathering"));
+    let asking = line(&run_in("escalate"));
+    assert!(
+        asking.contains("`gatewright answer r-7f3 stop`"),
+        "{asking}"
+    );
+    let other = crate::not_an_answer(&pipeline, &run_in("escalate")).unwrap_or_default();
+    assert!(other.contains("`gatewright answer r-7f3 stop`"), "{other}");
+    assert_eq!(crate::unfinished(&pipeline, &run_in("complete")), None);
+    assert_eq!(crate::not_an_answer(&pipeline, &run_in("gathering")), None);
+}

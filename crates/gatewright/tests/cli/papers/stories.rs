@@ -111,7 +111,8 @@ fn held(session: &mut Session<'_>) {
     session.types("what now?");
     let question = "It was sent back twice. Go on, or stop?";
     session.is_answered(question, "continue");
-    for _ in 0..4 {
+    // Held three times, let go, and let go again.
+    for _ in 0..5 {
         session.stops();
     }
 }

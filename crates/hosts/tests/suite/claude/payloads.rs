@@ -252,6 +252,7 @@ fn sessions_begin_and_end_in_known_ways() {
     check("teleport", SessionSource::Startup);
     for (word, how) in [
         ("clear", SessionEnd::Cleared),
+        ("prompt_input_exit", SessionEnd::Left),
         ("logout", SessionEnd::Over),
         ("new", SessionEnd::Over),
     ] {

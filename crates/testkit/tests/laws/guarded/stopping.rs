@@ -27,6 +27,25 @@ fn a_session_is_held_three_times_and_then_let_go() {
 }
 
 #[test]
+fn a_prompt_after_three_holds_holds_the_session_again() {
+    check(
+        FLOW,
+        &[
+            ("stop", "hold R91 | held 1"),
+            ("stop", "hold R91 | held 2"),
+            ("stop", "hold R91 | held 3"),
+            ("stop", "allow R92 | abandoned"),
+            // Another session's prompt is none of the run's.
+            ("s2: prompt", "done R04"),
+            ("# in writing, waiting", ""),
+            ("prompt", "inject R95 | continued"),
+            ("# in writing, running", ""),
+            ("stop", "hold R91 | held 1"),
+        ],
+    );
+}
+
+#[test]
 fn progress_begins_the_count_again() {
     check(
         FLOW,
