@@ -1,9 +1,13 @@
 //! Redaction: secrets are removed from every text before it is hashed or stored.
 
+mod shapes;
+
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+use shapes::{SECRET_URLS, is_token};
 
 /// The replacement for a secret.
 pub const REDACTED: &str = "«redacted»";
@@ -11,31 +15,19 @@ pub const REDACTED: &str = "«redacted»";
 /// A shorter value is too common to be taken for a secret wherever it occurs.
 const SHORTEST_SECRET: usize = 8;
 
-/// How the tokens of well-known services begin, and how many characters follow at least.
-const TOKEN_SHAPES: [(&str, usize); 16] = [
-    ("sk-", 20),
-    ("rk_live_", 16),
-    ("sk_live_", 16),
-    ("ghp_", 30),
-    ("gho_", 30),
-    ("ghu_", 30),
-    ("ghs_", 30),
-    ("ghr_", 30),
-    ("github_pat_", 30),
-    ("glpat-", 18),
-    ("xoxb-", 20),
-    ("xoxp-", 20),
-    ("AKIA", 16),
-    ("AIza", 30),
-    ("npm_", 30),
-    ("eyJ", 40),
-];
+/// A value that is assigned to a name such as `password` may be shorter.
+const SHORTEST_ASSIGNED: usize = 6;
 
 /// Names whose value is a secret, as in `api_key = …` or `"password": "…"`.
-const SECRET_NAMES: [&str; 9] = [
+const SECRET_NAMES: [&str; 14] = [
     "password",
     "passwd",
+    "passphrase",
     "secret",
+    "secret_key",
+    "secret_access_key",
+    "authtoken",
+    "client-secret",
     "api_key",
     "apikey",
     "api-key",
@@ -44,8 +36,8 @@ const SECRET_NAMES: [&str; 9] = [
     "private_key",
 ];
 
-/// The text without secrets: the given values, tokens of known shape, values of secret names, private
-/// keys, and long words that look random.
+/// The text without secrets: the given values, tokens of known shape, values of secret names, passwords
+/// in URLs, private keys, and long words that look random.
 pub fn redact<'a>(text: &'a str, secrets: &[String]) -> Cow<'a, str> {
     let mut found = Vec::new();
     for secret in secrets
@@ -58,15 +50,35 @@ pub fn redact<'a>(text: &'a str, secrets: &[String]) -> Cow<'a, str> {
         );
     }
     found.extend(private_keys(text));
+    found.extend(urls(text));
     for word in words(text) {
-        if is_token(&text[word.clone()])
-            || looks_random(&text[word.clone()])
-            || is_named(text, &word)
-        {
-            found.push(word);
-        }
+        found.extend(secret_word(text, &word));
+        found.extend(named_value(text, &word));
     }
     replace(text, found)
+}
+
+/// The word, or what follows an escape such as the `\n` of JSON, if it is a token or looks random.
+fn secret_word(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let is_secret = |word: &Range<usize>| {
+        let word = &text[word.clone()];
+        is_token(word) || looks_random(word)
+    };
+    let after_escape = escape_length(text, word).map(|length| word.start + length..word.end);
+    after_escape
+        .filter(is_secret)
+        .or_else(|| Some(word.clone()).filter(is_secret))
+}
+
+/// How much of the word may belong to an escape.
+fn escape_length(text: &str, word: &Range<usize>) -> Option<usize> {
+    let is_escaped = text[..word.start].ends_with('\\');
+    let length = match text.as_bytes()[word.start] {
+        b'n' | b'r' | b't' | b'b' | b'f' => 1,
+        b'u' => 5,
+        _ => return None,
+    };
+    (is_escaped && length < word.len()).then_some(length)
 }
 
 fn replace(text: &str, mut found: Vec<Range<usize>>) -> Cow<'_, str> {
@@ -103,17 +115,6 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-fn is_token(word: &str) -> bool {
-    TOKEN_SHAPES.iter().any(|(start, rest)| {
-        // A token may follow its name directly, as in `key=sk-…`.
-        word.split('=').any(|part| {
-            part.strip_prefix(start).is_some_and(|tail| {
-                tail.len() >= *rest && tail.bytes().any(|byte| byte.is_ascii_digit())
-            })
-        })
-    })
-}
-
 /// Random keys mix both cases and digits; names, hashes and versions do not.
 fn looks_random(word: &str) -> bool {
     let plain = word
@@ -131,21 +132,100 @@ fn looks_random(word: &str) -> bool {
         && word.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Is this word the value of a name such as `password`?
-fn is_named(text: &str, word: &Range<usize>) -> bool {
-    let value = &text[word.clone()];
-    if value.len() < SHORTEST_SECRET || value.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-        return false;
+/// The value of a name such as `password`, if this word begins it or contains both, as in `password=…`.
+fn named_value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let inside = &text[word.clone()];
+    let assigned = inside.match_indices('=').map(|(at, _)| at);
+    for at in assigned {
+        if ends_with_secret_name(&inside[..at]) {
+            let value = value_at(text, word.start + at + 1);
+            return Some(value).filter(|value| is_assigned_secret(&text[value.clone()]));
+        }
     }
     let before = text[..word.start].trim_end_matches([' ', '"', '\'']);
-    let Some(name) = before.strip_suffix([':', '=']) else {
-        return false;
-    };
-    let name = name.trim_end_matches([' ', '"', '\'']).as_bytes();
+    let name = before.strip_suffix([':', '='])?;
+    let is_named = ends_with_secret_name(name.trim_end_matches([' ', '"', '\'']));
+    let value = value_at(text, word.start);
+    [value, word.clone()]
+        .into_iter()
+        .find(|value| is_named && is_named_secret(&text[value.clone()]))
+}
+
+fn ends_with_secret_name(text: &str) -> bool {
+    let name = text.as_bytes();
     SECRET_NAMES.iter().any(|secret| {
         name.len() >= secret.len()
             && name[name.len() - secret.len()..].eq_ignore_ascii_case(secret.as_bytes())
     })
+}
+
+/// A value from here to the closing quote or the end of its word, whatever characters it has.
+fn value_at(text: &str, start: usize) -> Range<usize> {
+    let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
+    let opened = quote(text[start..].chars().next());
+    let start = start + opened.map_or(0, char::len_utf8);
+    let quoted = opened.or_else(|| quote(text[..start].chars().next_back()));
+    let ends = |c: char| match quoted {
+        Some(quote) => c == quote || c == '\\' || c.is_whitespace(),
+        None => c.is_whitespace() || "\"'`,;&\\)".contains(c),
+    };
+    let rest = &text[start..];
+    start..start + rest.find(ends).unwrap_or(rest.len())
+}
+
+/// What refers to a value is none: a variable, a placeholder, a call, a type.
+fn is_reference(value: &str) -> bool {
+    value.starts_with(['$', '<', '{', '[', '*', '%']) || value.contains(['(', '<', '['])
+}
+
+/// After `password=` short values and plain words count, too, but not the name of another variable.
+fn is_assigned_secret(value: &str) -> bool {
+    let is_path = value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'))
+        && value.contains(['.', '_']);
+    value.len() >= SHORTEST_ASSIGNED
+        && !is_reference(value)
+        && !is_path
+        && !ends_with_secret_name(value)
+}
+
+fn is_named_secret(value: &str) -> bool {
+    let is_plain = value.bytes().all(is_word);
+    value.len() >= SHORTEST_SECRET
+        && !value.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && (is_plain || !is_reference(value) && value.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Passwords in URLs, as in `https://user:…@host`, and what follows the start of a secret URL.
+fn urls(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (at, scheme) in text.match_indices("://") {
+        let start = at + scheme.len();
+        let rest = &text[start..];
+        let ends = |c: char| {
+            c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '`' | '<' | '>' | '\\')
+        };
+        let authority = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        if let Some((user, _)) = authority.rsplit_once('@')
+            && let Some((name, password)) = user.split_once(':')
+            && !password.is_empty()
+        {
+            let from = start + name.len() + 1;
+            found.push(from..from + password.len());
+        }
+    }
+    for (at, url) in SECRET_URLS.iter().flat_map(|url| text.match_indices(url)) {
+        let value = value_at(text, at + url.len());
+        if value.len() >= SHORTEST_SECRET
+            && text[value.clone()]
+                .bytes()
+                .any(|byte| byte.is_ascii_digit())
+        {
+            found.push(value);
+        }
+    }
+    found
 }
 
 fn private_keys(text: &str) -> Vec<Range<usize>> {
@@ -203,16 +283,117 @@ mod tests {
         );
     }
 
+    /// A part that stands for the random characters of a token.
+    const RANDOM: &str = "A1b2C3d4E5f6A7b8C9d0E1f2A3b4C5d6E7f8A9b0C1d2E3f4A5b6C7d8E9f0A1b2C3d4";
+
+    #[test]
+    fn tokens_of_known_services_are_taken_out_wherever_they_stand() {
+        let capitals = "ABCDEFGH12345678";
+        let hexadecimal = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+        let alphanumeric = &RANDOM[..40];
+        for token in [
+            format!("AKIA{capitals}"),
+            format!("ASIA{capitals}"),
+            format!("hf_{}", &RANDOM[..34]),
+            format!("pypi-AgEIcHlwaS5vcmc{RANDOM}"),
+            format!("SG.{}.{}", &RANDOM[..22], &RANDOM[..43]),
+            format!("hvs.CAESI{RANDOM}"),
+            format!("ghp_{}", &RANDOM[..36]),
+            format!("github_pat_{}_{RANDOM}", &RANDOM[..22]),
+            format!("glpat-{}", &RANDOM[..20]),
+            format!("xoxb-123456789012-123456789012-{}", &RANDOM[..24]),
+            format!("xapp-1-A0123456789-{}", &RANDOM[..30]),
+            format!("sk_test_{}", &RANDOM[..24]),
+            format!("whsec_{}", &RANDOM[..32]),
+            format!("AIza{}", &RANDOM[..35]),
+            format!("ya29.{RANDOM}"),
+            format!("GOCSPX-{}", &RANDOM[..28]),
+            format!("npm_{}", &RANDOM[..36]),
+            format!("sk-{}", &RANDOM[..48]),
+            format!("sk-ant-api03-{RANDOM}"),
+            format!("sk-proj-{RANDOM}"),
+            format!("dop_v1_{hexadecimal}"),
+            format!("shpat_{}", &hexadecimal[..32]),
+            format!("SK{}", &hexadecimal[..32]),
+            format!("lin_api_{alphanumeric}"),
+            format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{}", &RANDOM[..43]),
+        ] {
+            for (text, clean) in [
+                (token.clone(), REDACTED.to_string()),
+                (format!("a {token} b"), format!("a {REDACTED} b")),
+                (format!("a\n{token}\n"), format!("a\n{REDACTED}\n")),
+                (format!("\"a\\n{token}\""), format!("\"a\\n{REDACTED}\"")),
+                (
+                    format!("\"a\\u000a{token}\""),
+                    format!("\"a\\u000a{REDACTED}\""),
+                ),
+                (format!("'{token}'"), format!("'{REDACTED}'")),
+            ] {
+                check(&text, &clean);
+                check(&clean, &clean);
+            }
+        }
+    }
+
+    #[test]
+    fn assigned_passwords_and_those_in_urls_are_taken_out() {
+        for (text, clean) in [
+            ("password=hunter2", "password=«redacted»"),
+            ("PASSWORD=swordfish!", "PASSWORD=«redacted»"),
+            ("DB_PASSWORD='p@ss,w0rd'", "DB_PASSWORD='«redacted»'"),
+            ("password: p@ssw0rd! x", "password: «redacted» x"),
+            (
+                "a?user=me&password=hunter2&b=c",
+                "a?user=me&password=«redacted»&b=c",
+            ),
+            (
+                "//r.org/:_authToken=abc-123-def",
+                "//r.org/:_authToken=«redacted»",
+            ),
+            (
+                "git clone https://user:pass@host/a.git",
+                "git clone https://user:«redacted»@host/a.git",
+            ),
+            (
+                "postgres://me:p@ss@db:5432/x?y",
+                "postgres://me:«redacted»@db:5432/x?y",
+            ),
+            ("redis://:hunter2@db", "redis://:«redacted»@db"),
+            (
+                "https://hooks.slack.com/services/T01/B02/abc3 end",
+                "https://hooks.slack.com/services/«redacted» end",
+            ),
+        ] {
+            check(text, clean);
+            check(clean, clean);
+        }
+    }
+
     #[test]
     fn ordinary_text_stays() {
         for text in [
             "",
             "commit 3f786850e387550fdab836ed7e6dc881de23001b is fine",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "crates/engine/src/redact/shapes.rs:12:34",
+            "C:\\new\\folder\\file2.txt",
             "TheVeryLongNameOfATypeThatSomebodyWroteInJava2",
             "the password is asked for",
+            "fn check(password: &str, secret: Option<String>) -> bool",
+            "login(password=password, secret=config.secret_value)",
+            "password=$PASSWORD password=${PASSWORD} password=<yours> password=",
+            "let password = read();",
             "short",
             "café «ü» https://example.org/a/b?c=d",
-            "sk-learn and skip",
+            "http://localhost:8080/@scope/package@1.2.3 and me@example.org",
+            "ssh://git@example.org/a.git git@example.org:a/b.git",
+            "sk-learn and skip, sk-learn-based-classifier-with-2-layers",
+            "ASIA-PACIFIC-2024-REPORT AKIA ASIA2024CONFERENCEPROGRAM",
+            "hf_hub_download_of_a_large_model_file_2 npm_config_registry_of_the_company_1",
+            "pypi-attestations-0.0.12 glft-2 SG.3 hvs.1 SKIP1 cio2",
+            "feat/eyJ-2",
+            "x86_64-unknown-linux-gnu-1.92.0 2026-11-16T20:28:49.123456789Z",
         ] {
             check(text, text);
         }

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::look_context::{GivenArtifact, LookContext};
 use crate::path::{InsidePath, artifact_path};
 use crate::placeholder::PlaceholderValues;
+use crate::redaction::redact_document;
 use crate::{bundle, check, document, questions, schema, steps, text};
 
 /// The longest word that can be a verdict.
@@ -216,7 +217,7 @@ fn judge(
             "it is not UTF-8 text; write it as UTF-8",
         )));
     };
-    let kept = engine::redact(&written, looking.secrets).into_owned();
+    let kept = redact_document(&written, looking.secrets);
     let content = Content::of(kept.clone().into_bytes());
     let hash = content.hash;
     let definition = looking.pipeline.definition();

@@ -5,7 +5,7 @@
 //!
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
-//! 1. texts and errors: `error`, `text`, `escape`, `system_path`
+//! 1. texts and errors: `error`, `text`, `escape`, `redaction`, `system_path`
 //! 2. the machine: `beneath`, `group`, `watched_process`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
 //! 3. what a look needs: `content`, `look_context`
 //! 4. the content of a file: `document`, `bundle`, `schema`, `questions`, `steps`
@@ -34,6 +34,7 @@ mod look_context;
 mod path;
 mod placeholder;
 mod project;
+mod redaction;
 mod replace;
 mod repository;
 mod schema;
@@ -47,5 +48,6 @@ pub use look::{Looked, look};
 pub use look_context::{GivenArtifact, LookContext};
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
+pub use redaction::redact_document;
 pub use replace::{append, file_stamp, read_written, replace};
 pub use repository::Repository;

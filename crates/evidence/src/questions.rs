@@ -6,6 +6,7 @@ use engine::{ArtifactName, Definition, Format, Question, Questions, Work};
 use serde_json::{Value, json};
 
 use crate::content::Content;
+use crate::redaction::redact_document;
 use crate::{bundle, document, text};
 
 const MOST_QUESTIONS: usize = 50;
@@ -77,7 +78,7 @@ pub fn answers_content(
         })
         .collect();
     let written = json!({ "answers": answers }).to_string();
-    Content::of(engine::redact(&written, secrets).into_owned().into_bytes())
+    Content::of(redact_document(&written, secrets).into_bytes())
 }
 
 /// The list in a field, which must not be empty.

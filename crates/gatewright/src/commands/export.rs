@@ -71,10 +71,8 @@ impl Export {
             Format::Json => ExportFormat::Json,
             Format::Text => ExportFormat::Jsonl,
         });
-        let shown = self.output.is_none() && output.is_terminal();
         let text = match format {
-            ExportFormat::Jsonl if shown => harmless(&lines(&workspace, &opened)?),
-            ExportFormat::Jsonl => lines(&workspace, &opened)?,
+            ExportFormat::Jsonl => harmless(&lines(&workspace, &opened)?),
             ExportFormat::Json => list(&workspace, &opened)?,
             ExportFormat::Md => page(&workspace, &opened)?,
         };
@@ -130,14 +128,15 @@ fn captured(
     content.ok_or_else(|| evidence::Error::ContentLost { hash }.into())
 }
 
-/// The store's own lines, byte for byte, so that every hash can be recomputed from them.
+/// The store's own lines.
 fn lines(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     store::export(&workspace.store, &opened.run().id, &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The same values, with control characters escaped.
+/// The same values, with every character escaped that a terminal would obey or hide: a pager or an editor
+/// shows them, too. The hash of an entry covers its text with these characters written out.
 fn harmless(lines: &str) -> String {
     let mut shown = String::with_capacity(lines.len());
     for found in lines.chars() {

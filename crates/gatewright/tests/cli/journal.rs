@@ -4,11 +4,11 @@ use std::fs;
 
 use rusqlite::Connection;
 use serde_json::Value;
-use testkit::Project;
+use testkit::{Project, Ran};
 
 use crate::fixture::{
     RUN, entries, fact, facts, run, says_one_line, stage, started, status, to_the_end,
-    to_the_question, until_old_enough,
+    to_the_question, trusted, until_old_enough,
 };
 
 #[test]
@@ -167,6 +167,30 @@ fn an_export_holds_everything() {
         4,
         &["no/such/folder.md"],
     );
+}
+
+#[test]
+fn an_export_escapes_what_a_terminal_obeys_or_hides() {
+    let project = trusted();
+    let task = "a\u{9b}31m b\u{202e}c\u{2066}d";
+    let mut command = project.command(["start", "small.toml", "--by-hand", "--id", RUN, "--task"]);
+    Ran::from(command.arg(task).output().unwrap()).succeeds();
+    project.write("note.md", format!("Hello {task}\n"));
+    run(&project, "report").succeeds();
+    run(&project, "export r-test -o export.jsonl").succeeds();
+    for text in [
+        run(&project, "export r-test").succeeds().stdout,
+        run(&project, "export r-test --format json")
+            .succeeds()
+            .stdout,
+        project.read("export.jsonl"),
+    ] {
+        assert!(
+            !text.contains(['\u{9b}', '\u{202e}', '\u{2066}']),
+            "{text:?}"
+        );
+        assert!(text.contains("\\u202e"), "{text}");
+    }
 }
 
 #[test]

@@ -179,7 +179,7 @@ impl Work<'_, '_> {
         let ended = record::Ended {
             ending: verdict::ending(self.spec.runner, &report),
             usage: meter.used,
-            reply: reply.map(|reply| engine::redact(reply, secrets).into_owned()),
+            reply: reply.map(|reply| evidence::redact_document(reply, secrets)),
         };
         self.record.ended = Some(ended.clone());
         self.keep()?;
