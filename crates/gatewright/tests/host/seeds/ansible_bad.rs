@@ -2,7 +2,7 @@
 
 use testkit::model::{Actor, Turn, agent_in_foreground, bash, say};
 
-use super::ansible::{bundle, claude, lint, start};
+use super::ansible::{bundle, claude, give_linters, lint, start};
 use crate::stage::Stage;
 
 const PLACE: &str = ".claude/ansible-workflows.generating.bundle.md";
@@ -190,6 +190,7 @@ fn a_target_that_is_a_link_out_of_the_project_is_not_linted() {
             leaves("GO-VALIDATE", [passes]),
         ],
     );
+    give_linters(&stage);
     claude(&stage).ask("GO-MAIN: begin").succeeds();
     assert_told(&stage, "GO-MAIN", &["`site.yml`"]);
     assert!(stage.place().starts_with("linting"), "{}", stage.history());
