@@ -1,6 +1,7 @@
 //! `decide`: judges one event. The same arguments give the same answer today and in a replay.
 
 mod admit;
+mod audit;
 mod begin;
 mod binding;
 mod checks;
@@ -19,6 +20,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use audit::{Audit, is_same_point};
 pub use begin::{begin, fork};
 pub use checks::may_check;
 

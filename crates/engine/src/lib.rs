@@ -55,7 +55,7 @@ pub use apply::{Damage, apply, replay};
 pub use assign::session_works;
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
-pub use decide::{begin, decide, fork, may_check};
+pub use decide::{Audit, begin, decide, fork, is_same_point, may_check};
 pub use decision::{ArtifactFault, ArtifactProblem, Decision, Refusal, Reply};
 pub use definition::*;
 pub use duty::leaves_of;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use engine::{Driver, RunId};
 use runtime::failure::Failure;
-use runtime::find_run;
 use runtime::workspace::Workspace;
+use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
 use store::{Backend, Fault, Sqlite, Verification};
 use views::{Paint, Style};
@@ -49,10 +49,10 @@ pub(crate) fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Find
         let vanished = recorded.filter(|run| !all.contains(run) && !never_began(workspace, run));
         let vanished: Vec<RunId> = vanished.collect();
         all.extend(vanished);
-        return Ok(Findings {
-            reports: reports(workspace, all)?,
-            pages: workspace.store.look(Sqlite::check_pages)?,
-        });
+        let reports = reports(workspace, all)?;
+        let mut pages = workspace.store.look(Sqlite::check_pages)?;
+        pages.extend(unexplained(workspace, &reports)?);
+        return Ok(Findings { reports, pages });
     }
     let named = words.iter().map(|word| match RunId::parse(word) {
         // A run that has vanished from the journal is still in the record.
@@ -64,6 +64,16 @@ pub(crate) fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Find
         reports: reports(workspace, named)?,
         pages: Vec::new(),
     })
+}
+
+/// The store is read-only for a reason that no run shows any more: everybody says so, or nobody.
+fn unexplained(
+    workspace: &Workspace<'_>,
+    reports: &[RunReport],
+) -> Result<Option<String>, Failure> {
+    let explained = reports.iter().any(|report| !report.verification.intact);
+    let marked = run_audit::store_damage(workspace)?.filter(|_| !explained);
+    Ok(marked.map(|why| format!("marked as damaged: {why}")))
 }
 
 /// Did a run of this id never begin? Its head file is made before it is stored, so a power cut can
@@ -80,7 +90,7 @@ fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<RunRe
 }
 
 fn report(workspace: &Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
-    let verification = workspace.store.verify(&run)?;
+    let verification = run_audit::verify(workspace, &run)?;
     let marks = match workspace.store.run(&run) {
         Ok(Some(stored)) => RunMarks {
             unwitnessed: stored.run.driver == Driver::ByHand,
@@ -204,7 +214,7 @@ impl RunReport {
     }
 }
 
-fn fault_line(fault: &Fault) -> String {
+pub(crate) fn fault_line(fault: &Fault) -> String {
     let Fault {
         number,
         kind,

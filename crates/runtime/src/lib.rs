@@ -32,6 +32,7 @@ pub mod params;
 pub mod path_collision;
 pub mod person_only;
 pub mod project_files;
+pub mod run_audit;
 pub mod run_check;
 pub mod runners;
 pub mod saved_env;

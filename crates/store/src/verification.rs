@@ -40,6 +40,8 @@ pub enum FaultKind {
     HeadMismatch,
     /// The stored state differs from the journal.
     StateMismatch,
+    /// No rule of the pipeline gives this entry.
+    Unfounded,
 }
 
 impl fmt::Display for FaultKind {
@@ -51,6 +53,7 @@ impl fmt::Display for FaultKind {
             Self::Truncated => "truncated",
             Self::HeadMismatch => "head mismatch",
             Self::StateMismatch => "state mismatch",
+            Self::Unfounded => "unfounded",
         })
     }
 }

@@ -192,6 +192,11 @@ fn judge(results: &[CheckResult], tree: &TreeAround) -> Judgement {
     Judgement::Passed
 }
 
+/// Did every command pass, on files that it left as they were?
+pub(super) fn has_passed(results: &[CheckResult], tree: &TreeAround) -> bool {
+    matches!(judge(results, tree), Judgement::Passed)
+}
+
 fn passed(result: &CheckResult) -> bool {
     result.ended == CheckEnd::Exit(0) && !result.matched_failure
 }

@@ -135,10 +135,25 @@ fn member_retries(run: &Run, stage: &StageName, step: &StepId) -> u32 {
         .map_or(0, |member| member.retries)
 }
 
-/// The graph is done when every planned step is done, and has failed when no more steps can start.
+/// What a task graph has come to.
+pub(super) enum JoinResult {
+    GoesOn,
+    Done,
+    Failed,
+}
+
 pub(super) fn join(draft: &mut Draft<'_>) {
-    let Some(graph) = draft.run.graphs.get(&draft.run.position.stage) else {
-        return;
+    match join_result(&draft.run) {
+        JoinResult::GoesOn => {}
+        JoinResult::Done => leave(draft, &Outcome::Done),
+        JoinResult::Failed => leave(draft, &Outcome::Failed),
+    }
+}
+
+/// The graph is done when every planned step is done, and has failed when no more steps can start.
+pub(super) fn join_result(run: &Run) -> JoinResult {
+    let Some(graph) = run.graphs.get(&run.position.stage) else {
+        return JoinResult::GoesOn;
     };
     let all_done = graph
         .members
@@ -148,9 +163,9 @@ pub(super) fn join(draft: &mut Draft<'_>) {
         .members
         .iter()
         .any(|member| member.is_working() || graph.is_ready(member));
-    if all_done {
-        leave(draft, &Outcome::Done);
-    } else if !going_on {
-        leave(draft, &Outcome::Failed);
+    match (all_done, going_on) {
+        (true, _) => JoinResult::Done,
+        (false, true) => JoinResult::GoesOn,
+        (false, false) => JoinResult::Failed,
     }
 }

@@ -20,9 +20,12 @@ use crate::transition::{resume_at, targets};
 const MOST_STALE_RETURNS: u32 = 2;
 
 /// What happens to stale gates.
-enum Gates {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gates {
     /// The run goes back to a stale one.
     Compared,
+    /// The same, but no promise asks for more of a gate. Earlier versions compared like this.
+    ComparedMildly,
     /// A person has overridden them, and the run is marked with it.
     Overridden,
 }
@@ -50,7 +53,7 @@ pub(super) fn take(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge) {
     take_with(draft, exit, edge, Gates::Compared);
 }
 
-fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
+pub(super) fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
     approve(draft, edge);
     let Some(wanted) = wanted(draft, edge) else {
         return no_way_on(draft, exit);
@@ -69,7 +72,7 @@ fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gates: Gates) {
         None => count(draft, edge, wanted, counted),
     };
     let stale = match gates {
-        Gates::Compared => stale_gate(draft, &destination.to),
+        Gates::Compared | Gates::ComparedMildly => stale_gate(draft, &destination.to, gates),
         Gates::Overridden => None,
     };
     if let Some(gate) = stale {
@@ -264,7 +267,7 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
 
 /// The gate to which the run must return before it may complete. A gate that the pipeline's promises
 /// name must have passed on the current tree itself. For the others it is enough that one of them did.
-fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
+fn stale_gate(draft: &Draft<'_>, to: &StageName, how: Gates) -> Option<StageName> {
     let definition = draft.pipeline.definition();
     let completes = draft
         .pipeline
@@ -275,7 +278,7 @@ fn stale_gate(draft: &Draft<'_>, to: &StageName) -> Option<StageName> {
     }
     let names = || definition.stages.iter().map(|stage| &stage.name);
     let gates = || names().filter_map(|name| Some((name, draft.run.gates.get(name)?)));
-    let is_promised = |name: &StageName| definition.promises(name, to);
+    let is_promised = |name: &StageName| how == Gates::Compared && definition.promises(name, to);
     let stale = gates().find(|(name, gate)| match gate {
         Gate::Superseded(tree) => is_promised(name) && draft.tree != Some(*tree),
         Gate::Tree(_) | Gate::Artifact { .. } => !holds(draft, gate),

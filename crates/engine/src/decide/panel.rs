@@ -9,7 +9,7 @@ use super::{Draft, Verdict};
 use crate::decision::Reply;
 use crate::entry::{Fact, MoveReason};
 use crate::limits::round_limit;
-use crate::names::{AgentName, Hash};
+use crate::names::{AgentName, Hash, StageName};
 use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::run::{Gate, Run, Turn};
@@ -156,22 +156,28 @@ fn turn_over(draft: &mut Draft<'_>, work: &ReviewWork) {
     if (reviewer as usize) < work.panel.len() {
         return;
     }
-    let first = panel.approvals.values().next().copied();
-    let all = panel.approvals.len() == work.panel.len();
-    match first.filter(|first| all && panel.approvals.values().all(|other| other == first)) {
-        Some(subject) => {
-            let gate = match &work.of {
-                Some(artifact) => Gate::Artifact {
-                    artifact: artifact.clone(),
-                    content: subject,
-                },
-                None => Gate::Tree(subject),
-            };
+    match agreed(&draft.run, &stage, work) {
+        Some(gate) => {
             draft.record(Rule::Reviewed, Fact::GatePassed { stage, gate });
             leave(draft, &Outcome::Approved);
         }
         None => next_round(draft, work),
     }
+}
+
+/// What all reviewers have approved, if it is one and the same thing.
+pub(super) fn agreed(run: &Run, stage: &StageName, work: &ReviewWork) -> Option<Gate> {
+    let approvals = &run.panels.get(stage)?.approvals;
+    let subject = *approvals.values().next()?;
+    let all = approvals.len() == work.panel.len();
+    let one = approvals.values().all(|other| *other == subject);
+    (all && one).then(|| match &work.of {
+        Some(artifact) => Gate::Artifact {
+            artifact: artifact.clone(),
+            content: subject,
+        },
+        None => Gate::Tree(subject),
+    })
 }
 
 fn next_round(draft: &mut Draft<'_>, work: &ReviewWork) {

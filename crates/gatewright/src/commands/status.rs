@@ -1,19 +1,20 @@
 //! `gatewright status`: shows the status of one run.
 
-use engine::Driver;
+use engine::{Driver, RunId};
 use runner::lease;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::find_run;
 use runtime::workspace::{OpenRun, Workspace, as_of};
+use runtime::{find_run, run_audit};
 use store::Backend as _;
-use views::{Paint, RunContext};
+use views::{Paint, RunContext, Style};
 
 use super::list::freshness;
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::verification::fault_line;
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]
@@ -37,20 +38,59 @@ impl Status {
         };
         let view = views::status(&opened.pipeline, &run, around);
         let driver = lease::driver(workspace.store.lease(&run.id)?.as_ref());
+        let damage = Damage::find(&workspace, &run.id)?;
         let text = |paint: Paint| {
             format!(
-                "{}{}",
+                "{}{}{}",
                 view.text(paint),
-                decided(&opened, driver.as_deref())
+                decided(&opened, driver.as_deref()),
+                damage.as_ref().map(|it| it.text(paint)).unwrap_or_default()
             )
         };
         let json = || {
             let mut facts = view.json();
             facts["driven_by"] = driver.as_deref().into();
+            facts["damage"] = damage.as_ref().map(Damage::what).into();
             facts
         };
         output.facts(text, json)?;
-        Ok(Exit::Success)
+        match damage {
+            Some(Damage::OfRun(_)) => Ok(Exit::Store),
+            Some(Damage::OfStore(_)) | None => Ok(Exit::Success),
+        }
+    }
+}
+
+/// What `verify` says of this run and its store.
+enum Damage {
+    OfRun(String),
+    /// The run is intact, but the store is read-only for another reason.
+    OfStore(String),
+}
+
+impl Damage {
+    fn find(workspace: &Workspace<'_>, run: &RunId) -> Result<Option<Self>, Failure> {
+        let verification = run_audit::verify(workspace, run)?;
+        match verification.faults.first() {
+            Some(fault) => Ok(Some(Self::OfRun(fault_line(fault)))),
+            None => Ok(run_audit::store_damage(workspace)?.map(Self::OfStore)),
+        }
+    }
+
+    fn what(&self) -> &str {
+        match self {
+            Self::OfRun(what) | Self::OfStore(what) => what,
+        }
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let word = match self {
+            Self::OfRun(_) => "the run is DAMAGED, so this proves nothing",
+            Self::OfStore(_) => "the store is damaged and read-only",
+        };
+        let what = self.what();
+        let line = views::line(&format!("{word}: {what}; type `gatewright verify`"));
+        format!("\n{}\n", paint.on(Style::Bad, &line))
     }
 }
 

@@ -1,4 +1,5 @@
-//! `gatewright verify`: recomputes the hash chain of every run, and locates damage.
+//! `gatewright verify`: recomputes the hash chain of every run, judges its decisions again, and
+//! locates damage.
 
 mod repair;
 
@@ -13,6 +14,9 @@ use crate::output::Output;
 use crate::verification::{Findings, verify};
 
 /// Verify the hash chains: finds altered, removed, reordered and truncated entries
+///
+/// Every decision is also judged again, by the pinned bytes of the pipeline: an entry that no rule
+/// gives is unfounded. Caches and lists are compared with the result.
 ///
 /// The chain is tamper-evident, not tamper-proof. Entries shown as anchored are also confirmed by a
 /// second file.

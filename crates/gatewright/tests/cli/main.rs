@@ -14,6 +14,7 @@ mod demo;
 mod disk;
 mod dry_run;
 mod fixture;
+mod forgery;
 mod formats;
 mod hook;
 mod install;

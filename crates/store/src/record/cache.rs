@@ -5,8 +5,9 @@ use engine::{Definition, Hash, Run};
 use super::{Record, Unreadable, binary, definition, entry, run, stage};
 use crate::chain::{Digest, Tip};
 
-/// Increase this when a listed field changes its type but not its name, or when `apply` folds an
-/// old journal into another state: the listings alone do not show that.
+/// Increase this when a listed field changes its type but not its name, when `apply` folds an old
+/// journal into another state, or when the same bytes compile to another definition: the listings
+/// alone do not show that, and `verify` would call the old cache altered.
 const REVISION: u64 = 1;
 
 /// Identifies the listings of this build. Caches with another number are recreated.

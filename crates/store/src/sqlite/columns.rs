@@ -4,6 +4,7 @@ use engine::{PipelineName, Run, RunId, StageName, Time};
 use rusqlite::Row;
 
 use crate::error::Corruption;
+use crate::stored::short_task;
 use crate::{RunSummary, record};
 
 /// The columns of a list, as they are stored.
@@ -64,6 +65,7 @@ impl Columns {
     pub(super) fn differing(&self, run: &Run) -> Vec<&'static str> {
         let agree = [
             ("id", self.id == run.id.as_str()),
+            ("task", self.task == short_task(&run.task)),
             ("stage", self.stage == run.position.stage.as_str()),
             ("driver", self.driver == record::driver_to_word(run.driver)),
             ("override mark", self.overridden != run.overrides.is_empty()),

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Decision, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Status, Time, Who};
+use engine::{
+    Audit, Decision, Definition, Entry, Fact, Hash, Pipeline, Reply, Rule, Run, RunId, Status,
+    Time, Who,
+};
 
 use super::read::{Reader, RunRow};
 use super::salvage::Loss;
@@ -10,7 +13,7 @@ use super::table::{Row, RunValues, Table};
 use crate::chain::Tip;
 use crate::journal::{self};
 use crate::line::Line;
-use crate::{Content, Error, Key, chain, record};
+use crate::{Content, Error, Files, Key, chain, record};
 
 /// One run, copied as far as it is intact.
 pub(super) struct CopyRun<'a> {
@@ -21,7 +24,11 @@ pub(super) struct CopyRun<'a> {
     pub anchored: u64,
     /// The time of the note about a loss.
     pub at: Time,
+    pub compile: Compile<'a>,
 }
+
+/// Compiles the pinned bytes of a definition. `None` if this version does not accept them.
+pub type Compile<'a> = &'a dyn Fn(&Files) -> Option<Definition>;
 
 /// How many entries after a fault are searched for the start of its decision.
 const NEAR: u64 = 64;
@@ -36,7 +43,9 @@ struct Beginning {
 }
 
 /// How far a journal is intact, the hashes in it, and why it ends there.
-struct Walked {
+struct Walked<'a> {
+    /// Asks of each entry whether a rule gives it, if the definition is known.
+    audit: Option<Audit<'a>>,
     beginning: Option<Beginning>,
     /// The same before the current decision.
     decided: Option<Beginning>,
@@ -51,20 +60,23 @@ impl CopyRun<'_> {
             return Ok((self.loss(0, self.anchored, "its row cannot be read"), 0));
         };
         let most = self.anchored.max(row.tip.version);
+        let files = self.definition(&row);
+        // The cache is the last resort: it may be what is damaged.
+        let compiled = files.as_ref().and_then(|(_, files)| (self.compile)(files));
+        let sound = compiled.clone().map(Pipeline::from_cache);
         let Walked {
             beginning,
             named,
             why,
             ..
-        } = self.walk(&row);
+        } = self.walk(&row, sound.as_ref());
         let Some(beginning) = beginning else {
             return Ok((self.loss(0, most, &why), 0));
         };
-        let hash = beginning.state.definition;
-        let Ok(Some(files)) = self.reader.files(hash) else {
+        let Some((hash, files)) = files else {
             return Ok((self.loss(0, most, "its definition cannot be read"), 0));
         };
-        let compiled = self.reader.compiled(hash).ok().flatten();
+        let compiled = compiled.or_else(|| self.reader.compiled(hash).ok().flatten());
         self.fresh.add_definition(hash, &files, compiled.as_ref())?;
         let pipeline = compiled.map(Pipeline::from_cache);
         let number = self.add_run(&row, &beginning, pipeline.as_ref())?;
@@ -77,6 +89,14 @@ impl CopyRun<'_> {
         Ok((self.loss(kept, most, &why), lost_contents))
     }
 
+    /// The bytes that the first entry names.
+    fn definition(&self, row: &RunRow) -> Option<(Hash, Files)> {
+        let first = self.reader.line(row.number, 1).ok().flatten()?;
+        let begun = engine::apply(None, &first.entry().ok()?).ok()?;
+        let files = self.reader.files(begun.definition).ok().flatten()?;
+        Some((begun.definition, files))
+    }
+
     fn loss(&self, kept: u64, most: u64, why: &str) -> Option<Loss> {
         let lost = most.saturating_sub(kept);
         Some(Loss {
@@ -87,9 +107,10 @@ impl CopyRun<'_> {
         })
     }
 
-    /// Walks the journal while every entry exists, is linked, readable and fits.
-    fn walk(&self, row: &RunRow) -> Walked {
+    /// Walks the journal while every entry exists, is linked, readable and fits, and a rule gives it.
+    fn walk<'p>(&self, row: &RunRow, pipeline: Option<&'p Pipeline>) -> Walked<'p> {
         let mut walked = Walked {
+            audit: pipeline.map(Audit::new),
             beginning: None,
             decided: None,
             named: BTreeSet::new(),
@@ -126,7 +147,7 @@ impl CopyRun<'_> {
         later.is_some_and(|decision| decision >= number)
     }
 
-    fn take(&self, walked: &mut Walked, line: &Line) -> Result<(), String> {
+    fn take(&self, walked: &mut Walked<'_>, line: &Line) -> Result<(), String> {
         let beginning = walked.beginning.as_ref();
         let head = beginning.map_or_else(|| chain::root(self.run), |it| it.tip.head);
         if !line.is_intact(self.run) || line.previous != head {
@@ -137,6 +158,12 @@ impl CopyRun<'_> {
             .map_err(|fault| format!("cannot be read: {fault}"))?;
         if line.decision == line.number {
             walked.decided = walked.beginning.clone();
+            walked.audit.iter_mut().for_each(Audit::decision);
+        }
+        if let Some(audit) = &mut walked.audit {
+            audit
+                .entry(&entry)
+                .map_err(|damage| format!("does not follow from the rules: {}", damage.what))?;
         }
         let beginning = walked.beginning.as_ref();
         let state = beginning.map(|it| it.state.clone());

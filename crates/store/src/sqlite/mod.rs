@@ -30,8 +30,10 @@ use std::time::Duration;
 use engine::{Decision, Definition, Hash, Run, RunId, Time};
 use rusqlite::Connection;
 
+pub use self::copy_run::Compile;
 pub use self::group::Group;
 pub use self::salvage::{Loss, Salvaged, salvage};
+use crate::error::Corruption;
 use crate::{
     Backend, Claim, Collect, Collected, Commit, Error, Files, Key, Lease, NewRun, RunSummary,
     StoredEntry, StoredRun, Transacted, Verification, content_hash,
@@ -89,6 +91,18 @@ impl Sqlite {
     /// Every run that was recorded and not collected, even if the database has lost it.
     pub fn recorded(&self) -> Result<Vec<RunId>, Error> {
         open::recorded(&self.folder)
+    }
+
+    /// The row of a run in the list.
+    pub fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
+        let columns = self.reader().columns(run)?;
+        let summary = columns.map(columns::Columns::summary).transpose();
+        summary.map_err(|broken| self.folder.damaged(broken))
+    }
+
+    /// Makes the store read-only, because this was found.
+    pub fn mark_damaged(&self, what: String) {
+        let _ = self.folder.damaged(Corruption(what));
     }
 
     /// Lets SQLite check every page of the database, and returns its complaints.

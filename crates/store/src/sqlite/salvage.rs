@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use engine::{RunId, Time};
 use rusqlite::{Connection, OpenFlags};
 
-use super::copy_run::CopyRun;
+use super::copy_run::{Compile, CopyRun};
 use super::folder::{Folder, io_error};
 use super::heads::Heads;
 use super::open::{connect, is_empty, recorded};
@@ -53,7 +53,7 @@ pub struct Loss {
 
 /// Replaces the damaged store by a fresh one with everything that is intact. `at` is the time of
 /// the notes in journals that lost entries.
-pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
+pub fn salvage(folder: &Path, at: Time, compile: Compile<'_>) -> Result<Salvaged, Error> {
     let folder = Folder::find(folder)?;
     let _lock = WriterLock::wait(&folder, WRITER_TIMEOUT)?;
     refuse_newer(&folder)?;
@@ -61,7 +61,7 @@ pub fn salvage(folder: &Path, at: Time) -> Result<Salvaged, Error> {
     let mut salvaged = if interrupted {
         Salvaged::default()
     } else {
-        fill(&folder, at)?
+        fill(&folder, at, compile)?
     };
     salvaged.aside = put_aside(&folder)?;
     put_in_place(&folder)?;
@@ -98,7 +98,7 @@ fn refuse_newer(folder: &Folder) -> Result<(), Error> {
 }
 
 /// Makes the fresh store and fills it.
-pub(super) fn fill(folder: &Folder, at: Time) -> Result<Salvaged, Error> {
+pub(super) fn fill(folder: &Folder, at: Time, compile: Compile<'_>) -> Result<Salvaged, Error> {
     let path = folder.path().join(FRESH);
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let _ = fs::remove_file(folder.path().join(format!("{FRESH}{suffix}")));
@@ -116,6 +116,7 @@ pub(super) fn fill(folder: &Folder, at: Time) -> Result<Salvaged, Error> {
             folder,
         },
         at,
+        compile,
     )?;
     transaction.commit().map_err(fault)?;
     fresh
@@ -129,7 +130,12 @@ pub(super) fn fill(folder: &Folder, at: Time) -> Result<Salvaged, Error> {
 }
 
 /// Copies every run in the database or with a head file.
-fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Error> {
+fn copy_runs(
+    folder: &Folder,
+    fresh: Table<'_>,
+    at: Time,
+    compile: Compile<'_>,
+) -> Result<Salvaged, Error> {
     let mut salvaged = Salvaged::default();
     let heads = Heads::find(folder)?;
     let mut runs: BTreeSet<RunId> = recorded(folder)?.into_iter().collect();
@@ -155,6 +161,7 @@ fn copy_runs(folder: &Folder, fresh: Table<'_>, at: Time) -> Result<Salvaged, Er
                     run: &run,
                     anchored,
                     at,
+                    compile,
                 };
                 let (loss, contents) = rescue.copy()?;
                 salvaged.lost_contents += contents;

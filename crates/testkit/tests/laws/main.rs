@@ -10,6 +10,7 @@
 
 mod acts;
 mod alive;
+mod audit;
 mod broken;
 mod broken_hosts;
 mod chance;

@@ -93,7 +93,18 @@ impl Monitor<'_> {
         }
         self.counters_hold(scene.after)?;
         self.completion_is_fresh(scene)?;
+        self.passes_its_audit(scene)?;
         Ok(marks)
+    }
+
+    /// A journal that the engine wrote is never called damaged.
+    fn passes_its_audit(&self, scene: &Scene<'_>) -> Result<(), String> {
+        let mut audit = engine::Audit::from(self.pipeline, scene.before.run.clone());
+        for entry in &scene.decision.entries {
+            let passed = audit.entry(entry);
+            passed.map_err(|damage| format!("the audit refuses it: {damage}"))?;
+        }
+        Ok(())
     }
 
     fn strangers_write_nothing(&self, scene: &Scene<'_>) -> Result<(), String> {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::{Failure, FailureKind};
 use runtime::workspace::Workspace;
+use runtime::{clock, run_audit};
 use serde_json::{Value, json};
 use store::{Salvaged, Sqlite};
 
@@ -20,7 +20,7 @@ pub(super) fn repair(context: &Context, output: &mut Output) -> Result<Exit, Fai
         output.facts(|_| text, || json!({ "repaired": false }))?;
         return Ok(Exit::Success);
     }
-    let salvaged = store::salvage(context.state()?.folder(), clock::now())?;
+    let salvaged = store::salvage(context.state()?.folder(), clock::now(), &run_audit::compile)?;
     output.facts(|_| salvaged_text(&salvaged), || salvaged_json(&salvaged))?;
     Ok(Exit::Success)
 }

@@ -128,7 +128,10 @@ fn a_head_file_that_cannot_be_read_stops_the_run() {
     fs::write(place.file("heads/r-1"), "nonsense ".repeat(20)).unwrap();
     let said = damaged(test_run.add(&mut place.open(), 3, &[note("on sand")]));
     assert!(said.contains("head file"), "{said}");
-    assert_eq!(salvage(&place.path, Time(99)).unwrap().losses, []);
+    assert_eq!(
+        salvage(&place.path, Time(99), &|_| None).unwrap().losses,
+        []
+    );
     check_usable(&place, &test_run);
 }
 
@@ -173,7 +176,7 @@ fn damaged_beside_whole() -> (Place, TestRun, TestRun) {
 fn what_is_intact_is_saved() {
     let (place, test_run, whole) = damaged_beside_whole();
     let before = place.run(&whole);
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     assert_eq!((salvaged.runs, salvaged.lost_contents), (2, 0));
     assert_eq!(place.run(&whole), before);
     assert_eq!(
@@ -197,7 +200,7 @@ fn what_is_intact_is_saved() {
 #[test]
 fn what_is_lost_is_said_and_stands_in_the_journal() {
     let (place, test_run, _) = damaged_beside_whole();
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
     };
@@ -215,10 +218,16 @@ fn what_is_lost_is_said_and_stands_in_the_journal() {
 fn the_damaged_files_are_kept_aside() {
     let (place, _, _) = damaged_beside_whole();
     let (database, log) = (place.bytes("store.db"), place.bytes("store.db-wal"));
-    let aside = salvage(&place.path, Time(99)).unwrap().aside.unwrap();
+    let aside = salvage(&place.path, Time(99), &|_| None)
+        .unwrap()
+        .aside
+        .unwrap();
     assert_eq!(fs::read(&aside).unwrap(), database);
     assert_eq!(fs::read(format!("{}-wal", aside.display())).unwrap(), log);
-    let second = salvage(&place.path, Time(99)).unwrap().aside.unwrap();
+    let second = salvage(&place.path, Time(99), &|_| None)
+        .unwrap()
+        .aside
+        .unwrap();
     assert_ne!(second, aside);
 }
 
@@ -226,7 +235,7 @@ fn the_damaged_files_are_kept_aside() {
 fn what_follows_a_forged_entry_is_not_saved() {
     let (place, test_run) = Place::with_run(8);
     rewrite(&place, 4..=4);
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
     };
@@ -247,7 +256,7 @@ fn a_damaged_state_or_cache_costs_nothing() {
         )
         .unwrap();
     damaged(place.open().run(&test_run.id));
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     assert_eq!((salvaged.runs, salvaged.losses), (1, Vec::new()));
     assert_eq!(place.run(&test_run), before);
     assert_eq!(place.open().compiled(before.run.definition).unwrap(), None);
@@ -259,7 +268,7 @@ fn a_store_of_which_nothing_is_left_says_what_there_was() {
     let (place, test_run) = Place::with_run(4);
     fs::write(place.file("store.db"), "not a database at all").unwrap();
     damaged(Sqlite::open(&place.path, Access::Write));
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     assert_eq!(salvaged.runs, 0);
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
@@ -278,11 +287,11 @@ fn a_salvage_that_was_interrupted_is_finished() {
         .execute_batch("DELETE FROM entries WHERE number > 6")
         .unwrap();
     let folder = Folder::find(&place.path).unwrap();
-    let first = fill(&folder, Time(99)).unwrap();
+    let first = fill(&folder, Time(99), &|_| None).unwrap();
     assert_eq!(first.losses.len(), 1);
     // Here the first one was killed, after it had put the old log away.
     fs::remove_file(place.file("store.db-wal")).unwrap();
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     assert_eq!(salvaged.runs, 1);
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
@@ -365,7 +374,7 @@ fn a_database_cut_anywhere_is_salvaged_without_a_panic() {
         }
         fs::write(place.file("heads/r-1"), &head).unwrap();
         fs::write(place.file("store.db"), &original[..length]).unwrap();
-        let salvaged = salvage(&place.path, Time(99)).unwrap();
+        let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
         if salvaged.runs == 1 {
             check_usable(&place, &test_run);
         } else {
@@ -379,7 +388,7 @@ fn a_newer_store_is_not_taken_apart() {
     let (place, _) = Place::with_run(3);
     place.raw().pragma_update(None, "user_version", 99).unwrap();
     let before = place.bytes("store.db");
-    let refused = salvage(&place.path, Time(99));
+    let refused = salvage(&place.path, Time(99), &|_| None);
     assert!(matches!(refused, Err(Error::Newer { .. })), "{refused:?}");
     assert_eq!(place.bytes("store.db"), before);
     assert!(!place.file("store.db.damaged-1").exists());
@@ -402,7 +411,7 @@ fn half_a_decision_is_not_kept() {
         .raw()
         .execute_batch("UPDATE entries SET entry = '{}' WHERE number = 5")
         .unwrap();
-    let salvaged = salvage(&place.path, Time(99)).unwrap();
+    let salvaged = salvage(&place.path, Time(99), &|_| None).unwrap();
     let [loss] = salvaged.losses.as_slice() else {
         panic!("{salvaged:?}")
     };
