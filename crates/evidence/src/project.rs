@@ -7,6 +7,9 @@ use crate::error::Error;
 use crate::escape::escape;
 use crate::repository::{self, GitEntry, Repository};
 
+/// The name of git's folder in a worktree.
+const GIT: &str = ".git";
+
 /// The folder of a run, and its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
@@ -30,10 +33,7 @@ impl Project {
     /// A `.git` that no repository links back to (forged, moved or bare) counts only without a real
     /// repository around it: planting one does not take a folder out of its project.
     pub fn find_among(from: &Path, is_known: impl Fn(&str) -> bool) -> Result<Self, Error> {
-        let from = std::fs::canonicalize(from).map_err(|cause| Error::Folder {
-            path: from.to_path_buf(),
-            cause,
-        })?;
+        let from = canonical(from)?;
         let mut claimed = None;
         for folder in from.ancestors() {
             match repository::find(folder) {
@@ -56,6 +56,60 @@ impl Project {
         Ok(claimed
             .or_else(known)
             .unwrap_or_else(|| Self::folder(&from)))
+    }
+
+    /// Finds the project in which something is installed, by its keys. An installed project keeps its
+    /// folder after `git init`, and after its `.git` has gone away or broken.
+    pub fn find_installed(from: &Path, is_known: impl Fn(&str) -> bool) -> Result<Self, Error> {
+        let found = Self::find(from)?;
+        if found.keys().iter().any(|key| is_known(key)) {
+            return Ok(found);
+        }
+        let from = canonical(from)?;
+        // A repository inside an installed folder is a project of its own.
+        let limit = found.linked().map(|_| found.root.as_path());
+        for folder in from.ancestors() {
+            let keys = [key(folder), key(&folder.join(GIT))];
+            if let Some(key) = keys.into_iter().find(|key| is_known(key)) {
+                let root = folder.to_path_buf();
+                return Ok(Self {
+                    root,
+                    key,
+                    repository: None,
+                });
+            }
+            if Some(folder) == limit {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every key that this project may have had, the present one first: without git it is the folder,
+    /// and with git the repository in it.
+    pub fn keys(&self) -> Vec<String> {
+        let main = self.main_root();
+        let folders = [self.root.join(GIT), self.root.clone()];
+        let folders = folders.into_iter().chain(main);
+        let mut keys = vec![self.key.clone()];
+        for key in folders.map(|folder| key(&folder)) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// The folder of the main worktree, as a linked one or the main one itself shows it.
+    pub fn main_root(&self) -> Option<PathBuf> {
+        let common = &self.linked()?.common_dir;
+        let root = common.parent().filter(|_| common.ends_with(GIT))?;
+        Some(root.to_owned())
+    }
+
+    /// The repository, if it confirms that this is its worktree.
+    fn linked(&self) -> Option<&Repository> {
+        self.repository.as_ref().filter(|it| it.linked_back)
     }
 
     /// Does git list the files?
@@ -83,6 +137,13 @@ impl Project {
             repository: None,
         }
     }
+}
+
+fn canonical(from: &Path) -> Result<PathBuf, Error> {
+    std::fs::canonicalize(from).map_err(|cause| Error::Folder {
+        path: from.to_path_buf(),
+        cause,
+    })
 }
 
 /// A unique text for a path.

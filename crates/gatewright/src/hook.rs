@@ -13,6 +13,7 @@ mod event;
 mod guarded;
 mod headless_agent;
 mod input;
+mod installation;
 mod promise;
 mod protected_paths;
 mod question;
@@ -42,6 +43,8 @@ use runtime::state::State;
 use call::HookCall;
 use input::Input;
 use watch::Voice;
+
+use crate::install::claims::Claims;
 
 /// After this long we answer with what we know. The host's own limit is longer, and the host decides
 /// what follows from it.
@@ -128,10 +131,18 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     if host.session_host().is_none() {
         return Bytes::nothing();
     }
+    let claims = Claims::of_arguments(arguments);
+    if let Some(folder) = claims.state_beside(&environment, input.project.as_deref()) {
+        environment = environment.with_state_folder(folder);
+    }
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
         return Bytes::nothing();
     };
-    let caller = SessionAtHook { state, session };
+    let caller = SessionAtHook {
+        state,
+        session,
+        claims,
+    };
     if enrolment::is_enrolled(&caller.state, session) {
         match enrolled(named, &input, environment, known, &caller) {
             Guard::Answered(bytes) => return bytes,
@@ -147,6 +158,8 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
 struct SessionAtHook<'a> {
     state: State,
     session: &'a SessionId,
+    /// What the hook says about its installation.
+    claims: Claims,
 }
 
 /// What became of a hook in a session that is enrolled.

@@ -1,6 +1,7 @@
 //! Installs and uninstalls our hooks in a host's settings, and a pipeline's files in the project.
 
 pub(crate) mod additions;
+pub(crate) mod claims;
 pub(crate) mod disk;
 pub(crate) mod health;
 pub(crate) mod hooks;
@@ -14,15 +15,17 @@ pub(crate) mod plugin;
 pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod settings_files;
+pub(crate) mod trial;
 pub(crate) mod uninstall;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use evidence::Project;
 
 pub(crate) use missing_hooks::hooks_gone;
 
 use additions::Additions;
+use claims::Claims;
 use disk::BaseFolder;
 use hooks::HooksTarget;
 use perform::Installer;
@@ -107,7 +110,8 @@ fn for_user(
     let project = project(context, &state)?;
     let places = settings_files::look(&context.environment, &project);
     let mut plan = Plan::new(&user_folder(&context.environment)?);
-    hooks::plan(&mut plan, HooksTarget::User, &places, &program)?;
+    let claims = Claims::of_user(&state);
+    hooks::plan(&mut plan, HooksTarget::User, &places, &program, &claims)?;
     plan.note("type `gatewright init PIPELINE` in each project that you want to guard");
     Ok(PreparedInstall {
         plan,
@@ -128,7 +132,7 @@ fn in_project(
     let record = RecordFolder::of(&state, &project.root)
         .read()?
         .unwrap_or_default();
-    let present = installed(&state, &project.key)?;
+    let present = installed(&state, &project)?;
     let mut plan = Plan::new(&project.root);
     let mut after = present.clone().unwrap_or_else(|| Installed {
         project: project.key.clone(),
@@ -147,7 +151,11 @@ fn in_project(
         .pipelines
         .sort_by(|one, other| one.name.cmp(&other.name));
     let places = settings_files::look(&context.environment, &project);
-    hooks::plan(&mut plan, request.target, &places, &program)?;
+    let claims = match request.target {
+        HooksTarget::Shared => Claims::shared(&after),
+        HooksTarget::Local | HooksTarget::User => Claims::of_project(&state, &project.root, &after),
+    };
+    hooks::plan(&mut plan, request.target, &places, &program, &claims)?;
     let local = plan
         .changes
         .iter()
@@ -185,12 +193,27 @@ fn words(request: &InstallRequest, present: Option<&Installed>, project: &Projec
 /// The project of the current folder.
 pub(crate) fn project(context: &Context, state: &State) -> Result<Project, Failure> {
     let is_known = |key: &str| matches!(enrolment::of_project(state, key), Ok(Some(_)) | Err(_));
-    Ok(Project::find_among(&context.folder, is_known)?)
+    Ok(Project::find_installed(&context.folder, is_known)?)
 }
 
 /// What the hooks know of this project.
-pub(crate) fn installed(state: &State, project: &str) -> Result<Option<Installed>, Failure> {
-    enrolment::of_project(state, project).map_err(Failure::file("read from", state.folder()))
+pub(crate) fn installed(state: &State, project: &Project) -> Result<Option<Installed>, Failure> {
+    enrolment::of(state, project).map_err(Failure::file("read from", state.folder()))
+}
+
+/// Did `init` record an installation in this project? A record that cannot be read is one.
+pub(crate) fn was_installed(state: &State, project: &Project) -> bool {
+    let around = project.root.ancestors().skip(1);
+    let around = around.filter(|_| project.repository.is_none());
+    let main = project.main_root();
+    let roots = std::iter::once(project.root.as_path())
+        .chain(around)
+        .chain(main.as_deref());
+    let is_recorded = |root: &Path| match RecordFolder::of(state, root).read() {
+        Ok(record) => record.is_some_and(|record| record.project.is_some()),
+        Err(_) => true,
+    };
+    roots.into_iter().any(is_recorded)
 }
 
 /// The folder of a person's own settings, with symlinks resolved.

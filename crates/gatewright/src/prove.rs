@@ -32,6 +32,9 @@ use runtime::definition::DefinitionError;
 use runtime::enrolment;
 use runtime::failure::Failure;
 
+use crate::install;
+use crate::install::trial::Trial;
+
 /// The results for one pipeline.
 pub(crate) struct Proof {
     pub pipeline: String,
@@ -51,10 +54,10 @@ impl Proof {
 
 /// The pipelines that are installed in this project, as arguments of `start`.
 pub(crate) fn installed(context: &Context) -> Result<Vec<String>, Failure> {
-    let project = Project::find(&context.folder)?;
     let state = context.state()?;
-    let installed = enrolment::of_project(&state, &project.key)
-        .map_err(Failure::file("read from", state.folder()))?;
+    let project = install::project(context, &state)?;
+    let installed =
+        enrolment::of(&state, &project).map_err(Failure::file("read from", state.folder()))?;
     let pipelines = installed
         .map(|installed| installed.pipelines)
         .unwrap_or_default();
@@ -72,7 +75,12 @@ pub(crate) fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionEr
     let chosen = prepare::choose(context, &project, word)?;
     let hook_commands = HookCommands::of_project(&context.environment, &project)?;
     let through = hook_commands.describe();
+    let claimed = hook_commands.claimed_state(context)?;
     let mut simulation = prepare::set(context, &chosen, hook_commands)?;
+    let own = simulation.context.state()?;
+    let _trial = claimed
+        .map(|state| Trial::begin(&state, &own))
+        .transpose()?;
     let gates = gates::all(&mut simulation)?;
     Ok(Proof {
         pipeline: chosen.pipeline.definition().name.to_string(),

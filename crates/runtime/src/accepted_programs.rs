@@ -189,8 +189,7 @@ fn parse(text: &str) -> Option<Accepted> {
 }
 
 fn file(state: &State, project: &Project) -> PathBuf {
-    let name = format!("{}.programs", check_environment::name(project));
-    state.folder().join("environments").join(name)
+    check_environment::file_of(state, project, "programs")
 }
 
 #[cfg(test)]

@@ -246,15 +246,18 @@ fn kept(state: &State, hash: Hash) -> PathBuf {
 }
 
 fn given(state: &State, project: &Project) -> PathBuf {
-    state
-        .folder()
-        .join(FOLDER)
-        .join(format!("{}.project", name(project)))
+    file_of(state, project, "project")
 }
 
-/// A name that no path can hide in.
-pub fn name(project: &Project) -> String {
-    evidence::hash(project.key.as_bytes()).to_string()
+/// The file of this kind for a project: under the key that it has, or one that it had when the file
+/// was written. Its name is a hash, in which no path can hide.
+pub fn file_of(state: &State, project: &Project, kind: &str) -> PathBuf {
+    let folder = state.folder().join(FOLDER);
+    let path = |key: &String| folder.join(format!("{}.{kind}", evidence::hash(key.as_bytes())));
+    let keys = project.keys();
+    let mut paths = keys.iter().map(path);
+    let written = paths.find(|path| path.exists());
+    written.unwrap_or_else(|| path(&project.key))
 }
 
 #[cfg(test)]

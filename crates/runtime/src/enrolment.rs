@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
+use evidence::Project;
 use hosts::Program;
 use serde_json::{Map, Value, json};
 
@@ -182,7 +183,17 @@ pub fn of_process(state: &State, process: &Process) -> Option<Enrolled> {
     found.pop().map(|(_, enrolled)| enrolled)
 }
 
-/// What is installed in this project.
+/// What is installed in this project, under any key that it may have had.
+pub fn of(state: &State, project: &Project) -> io::Result<Option<Installed>> {
+    for key in project.keys() {
+        if let Some(installed) = of_project(state, &key)? {
+            return Ok(Some(installed));
+        }
+    }
+    Ok(None)
+}
+
+/// What is installed under this key of a project.
 pub fn of_project(state: &State, project: &str) -> io::Result<Option<Installed>> {
     match read(&project_file(state, project))? {
         None => Ok(None),

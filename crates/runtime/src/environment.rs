@@ -10,6 +10,8 @@ use hosts::{DEFAULT_SESSION_HOST, Program, SessionHost};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     state_home: Option<PathBuf>,
+    /// The state folder that a hook names, whatever the variables say.
+    state_folder: Option<PathBuf>,
     home: Option<PathBuf>,
     pub user: Option<String>,
     pub search_path: Option<OsString>,
@@ -94,6 +96,19 @@ impl Environment {
     pub fn state_home(&self) -> Option<PathBuf> {
         let default = || self.home.as_ref().map(|home| home.join(".local/state"));
         self.state_home.clone().or_else(default)
+    }
+
+    /// The same environment with this state folder, which an installed hook names.
+    pub fn with_state_folder(self, folder: PathBuf) -> Self {
+        let state_folder = Some(folder);
+        Self {
+            state_folder,
+            ..self
+        }
+    }
+
+    pub fn state_folder(&self) -> Option<&Path> {
+        self.state_folder.as_deref()
     }
 
     /// The program whose session [`Self::session`] is: we read the variables of no other.

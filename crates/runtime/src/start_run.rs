@@ -155,8 +155,8 @@ pub fn installed_path(context: &Context, project: &Project, word: &str) -> Resul
 }
 
 fn installed(state: &State, project: &Project, word: &str) -> Result<Option<String>, Failure> {
-    let installed = enrolment::of_project(state, &project.key)
-        .map_err(Failure::file("read from", state.folder()))?;
+    let installed =
+        enrolment::of(state, project).map_err(Failure::file("read from", state.folder()))?;
     let pipelines = installed.into_iter().flat_map(|it| it.pipelines);
     let mut files = pipelines
         .filter(|it| it.name.as_str() == word)

@@ -32,6 +32,9 @@ impl State {
 
     /// The folder that the environment names.
     pub fn find(environment: &Environment) -> Result<Self, Failure> {
+        if let Some(folder) = environment.state_folder() {
+            return Ok(Self::new(folder.to_owned()));
+        }
         let home = environment.state_home().ok_or_else(|| {
             Failure::environment("there is no state folder")
                 .hint("set HOME or XDG_STATE_HOME to an absolute path")

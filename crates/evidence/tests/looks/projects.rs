@@ -133,6 +133,31 @@ fn without_git_it_is_the_folder_or_the_nearest_known_one() {
 }
 
 #[test]
+fn what_is_installed_stays_with_its_folder() {
+    let world = World::new();
+    let deep = folder(world.root().join("a/b"));
+    let (plain, git_key) = (key(world.root()), key(world.root().join(".git")));
+    let installed = |known: &str| {
+        let found = Project::find_installed(&deep, |key| key == known).unwrap();
+        (found.root, found.key)
+    };
+    let alone = (deep.clone(), key(&deep));
+    // Before `git init`, and after `.git` has gone.
+    assert_eq!(installed(&plain), (world.root(), plain.clone()));
+    assert_eq!(installed(&git_key), (world.root(), git_key.clone()));
+    assert_eq!(installed("elsewhere"), alone);
+    git(&world.root(), ["init", "-q"]);
+    for known in [&plain, &git_key] {
+        assert_eq!(installed(known), (world.root(), git_key.clone()), "{known}");
+    }
+    // A repository inside an installed folder is a project of its own.
+    git(&deep, ["init", "-q"]);
+    assert_eq!(installed(&plain).0, deep);
+    // What is installed in a folder around a repository does not reach into it.
+    assert_eq!(installed(&key(world.outside())).0, deep);
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_an_error() {
     let error = Project::find(&World::new().root().join("nowhere")).unwrap_err();
     assert!(

@@ -197,7 +197,7 @@ fn is_installed(
         }
         HooksTarget::Local | HooksTarget::Shared => {
             let project = install::project(context, state)?;
-            Ok(install::installed(state, &project.key)?.is_some())
+            Ok(install::installed(state, &project)?.is_some())
         }
     }
 }

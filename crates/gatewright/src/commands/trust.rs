@@ -249,8 +249,7 @@ fn candidate(context: &Context, word: &str) -> Result<Option<Candidate>, Definit
 /// If the pipeline is installed, the hooks use its new content.
 fn tell_hooks(workspace: &Workspace<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let failed = || Failure::file("write to", workspace.state.folder());
-    let installed =
-        enrolment::of_project(&workspace.state, &workspace.project()?.key).map_err(failed())?;
+    let installed = enrolment::of(&workspace.state, workspace.project()?).map_err(failed())?;
     let Some(mut installed) = installed else {
         return Ok(());
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
-use evidence::{Project, process};
+use evidence::process;
 use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, Verdict, What};
 use runtime::caller::host;
 use runtime::context::Context;
@@ -27,7 +27,7 @@ use super::call::HookCall;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
-use super::{Known, SessionAtHook, answer, command, event, told_text};
+use super::{Known, SessionAtHook, answer, command, event, installation, told_text};
 use crate::install;
 
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -38,43 +38,65 @@ pub(super) fn unenrolled(
     input: &Input,
     environment: Environment,
     known: &Known,
-    SessionAtHook { state, session }: &SessionAtHook<'_>,
+    caller: &SessionAtHook<'_>,
 ) -> Option<Bytes> {
     if named.is_some_and(|event| !may_concern(event)) {
         return None;
     }
-    let may_be_installed = |key: &str| !matches!(enrolment::of_project(state, key), Ok(None));
-    let project = Project::find_among(input.project.as_deref()?, may_be_installed).ok()?;
-    let installed = enrolment::of_project(state, &project.key).transpose()?;
-    let (event, payload) = input.payload(named).ok()?;
-    let context = Context::at(environment, project.root);
-    let promise = Promise::of(installed.as_ref().ok(), event, &payload, &context);
+    let SessionAtHook { state, claims, .. } = caller;
+    let found = installation::find(input.project.as_deref()?, state, claims)?;
+    let (event, payload) = match input.payload(named) {
+        Ok(read) => read,
+        // A session without a run is as free as any other, unless nobody can see what it should have.
+        Err(unreadable) => {
+            known.learn(|facts| facts.promised = found.is_always_on && found.installed.is_err());
+            return Some(known.undecided(&unreadable.to_string()));
+        }
+    };
+    let context = Context::at(environment, found.root);
+    let promise = Promise::of(found.is_always_on, event, &payload, &context);
     known.learn(|facts| {
         facts.event = Some(event);
         facts.promised = promise != Promise::None;
         facts.stake = Some(promise.stake());
     });
-    let arriving = installed.map(|installed| Arriving {
-        event,
-        payload: &payload,
-        installed,
-        session,
-        program: input.host,
-        promise,
+    let answered = found.installed.and_then(|installed| {
+        let arriving = Arriving {
+            event,
+            payload: &payload,
+            installed,
+            session: caller.session,
+            program: input.host,
+            promise,
+        };
+        arriving.answer(&context, state)
     });
-    let answered = arriving
-        .map_err(Failure::file("read from", state.folder()))
-        .and_then(|arriving| arriving.answer(&context, state));
-    match answered {
+    let answer = match answered {
         Ok(answer) => {
-            let answer = answer?;
-            guarded::see(state, event);
-            Some(input.host.write_answer(event, &answer))
+            answer.iter().for_each(|_| guarded::see(state, event));
+            answer
         }
-        Err(failure) => promise
-            .broken(event, &failure)
-            .map(|answer| input.host.write_answer(event, &answer)),
-    }
+        Err(failure) => promise.broken(event, &failure),
+    };
+    let notice = found.notice.filter(|_| event == Event::SessionStart);
+    let answer = with_notice(answer, notice)?;
+    Some(input.host.write_answer(event, &answer))
+}
+
+/// The same answer, and the person sees the notice besides.
+fn with_notice(answer: Option<Answer>, notice: Option<String>) -> Option<Answer> {
+    let Some(notice) = notice else {
+        return answer;
+    };
+    let answer = answer.unwrap_or_else(Answer::nothing);
+    let notice = match &answer.notice {
+        Some(told) => format!("{told}\n{notice}"),
+        None => notice,
+    };
+    Some(Answer {
+        notice: Some(notice),
+        ..answer
+    })
 }
 
 /// Can this event bring a session to a run?
@@ -146,6 +168,9 @@ impl Arriving<'_> {
             if taken.is_some() {
                 return Ok(taken);
             }
+        }
+        if self.installed.pipelines.is_empty() {
+            return Ok(None);
         }
         let vacant = match source {
             SessionSource::Startup | SessionSource::Resume | SessionSource::Clear => {
@@ -312,14 +337,19 @@ impl Arriving<'_> {
 }
 
 /// What a definition is called when it is looked for. A worktree that does not have the file goes by
-/// the one of the project's main worktree, beside git's own folder.
+/// the one of the project's main worktree, beside git's own folder, or in the folder that was installed
+/// before it had git.
 fn word(context: &Context, installed: &Installed, pipeline: &InstalledPipeline) -> String {
     let Some(file) = &pipeline.file else {
         return pipeline.name.to_string();
     };
-    let main = Path::new(&installed.project)
-        .parent()
-        .map(|root| root.join(file));
+    let key = Path::new(&installed.project);
+    let main = if key.ends_with(".git") {
+        key.parent()
+    } else {
+        Some(key)
+    };
+    let main = main.map(|root| root.join(file));
     match main.filter(|main| !context.folder.join(file).exists() && main.exists()) {
         Some(main) => main.to_string_lossy().into_owned(),
         None => file.clone(),

@@ -73,9 +73,13 @@ fn all(input: impl AsFd) -> Vec<u8> {
     bytes
 }
 
-/// `hook [HOST] [EVENT]`: the host and the event, as they stand in the host's settings.
+/// `hook [HOST] [EVENT] [CLAIMS]`: the host and the event, as they stand in the host's settings.
 pub(super) fn named(arguments: &[OsString]) -> (Program, Option<Event>) {
-    let words = arguments.iter().filter_map(|word| word.to_str());
+    let words: Vec<&str> = arguments
+        .iter()
+        .map_while(|word| word.to_str().filter(|word| !word.starts_with("--")))
+        .collect();
+    let words = words.into_iter();
     let host = words.clone().find_map(Program::parse);
     let host = host.unwrap_or(Program::DEFAULT);
     let event = words.rev().find(|word| Program::parse(word).is_none());
@@ -116,6 +120,10 @@ mod tests {
             (&["gemini", "BeforeTool"], (gemini, Some(Event::PreToolUse))),
             (&["Stop"], (claude, Some(Event::Stop))),
             (&["claude", "Unheard"], (claude, Some(Event::Other))),
+            (
+                &["claude", "Stop", "--state", "/s"],
+                (claude, Some(Event::Stop)),
+            ),
         ] {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             assert_eq!(named(&words), expected);

@@ -21,12 +21,12 @@ pub(super) enum Promise {
 
 impl Promise {
     pub(super) fn of(
-        installed: Option<&Installed>,
+        is_always_on: bool,
         event: Event,
         payload: &Payload,
         context: &Context,
     ) -> Self {
-        if installed.is_some_and(|installed| always(installed).is_none()) {
+        if !is_always_on {
             return Self::None;
         }
         let starts = || guarded::starts_an_agent(payload, &context.environment);
@@ -58,8 +58,8 @@ impl Promise {
                 )),
                 ..notice("this session is not guarded")
             }),
+            Self::None | Self::Ordinary if event == Event::PreToolUse => None,
             Self::None => Some(notice("this session is not guarded")),
-            Self::Ordinary if event == Event::PreToolUse => None,
             Self::Ordinary => Some(notice(
                 "no agent can start in this session until a person fixes this",
             )),

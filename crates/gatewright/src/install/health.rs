@@ -1,5 +1,6 @@
 //! The checks of `gatewright doctor`.
 
+mod claims;
 mod hooks;
 mod host;
 mod last_events;
@@ -152,7 +153,7 @@ impl<'a> DoctorContext<'a> {
         Ok(Self {
             program: OurProgram::of_process(&context.environment)?,
             places: settings_files::look(&context.environment, &project),
-            installed: super::installed(&state, &project.key).map_err(|it| it.to_string()),
+            installed: super::installed(&state, &project).map_err(|it| it.to_string()),
             context,
             state,
             project,

@@ -3,6 +3,7 @@
 use hosts::settings::{HookInvocation, Settings, StatusLine};
 use runtime::failure::Failure;
 
+use super::claims::Claims;
 use super::host::{FORMAT, TITLE};
 use super::missing_hooks;
 use super::plan::{Change, Plan};
@@ -30,22 +31,20 @@ pub(crate) fn plan(
     target: HooksTarget,
     places: &[HostSettingsFile],
     program: &OurProgram,
+    claims: &Claims,
 ) -> Result<(), Failure> {
     tell_switches(plan, places);
+    let arguments = claims.arguments();
     match target {
-        HooksTarget::Local => local(plan, places, program),
+        HooksTarget::Local => local(plan, places, program, claims),
         HooksTarget::Shared => {
-            put(
-                plan,
-                SHARED,
-                &FORMAT.call_by_name(),
-                program,
-                StatusLine::AsItIs,
-            )?;
+            let call = FORMAT.call_by_name().with_arguments(arguments);
+            put(plan, SHARED, &call, program, StatusLine::AsItIs)?;
             take_out(plan, LOCAL, program)
         }
         HooksTarget::User => {
             let call = FORMAT.call_by_path(&program.path);
+            let call = call.with_arguments(arguments);
             put(plan, USER, &call, program, StatusLine::Ours)
         }
     }
@@ -55,9 +54,10 @@ fn local(
     plan: &mut Plan,
     places: &[HostSettingsFile],
     program: &OurProgram,
+    claims: &Claims,
 ) -> Result<(), Failure> {
     let elsewhere = || places.iter().filter(|place| place.scope != Scope::Local);
-    if let Some(place) = elsewhere().find(|place| is_complete(place, program)) {
+    if let Some(place) = elsewhere().find(|place| is_complete(place, program, claims)) {
         plan.note(format!("the hooks are already in {}", place.path.display()));
         return Ok(());
     }
@@ -72,6 +72,7 @@ fn local(
         StatusLine::Ours
     };
     let call = FORMAT.call_by_path(&program.path);
+    let call = call.with_arguments(claims.arguments());
     put(plan, LOCAL, &call, program, status_line)
 }
 
@@ -81,14 +82,14 @@ fn has_plugin(place: &HostSettingsFile) -> bool {
 }
 
 /// Are all our hooks in this file, so that they hold?
-pub(crate) fn is_complete(place: &HostSettingsFile, program: &OurProgram) -> bool {
+fn is_complete(place: &HostSettingsFile, program: &OurProgram, claims: &Claims) -> bool {
     let Some(settings) = place.settings() else {
         return false;
     };
     let hooks = settings.hooks(&program.path);
     FORMAT.registered.iter().all(|registered| {
         let mut here = hooks.iter().filter(|hook| hook.event == registered.event);
-        here.any(|hook| missing_hooks::is_current(hook, program))
+        here.any(|hook| missing_hooks::is_current(hook, program, claims))
     })
 }
 

@@ -5,7 +5,9 @@ use std::path::Path;
 use evidence::Project;
 use hosts::settings::{Hook, HookCommand};
 use runtime::environment::Environment;
+use runtime::state::State;
 
+use super::claims::Claims;
 use super::host::FORMAT;
 use super::program::OurProgram;
 use super::settings_files::{self, HostSettingsFile};
@@ -28,7 +30,13 @@ pub(crate) fn hooks_gone(
     if environment.in_plugin {
         return None;
     }
-    let missing = missing(&places, &program)?;
+    let mut own = Claims::of_process();
+    if own.is_empty() {
+        own.state = State::find(environment)
+            .ok()
+            .map(|it| it.folder().to_owned());
+    }
+    let missing = missing(&places, &program, &own)?;
     Some(match changed {
         Some(file) => format!("{file} changed, and no hook calls gatewright at {missing} any more"),
         None => format!("no hook calls gatewright at {missing} any more"),
@@ -42,23 +50,31 @@ fn disables(place: &HostSettingsFile) -> bool {
 }
 
 /// The first event at which no settings file calls this program correctly.
-fn missing(places: &[HostSettingsFile], program: &OurProgram) -> Option<&'static str> {
+fn missing(
+    places: &[HostSettingsFile],
+    program: &OurProgram,
+    own: &Claims,
+) -> Option<&'static str> {
     let settings = places.iter().filter_map(HostSettingsFile::settings);
     let hooks: Vec<Hook> = settings.flat_map(|it| it.hooks(&program.path)).collect();
     let is_current = |event: &str| {
         let mut here = hooks.iter().filter(|hook| hook.event == event);
-        here.any(|hook| is_current(hook, program))
+        here.any(|hook| is_current(hook, program, own))
     };
     let mut events = FORMAT.registered.iter().map(|registered| registered.event);
     events.find(|event| !is_current(event))
 }
 
-/// Does this hook call this program, as we would write it?
-pub(crate) fn is_current(hook: &Hook, program: &OurProgram) -> bool {
-    match &hook.command {
-        HookCommand::Exec { program: path, .. } => {
-            program.is_at(path) && hook.is_current(&FORMAT.call_by_path(path))
-        }
-        HookCommand::Shell(_) => hook.is_current(&FORMAT.call_by_name()),
-    }
+/// Does this hook call this program, as we would write it, for the same project and state folder?
+/// Hooks of earlier versions name neither.
+pub(crate) fn is_current(hook: &Hook, program: &OurProgram, own: &Claims) -> bool {
+    let Some(claims) = Claims::of_command(&hook.command).filter(|it| it.agrees(own)) else {
+        return false;
+    };
+    let call = match &hook.command {
+        HookCommand::Exec { program: path, .. } if program.is_at(path) => FORMAT.call_by_path(path),
+        HookCommand::Exec { .. } => return false,
+        HookCommand::Shell(_) => FORMAT.call_by_name(),
+    };
+    hook.is_current(&call.with_arguments(claims.arguments()))
 }

@@ -31,7 +31,7 @@ pub(crate) struct Installer<'a> {
 }
 
 impl<'a> Installer<'a> {
-    /// All steps in order. Enrolment is last: until then the hooks do nothing.
+    /// All steps in order. The hooks come after what they call for, and enrolment is last.
     pub(crate) fn steps(&self) -> Vec<InstallStep<'a>> {
         let settings = |change: &&Change| change.kind == FileKind::Settings;
         let others = self.plan.changes.iter().filter(|it| !settings(it));

@@ -96,9 +96,7 @@ pub(crate) fn look(environment: &Environment, project: &Project) -> Vec<HostSett
 
 /// The main worktree, seen from a linked one.
 fn main_root(project: &Project) -> Option<PathBuf> {
-    let common = Path::new(&project.key);
-    let root = common.parent().filter(|_| common.ends_with(".git"))?;
-    (root != project.root).then(|| root.to_owned())
+    project.main_root().filter(|root| *root != project.root)
 }
 
 fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {

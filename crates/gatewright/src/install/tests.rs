@@ -81,15 +81,15 @@ fn an_installation_that_was_cut_off_is_finished_by_the_next_one() {
         }
         prepared(&place.context).perform().unwrap();
         assert!(prepared(&place.context).is_done(), "after {done} steps");
-        let key = project(&place.context, &first.state).unwrap().key;
-        let known = installed(&first.state, &key).unwrap();
+        let found = project(&place.context, &first.state).unwrap();
+        let known = installed(&first.state, &found).unwrap();
         assert_eq!(known, first.installed, "after {done} steps");
         prepare_removal(&place.context, HooksTarget::Local)
             .unwrap()
             .perform()
             .unwrap();
         assert_eq!(tree(&place.root), before, "after {done} steps");
-        assert_eq!(installed(&first.state, &key).unwrap(), None);
+        assert_eq!(installed(&first.state, &found).unwrap(), None);
         assert_eq!(record::all(&first.state), []);
     }
 }

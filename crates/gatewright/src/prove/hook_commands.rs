@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use evidence::Project;
 use hosts::Event;
 use hosts::settings::{Hook, HookCommand, Settings, StatusLine};
+use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::state::State;
 
+use crate::install::claims::Claims;
 use crate::install::host::FORMAT;
 use crate::install::program::OurProgram;
 use crate::install::settings_files::{self, HostSettingsFile, Scope};
@@ -85,6 +88,23 @@ impl HookCommands {
                 None => Ok(hook.command.clone()),
             },
         }
+    }
+
+    /// The state folder that the hooks name, if they name one. It must be this one: the cases tell
+    /// the hooks to use another one instead.
+    pub(super) fn claimed_state(&self, context: &Context) -> Result<Option<State>, Failure> {
+        let claims = self.hooks.iter();
+        let claims = claims.filter_map(|hook| Claims::of_command(&hook.command)?.state);
+        let folders: Vec<PathBuf> = claims.collect();
+        if folders.is_empty() {
+            return Ok(None);
+        }
+        let state = context.state()?;
+        if let Some(other) = folders.iter().find(|folder| *folder != state.folder()) {
+            let message = format!("the hooks use another state folder: {}", other.display());
+            return Err(Failure::refused(message).hint("`gatewright init` updates them"));
+        }
+        Ok(Some(state))
     }
 
     /// The path of this program.

@@ -87,6 +87,61 @@ fn a_session_that_goes_to_a_subfolder_stays_guarded() {
     assert!(stage.model.told("GO-MAIN").contains("GW-R11 refused"));
 }
 
+/// What happens to a project between two sessions, and what the second one hears.
+type Happens = (&'static str, fn(&Stage), &'static str);
+
+#[test]
+fn a_project_keeps_its_guard_or_says_that_it_lost_it() {
+    fn gone(path: std::path::PathBuf) {
+        std::fs::remove_dir_all(path).expect("a folder is removed");
+    }
+    let rows: [Happens; 4] = [
+        (
+            "the repository is moved away",
+            |stage| {
+                std::fs::rename(stage.path(".git"), stage.path("x")).expect("it is moved");
+            },
+            "GW-R11 refused",
+        ),
+        (
+            "the list of projects is removed",
+            |stage| gone(stage.project.state().join("projects")),
+            "GW-R11 refused",
+        ),
+        (
+            "the state folder is removed",
+            |stage| gone(stage.project.state()),
+            "GW-R11 refused",
+        ),
+        (
+            "the state folder and the definition are removed",
+            |stage| {
+                gone(stage.project.state());
+                gone(stage.path(".gatewright"));
+            },
+            "GW-R101",
+        ),
+    ];
+    for (what, happens, rule) in rows {
+        let stage = Stage::always_on([
+            Actor::new(
+                "GO-MAIN",
+                [
+                    bash("echo ordinary > ordinary.txt"),
+                    agent_in_foreground("bash-expert", "GO-BASH"),
+                    say("END"),
+                ],
+            ),
+            Actor::new("GO-BASH", [say("NEVER")]),
+        ]);
+        happens(&stage);
+        stage.claude().ask("GO-MAIN").succeeds();
+        let told = stage.model.told("GO-MAIN");
+        assert!(told.contains(rule), "{what}: {told}");
+        assert!(stage.path("ordinary.txt").exists(), "{what}: {told}");
+    }
+}
+
 #[test]
 fn a_worktree_belongs_to_the_project() {
     let stage = Stage::always_on([

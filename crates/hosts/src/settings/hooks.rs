@@ -35,6 +35,8 @@ const MOST_SECONDS: f64 = 60.0;
 pub struct HookInvocation {
     pub(super) format: &'static SettingsFormat,
     by: ProgramReference,
+    /// What stands behind the event.
+    arguments: Vec<String>,
 }
 
 /// How a hook finds our program.
@@ -63,6 +65,7 @@ impl SettingsFormat {
         HookInvocation {
             format: self,
             by: ProgramReference::Path(program.to_owned()),
+            arguments: Vec::new(),
         }
     }
 
@@ -71,20 +74,28 @@ impl SettingsFormat {
         HookInvocation {
             format: self,
             by: ProgramReference::Name,
+            arguments: Vec::new(),
         }
     }
 }
 
 impl HookInvocation {
+    /// The same with more arguments behind the event.
+    pub fn with_arguments(self, arguments: Vec<String>) -> Self {
+        Self { arguments, ..self }
+    }
+
     pub fn hook(&self, event: &str) -> HookCommand {
-        let host = self.format.host;
+        let words = ["hook", self.format.host, event].map(str::to_owned);
+        let words = words.into_iter().chain(self.arguments.iter().cloned());
         match &self.by {
             ProgramReference::Path(program) => HookCommand::Exec {
                 program: program.clone(),
-                arguments: ["hook", host, event].map(str::to_owned).to_vec(),
+                arguments: words.collect(),
             },
             ProgramReference::Name => {
-                HookCommand::Shell(format!("{IF_INSTALLED}hook {host} {event}"))
+                let words: Vec<String> = words.map(|word| shell_word(&word)).collect();
+                HookCommand::Shell(format!("{IF_INSTALLED}{}", words.join(" ")))
             }
         }
     }

@@ -1,14 +1,15 @@
 //! Checks the hooks in the settings: are they complete, and do they call this program correctly?
 
-use hosts::settings::{Hook, HookCommand, HookRegistration, OnFailure};
+use hosts::settings::{Hook, HookCommand, HookInvocation, HookRegistration, OnFailure};
 
-use super::{CheckTopic, DoctorContext, Finding};
+use super::{CheckTopic, DoctorContext, Finding, claims};
+use crate::install::claims::Claims;
 use crate::install::hooks::PLUGIN;
 use crate::install::host::{FORMAT, TITLE};
 use crate::install::program::{self, OurProgram};
 use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
 
-const ADVICE: &str = "`gatewright init` fixes it";
+pub(super) const ADVICE: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
 pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
@@ -70,6 +71,7 @@ pub(super) fn hooks(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(fine(&found));
     }
+    findings.extend(claims::missing(&found));
     findings.extend(twice(&found));
     findings.extend(only_shared(&found));
     findings
@@ -127,7 +129,7 @@ fn line_fault(
     line: &HookCommand,
     registered: &HookRegistration,
 ) -> Option<String> {
-    let program = &doctor.program;
+    let (program, event) = (&doctor.program, registered.event);
     match line {
         HookCommand::Exec { program: path, .. } if !std::path::Path::new(path).exists() => Some(
             format!("{path} does not exist, so every tool call is refused"),
@@ -135,17 +137,23 @@ fn line_fault(
         HookCommand::Exec { program: path, .. } if !program.is_at(path) => {
             Some(format!("it calls {path}, which is not this program"))
         }
-        HookCommand::Exec { program: path, .. } => {
-            let call = FORMAT.call_by_path(path).hook(registered.event);
-            (*line != call).then(|| "it calls gatewright with other arguments".to_owned())
+        HookCommand::Exec { program: path, .. }
+            if !is_written(line, FORMAT.call_by_path(path), event) =>
+        {
+            Some("it calls gatewright with other arguments".to_owned())
         }
-        HookCommand::Shell(_) if *line == FORMAT.call_by_name().hook(registered.event) => {
-            name_fault(doctor)
-        }
-        HookCommand::Shell(_) => {
+        HookCommand::Shell(_) if !is_written(line, FORMAT.call_by_name(), event) => {
             Some("it uses a shell command that `init` did not write".to_owned())
         }
+        HookCommand::Exec { .. } => claims::fault(doctor, line),
+        HookCommand::Shell(_) => name_fault(doctor),
     }
+}
+
+/// Is it a line that `init` writes, whatever it claims?
+fn is_written(line: &HookCommand, call: HookInvocation, event: &str) -> bool {
+    let claims = Claims::of_command(line);
+    claims.is_some_and(|claims| *line == call.with_arguments(claims.arguments()).hook(event))
 }
 
 /// A hook that calls us by name does nothing if our program is not on the PATH.

@@ -9,9 +9,10 @@ use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::state::State;
 use runtime::subprocess;
 
-use super::{CheckTopic, DoctorContext, Finding};
+use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::install::host::{Host, TITLE};
 use crate::install::pipeline;
+use crate::install::trial::Trial;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -19,6 +20,18 @@ pub(super) fn finding(doctor: &DoctorContext<'_>, host: Option<&Host>) -> Findin
     let Some(host) = host else {
         return CheckTopic::Live.red(format!("{TITLE} is not installed"), "install it");
     };
+    if !matches!(doctor.installed, Ok(Some(_))) {
+        return CheckTopic::Live.red(
+            "nothing is installed here, so no session is guarded",
+            "see the lines about pipelines",
+        );
+    }
+    if claims::is_elsewhere(doctor) {
+        return CheckTopic::Live.red(
+            "the hooks guard another place, so they were not tried",
+            "see the lines about hooks",
+        );
+    }
     match tried(doctor, host) {
         Ok(true) => CheckTopic::Live.fine(format!("{TITLE} started a session, and it was guarded")),
         Ok(false) => CheckTopic::Live.red(
@@ -50,6 +63,7 @@ fn tried(doctor: &DoctorContext<'_>, host: &Host) -> Result<bool, String> {
         }],
     };
     enrolment::install(&state, &always_on).map_err(|cause| cause.to_string())?;
+    let _trial = Trial::begin(&doctor.state, &state).map_err(|failure| failure.to_string())?;
     let mut command = Command::new(&host.path);
     command
         .args(DEFAULT_SESSION_HOST.trial_arguments)

@@ -7,19 +7,15 @@ use runtime::failure::Failure;
 use runtime::group_members;
 use runtime::trust::{self, Subject};
 
-use super::{CheckTopic, DoctorContext, Finding};
+use super::{CheckTopic, DoctorContext, Finding, claims};
+use crate::install;
 use crate::install::additions::Additions;
 use crate::install::disk::BaseFolder;
 
 pub(super) fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let installed = match &doctor.installed {
         Ok(Some(installed)) => installed,
-        Ok(None) => {
-            let says = "no pipeline is installed in this project";
-            return vec![
-                CheckTopic::Pipelines.warning(says, "`gatewright init PIPELINE` installs one"),
-            ];
-        }
+        Ok(None) => return vec![none(doctor)],
         Err(reason) => {
             return vec![
                 CheckTopic::Pipelines.red(reason.clone(), "`gatewright init` rewrites it"),
@@ -28,6 +24,23 @@ pub(super) fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     };
     let pipelines = installed.pipelines.iter();
     pipelines.flat_map(|it| of_pipeline(doctor, it)).collect()
+}
+
+/// Nothing is recorded for this project. Hooks in its own settings, or a record of `init`, say that
+/// something was.
+fn none(doctor: &DoctorContext<'_>) -> Finding {
+    if claims::promise(doctor) || install::was_installed(&doctor.state, &doctor.project) {
+        let folder = doctor.state.folder().display();
+        CheckTopic::Pipelines.red(
+            format!("hooks are installed, and {folder} knows of no pipeline in this project"),
+            "`gatewright init` records it again, `gatewright uninit` removes the hooks",
+        )
+    } else {
+        CheckTopic::Pipelines.warning(
+            "no pipeline is installed in this project",
+            "`gatewright init PIPELINE` installs one",
+        )
+    }
 }
 
 fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
@@ -83,6 +96,10 @@ fn look(
         let compiled = definition::compile(&sources)?;
         return Ok(Additions::of(compiled.pipeline.definition(), &sources));
     };
+    // As the hook does: a worktree without the file goes by the main one's.
+    let main = doctor.project.main_root();
+    let main = main.as_ref().filter(|_| !root.join(file).exists());
+    let root = main.unwrap_or(root);
     let path = root.join(file);
     let sources = group_members::with_members(definition::read(&path, file)?, root)?;
     let compiled = definition::compile(&sources)?;

@@ -7,6 +7,7 @@
 mod bad;
 mod forged;
 mod handing;
+mod identity;
 mod lists;
 mod promised;
 mod seat;

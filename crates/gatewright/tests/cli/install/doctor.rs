@@ -150,14 +150,11 @@ const BROKEN: [(&str, Deed, &str, &str); 17] = [
     (
         "a shell between",
         |it| {
-            let exec = format!(
-                "\"command\": \"{PROGRAM}\", \"args\": [\"hook\", \"claude\", \"PreToolUse\"]"
-            );
-            change(
-                it,
-                &exec,
-                &format!("\"command\": \"{PROGRAM} hook claude PreToolUse\""),
-            );
+            let mut settings: Value = serde_json::from_str(&it.read(LOCAL)).unwrap();
+            let hook = &mut settings["hooks"]["PreToolUse"][0]["hooks"][0];
+            hook["command"] = format!("{PROGRAM} hook claude PreToolUse").into();
+            hook.as_object_mut().unwrap().remove("args");
+            it.write(LOCAL, settings.to_string());
         },
         "hooks",
         "PreToolUse",

@@ -20,7 +20,8 @@ fn shared_hooks_name_no_path_of_this_machine() {
     let line = hook["command"].as_str().unwrap();
     assert_eq!(
         line,
-        "command -v gatewright >/dev/null 2>&1 || exit 0; exec gatewright hook claude PreToolUse"
+        "command -v gatewright >/dev/null 2>&1 || exit 0; exec gatewright hook claude PreToolUse \
+         --always .gatewright/context-first.toml"
     );
     assert_eq!(hook["onFailure"], "block");
     assert!(!project.path().join(LOCAL).exists());
@@ -65,7 +66,10 @@ fn the_shared_line_hands_on_what_the_program_says() {
     assert_eq!(ran.status.code(), Some(2));
     assert_eq!(
         (ran.stdout, ran.stderr),
-        (b"hook claude Stop\n".to_vec(), b"no\n".to_vec())
+        (
+            b"hook claude Stop --always .gatewright/context-first.toml\n".to_vec(),
+            b"no\n".to_vec()
+        )
     );
 }
 

@@ -79,10 +79,19 @@ fn assert_hooks(project: &Project, shown: &str) {
         .iter()
         .find(|group| group["hooks"][0]["command"] == PROGRAM);
     let hook = &ours.unwrap_or_else(|| panic!("{shown}\n{text}"))["hooks"][0];
-    assert_eq!(
-        hook["args"],
-        serde_json::json!(["hook", "claude", "PreToolUse"])
-    );
+    let root = project.path().canonicalize().unwrap();
+    let arguments = serde_json::json!([
+        "hook",
+        "claude",
+        "PreToolUse",
+        "--state",
+        project.state(),
+        "--project",
+        root,
+        "--always",
+        ".gatewright/context-first.toml",
+    ]);
+    assert_eq!(hook["args"], arguments);
     assert_eq!(hook["onFailure"], "block");
     assert_eq!(hook["timeout"], 10);
 }

@@ -1,0 +1,116 @@
+//! What is installed where a session works: as the state folder says, or else as the hook itself says.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use engine::Begins;
+use evidence::Project;
+use runtime::enrolment::{self, Installed};
+use runtime::failure::Failure;
+use runtime::state::State;
+
+use crate::install::{self, claims::Claims};
+
+/// An installation in the project of a session.
+pub(super) struct Installation {
+    pub root: PathBuf,
+    pub installed: Result<Installed, Failure>,
+    /// Should every session have a run? Yes, where nobody can see whether it should.
+    pub is_always_on: bool,
+    /// What the person hears when a session starts.
+    pub notice: Option<String>,
+}
+
+/// What is installed in the project of this folder. `None` is the usual answer elsewhere.
+pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Installation> {
+    let may_be = |key: &str| !matches!(enrolment::of_project(state, key), Ok(None));
+    let project = match Project::find_installed(folder, may_be) {
+        Ok(project) => project,
+        Err(error) => {
+            let is_gone = matches!(&error, evidence::Error::Folder { cause, .. } if cause.kind() == ErrorKind::NotFound);
+            let is_ours = !is_gone || claims.covers(folder);
+            return is_ours.then(|| unseen(folder, error.into(), claims));
+        }
+    };
+    match enrolment::of(state, &project) {
+        Ok(Some(installed)) => Some(Installation {
+            root: project.root,
+            is_always_on: is_always_on(&installed),
+            installed: Ok(installed),
+            notice: None,
+        }),
+        Err(cause) => {
+            let failure = Failure::file("read from", state.folder())(cause);
+            Some(unseen(&project.root, failure, claims))
+        }
+        Ok(None) => lost(project, folder, state, claims),
+    }
+}
+
+/// An error on the way: nobody knows what is installed here.
+fn unseen(root: &Path, failure: Failure, claims: &Claims) -> Installation {
+    Installation {
+        root: root.to_owned(),
+        installed: Err(failure),
+        is_always_on: claims.pipelines.is_empty() || claims.is_always_on(),
+        notice: None,
+    }
+}
+
+/// The state folder knows nothing of this project. Do the hook or the record of `init` know better?
+fn lost(project: Project, folder: &Path, state: &State, claims: &Claims) -> Option<Installation> {
+    let shown = state.folder().display();
+    if claims.covers(folder) && !claims.pipelines.is_empty() {
+        let notice = format!(
+            "gatewright: {shown} no longer knows this project, and its hooks still guard it; type \
+             `gatewright init` to record it again, or `gatewright uninit` to remove the hooks"
+        );
+        return Some(Installation {
+            root: project.root,
+            installed: claims.installed(),
+            is_always_on: claims.is_always_on(),
+            notice: Some(notice),
+        });
+    }
+    if install::was_installed(state, &project) {
+        let failure = Failure::environment(format!("{shown} no longer knows this project"))
+            .hint("type `gatewright init` to record it again");
+        return Some(unseen(&project.root, failure, &Claims::default()));
+    }
+    let notice = untold(state, claims)?;
+    Some(Installation {
+        root: project.root,
+        installed: Ok(Installed {
+            project: project.key,
+            pipelines: Vec::new(),
+        }),
+        is_always_on: false,
+        notice: Some(notice),
+    })
+}
+
+/// Hooks that promise nothing here, and a person might believe that they do.
+fn untold(state: &State, claims: &Claims) -> Option<String> {
+    let advice = "this session is not guarded; type `gatewright init` to guard this project";
+    if let Some(other) = &claims.project {
+        let other = other.display();
+        Some(format!(
+            "gatewright: the hooks of this project were installed in {other}; {advice}"
+        ))
+    } else if !claims.pipelines.is_empty() {
+        Some(format!(
+            "gatewright: this project has shared hooks, and nothing is installed in it on this \
+             machine; {advice}"
+        ))
+    } else if claims.state.is_some() && !state.folder().exists() {
+        let folder = state.folder().display();
+        Some(format!("gatewright: {folder} is gone; {advice}"))
+    } else {
+        None
+    }
+}
+
+fn is_always_on(installed: &Installed) -> bool {
+    let mut pipelines = installed.pipelines.iter();
+    pipelines.any(|pipeline| pipeline.begins == Begins::Session)
+}
