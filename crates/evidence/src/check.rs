@@ -236,7 +236,7 @@ fn run_all(
         let finished = process::run(command, &looking.project.root, variables, limits)?;
         let result = CheckResult {
             argv: command.argv.clone(),
-            ended: finished.ended,
+            ended: void_if_touched(command, finished.ended),
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             matched_failure: finished.tail.matched(),
             tail: finished.tail.text(looking.secrets),
@@ -249,6 +249,18 @@ fn run_all(
         }
     }
     Ok(results)
+}
+
+/// What was compared before the start may have been another file when the system opened it. Then
+/// nobody knows what ran.
+fn void_if_touched(command: &Prepared, ended: CheckEnd) -> CheckEnd {
+    match command.touched() {
+        Some(path) => CheckEnd::CouldNotStart(format!(
+            "{} was changed or replaced while the check ran; run it again",
+            path.display()
+        )),
+        None => ended,
+    }
 }
 
 /// The result without secrets. Its tail is redacted already.

@@ -1,8 +1,10 @@
 //! Commands for people without a run that could judge them: agents are refused, and the try is
 //! recorded.
 
+use std::path::Path;
+
 use engine::{Happening, Held, SessionEvent, Who};
-use store::Backend;
+use store::{Backend, RunSummary};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -53,13 +55,31 @@ fn record(context: &Context, command: &str, by: &Who) -> Result<(), Failure> {
 
 /// Does a guarded session hold one of the project's active runs?
 pub fn session_holds_a_run(context: &Context) -> Result<Held, Failure> {
+    session_holds(context, |_| false)
+}
+
+/// The same for a command about this file. It need not lie in the project of the current folder, so
+/// it is also about the runs above it; and about any, if it lies elsewhere.
+pub fn session_holds_a_run_above(context: &Context, file: &Path) -> Result<Held, Failure> {
+    let file = file
+        .canonicalize()
+        .unwrap_or_else(|_| context.folder.join(file));
+    let root = evidence::Project::find(&context.folder)?.root;
+    let elsewhere = !file.starts_with(&root);
+    session_holds(context, |run| elsewhere || file.starts_with(&run.worktree))
+}
+
+fn session_holds(
+    context: &Context,
+    concerns: impl Fn(&RunSummary) -> bool,
+) -> Result<Held, Failure> {
     let Some(workspace) = Workspace::if_exists(context)? else {
         return Ok(Held::Nobody);
     };
-    for summary in find_run::of_project(&workspace)?
-        .iter()
-        .filter(|run| find_run::is_active(run))
-    {
+    let mut concerned = find_run::of_project(&workspace)?;
+    let all = workspace.store.runs(None)?.into_iter();
+    concerned.extend(all.filter(concerns));
+    for summary in concerned.iter().filter(|run| find_run::is_active(run)) {
         let stored = workspace.store.run(&summary.id)?;
         if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
             return Ok(Held::Session);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use engine::{CheckedProgram, Hash, Meaning};
+use engine::{CheckedProgram, Hash, Meaning, ProgramPlace};
 
 use super::environment::SearchPath;
 use super::{CheckEnvironment, program};
+use crate::file_stamp::FileStamp;
 use crate::path::InsidePath;
 use crate::placeholder::{Piece, Placeholder, PlaceholderValues};
 use crate::{LookContext, beneath, hash};
@@ -19,6 +20,39 @@ pub(super) struct Prepared {
     pub program: PathBuf,
     /// The program and what runs it, as they were found.
     pub programs: Vec<CheckedProgram>,
+    /// The files whose content a person has accepted, as they were when it was compared.
+    pub compared: Vec<ComparedFile>,
+}
+
+/// A file that was compared with what a person accepted. The system opens it again to run it, so
+/// nobody may have touched it until the command has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ComparedFile {
+    path: PathBuf,
+    stamp: Option<(FileStamp, FileStamp)>,
+}
+
+impl ComparedFile {
+    /// Taken before the content is read.
+    fn new(path: PathBuf) -> Self {
+        let stamp = Self::stamp(&path);
+        Self { path, stamp }
+    }
+
+    /// Of the link, where it is one, and of the file.
+    fn stamp(path: &Path) -> Option<(FileStamp, FileStamp)> {
+        let (link, file) = (rustix::fs::lstat(path), rustix::fs::stat(path));
+        Some((FileStamp::of(&link.ok()?), FileStamp::of(&file.ok()?)))
+    }
+}
+
+impl Prepared {
+    /// The file that somebody touched since it was compared, even if it is back as it was.
+    pub(super) fn touched(&self) -> Option<&Path> {
+        let is_touched = |file: &&ComparedFile| ComparedFile::stamp(&file.path) != file.stamp;
+        let touched = self.compared.iter().find(is_touched);
+        touched.map(|file| file.path.as_path())
+    }
 }
 
 /// Why a command is not run.
@@ -115,9 +149,11 @@ pub(super) fn prepare(
     } else {
         find(word, search)?
     };
+    let mut compared = trusted_scripts(&argv, root, &surroundings.scripts);
     argv.iter()
         .try_for_each(|word| is_as_trusted(word, root, &surroundings.scripts))?;
-    let programs = program::seen(&program, root, search);
+    let (programs, of_account) = programs_of_account(&program, root, search);
+    compared.extend(of_account);
     if let Some(accepted) = &surroundings.accepted
         && let Err(reason) = program::judge(&programs, accepted, search)
     {
@@ -127,7 +163,41 @@ pub(super) fn prepare(
         argv,
         program,
         programs,
+        compared,
     })
+}
+
+fn trusted_scripts(
+    argv: &[String],
+    root: &Path,
+    scripts: &BTreeMap<String, Hash>,
+) -> Vec<ComparedFile> {
+    let paths = argv.iter().filter_map(|word| InsidePath::parse(word).ok());
+    let trusted = paths.filter(|path| scripts.contains_key(path.as_str()));
+    trusted
+        .map(|path| ComparedFile::new(root.join(path.as_str())))
+        .collect()
+}
+
+/// The programs that run, and those of them that the account could change meanwhile.
+fn programs_of_account(
+    program: &Path,
+    root: &Path,
+    search: &SearchPath,
+) -> (Vec<CheckedProgram>, Vec<ComparedFile>) {
+    let found = program::found(program, search);
+    let compared: Vec<ComparedFile> = found.iter().cloned().map(ComparedFile::new).collect();
+    let programs: Vec<CheckedProgram> = found
+        .iter()
+        .map(|path| program::look_at(path, root))
+        .collect();
+    let is_accounts = |path: &Path| {
+        let mut programs = programs.iter();
+        programs.any(|it| Path::new(&it.path) == path && it.place == ProgramPlace::Account)
+    };
+    let compared = compared.into_iter().filter(|it| is_accounts(&it.path));
+    let compared = compared.collect();
+    (programs, compared)
 }
 
 /// A definition may give the full path of a program. Any other path is relative to the project.

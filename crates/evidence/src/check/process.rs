@@ -164,6 +164,7 @@ mod tests {
             argv: ["sh", "-c", script].map(String::from).to_vec(),
             program: "/bin/sh".into(),
             programs: Vec::new(),
+            compared: Vec::new(),
         };
         let limits = CheckLimits {
             deadline: Instant::now() + Duration::from_secs(60),

@@ -44,6 +44,12 @@ const SYSTEM_FOLDERS: [&str; 9] = [
 
 /// The program that a command starts, and what runs it where it is a script, as they are now.
 pub fn seen(program: &Path, root: &Path, search: &SearchPath) -> Vec<CheckedProgram> {
+    let found = found(program, search);
+    found.iter().map(|path| look_at(path, root)).collect()
+}
+
+/// The program, and what runs it where it is a script.
+pub(super) fn found(program: &Path, search: &SearchPath) -> Vec<PathBuf> {
     let mut found = vec![program.to_owned()];
     while let Some(next) = found.last().and_then(|last| interpreter(last, search)) {
         if found.contains(&next) || found.len() > MOST_INTERPRETERS {
@@ -51,7 +57,7 @@ pub fn seen(program: &Path, root: &Path, search: &SearchPath) -> Vec<CheckedProg
         }
         found.push(next);
     }
-    found.iter().map(|path| look_at(path, root)).collect()
+    found
 }
 
 /// One program, as it is now.

@@ -152,6 +152,45 @@ fn a_trusted_script_is_run_with_its_trusted_bytes_only() {
     }
 }
 
+/// Every command is compared before the first one runs. So the first stands in for a process that swaps
+/// the script after the look, and the script itself for one that puts it back before the next look.
+#[test]
+fn a_script_that_was_swapped_after_the_look_is_no_evidence() {
+    let mut world = World::new();
+    let trusted = "#!/bin/sh\ngrep -q Hello note.md\n";
+    let scripts = BTreeMap::from([(
+        String::from("tools/check"),
+        evidence::hash(trusted.as_bytes()),
+    )]);
+    let surroundings = CheckEnvironment {
+        scripts,
+        ..surroundings()
+    };
+    let swap = [
+        "mv tools/check kept; printf '#!/bin/sh\\nmv kept tools/check\\n' > tools/check; chmod +x tools/check",
+        "cp -p tools/check kept; printf '#!/bin/sh\\ncat kept > tools/check; rm kept\\n' > tools/check",
+    ];
+    for swap in swap {
+        for command in [&["./tools/check"][..], &["sh", "tools/check"]] {
+            world.write_script("tools/check", trusted);
+            world.checks(&[&sh(swap), command]);
+            let ran = world.check(&surroundings).unwrap();
+            assert_eq!(ran.tree.before, ran.tree.after, "the swap leaves no trace");
+            let ended = ends(&ran);
+            assert!(ended[1].starts_with("not started: "), "{swap}: {ended:?}");
+        }
+    }
+    // Untouched, it is run as often as it is asked for.
+    world.write("note.md", "Hello");
+    world.checks(&[
+        &sh("touch other; rm other"),
+        &["./tools/check"],
+        &["sh", "tools/check"],
+    ]);
+    let ended = ends(&world.check(&surroundings).unwrap());
+    assert_eq!(ended, ["exit 0", "exit 0", "exit 0"]);
+}
+
 #[test]
 fn a_timeout_ends_the_children_s_children_too() {
     let mut world = World::new();

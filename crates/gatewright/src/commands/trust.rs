@@ -93,7 +93,7 @@ impl Trust {
         let held = if self.show || self.list {
             Held::Nobody
         } else {
-            person_only::session_holds_a_run(context)?
+            self.held(context)?
         };
         person_only::require_person(context, "trust", held)?;
         if self.environment {
@@ -106,6 +106,20 @@ impl Trust {
             (Some(word), _) => revoke(context, output, word),
             (None, true) => list(context, output),
             (None, false) => self.each(context, output),
+        }
+    }
+
+    /// Who holds what the command is about. A path may lead out of the current folder.
+    fn held(&self, context: &Context) -> Result<Held, Failure> {
+        let root = evidence::Project::find(&context.folder)?.root;
+        let word = self.pipeline.as_ref().or(self.revoke.as_ref());
+        match word.map(|word| place(word, context, &root)) {
+            Some(Ok(Place::File { path, .. })) => {
+                person_only::session_holds_a_run_above(context, &path)
+            }
+            Some(Ok(Place::Builtin(_)) | Err(_)) | None => {
+                person_only::session_holds_a_run(context)
+            }
         }
     }
 

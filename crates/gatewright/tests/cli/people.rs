@@ -158,6 +158,45 @@ fn what_no_session_holds_is_a_scripts_too_and_recorded_as_such() {
     assert_eq!(status(&project), "cancelled");
 }
 
+/// Wherever it is typed, and whatever repository is made around the file.
+#[test]
+fn what_a_session_holds_is_not_trusted_from_another_folder() {
+    let project = held();
+    let path = project.path();
+    let hash = |file: &str| {
+        let shown = fact(&project, &format!("trust {file} --show"));
+        shown["hash"].as_str().expect("a hash").to_owned()
+    };
+    project.write("small.toml", SMALL.replace("Hello", "Anything"));
+    project.write("nested/small.toml", SMALL.replace("Hello", "Anything"));
+    project.write("nested/.git/HEAD", "ref: refs/heads/main\n");
+    fs::create_dir_all(path.join("nested/.git/objects")).unwrap();
+    fs::create_dir_all(path.join("nested/.git/refs")).unwrap();
+    let elsewhere = project.home();
+    for (folder, file) in [
+        (elsewhere.clone(), path.join("small.toml")),
+        (path.join("nested"), path.join("small.toml")),
+        (path.join("nested"), path.join("nested/small.toml")),
+    ] {
+        let word = file.to_str().unwrap();
+        let hash = hash(word);
+        for words in [
+            ["trust", word, "--hash", &hash],
+            ["trust", "--revoke", word, "--json"],
+        ] {
+            let mut command = project.command(words);
+            let ran = Ran::from(command.current_dir(&folder).output().unwrap());
+            says_one_line(ran, 1, &["GW-R66"]);
+        }
+    }
+    // A file of another project, typed there, is nobody's business here.
+    let other = elsewhere.join("other.toml");
+    fs::write(&other, SMALL).unwrap();
+    let hash = hash(other.to_str().unwrap());
+    let mut command = project.command(["trust", "other.toml", "--hash", &hash]);
+    Ran::from(command.current_dir(&elsewhere).output().unwrap()).succeeds();
+}
+
 #[test]
 fn what_a_session_holds_is_a_persons_at_a_terminal() {
     let project = held();

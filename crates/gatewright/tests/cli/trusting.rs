@@ -212,6 +212,35 @@ fn a_definition_that_is_none_is_not_trusted() {
     says_one_line(run(&project, "trust no-such"), 3, &["no-such"]);
 }
 
+/// What `--list` does not show is not trusted.
+#[test]
+fn a_record_that_does_not_say_what_is_trusted_is_no_trust() {
+    let project = trusted();
+    let folder = project.state().join("trust");
+    let [record] = fs::read_dir(&folder)
+        .unwrap()
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap();
+    let record = record.unwrap().path();
+    let whole = fs::read_to_string(&record).unwrap();
+    let mut other: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    other["pieces"][0]["hash"] = "0".repeat(64).into();
+    let mut elsewhere: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    elsewhere["path"] = "/elsewhere/small.toml".into();
+    for forged in [
+        String::new(),
+        "{}".to_owned(),
+        other.to_string(),
+        elsewhere.to_string(),
+    ] {
+        fs::write(&record, &forged).unwrap();
+        begin(&project, "small.toml").exits(1);
+    }
+    fs::write(&record, whole).unwrap();
+    begin(&project, "small.toml").succeeds();
+}
+
 #[test]
 fn the_records_of_trust_are_private() {
     let project = trusted();

@@ -27,10 +27,15 @@ pub struct TrustRecord {
     pub texts: BTreeMap<String, String>,
 }
 
-/// Is this trusted? The file's name is enough: nobody else writes there.
-pub fn is_there(state: &State, hash: Hash) -> bool {
-    let metadata = fs::symlink_metadata(file(state, hash));
-    metadata.is_ok_and(|metadata| metadata.is_file())
+/// Is this trusted? The record says who trusted it, and names every file with its hash: what `--list`
+/// does not show is not trusted.
+pub fn is_trusted(state: &State, subject: &Subject) -> bool {
+    let path = file(state, subject.hash());
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+    let record = is_file.then(|| read(&path)).flatten();
+    record.is_some_and(|record| {
+        record.path == shown(&subject.path) && record.pieces == pieces(subject)
+    })
 }
 
 /// Records this trust and removes earlier trust in the same path: an earlier version must be
