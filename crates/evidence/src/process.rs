@@ -1,21 +1,46 @@
 //! Processes: is the holder of a run still alive? Ids are reused, so the start time counts, too.
 
 use std::fs;
+use std::io;
+use std::path::Path;
 use std::process::Command;
 
 use engine::{Process, ProcessState};
 
-/// The current process with this id, if there is one.
-pub fn find(id: u32) -> Option<Process> {
-    let started = from_proc(id).or_else(|| from_ps(id))?;
-    Some(Process { id, started })
+/// What the system shows of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    Found(Process),
+    Gone,
+    /// Its entry could not be read: nobody knows whether it is there.
+    Unreadable,
 }
 
-/// Is exactly this process still alive?
+/// The current process with this id, if there is one.
+pub fn find(id: u32) -> Option<Process> {
+    match look_up(id) {
+        Lookup::Found(process) => Some(process),
+        Lookup::Gone | Lookup::Unreadable => None,
+    }
+}
+
+/// The current process with this id, told from one that is there but cannot be read.
+pub fn look_up(id: u32) -> Lookup {
+    match look_up_in(Path::new("/proc"), id) {
+        Lookup::Gone => from_ps(id).map_or(Lookup::Gone, |started| {
+            Lookup::Found(Process { id, started })
+        }),
+        found => found,
+    }
+}
+
+/// Is exactly this process still alive? What cannot be read is not called gone: others would take over
+/// its work.
 pub fn state(process: &Process) -> ProcessState {
-    match find(process.id) {
-        Some(now) if now == *process => ProcessState::Alive,
-        Some(_) | None => ProcessState::Gone,
+    match look_up(process.id) {
+        Lookup::Found(now) if now == *process => ProcessState::Alive,
+        Lookup::Unreadable => ProcessState::Alive,
+        Lookup::Found(_) | Lookup::Gone => ProcessState::Gone,
     }
 }
 
@@ -44,8 +69,20 @@ fn has(id: u32, mark: &[u8]) -> bool {
     variables.any(|variable| variable == mark)
 }
 
-fn from_proc(id: u32) -> Option<u64> {
-    started(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+fn look_up_in(processes: &Path, id: u32) -> Lookup {
+    let found = |started| Lookup::Found(Process { id, started });
+    // The name of a program need not be UTF-8.
+    match fs::read(processes.join(id.to_string()).join("stat")) {
+        Ok(stat) => started(&String::from_utf8_lossy(&stat)).map_or(Lookup::Gone, found),
+        Err(error) if is_gone(&error) => Lookup::Gone,
+        Err(_) => Lookup::Unreadable,
+    }
+}
+
+/// A process may end between the look-up of its entry and the read.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
 }
 
 /// Its start time, in ticks since the boot. The program's name comes first and may contain
@@ -92,6 +129,25 @@ mod tests {
         );
         assert_eq!(started("12 (cat) S 1"), None);
         assert_eq!(started(""), None);
+    }
+
+    #[test]
+    fn a_process_that_cannot_be_read_is_not_gone() {
+        let processes = tempfile::tempdir().unwrap();
+        let at = |id: u32| look_up_in(processes.path(), id);
+        assert_eq!(at(1), Lookup::Gone);
+        // A folder cannot be read as a file.
+        fs::create_dir_all(processes.path().join("2/stat")).unwrap();
+        assert_eq!(at(2), Lookup::Unreadable);
+        fs::create_dir(processes.path().join("3")).unwrap();
+        assert_eq!(at(3), Lookup::Gone);
+        let fields = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
+        fs::write(processes.path().join("3/stat"), format!("3 (x) {fields}")).unwrap();
+        let (id, started) = (3, 4711);
+        assert_eq!(at(3), Lookup::Found(Process { id, started }));
+        let zombie = fields.replacen('S', "Z", 1);
+        fs::write(processes.path().join("3/stat"), format!("3 (x) {zombie}")).unwrap();
+        assert_eq!(at(3), Lookup::Gone);
     }
 
     #[cfg(target_os = "linux")]

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{
-    BindingState, BypassAttempt, Fact, Happening, Rule, SessionEvent, SessionId, Who, WorkEvent,
+    BindingState, BypassAttempt, Fact, Happening, Rule, RunId, SessionEvent, SessionId, Who,
+    WorkEvent,
 };
 use hosts::{Answer, Event, Payload, Stake, What};
 use runtime::caller::host::{self, HookCaller};
@@ -83,10 +84,10 @@ pub(super) fn answer(
         opened,
         notices: Vec::new(),
     };
-    if let Some(answer) = unbound(&mut guarded, call)? {
+    if let Some(answer) = unbound(&mut guarded, call).map_err(kept)? {
         return Ok(Some(answer));
     }
-    spool::drain(&mut guarded)?;
+    spool::drain(&mut guarded).map_err(kept)?;
     let answered = event::answer(&mut guarded, call).map_err(kept);
     let notices = std::mem::take(&mut guarded.notices);
     workspace.leave();
@@ -117,6 +118,10 @@ fn unbound(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Option<
     );
     match holder.map(|holder| host::caller(&holder)) {
         Some(HookCaller::Stranger) => return stranger(guarded, call).map(Some),
+        Some(HookCaller::Unknown) => {
+            let message = "the process that called the hook cannot be read in /proc";
+            return Err(Failure::environment(message).hint("retry"));
+        }
         // A session that goes on in another process says so when it starts. Where that was not heard,
         // the person's next prompt binds it; nothing else does.
         Some(HookCaller::Successor(process)) if call.event == Event::UserPromptSubmit => {
@@ -171,10 +176,22 @@ fn open<'c>(
     let mut workspace = Workspace::for_writing(context)?;
     workspace.store.set_writer_timeout(PATIENCE);
     let Some(stored) = workspace.store.run(&enrolled.run)? else {
-        return Ok(None);
+        return never_began(&workspace, &enrolled.run).map(|()| None);
     };
     let opened = workspace.opened(stored)?;
     Ok(Some((workspace, opened)))
+}
+
+/// A run that is not in the store must not have been there: one that has vanished still guards.
+fn never_began(workspace: &Workspace<'_>, run: &RunId) -> Result<(), Failure> {
+    match workspace.store.verify(run) {
+        Err(store::Error::UnknownRun { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(
+            Failure::store(format!("run {run} has vanished from the store"))
+                .hint("`gatewright verify` shows what was lost"),
+        ),
+    }
 }
 
 /// A run that is over and cannot begin again guards nothing any more.

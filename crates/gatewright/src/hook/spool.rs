@@ -1,7 +1,8 @@
 //! The spool: an event that could not be recorded is kept beside the store until the next hook records it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use engine::{Happening, SessionEvent, SessionId};
 use hosts::{Event, What};
@@ -10,6 +11,7 @@ use runtime::failure::Failure;
 use runtime::state::{self, State};
 use runtime::{clock, ids};
 use serde_json::{Value, json};
+use store::Key;
 
 use super::guarded::Guarded;
 
@@ -80,10 +82,24 @@ pub(super) fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         if session != guarded.session.as_str() {
             continue;
         }
-        submit(guarded, what)?;
-        fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
+        let Some(key) = key_of(&path) else { continue };
+        submit(guarded, Some(&key), what)?;
+        // Another hook that was at it at the same time may have removed it.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Failure::file("remove", &path)(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
     Ok(())
+}
+
+/// Each file counts once, however many hooks submit it, and however often one is killed before it has
+/// removed it.
+fn key_of(path: &Path) -> Option<Key> {
+    let name = path.file_name()?.to_str()?;
+    Key::parse(&format!("spool-{name}")).ok()
 }
 
 /// A lost event is recorded as lost, before anything else can happen.
@@ -93,13 +109,17 @@ fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     if enrolment::record_state(&state, &session).map_err(failed())? == RecordState::Whole {
         return Ok(());
     }
-    submit(guarded, "an event that could not even be kept".to_owned())?;
+    submit(
+        guarded,
+        None,
+        "an event that could not even be kept".to_owned(),
+    )?;
     enrolment::set_record_state(&state, &session, RecordState::Whole).map_err(failed())
 }
 
-fn submit(guarded: &mut Guarded<'_, '_>, what: String) -> Result<(), Failure> {
+fn submit(guarded: &mut Guarded<'_, '_>, key: Option<&Key>, what: String) -> Result<(), Failure> {
     let unevaluated = Happening::Session(SessionEvent::Unevaluated { what });
-    guarded.submit(unevaluated).map(drop)
+    guarded.submit_once(key, unevaluated).map(drop)
 }
 
 fn read(path: &std::path::Path) -> Option<(String, String)> {

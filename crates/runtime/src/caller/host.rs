@@ -7,7 +7,7 @@
 use std::fs;
 
 use engine::{HostName, Process, ProcessState};
-use evidence::process;
+use evidence::process::{self, Lookup};
 use hosts::{HookConnection, Program, known_agents};
 
 use super::ancestors;
@@ -21,24 +21,35 @@ pub enum HookCaller {
     Successor(Process),
     /// Another process, while the holder lives.
     Stranger,
+    /// The system does not show the parent just now, so nobody knows.
+    Unknown,
 }
 
 /// The caller of this hook, in a session with this holder.
 pub fn caller(holder: &Process) -> HookCaller {
-    if is_called_by(holder) {
-        return HookCaller::Host;
-    }
-    match parent() {
-        Some(parent) if process::state(holder) == ProcessState::Gone && is_called_by(&parent) => {
+    judge(holder, parent(), process::state, is_heard_by)
+}
+
+fn judge(
+    holder: &Process,
+    parent: Lookup,
+    state: impl Fn(&Process) -> ProcessState,
+    is_heard_by: impl Fn(&Process) -> bool,
+) -> HookCaller {
+    match parent {
+        Lookup::Found(parent) if !is_heard_by(&parent) => HookCaller::Stranger,
+        Lookup::Found(parent) if parent == *holder => HookCaller::Host,
+        Lookup::Found(parent) if state(holder) == ProcessState::Gone => {
             HookCaller::Successor(parent)
         }
-        Some(_) | None => HookCaller::Stranger,
+        Lookup::Found(_) | Lookup::Gone => HookCaller::Stranger,
+        Lookup::Unreadable => HookCaller::Unknown,
     }
 }
 
 /// Did this process call the hook?
 pub fn is_called_by(holder: &Process) -> bool {
-    parent() == Some(*holder) && is_heard_by(holder)
+    parent() == Lookup::Found(*holder) && is_heard_by(holder)
 }
 
 /// Why it is not certain that a host saw what this session does, if there is a reason. A program
@@ -86,9 +97,11 @@ fn title(host: &HostName) -> &str {
     }
 }
 
-fn parent() -> Option<Process> {
-    let parent = rustix::process::getppid()?;
-    process::find(parent.as_raw_pid().unsigned_abs())
+fn parent() -> Lookup {
+    match rustix::process::getppid() {
+        Some(parent) => process::look_up(parent.as_raw_pid().unsigned_abs()),
+        None => Lookup::Gone,
+    }
 }
 
 /// Does this process talk to the hook? Some hosts use a socket; other programs at least read our
@@ -117,4 +130,34 @@ fn peer() -> Option<u32> {
 /// Is stdout a file?
 fn prints_to_a_file() -> bool {
     fs::metadata("/dev/fd/1").is_ok_and(|printed| printed.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_that_cannot_be_read_is_not_a_stranger() {
+        let process = |id| Process { id, started: 7 };
+        let (host, other) = (process(1), process(2));
+        let (alive, gone) = (ProcessState::Alive, ProcessState::Gone);
+        for (parent, state, heard, expected) in [
+            (Lookup::Found(host), alive, true, HookCaller::Host),
+            (Lookup::Found(host), alive, false, HookCaller::Stranger),
+            (Lookup::Found(other), alive, true, HookCaller::Stranger),
+            (
+                Lookup::Found(other),
+                gone,
+                true,
+                HookCaller::Successor(other),
+            ),
+            (Lookup::Found(other), gone, false, HookCaller::Stranger),
+            (Lookup::Gone, gone, true, HookCaller::Stranger),
+            (Lookup::Unreadable, alive, true, HookCaller::Unknown),
+            (Lookup::Unreadable, gone, true, HookCaller::Unknown),
+        ] {
+            let found = judge(&host, parent, |_| state, |_| heard);
+            assert_eq!(found, expected, "{parent:?} {state:?} {heard}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod gc;
 mod group;
 mod heads;
 mod open;
+mod open_files;
 mod prepared;
 mod read;
 mod readers;
@@ -39,6 +40,7 @@ use crate::{
     StoredEntry, StoredRun, Transacted, Verification, content_hash,
 };
 use folder::Folder;
+use open_files::OpenFiles;
 use read::Reader;
 use write::WriteTransaction;
 use writer_lock::WriterLock;
@@ -71,8 +73,8 @@ pub struct Sqlite {
     folder: Folder,
     access: Access,
     writer_timeout: Duration,
-    /// The file that we have open: somebody may replace it.
-    identity: (u64, u64),
+    /// The files that we have open: somebody may replace them.
+    files: Box<OpenFiles>,
     /// The length of the log after our last commit, in pages.
     log: Arc<AtomicU32>,
 }
@@ -129,6 +131,7 @@ impl Sqlite {
     }
 
     fn reader(&self) -> Reader<'_> {
+        self.files.check_after_pause(&self.folder);
         Reader {
             connection: &self.connection,
             folder: &self.folder,
@@ -154,13 +157,7 @@ impl Sqlite {
 
     /// Writing to a file that was moved away would lose an acknowledged write.
     fn in_place(&self) -> Result<(), Error> {
-        if open::identity(&self.folder)? == self.identity {
-            Ok(())
-        } else {
-            Err(Error::Vanished {
-                path: self.folder.database(),
-            })
-        }
+        self.files.check(&self.folder)
     }
 
     /// Copies the log back into the database and empties it, as far as that blocks nobody.

@@ -1,7 +1,7 @@
 //! Opening: the checks before the first statement, and the creation of a missing store.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,11 +13,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::damage::failure;
 use super::folder::{Folder, io_error};
 use super::heads::Heads;
+use super::open_files::OpenFiles;
 use super::writer_lock::WriterLock;
 use super::{Access, BUSY_TIMEOUT, Sqlite, WRITER_TIMEOUT, schema};
 use crate::Error;
 use crate::error::Corruption;
 use crate::verification::Anchor;
+
+/// The new database while it is made.
+const NEW: &str = "store.db.new";
 
 impl Sqlite {
     /// Opens the store in this folder. `Access::Write` creates it if it is missing.
@@ -47,10 +51,8 @@ impl Sqlite {
     }
 
     fn connect(folder: Folder, access: Access) -> Result<Self, Error> {
-        for name in ["store.db-wal", "store.db-shm", "queue.lock"] {
-            folder.regular_file(name)?;
-        }
-        let identity = identity(&folder)?;
+        folder.regular_file("queue.lock")?;
+        let files = Box::new(OpenFiles::look(&folder)?);
         let connection = connect(&folder, access)?;
         let (writer_timeout, log) = (WRITER_TIMEOUT, Arc::default());
         let mut store = Self {
@@ -58,7 +60,7 @@ impl Sqlite {
             folder,
             access,
             writer_timeout,
-            identity,
+            files,
             log,
         };
         if access == Access::Write {
@@ -134,15 +136,6 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The file at the database's path.
-pub(super) fn identity(folder: &Folder) -> Result<(u64, u64), Error> {
-    let metadata = folder.regular_file("store.db")?;
-    let metadata = metadata.ok_or_else(|| Error::Vanished {
-        path: folder.database(),
-    })?;
-    Ok((metadata.dev(), metadata.ino()))
-}
-
 pub(super) fn is_empty(folder: &Folder) -> Result<bool, Error> {
     Ok(folder
         .regular_file("store.db")?
@@ -201,9 +194,50 @@ fn is_unmade(folder: &Folder) -> Result<bool, Error> {
 /// one does the work.
 fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     let _lock = WriterLock::wait(folder, WRITER_TIMEOUT)?;
+    if is_empty(folder)? {
+        return make(folder, migrations);
+    }
+    let fault = |error| made(folder, error);
+    let mut connection = connect(folder, Access::Write)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fault)?;
+    schema::migrate(&mut connection, migrations).map_err(fault)?;
+    // What has just been made is now the whole database, and a cold reader has nothing to walk.
+    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.close().map_err(|(_, error)| fault(error))?;
+    sync(folder)
+}
+
+/// Makes the database under another name, and moves it to its place when it is whole: a process that
+/// is killed meanwhile leaves no store, instead of half of one.
+fn make(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
+    // A log without its database would be applied to the new one.
+    for name in ["store.db-wal", "store.db-shm", "store.db-journal"] {
+        remove(folder, name)?;
+    }
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        remove(folder, &format!("{NEW}{suffix}"))?;
+    }
+    let path = folder.path().join(NEW);
     // SQLite gives its other files the mode of this one.
-    drop(folder.open_private("store.db")?);
-    let fault = |error: rusqlite::Error| match failure(&error).map(|failure| failure.code) {
+    let file = Folder::create_new(&path)?;
+    let fault = |error| made(folder, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(&path, flags).map_err(fault)?;
+    schema::migrate(&mut connection, migrations).map_err(fault)?;
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .map_err(fault)?;
+    connection.close().map_err(|(_, error)| fault(error))?;
+    file.sync_all()
+        .map_err(|error| io_error("sync", &path, error))?;
+    std::fs::rename(&path, folder.database()).map_err(|error| io_error("rename", &path, error))?;
+    sync(folder)
+}
+
+fn made(folder: &Folder, error: rusqlite::Error) -> Error {
+    match failure(&error).map(|failure| failure.code) {
         // A failed migration leaves the store unchanged.
         Some(ErrorCode::Unknown) => {
             let doing = "take the store to its present format";
@@ -214,16 +248,19 @@ fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
             }
         }
         _ => folder.fault("make the store", error),
-    };
-    let mut connection = connect(folder, Access::Write)?;
-    connection
-        .pragma_update(None, "journal_mode", "WAL")
-        .map_err(fault)?;
-    schema::migrate(&mut connection, migrations).map_err(fault)?;
-    // What has just been made is now the whole database, and a cold reader has nothing to walk.
-    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-    connection.close().map_err(|(_, error)| fault(error))?;
-    // The files stay from here on, so their names are made durable once and for all.
+    }
+}
+
+fn remove(folder: &Folder, name: &str) -> Result<(), Error> {
+    let path = folder.path().join(name);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("remove", &path, error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The files stay from here on, so their names are made durable once and for all.
+fn sync(folder: &Folder) -> Result<(), Error> {
     let synced = File::open(folder.path()).and_then(|directory| directory.sync_all());
     synced.map_err(|error| io_error("sync", folder.path(), error))
 }

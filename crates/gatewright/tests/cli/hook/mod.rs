@@ -12,5 +12,6 @@ mod lists;
 mod promised;
 mod seat;
 mod slow;
+mod spooled;
 mod storm;
 mod viewed;

@@ -5,6 +5,7 @@ mod formats;
 mod grouping;
 mod salvaging;
 mod tampering;
+mod torn_index;
 
 use std::fs;
 use std::path::{Path, PathBuf};
