@@ -38,7 +38,7 @@ pub(super) struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// Looks at them before they are opened, and mends a torn index.
+    /// Looks at them before they are opened, and empties a torn index.
     pub(super) fn look(folder: &Folder) -> Result<Self, Error> {
         let [database, log, index] = [DATABASE, LOG, INDEX].map(|name| folder.regular_file(name));
         let (log, index) = (log?, index?);
@@ -46,7 +46,7 @@ impl OpenFiles {
         let size = index.as_ref().map(Metadata::len);
         if let Some(size) = size.filter(|size| *size == 0 || !size.is_multiple_of(PIECE)) {
             // Whoever is making it just now will find nothing in it either.
-            mend(folder, size.max(1))?;
+            empty(folder, size.max(1))?;
         }
         Ok(Self {
             database: identity(&database),
@@ -87,7 +87,7 @@ impl OpenFiles {
         let size = now.as_ref().map_or(0, Metadata::len);
         // Nobody makes it smaller while somebody has it open.
         if now.is_some() && (size < self.size.get() || !size.is_multiple_of(PIECE)) {
-            mend(folder, size.max(self.size.get()))?;
+            empty(folder, size.max(self.size.get()))?;
         }
         self.size.set(self.size.get().max(size));
         Ok(())
@@ -95,13 +95,13 @@ impl OpenFiles {
 }
 
 /// Empties the index at its full size, so that the next look at it makes it again.
-fn mend(folder: &Folder, size: u64) -> Result<(), Error> {
+fn empty(folder: &Folder, size: u64) -> Result<(), Error> {
     let path = folder.path().join(INDEX);
     let file = folder.open_private(INDEX)?;
-    let mended = file
+    let emptied = file
         .write_all_at(&[0; HEADER], 0)
         .and_then(|()| file.set_len(size.next_multiple_of(PIECE)));
-    mended.map_err(|error| io_error("mend", &path, error))
+    emptied.map_err(|error| io_error("empty", &path, error))
 }
 
 fn identity(metadata: &Metadata) -> Identity {

@@ -15,7 +15,7 @@ fn truncate(place: &Place, size: u64) {
 
 const SIZES: [u64; 8] = [0, 1, 100, 136, 4096, 5000, 16384, 32767];
 
-/// Without its mending this kills the process that runs the tests.
+/// Without its emptying this kills the process that runs the tests.
 #[test]
 fn a_store_in_use_whose_index_is_cut_reads_and_writes_on() {
     for size in SIZES {
