@@ -30,7 +30,7 @@ use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::Mode;
 use crate::entry::{Entry, Fact};
 use crate::event::{
-    EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
+    Actor, EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
 };
 use crate::evidence::Evidence;
 use crate::names::{Hash, Time};
@@ -54,6 +54,7 @@ pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence
     let verdict =
         expire::overdue(&mut draft, &event.what).unwrap_or_else(|| judge(&mut draft, &event.what));
     let verdict = lenient(&mut draft, &event.what, verdict);
+    let verdict = to_asker(&draft.run, &event.what, verdict);
     Decision {
         rule: verdict.rule,
         reply: verdict.reply,
@@ -105,6 +106,7 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
             ending,
             usage,
         } => work_end::ended(draft, work, ending, *usage),
+        WorkEvent::Interrupted { worker } => session::interrupted(draft, worker),
         WorkEvent::Reported {
             agent,
             step,
@@ -195,9 +197,10 @@ fn is_gated(what: &Happening) -> bool {
             WorkEvent::Requested { .. }
             | WorkEvent::Began { .. }
             | WorkEvent::MessageRequested { .. } => true,
-            WorkEvent::Launched { .. } | WorkEvent::Ended { .. } | WorkEvent::Reported { .. } => {
-                false
-            }
+            WorkEvent::Launched { .. }
+            | WorkEvent::Ended { .. }
+            | WorkEvent::Interrupted { .. }
+            | WorkEvent::Reported { .. } => false,
         },
         Happening::Session(event) => match event {
             SessionEvent::StopRequested { .. }
@@ -209,6 +212,32 @@ fn is_gated(what: &Happening) -> bool {
             | SessionEvent::Remarked { .. }
             | SessionEvent::Unevaluated { .. } => false,
         },
+    }
+}
+
+/// A worker that is refused something goes on with its own work: who else works is not its concern.
+fn to_asker(run: &Run, what: &Happening, mut verdict: Verdict) -> Verdict {
+    if let (Reply::Refuse(refusal), Some(asker)) = (&mut verdict.reply, asker(what))
+        && run.work_of(&asker.id).is_some()
+    {
+        refusal.next.clear();
+        refusal.own_work = true;
+    }
+    verdict
+}
+
+/// The worker that asks, where it is not the session itself.
+fn asker(what: &Happening) -> Option<&Actor> {
+    match what {
+        Happening::Tool(ToolEvent::Requested { worker, .. }) => worker.as_ref(),
+        Happening::Work(
+            WorkEvent::Requested { worker, .. } | WorkEvent::MessageRequested { worker, .. },
+        ) => worker.as_ref().map(|asker| &asker.actor),
+        Happening::Tool(ToolEvent::Used { .. })
+        | Happening::Work(_)
+        | Happening::Session(_)
+        | Happening::Person(_)
+        | Happening::Engine(_) => None,
     }
 }
 
@@ -326,6 +355,7 @@ impl<'a> Draft<'a> {
             rule,
             reason,
             next: next(self.pipeline, &self.run),
+            own_work: false,
             artifact: None,
         }
     }

@@ -36,6 +36,8 @@ pub struct Refusal {
     pub rule: Rule,
     pub reason: String,
     pub next: Vec<Next>,
+    /// A worker that asked continues its own work instead.
+    pub own_work: bool,
     /// The artifact that the work lacks, where that is the reason.
     pub artifact: Option<ArtifactFault>,
 }

@@ -102,6 +102,8 @@ pub enum WorkEvent {
         ending: Ending,
         usage: Usage,
     },
+    /// A person interrupted this worker. Hosts report no end of it.
+    Interrupted { worker: WorkerId },
     Reported {
         agent: Option<AgentName>,
         step: Option<StepId>,

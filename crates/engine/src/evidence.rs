@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::names::{AgentName, ArtifactName, Hash, StepId};
+use crate::names::{AgentName, ArtifactName, Hash, StepId, Time};
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
 
@@ -51,6 +51,8 @@ pub struct Input {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub artifacts: BTreeMap<ArtifactName, Seen>,
+    /// When the files of artifacts were last written, where that is known.
+    pub written: BTreeMap<ArtifactName, Time>,
     /// The commands in the artifacts that add some.
     pub commands: BTreeMap<ArtifactName, Vec<Vec<String>>>,
     /// Inputs whose file differs from the captured content.

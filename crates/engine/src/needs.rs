@@ -62,7 +62,7 @@ fn by_work(pipeline: &Pipeline, run: &Run, by: &Who, event: &WorkEvent) -> Needs
         WorkEvent::Reported { agent, step, .. } => {
             reported(pipeline, run, agent.as_ref(), step.as_ref())
         }
-        WorkEvent::Launched { .. } => Needs::default(),
+        WorkEvent::Launched { .. } | WorkEvent::Interrupted { .. } => Needs::default(),
     }
 }
 

@@ -59,7 +59,7 @@ rules! {
     ArtifactOwner, "GW-R24", "only the agent that leaves an artifact may write it";
     HooksStay, "GW-R25", "a session stays guarded while it holds a run";
     BypassAttempt, "GW-R26", "an agent starts only by a call that can be admitted";
-    StillBeginning, "GW-R27", "an agent starts two kinds of work one after the other";
+    StillBeginning, "GW-R27", "an agent starts two pieces of work at once only as two steps that its calls name";
     TodoAhead, "GW-R28", "a step is done when its work is checked, whatever a to-do list says";
     MessageFree, "GW-R29", "a session may message a worker that is working";
 
@@ -134,4 +134,5 @@ rules! {
     ViewChanged, "GW-R103", "a view is never read back: changes by others have no effect and are noted";
     Halted, "GW-R104", "removing a view with `removed = \"wait\"` stops the run for a person";
     Helper, "GW-R105", "a read-only helper may look around in any stage, and changes nothing";
+    WorkerInterrupted, "GW-R106", "a worker that a person interrupts is over, costs no attempt, and may start again";
 }

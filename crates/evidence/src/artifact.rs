@@ -5,8 +5,9 @@ use std::path::Path;
 
 use engine::{
     Artifact, ArtifactName, ArtifactNeed, Definition, Format, Input, OutcomeField, Run, Seen,
-    Source,
+    Source, Time,
 };
+use rustix::fs::Stat;
 use serde_json::{Value, json};
 
 use crate::beneath::{self, Refused};
@@ -25,6 +26,8 @@ const LONGEST_WORD: usize = 100;
 pub struct ArtifactLook {
     pub seen: Seen,
     pub content: Option<Content>,
+    /// When its file was last written.
+    pub written: Option<Time>,
     /// The commands in it that a check may run.
     pub commands: Vec<Vec<String>>,
 }
@@ -34,6 +37,7 @@ impl ArtifactLook {
         Self {
             seen,
             content,
+            written: None,
             commands: Vec::new(),
         }
     }
@@ -75,7 +79,30 @@ enum FoundBytes {
     Absent,
     /// Something exists, but its bytes are not used: the reason, and what to do.
     Refused(String),
-    Bytes(Vec<u8>),
+    Bytes {
+        bytes: Vec<u8>,
+        written: Option<Time>,
+    },
+}
+
+impl FoundBytes {
+    /// The same, with the time at which the file was last written.
+    fn written(self, stat: &Stat) -> Self {
+        match self {
+            Self::Bytes { bytes, .. } => Self::Bytes {
+                bytes,
+                written: modified(stat),
+            },
+            Self::Absent | Self::Refused(_) => self,
+        }
+    }
+}
+
+/// None for a file from before 1970.
+fn modified(stat: &Stat) -> Option<Time> {
+    let seconds = i128::from(stat.st_mtime);
+    let milliseconds = i128::from(stat.st_mtime_nsec) / 1_000_000;
+    u64::try_from(seconds * 1000 + milliseconds).ok().map(Time)
 }
 
 /// We write the answers ourselves, so they are never read from a path that an agent can write.
@@ -108,7 +135,10 @@ fn read(
         cause,
     };
     match beneath::open_file(&looking.project.root, path.parts()) {
-        Ok((file, _)) => take(file, artifact).map_err(unreadable),
+        Ok((file, stat)) => {
+            let found = take(file, artifact).map_err(unreadable)?;
+            Ok(found.written(&stat))
+        }
         Err(Refused::Absent) => Ok(FoundBytes::Absent),
         Err(Refused::Io(cause)) => Err(unreadable(cause)),
         Err(refused) => Ok(FoundBytes::Refused(reason(&refused, &path))),
@@ -165,7 +195,10 @@ fn within(bytes: Vec<u8>, artifact: &Artifact) -> FoundBytes {
             artifact.max_bytes
         ))
     } else {
-        FoundBytes::Bytes(bytes)
+        FoundBytes::Bytes {
+            bytes,
+            written: None,
+        }
     }
 }
 
@@ -207,10 +240,10 @@ fn judge(
     artifact: &Artifact,
     looking: &LookContext<'_>,
 ) -> Result<ArtifactLook, Error> {
-    let bytes = match found {
+    let (bytes, written_at) = match found {
         FoundBytes::Absent => return Ok(ArtifactLook::without_commands(Seen::Absent, None)),
         FoundBytes::Refused(reason) => return Ok(refused(reason)),
-        FoundBytes::Bytes(bytes) => bytes,
+        FoundBytes::Bytes { bytes, written } => (bytes, written),
     };
     let Ok(written) = String::from_utf8(bytes) else {
         return Ok(refused(String::from(
@@ -245,6 +278,7 @@ fn judge(
     Ok(ArtifactLook {
         seen,
         content: Some(content),
+        written: written_at,
         commands,
     })
 }

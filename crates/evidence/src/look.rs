@@ -26,6 +26,10 @@ pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
             .evidence
             .artifacts
             .insert(need.artifact.clone(), look.seen);
+        if let Some(written) = look.written {
+            let times = &mut looked.evidence.written;
+            times.insert(need.artifact.clone(), written);
+        }
         if !look.commands.is_empty() {
             let commands = &mut looked.evidence.commands;
             commands.insert(need.artifact.clone(), look.commands);

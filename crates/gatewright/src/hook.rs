@@ -23,6 +23,7 @@ mod skill;
 mod spool;
 mod told_text;
 mod watch;
+mod worker_record;
 
 use std::cell::Cell;
 use std::ffi::OsString;

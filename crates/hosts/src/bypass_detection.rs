@@ -97,7 +97,7 @@ fn quoted(word: &str) -> String {
 
 /// Commands of ours that refuse every agent. Others, such as `init`, `start` and `trust`, judge by
 /// what is there.
-pub const PERSONS_COMMANDS: [&str; 18] = [
+pub const PERSONS_COMMANDS: [&str; 19] = [
     "answer",
     "bypass",
     "cancel",
@@ -107,6 +107,7 @@ pub const PERSONS_COMMANDS: [&str; 18] = [
     "gc",
     "prove-guards",
     "recover",
+    "report",
     "reset",
     "restore",
     "resume",
@@ -135,6 +136,9 @@ fn persons_command(arguments: &[Word]) -> Option<BypassAttempt> {
     };
     if word == "hook" {
         return Some(BypassAttempt::HookCall);
+    }
+    if word == "start" && words.any(|word| word == "--by-hand") {
+        return Some(BypassAttempt::PersonsCommand("start --by-hand".to_owned()));
     }
     PERSONS_COMMANDS
         .contains(&word)

@@ -11,6 +11,7 @@ mod read;
 pub(crate) mod session_host;
 pub mod statusline;
 mod step;
+mod transcript;
 mod wire;
 mod write;
 

@@ -1,5 +1,9 @@
 //! A program whose sessions hold runs: the environment of its hooks, and the location of its settings.
 
+use std::path::{Path, PathBuf};
+
+use engine::{CallId, WorkerId};
+
 use crate::settings::SettingsFormat;
 
 /// What we need to know to guard the sessions of a program.
@@ -8,8 +12,23 @@ pub struct SessionHost {
     pub places: SettingsPlaces,
     pub format: SettingsFormat,
     pub connection: HookConnection,
+    pub records: WorkerRecords,
     /// Arguments that make it start a session, call the hooks and exit without calling a model.
     pub trial_arguments: &'static [&'static str],
+}
+
+/// What a host writes down about the workers of a session.
+pub struct WorkerRecords {
+    /// The file with a worker's conversation, by the file with the session's.
+    pub conversation: fn(session: &Path, worker: &WorkerId) -> PathBuf,
+    /// Does the end of a conversation say that the person interrupted it?
+    pub ends_interrupted: fn(tail: &str) -> bool,
+    /// The file that says how a worker was started.
+    pub origin: fn(session: &Path, worker: &WorkerId) -> PathBuf,
+    /// The call that started a worker, by that file's text.
+    pub call: fn(origin: &str) -> Option<CallId>,
+    /// The checkout that the host made for this worker, by the folder in which it works.
+    pub own_checkout: fn(folder: &Path, worker: &WorkerId) -> Option<PathBuf>,
 }
 
 /// Variables that a session sets for its hooks and commands.

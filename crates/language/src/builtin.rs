@@ -85,7 +85,7 @@ const ALL: &[Builtin] = &[
     },
     Builtin {
         name: "context-first",
-        about: "Gather and refine context and plan the work before any agent may execute.",
+        about: "Gather and refine context and plan the work before agents for code may start.",
         text: include_str!("../builtin/context-first.toml"),
         files: &[
             file!("context-first", "agents/context-gatherer.md"),

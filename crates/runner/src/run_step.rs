@@ -137,6 +137,7 @@ fn turned_down(decided: Decided) -> Decided {
             rule: decided.rule,
             reason,
             next,
+            own_work: false,
             artifact: None,
         }),
         other => other,
@@ -176,6 +177,7 @@ fn counted(mut decided: Decided, admission: Vec<(u64, Entry)>, dispatch: &Dispat
         rule,
         reason,
         next,
+        own_work: false,
         artifact: None,
     });
     Decided { reply, ..decided }

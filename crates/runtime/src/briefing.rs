@@ -51,8 +51,9 @@ pub fn text(
     // The agent may work in its own worktree.
     let worktree = views::line(
         workspace
-            .step_folder
+            .host_checkout
             .as_ref()
+            .or(workspace.step_folder.as_ref())
             .unwrap_or(&opened.stored.worktree),
     );
     Ok(format!("{text}\n\nPaths are relative to {worktree}."))

@@ -85,6 +85,7 @@ pub fn agent(ancestor: &Ancestor) -> Option<&'static str> {
         name,
         program,
         words,
+        id: _,
     } = ancestor;
     let first = words.first().map_or("", String::as_str);
     let names = [name.as_str(), file_name(program), file_name(first)];
@@ -132,6 +133,7 @@ mod tests {
 
     fn ancestor(name: &str, program: &str, line: &str) -> Ancestor {
         Ancestor {
+            id: 1,
             name: name.to_owned(),
             program: program.to_owned(),
             words: line.split_whitespace().map(str::to_owned).collect(),

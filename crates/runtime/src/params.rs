@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
-use engine::{Beginning, Definition, ParamName, StepsSource, Work};
+use engine::{Beginning, Definition, ParamName, StepsSource, Strictness, Work};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -32,6 +32,27 @@ pub fn gather(
     }
     params.extend(typed.iter().cloned());
     Ok(params)
+}
+
+/// The first typed value that makes an artifact less strict than the definition does by itself.
+pub fn weakening<'a>(
+    definition: &Definition,
+    typed: &'a [(ParamName, String)],
+) -> Option<&'a (ParamName, String)> {
+    let defaults = definition.params.iter();
+    let defaults: BTreeMap<ParamName, String> = defaults
+        .filter_map(|(name, param)| Some((name.clone(), param.default.clone()?)))
+        .collect();
+    typed.iter().find(|(name, value)| {
+        let given = BTreeMap::from([(name.clone(), value.clone())]);
+        let mut artifacts = definition.artifacts.values();
+        artifacts.any(|artifact| {
+            let strictness = &artifact.strictness;
+            *strictness == Strictness::Param(name.clone())
+                && strictness.is_strict(&defaults)
+                && !strictness.is_strict(&given)
+        })
+    })
 }
 
 /// A required parameter must not be empty.

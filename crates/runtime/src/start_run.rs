@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal, Reply, Run,
-    RunId, SessionId, Step, Who,
+    Beginning, Decision, Definition, Driver, Entry, Hash, ParamName, Pipeline, Process, Refusal,
+    Reply, Run, RunId, SessionId, Step, Who,
 };
 use evidence::Project;
 use hosts::Program;
@@ -23,8 +23,8 @@ use crate::session_host;
 use crate::state::State;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{
-    accepted_programs, clock, group_members, ids, params, path_collision, saved_env, transact,
-    trust, view_files,
+    accepted_programs, clock, group_members, ids, params, path_collision, person_only, saved_env,
+    transact, trust, view_files,
 };
 
 /// How often to try another random id if one is taken.
@@ -111,6 +111,7 @@ pub fn start(
     };
     is_new(workspace, starting.id.as_ref())?;
     let definition = compiled.pipeline.definition();
+    may_weaken(definition, &starting)?;
     let files = trust::pinned(workspace, word, &sources, definition)?;
     let (free_id, patience) = (starting.id.is_none(), starting.patience);
     let holder = starting.holder.clone();
@@ -129,6 +130,21 @@ pub fn start(
         settings,
     };
     Ok(starter.begin(workspace, beginning)?)
+}
+
+/// An agent does not choose how strict its own gates are.
+fn may_weaken(definition: &Definition, starting: &StartRun) -> Result<(), Failure> {
+    if !matches!(starting.by, Who::Agent(_)) {
+        return Ok(());
+    }
+    match params::weakening(definition, &starting.params) {
+        Some((name, value)) => {
+            let command = format!("start … --param {name}={value}");
+            let reason = "it turns the check of an artifact into a warning, and only a person may choose that";
+            Err(person_only::refused(&command, reason))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The sources of a pipeline, as every command uses them: the installed file, with the members that

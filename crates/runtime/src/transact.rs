@@ -346,6 +346,7 @@ fn earlier_result(opened: OpenRun, entries: Vec<StoredEntry>) -> Decided {
                 rule,
                 reason,
                 next,
+                own_work: false,
                 artifact: None,
             })
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use engine::{
-    ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Source, Standing, Time,
+    ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Seen, Source, Standing, Time,
 };
 use evidence::{GivenArtifact, LookContext, Looked, Project};
 use store::{Access, Backend, Fence, Handle, Sqlite, StoredRun};
@@ -26,6 +26,8 @@ pub struct Workspace<'a> {
     pub fence: Option<Fence>,
     /// The worktree of the worker whose work is read, if it has one of its own.
     pub step_folder: Option<String>,
+    /// The checkout that the host gave the worker: it leaves its artifacts there. The tree is the run's.
+    pub host_checkout: Option<String>,
     /// Notices about the run's views for a person, one line each.
     pub notices: Vec<String>,
 }
@@ -91,6 +93,7 @@ impl<'a> Workspace<'a> {
             project: OnceCell::new(),
             fence: None,
             step_folder: None,
+            host_checkout: None,
             notices: Vec::new(),
         }
     }
@@ -191,9 +194,11 @@ impl<'a> Workspace<'a> {
             self.context.expect_delay();
         }
         if *needs == Needs::default() {
-            Ok(Looked::default())
-        } else {
-            self.looking(opened, given, |looking| {
+            return Ok(Looked::default());
+        }
+        let look_in = |folder: &str, needs: &Needs| {
+            let (pipeline, run) = (&opened.pipeline, opened.run());
+            self.with_look_context(pipeline, run, folder, given, |looking| {
                 let looking = LookContext {
                     reply,
                     given: given.clone(),
@@ -201,7 +206,27 @@ impl<'a> Workspace<'a> {
                 };
                 evidence::look(needs, &looking)
             })
+        };
+        let looked = look_in(self.folder(opened), needs)?;
+        let looked = match &self.host_checkout {
+            Some(checkout) => {
+                let artifacts = Needs {
+                    artifacts: needs.artifacts.clone(),
+                    ..Needs::default()
+                };
+                left_in_checkout(looked, look_in(checkout, &artifacts)?)
+            }
+            None => looked,
+        };
+        Ok(self.timeless_in_checkout(looked))
+    }
+
+    /// A step's own checkout is made for it, so the times of its files say nothing about the work.
+    fn timeless_in_checkout(&self, mut looked: Looked) -> Looked {
+        if self.step_folder.is_some() {
+            looked.evidence.written.clear();
         }
+        looked
     }
 
     /// The project of a run, wherever the command was typed.
@@ -244,9 +269,14 @@ impl<'a> Workspace<'a> {
         given: &BTreeMap<ArtifactName, GivenArtifact>,
         look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let worktree = self.step_folder.as_deref();
-        let worktree = worktree.unwrap_or(&opened.stored.worktree);
-        self.with_look_context(&opened.pipeline, opened.run(), worktree, given, look)
+        let folder = self.folder(opened);
+        self.with_look_context(&opened.pipeline, opened.run(), folder, given, look)
+    }
+
+    /// Where the work that is read was done.
+    fn folder<'o>(&'o self, opened: &'o OpenRun) -> &'o str {
+        let own = self.step_folder.as_deref();
+        own.unwrap_or(&opened.stored.worktree)
     }
 
     fn with_look_context<T>(
@@ -272,6 +302,19 @@ impl<'a> Workspace<'a> {
         };
         Ok(look(&looking)?)
     }
+}
+
+/// What a worker left in the checkout of its host counts before what is at the run's own path.
+fn left_in_checkout(mut looked: Looked, checkout: Looked) -> Looked {
+    let there = checkout.evidence.artifacts.into_iter();
+    for (artifact, seen) in there.filter(|(_, seen)| *seen != Seen::Absent) {
+        // The host made the file with the checkout, or the worker wrote it: its time does not say which.
+        looked.evidence.written.remove(&artifact);
+        looked.evidence.artifacts.insert(artifact, seen);
+    }
+    looked.evidence.commands.extend(checkout.evidence.commands);
+    looked.contents.extend(checkout.contents);
+    looked
 }
 
 /// Files may have to be read and checked. An agent's reply is in memory already.

@@ -37,11 +37,9 @@ fn in_run(pipeline: &Pipeline, run: &Run, refusal: &Refusal, word: &str) -> Stri
 }
 
 fn one_line(refusal: &Refusal, word: &str, place: &str, command: &Command<'_>) -> String {
-    let steps: Vec<_> = refusal
-        .next
-        .iter()
-        .map(|next| step(next, command))
-        .collect();
+    let own = refusal.own_work.then(|| "your own work".to_owned());
+    let legal = refusal.next.iter().map(|next| step(next, command));
+    let steps: Vec<_> = own.into_iter().chain(legal).collect();
     let next = if steps.is_empty() {
         String::new()
     } else {

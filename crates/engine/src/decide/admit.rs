@@ -13,7 +13,7 @@ use crate::duty::settings;
 use crate::entry::Fact;
 use crate::event::Asker;
 use crate::limits::amount;
-use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, WorkerId};
+use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, Time, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Run};
 use crate::stage::Leaves;
@@ -81,6 +81,7 @@ pub(super) fn requested(
         tree: strayed_from(&draft.run, &assignment.duty).or(draft.tree),
         call: request.call.cloned(),
         worker: request.resumed.cloned(),
+        since: draft.at,
     };
     let leaves = assignment.leaves.clone();
     let id = admit(draft, &agent, assignment, before_work);
@@ -113,7 +114,7 @@ fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) 
 }
 
 /// Hosts report that an agent starts, but not which call started it. While one is still starting, the
-/// same agent is not admitted for other work.
+/// same agent is not admitted for other work, unless each call names its step.
 fn still_beginning(
     draft: &Draft<'_>,
     agent: &AgentName,
@@ -121,14 +122,22 @@ fn still_beginning(
     request: &Request<'_>,
 ) -> Option<String> {
     let session = draft.by.session().filter(|_| request.resumed.is_none())?;
+    let is_named_step = request.step.is_some();
     let other = draft.run.dispatches.values().find(|open| {
+        let here = open.visit == draft.run.position.visit;
+        let both_steps = here && is_named_step && open.duty.step().is_some();
         open.session.as_ref() == Some(session)
             && open.worker.is_none()
             && open.agent.is_same(agent.as_str())
-            && (open.duty != assignment.duty || open.visit != draft.run.position.visit)
+            && (open.duty != assignment.duty || !here)
+            && !both_steps
     })?;
+    let hint = match assignment.duty.step() {
+        Some(step) => format!("begin its prompt with `step: {step}`, or call it again"),
+        None => String::from("call it again for this"),
+    };
     Some(format!(
-        "'{agent}' is still starting {}: call it again for this when it has started",
+        "'{agent}' is still starting {}: {hint} when it has started",
         other.id
     ))
 }
@@ -157,6 +166,7 @@ struct WorkBefore {
     tree: Option<Hash>,
     call: Option<CallId>,
     worker: Option<WorkerId>,
+    since: Time,
 }
 
 /// The tree before an earlier attempt at this duty strayed: its changes must still be undone.
@@ -179,14 +189,19 @@ fn contents_before(draft: &Draft<'_>) -> BTreeMap<ArtifactName, Hash> {
         .collect()
 }
 
-/// Work that is admitted only when it is done: files from before the run and files that the run has
-/// captured since are old, the rest is new.
+/// Work that is admitted only when it is done. The only work of a stage started with it. Files from before
+/// the run and files that the run has captured since are old, the rest is new.
 pub(super) fn admit_done(
     draft: &mut Draft<'_>,
     agent: &AgentName,
     assignment: Assignment,
 ) -> DispatchId {
     let mut before = draft.run.before.clone();
+    let since = match &assignment.duty {
+        Duty::Work => draft.run.position.entered_at,
+        // Others may have worked here before.
+        Duty::Open | Duty::Review { .. } | Duty::Fix { .. } | Duty::Step { .. } => draft.at,
+    };
     match &assignment.duty {
         // Steps have files of their own, which may hold the same.
         Duty::Step { step } => before.extend(left_before(&draft.run, step)),
@@ -201,6 +216,7 @@ pub(super) fn admit_done(
         tree: None,
         call: None,
         worker: None,
+        since,
     };
     admit(draft, agent, assignment, before_work)
 }
@@ -236,7 +252,7 @@ fn admit(
         worker: before_work.worker,
         worked: false,
         sent_back: 0,
-        started_at: draft.at,
+        started_at: before_work.since,
         conversation: assignment.conversation,
         reach: assignment.reach,
         tree: before_work.tree,

@@ -138,6 +138,7 @@ fn refuse(reason: String) -> Decision {
         rule: Rule::Begin,
         reason,
         next: Vec::new(),
+        own_work: false,
         artifact: None,
     };
     Decision {

@@ -26,6 +26,7 @@ pub fn may_check<'a>(pipeline: &'a Pipeline, run: &Run) -> Result<&'a CheckWork,
             rule,
             reason,
             next: next(pipeline, run),
+            own_work: false,
             artifact: None,
         })
     };

@@ -132,7 +132,7 @@ fn unfinished(
 ) -> Judged {
     let nothing = leaves.all().iter().all(|name| {
         let there = draft.evidence.artifacts.get(*name).and_then(Seen::content);
-        there.is_none() || there.as_ref() == dispatch.before.get(*name)
+        there.is_none_or(|there| !is_new(draft, dispatch, name, &there))
     });
     if !worked && nothing {
         let reason = format!("it used no tool and wrote no artifact; {}", unfit.reason);
@@ -204,6 +204,14 @@ fn outcome(draft: &Draft<'_>, dispatch: &Dispatch, leaves: &Leaves) -> Result<Ou
     })
 }
 
+/// Does an artifact belong to this attempt? Work may honestly come to the same content as before; then the
+/// time of the file decides.
+fn is_new(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName, content: &Hash) -> bool {
+    let differs = dispatch.before.get(artifact) != Some(content);
+    let written = draft.evidence.written.get(artifact);
+    differs || written.is_some_and(|written| *written > dispatch.started_at)
+}
+
 /// The artifact's content, if it exists, is valid, and belongs to this attempt.
 fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Result<Hash, Unfit> {
     let fault = |problem| {
@@ -213,14 +221,13 @@ fn fit(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName) -> Resul
         })
     };
     match draft.evidence.artifacts.get(artifact) {
-        Some(Seen::Valid { content, .. }) if dispatch.before.get(artifact) != Some(content) => {
+        Some(Seen::Valid { content, .. }) if is_new(draft, dispatch, artifact, content) => {
             Ok(*content)
         }
         Some(Seen::Valid { .. }) => Err(Unfit {
             rule: Rule::ArtifactOld,
             reason: format!(
-                "the artifact `{artifact}` has not changed since before this attempt: write it again, \
-                 with new content"
+                "the artifact `{artifact}` is from before this attempt: write it again"
             ),
             artifact: None,
         }),

@@ -9,7 +9,7 @@ use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
 use crate::event::Ending;
 use crate::evidence::ProcessState;
-use crate::names::SessionId;
+use crate::names::{DispatchId, SessionId, WorkerId};
 use crate::needs::sole_work;
 use crate::outcome::Fault;
 use crate::rule::Rule;
@@ -54,7 +54,7 @@ pub(super) fn started(
     if before.is_none_or(|before| process.is_some() && before != process) {
         // Another process of the same session: the workers of the earlier one ended with it.
         if before != Some(None) {
-            drop_work(draft, session);
+            drop_all(draft, session);
         }
         draft.record(
             Rule::Attach,
@@ -74,7 +74,7 @@ fn leave_run(draft: &mut Draft<'_>, session: &SessionId) {
             session: session.clone(),
         },
     );
-    drop_work(draft, session);
+    drop_all(draft, session);
 }
 
 pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
@@ -88,17 +88,32 @@ pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
 }
 
 /// The workers of a session end with it. That is not a failure, so it costs no attempt.
-fn drop_work(draft: &mut Draft<'_>, session: &SessionId) {
+fn drop_all(draft: &mut Draft<'_>, session: &SessionId) {
     let open = draft.run.dispatches.values();
     let theirs = open.filter(|open| open.session.as_ref() == Some(session));
     for dispatch in theirs.map(|open| open.id).collect::<Vec<_>>() {
-        let fact = Fact::Ended {
-            dispatch,
-            result: WorkResult::Dropped,
-            usage: Usage::default(),
-        };
-        draft.record(Rule::SessionOver, fact);
+        drop_one(draft, dispatch, Rule::SessionOver);
     }
+}
+
+fn drop_one(draft: &mut Draft<'_>, dispatch: DispatchId, rule: Rule) {
+    let fact = Fact::Ended {
+        dispatch,
+        result: WorkResult::Dropped,
+        usage: Usage::default(),
+    };
+    draft.record(rule, fact);
+}
+
+/// The person wanted it to stop, so it has not failed either.
+pub(super) fn interrupted(draft: &mut Draft<'_>, worker: &WorkerId) -> Verdict {
+    if let Err(verdict) = draft.bound() {
+        return verdict;
+    }
+    if let Some(open) = draft.run.work_of(worker).map(|open| open.id) {
+        drop_one(draft, open, Rule::WorkerInterrupted);
+    }
+    Verdict::done(Rule::WorkerInterrupted)
 }
 
 pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
@@ -122,12 +137,7 @@ fn drop_unbegun_work(draft: &mut Draft<'_>) {
         session.is_some() && open.session == session && open.worker.is_none() && !open.worked
     });
     for dispatch in unbegun.map(|open| open.id).collect::<Vec<_>>() {
-        let fact = Fact::Ended {
-            dispatch,
-            result: WorkResult::Dropped,
-            usage: Usage::default(),
-        };
-        draft.record(Rule::NeverBegan, fact);
+        drop_one(draft, dispatch, Rule::NeverBegan);
     }
 }
 

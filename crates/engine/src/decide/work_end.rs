@@ -114,6 +114,9 @@ pub(super) fn reported(
         Some(agent) => format!("report the work of '{agent}'"),
         None => String::from("report work"),
     };
+    if let Err(verdict) = draft.person(&what) {
+        return verdict;
+    }
     if draft.run.driver != Driver::ByHand {
         let reason = String::from(
             "gatewright sees the agents of this run: their own end counts, not a report",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{ParamName, RunId, Step};
+use engine::{Held, ParamName, RunId, Step};
 use evidence::{Project, process};
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
@@ -11,7 +11,7 @@ use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::idempotency::{self, KeyedCommand};
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{params, session_run, task_graph_file};
+use runtime::{params, person_only, session_run, task_graph_file};
 use views::Style;
 
 use crate::arguments::Writing;
@@ -99,6 +99,17 @@ impl Start {
     }
 
     fn started(&self, context: &Context) -> Result<Started, DefinitionError> {
+        if self.by_hand {
+            // Nobody witnesses such a run, so an agent could report whatever it likes.
+            person_only::require_person(context, "start --by-hand", Held::Nobody)?;
+        }
+        if let Some(run) = session_run::here(context)? {
+            let message =
+                format!("this session already holds {run}, and a session holds one run at a time");
+            return Err(Failure::refused(message)
+                .hint(format!("`gatewright next {run}` shows what comes next"))
+                .into());
+        }
         let holder = match (self.by_hand, self.queue) {
             (true, _) => Holder::Hand,
             (false, true) => Holder::Headless,
@@ -136,13 +147,6 @@ impl Start {
                 .hint("start it inside Claude Code, or add --by-hand")
                 .into());
         };
-        if let Some(run) = session_run::of_session(context, &session)? {
-            let message =
-                format!("this session already holds {run}, and a session holds one run at a time");
-            return Err(Failure::refused(message)
-                .hint(format!("`gatewright next {run}` shows what comes next"))
-                .into());
-        }
         let process = environment.host_process.and_then(process::find);
         Ok(Holder::Session {
             session,

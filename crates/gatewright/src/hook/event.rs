@@ -13,7 +13,10 @@ use store::Key;
 
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
-use super::{agent_began, answer, arrival, command, protected_paths, question, skill, told_text};
+use super::{
+    agent_began, answer, arrival, command, protected_paths, question, skill, told_text,
+    worker_record,
+};
 
 /// Every payload has its one line here.
 pub(super) fn answer(
@@ -79,14 +82,20 @@ pub(super) fn answer(
                 Ok(Answer::nothing())
             }
         }
-        What::AgentBegan { actor } => agent_began::answer_to(guarded, actor),
+        What::AgentBegan { actor } => {
+            worker_record::enter_checkout(guarded, call.payload, &actor.id);
+            agent_began::answer_to(guarded, actor)
+        }
         What::AgentLaunched { call, worker } => {
             let (call, worker) = (call.clone(), worker.clone());
             let launched = Happening::Work(WorkEvent::Launched { call, worker });
             submitted(guarded, key, launched)
         }
         What::AgentStopping { actor, .. } if helps(&guarded.opened, actor) => Ok(Answer::nothing()),
-        What::AgentStopping { actor, reply } => stopping(guarded, actor, reply.as_deref()),
+        What::AgentStopping { actor, reply } => {
+            worker_record::enter_checkout(guarded, call.payload, &actor.id);
+            stopping(guarded, actor, reply.as_deref())
+        }
         // A helper had no dispatch that could end.
         What::AgentReturned { call, worker, .. } | What::AgentFailed { call, worker, .. }
             if has_helpers(guarded) && !is_known(guarded, call, worker) =>

@@ -22,7 +22,7 @@ use store::{Backend as _, Key};
 
 use super::call::HookCall;
 use super::input::Input;
-use super::{answer, arrival, event, protected_paths, skill, spool};
+use super::{answer, arrival, event, protected_paths, skill, spool, worker_record};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -88,6 +88,8 @@ pub(super) fn answer(
         return Ok(Some(answer));
     }
     spool::drain(&mut guarded).map_err(kept)?;
+    worker_record::end_interrupted(&mut guarded, call.payload).map_err(kept)?;
+    worker_record::bind(&mut guarded, call.payload).map_err(kept)?;
     let answered = event::answer(&mut guarded, call).map_err(kept);
     let notices = std::mem::take(&mut guarded.notices);
     workspace.leave();

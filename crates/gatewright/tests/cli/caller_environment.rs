@@ -59,9 +59,12 @@ fn agent(project: &Project, line: &str, variables: &[(&str, String)]) -> Ran {
     Ran::from(command.output().unwrap())
 }
 
+/// An agent starts the run of its session.
 fn start(project: &Project, variables: &[(&str, String)]) -> Ran {
-    let line = format!("start tested.toml --task try --by-hand --id {RUN}");
-    agent(project, &line, variables)
+    let line = format!("start tested.toml --task try --id {RUN}");
+    let session = ("CLAUDE_CODE_SESSION_ID", "session-1".to_owned());
+    let variables: Vec<_> = variables.iter().cloned().chain([session]).collect();
+    agent(project, &line, &variables)
 }
 
 /// Writes a program outside the project.

@@ -52,12 +52,15 @@ fn every_command_is_a_persons_or_anybodys() {
         "gc --dry-run",
         "prove-guards",
         "recover",
+        "report",
         "reset r-test --reason x",
         "restore r-test 1 --reason x",
         "resume r-test",
         "retry r-test",
         "run small.toml --task x",
         "skip r-test --reason x",
+        "start small.toml --task x --by-hand",
+        "start ansible --task x --queue --param target=site.yml --param bundles=advisory",
         "trust small.toml",
         "trust small.toml --show",
         "trust --list",
@@ -83,9 +86,8 @@ fn every_command_is_a_persons_or_anybodys() {
         "new x",
         "next",
         "pipelines",
-        "report",
         "schema",
-        "start small.toml --task x --by-hand",
+        "start ansible --task x --queue --param target=site.yml --param bundles=strict",
         "status",
         "statusline",
         "step",
@@ -138,6 +140,26 @@ fn what_an_agent_tried_stands_in_the_history() {
         !project.state().join("backups").exists(),
         "a backup for nothing"
     );
+}
+
+#[test]
+fn a_session_that_holds_a_run_begins_no_second_one() {
+    let project = held();
+    for more in ["", " --queue"] {
+        let line = format!("start small.toml --task x{more}");
+        let mut command = project.command(line.split_whitespace());
+        command.env("CLAUDECODE", "1");
+        command.env("CLAUDE_CODE_SESSION_ID", "session-1");
+        let ran = Ran::from(command.output().unwrap());
+        says_one_line(ran, 1, &[RUN]);
+    }
+    // Another session and a script begin their own.
+    let mut command = project.command("start small.toml --task x".split_whitespace());
+    command.env("CLAUDECODE", "1");
+    command.env("CLAUDE_CODE_SESSION_ID", "session-2");
+    let ran = Ran::from(command.output().unwrap());
+    assert!(!ran.stderr.contains("one run at a time"), "{ran}");
+    run(&project, "start small.toml --task x --queue").succeeds();
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_question_of_the_run_is_put_to_the_person_by_the_host() {
     let session = stage.claude().open();
     session.say("/story about a fox");
     session.wait_for(question);
-    session.press("Enter");
+    session.choose("stop");
     session.wait_for("ANSWERED");
     session.leave();
     assert_eq!(stage.place(), "given_up failed", "{}", stage.history());
@@ -125,7 +125,7 @@ fn an_answer_in_other_words_does_not_count_and_the_person_learns_what_does() {
     let session = stage.claude().open();
     session.say("/story about a fox");
     session.wait_for("Shall we go on?");
-    session.press("Enter");
+    session.choose("yes");
     session.wait_for("ANSWERED");
     session.wait_for("this did not answer it");
     stage
@@ -183,4 +183,41 @@ fn after_a_run_the_session_is_free_and_may_begin_another() {
     stage.model.wait_until_told("GO-MAIN", refused);
     assert_eq!(stage.runs().len(), 2, "{}", stage.history());
     assert!(!stage.path("early.txt").exists());
+}
+
+#[test]
+fn a_worker_that_the_person_interrupts_is_over_and_may_be_called_again() {
+    let stage = Stage::story([
+        Actor::new(
+            "GO-MAIN",
+            [
+                agent_in_foreground("writer", "GO-SLOW"),
+                agent_in_foreground("writer", "GO-WRITER"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-SLOW", [bash("sleep 61"), say("NEVER")]),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+    ]);
+    let claude = stage.claude();
+    let claude = claude.env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1");
+    let session = claude.open();
+    session.say("/story about a fox");
+    session.wait_for("sleep 61");
+    session.press("Escape");
+    session.wait_for("Interrupted");
+    session.say("GO-MAIN: write it shorter");
+    session.wait_for("it waits for you");
+    session.leave();
+    let told = stage.model.told("GO-MAIN");
+    assert!(!told.contains("GW-R12"), "{told}");
+    assert_eq!(stage.count("GW-R106"), 1, "{}", stage.history());
+    assert!(stage.place().starts_with("judging"), "{}", stage.history());
+    // What the person interrupted is not an attempt that failed.
+    let journal = stage.journal();
+    let admitted = journal.iter().filter(|entry| entry["rule"] == "GW-R10");
+    let attempts: Vec<_> = admitted
+        .filter_map(|entry| entry["fact"]["attempt"].as_u64())
+        .collect();
+    assert_eq!(attempts, [1, 1], "{}", stage.history());
 }

@@ -1,6 +1,8 @@
 //! Workers: what they leave decides.
 
-use testkit::model::{Actor, Turn, agent, agent_in_foreground, bash, call, fail, say, write};
+use testkit::model::{
+    Actor, Request, Turn, agent, agent_in_foreground, bash, call, fail, make, say, write,
+};
 
 use crate::stage::{APPROVED, DRAFT, REJECTED, STORY, Stage, is_refused};
 
@@ -120,6 +122,86 @@ fn what_an_earlier_run_left_is_no_artifact_of_this_one() {
     let writer = stage.model.told("GO-WRITER");
     assert!(is_refused(&writer, "GW-R35", "draft"), "{writer}");
     assert!(stage.place().starts_with("writing"), "{}", stage.history());
+}
+
+#[test]
+fn work_that_comes_to_the_same_bytes_counts() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent_in_foreground("writer", "GO-WRITER"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new("GO-WRITER", [leave("draft.md", DRAFT), say("WRITTEN")]),
+        Actor::new(
+            "GO-CRITIC",
+            [leave("judgement.json", APPROVED), say("JUDGED")],
+        ),
+    ]);
+    // An earlier run came to the same draft and the same verdict.
+    stage.project.write("draft.md", format!("{DRAFT}\n"));
+    stage
+        .project
+        .write("judgement.json", format!("{APPROVED}\n"));
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+    assert_eq!(stage.count("GW-R35"), 0, "{}", stage.history());
+}
+
+#[test]
+fn a_worker_in_a_worktree_of_its_own_leaves_its_file_where_it_is_told() {
+    let stage = Stage::story([
+        main(
+            &start(),
+            [
+                agent_in_foreground("writer", "GO-WRITER"),
+                agent_in_foreground("critic", "GO-CRITIC"),
+                say("END"),
+            ],
+        ),
+        Actor::new(
+            "GO-CRITIC",
+            [leave("judgement.json", APPROVED), say("JUDGED")],
+        ),
+        Actor::new("GO-WRITER", [make(leave_where_told), say("WRITTEN")]),
+    ]);
+    let isolated = "---\nname: writer\ndescription: the writer\nisolation: worktree\n---\nWrite.\n";
+    stage.project.write(".claude/agents/writer.md", isolated);
+    stage.project.git(["add", "-A"]);
+    stage.project.git(["commit", "-qm", "all"]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let writer = stage.model.told("GO-WRITER");
+    assert!(writer.contains(".claude/worktrees/"), "{writer}");
+    assert_eq!(stage.place(), "complete completed", "{}", stage.history());
+    // The host keeps the file in the worker's checkout; the next worker gets what was captured.
+    assert!(!stage.path("draft.md").exists());
+    let critic = stage.model.told("GO-CRITIC");
+    assert!(critic.contains("Once upon a time."), "{critic}");
+}
+
+/// A worker that knows only what it reads: the path is relative to the folder that its briefing names.
+fn leave_where_told(request: &Request) -> Turn {
+    let told = request.news();
+    let rest = told.split("Paths are relative to ").nth(1);
+    let folder = rest.and_then(|rest| rest.split_whitespace().next());
+    let folder = folder.expect("the briefing names a folder");
+    write(format!("{}/draft.md", folder.trim_end_matches('.')), DRAFT)
+}
+
+#[test]
+fn a_guarded_session_begins_no_second_run_whatever_it_hides() {
+    let second = format!(
+        "env -u CLAUDE_CODE_SESSION_ID -u CLAUDE_PID -u CLAUDECODE {} start story --task again --queue",
+        crate::stage::program()
+    );
+    let stage = Stage::story([main(&start(), [bash(&second), say("END")])]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.runs().len(), 1, "{:?}", stage.runs());
+    let told = stage.model.told("GO-MAIN");
+    assert!(told.contains("one run at a time"), "{told}");
 }
 
 #[test]

@@ -191,7 +191,12 @@ fn a_persons_commands_are_found_and_an_agents_are_not() {
         ("gatewright status", "-"),
         ("gatewright next --json", "-"),
         ("gatewright check && gatewright step", "-"),
-        ("gatewright report --outcome passed", "-"),
+        ("gatewright report --outcome passed", "person report"),
+        (
+            "gatewright start x --task y --by-hand",
+            "person start --by-hand",
+        ),
+        ("gatewright start x --task 'do it --by-hand'", "-"),
         ("gatewright start ansible 'reset the cache'", "-"),
         ("gatewright why", "-"),
         ("gatewright reset --help", "-"),

@@ -15,6 +15,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
     let payload = Payload {
         session: field::session(input.session_id)?,
         cwd: owned(input.cwd),
+        transcript: owned(input.transcript_path),
         prompt: owned(input.prompt_id),
         scheduled_prompt: tool::scheduled_prompt(event, &input),
         what: what(event, &input)?,

@@ -1,7 +1,9 @@
 //! Claude Code as a host of sessions that hold runs.
 
-use super::invalid_settings;
-use crate::session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
+use super::{invalid_settings, transcript};
+use crate::session_host::{
+    HookConnection, SessionHost, SessionVariables, SettingsPlaces, WorkerRecords,
+};
 use crate::settings::{HookRegistration, OnFailure, SettingsFormat};
 
 pub(crate) const SESSION_HOST: SessionHost = SessionHost {
@@ -30,6 +32,13 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
     },
     format: FORMAT,
     connection: HookConnection::Socket,
+    records: WorkerRecords {
+        conversation: transcript::of_worker,
+        ends_interrupted: transcript::ends_interrupted,
+        origin: transcript::origin_of,
+        call: transcript::call,
+        own_checkout: transcript::own_checkout,
+    },
     trial_arguments: &["--init-only"],
 };
 

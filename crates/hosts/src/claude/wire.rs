@@ -13,6 +13,7 @@ pub(super) struct HookInput<'a> {
     pub session_id: Raw<'a>,
     pub hook_event_name: Raw<'a>,
     pub cwd: Raw<'a>,
+    pub transcript_path: Raw<'a>,
     pub prompt_id: Raw<'a>,
     pub agent_id: Raw<'a>,
     pub agent_type: Raw<'a>,

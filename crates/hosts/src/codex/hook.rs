@@ -24,6 +24,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
     let payload = Payload {
         session: field::session(input.session_id)?,
         cwd: owned(input.cwd),
+        transcript: None,
         prompt: None,
         scheduled_prompt: None,
         what: what(event, &input)?,

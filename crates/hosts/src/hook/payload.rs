@@ -9,6 +9,8 @@ pub struct Payload {
     pub session: Option<SessionId>,
     /// The current folder of the session. The project comes from the environment instead.
     pub cwd: Option<String>,
+    /// The host's own record of the conversation.
+    pub transcript: Option<String>,
     /// The id of the prompt that the event belongs to.
     pub prompt: Option<String>,
     /// A prompt that the call schedules for later. The host will treat it like a person's.

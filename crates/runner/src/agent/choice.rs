@@ -134,6 +134,7 @@ fn refuse(pipeline: &Pipeline, run: &Run, rule: Rule, reason: String) -> Refusal
         rule,
         reason,
         next,
+        own_work: false,
         artifact: None,
     }
 }

@@ -13,6 +13,7 @@ const MOST_WORDS: usize = 16;
 /// A parent process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ancestor {
+    pub id: u32,
     /// Its name in the system.
     pub name: String,
     /// The program's file; `None` if the system does not show it.
@@ -72,6 +73,7 @@ fn shown(processes: &Path, id: u32) -> Option<(u32, Ancestor)> {
     let line = fs::read(folder.join("cmdline")).unwrap_or_default();
     let words = line.split(|byte| *byte == 0).take(MOST_WORDS);
     let ancestor = Ancestor {
+        id,
         name,
         program: program.to_string_lossy().into_owned(),
         words: words
@@ -99,13 +101,17 @@ fn listed() -> String {
 }
 
 fn row(table: &str, id: u32) -> Option<(u32, Ancestor)> {
-    let id = id.to_string();
+    let wanted = id.to_string();
     table.lines().find_map(|line| {
         let mut words = line.split_whitespace();
-        let parent = (words.next()? == id).then(|| words.next())??.parse().ok()?;
+        let parent = (words.next()? == wanted)
+            .then(|| words.next())??
+            .parse()
+            .ok()?;
         let words: Vec<String> = words.take(MOST_WORDS).map(str::to_owned).collect();
         let program = words.first().cloned().unwrap_or_default();
         let ancestor = Ancestor {
+            id,
             name: String::new(),
             program,
             words,

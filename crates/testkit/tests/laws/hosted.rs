@@ -40,6 +40,10 @@ pub(crate) enum Hosted {
         worker: String,
         agent: String,
     },
+    /// A person interrupts it.
+    Interrupts {
+        worker: String,
+    },
     /// The session itself turns to something else.
     Pauses(Left),
     Stops(Background),
@@ -183,6 +187,9 @@ fn beginnings(world: &World) -> Vec<Hosted> {
     let mut all = Vec::new();
     for (worker, agent) in workers(run).chain(newcomers) {
         let (id, name) = (worker.clone(), agent.clone());
+        all.push(Hosted::Interrupts {
+            worker: worker.clone(),
+        });
         all.push(Hosted::Begins { worker, agent });
         all.push(Hosted::Uses {
             worker: id,
@@ -306,6 +313,9 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Begins { worker, agent } => Happening::Work(WorkEvent::Began {
             worker: actor(worker, agent),
         }),
+        Hosted::Interrupts { worker } => Happening::Work(WorkEvent::Interrupted {
+            worker: worker_id(worker),
+        }),
         Hosted::Launched { call, worker } => Happening::Work(WorkEvent::Launched {
             call: call_id(call),
             worker: worker_id(worker),
@@ -423,9 +433,7 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
         }),
         // Somebody changes every file after it was captured: that moves nothing.
         altered: needs.inputs,
-        commands: std::collections::BTreeMap::new(),
-        questions: None,
-        steps: None,
+        ..Evidence::default()
     }
 }
 

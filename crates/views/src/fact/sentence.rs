@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::{
     ArtifactName, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Dispatch, DispatchId,
-    Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Run, RunId, StageName, Started,
-    Step, StepId, Usage, WorkResult,
+    Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Rule, Run, RunId, StageName,
+    Started, Step, StepId, Usage, WorkResult,
 };
 
 use super::AgentNames;
@@ -29,7 +29,8 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Worked { dispatch } => format!("{} used a tool", names.worker(*dispatch)),
         Fact::SentBack { dispatch, reason } =>
             format!("{} was sent back to work: {reason}", names.worker(*dispatch)),
-        Fact::Ended { dispatch, result, usage } => ended(*dispatch, result, usage, names),
+        Fact::Ended { dispatch, result, usage } =>
+            format!("{} {}", names.worker(*dispatch), ended(entry.rule, result, usage)),
         Fact::Captured { artifact, content, dispatch, step, .. } =>
             captured(artifact, content, *dispatch, step.as_ref(), names),
         Fact::Warned { message } => format!("warning: {message}"),
@@ -209,12 +210,12 @@ fn admitted(dispatch: &Dispatch) -> String {
     )
 }
 
-fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, names: &AgentNames) -> String {
+fn ended(rule: Rule, result: &WorkResult, usage: &Usage) -> String {
     let result = match result {
         WorkResult::Outcome(outcome) => format!("ended: {outcome}"),
         WorkResult::Fault { fault, reason } => format!("ended with {}: {reason}", fault.word()),
         WorkResult::Late => "ended after the run had left its stage, without effect".to_owned(),
-        WorkResult::Dropped => "was dropped, because a person moved the run".to_owned(),
+        WorkResult::Dropped => dropped(rule).to_owned(),
     };
     let usage = words::usage(usage);
     let usage = if usage.is_empty() {
@@ -222,7 +223,17 @@ fn ended(dispatch: DispatchId, result: &WorkResult, usage: &Usage, names: &Agent
     } else {
         format!(" ({usage})")
     };
-    format!("{} {result}{usage}", names.worker(dispatch))
+    format!("{result}{usage}")
+}
+
+/// Why work ended without a result.
+fn dropped(rule: Rule) -> &'static str {
+    match rule {
+        Rule::SessionOver => "ended with its session, and may start again",
+        Rule::NeverBegan => "never started, and may be called again",
+        Rule::WorkerInterrupted => "was interrupted by a person, and may start again",
+        _ => "was dropped, because a person moved the run",
+    }
 }
 
 fn captured(

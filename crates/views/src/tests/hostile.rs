@@ -213,6 +213,7 @@ fn everything(
         rule: Rule::RunWaits,
         reason: run.task.clone(),
         next: legal,
+        own_work: false,
         artifact: None,
     };
     vec![
@@ -286,6 +287,7 @@ fn no_text_makes_a_line_where_we_promise_one() {
             rule: Rule::RunWaits,
             reason: text(),
             next: engine::next(&pipeline, &run),
+            own_work: false,
             artifact: None,
         };
         assert_eq!(refusal_in(&pipeline, &run, &refused).lines().count(), 1);

@@ -118,6 +118,7 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
             rule: Rule::AgentOutOfTurn,
             reason: reason.to_owned(),
             next: legal,
+            own_work: false,
             artifact: None,
         };
         assert_eq!(refusal_in(&pipeline, &run, &refused), expected);
@@ -126,6 +127,7 @@ fn a_refusal_is_one_line_with_the_legal_next_step() {
         rule: Rule::Begin,
         reason: "no target".to_owned(),
         next: Vec::new(),
+        own_work: false,
         artifact: None,
     };
     assert_eq!(refusal(&plain), "GW-R01 refused: no target");
@@ -151,6 +153,7 @@ fn a_worker_of_another_program_is_named_with_the_command_that_runs_it() {
         let refused = Refusal {
             rule: Rule::AgentOutOfTurn,
             reason: "no".to_owned(),
+            own_work: false,
             artifact: None,
             next: vec![Next::Agent {
                 agent: agent_name(agent),
@@ -177,6 +180,7 @@ fn a_refusal_never_teaches_the_way_around() {
         rule: Rule::RunWaits,
         reason: "the run waits".to_owned(),
         next: legal,
+        own_work: false,
         artifact: None,
     };
     let line = refusal_in(&pipeline, &run, &refused);

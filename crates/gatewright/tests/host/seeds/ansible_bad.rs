@@ -124,9 +124,8 @@ fn a_word_that_is_no_verdict_is_sent_back() {
 #[test]
 fn advisory_bundles_warn_and_the_history_shows_it() {
     let main = Actor::new(
-        "GO-MAIN",
+        "A person asks for an Ansible playbook",
         [
-            start("--param target=site.yml --param bundles=advisory"),
             scaffolds(),
             generator("GO-NOTHING"),
             say("END"),
@@ -136,7 +135,8 @@ fn advisory_bundles_warn_and_the_history_shows_it() {
         ],
     );
     let stage = Stage::builtin("ansible", [main, leaves("GO-NOTHING", [bash("ls")])]);
-    claude(&stage).ask("GO-MAIN: begin").succeeds();
+    let typed = "/create-playbook target=site.yml bundles=advisory Greet people";
+    claude(&stage).ask(typed).succeeds();
     assert!(
         stage.place().starts_with("validating"),
         "{}",
@@ -144,6 +144,18 @@ fn advisory_bundles_warn_and_the_history_shows_it() {
     );
     let history = stage.history();
     assert!(history.contains("generated"), "{history}");
+}
+
+#[test]
+fn an_agent_does_not_choose_advisory_bundles() {
+    let starts = [
+        start("--param target=site.yml --param bundles=advisory"),
+        say("END"),
+    ];
+    let stage = Stage::builtin("ansible", [Actor::new("GO-MAIN", starts)]);
+    claude(&stage).ask("GO-MAIN: begin").succeeds();
+    assert_eq!(stage.runs(), [""; 0]);
+    assert_told(&stage, "GO-MAIN", &["GW-R66", "bundles=advisory"]);
 }
 
 #[test]

@@ -175,19 +175,22 @@ fn a_first_tool_call_tells_of_a_beginning_that_nobody_saw() {
 }
 
 #[test]
-fn two_kinds_of_work_of_one_agent_begin_one_after_the_other() {
+fn two_steps_of_one_agent_begin_at_once_if_both_are_named() {
     check(
         WAVES,
         &[
             ("ask builder call A", "refuse R13 | refused"),
             ("ask builder call A step a", "allow R10 | admitted d1 a"),
-            ("ask builder call B step b", "refuse R27 | refused"),
+            // The only step that is left need not be named, but the worker would not know it.
+            ("ask builder call B", "refuse R27 | refused"),
+            ("ask builder call B step b", "allow R10 | admitted d2 b"),
             // Another agent is not confused with it; it only has to wait for what it needs.
             ("ask tester call C step c", "refuse R14 | refused"),
             ("begins w1 builder", "done R41 | began d1 w1"),
-            ("ask builder call B step b", "allow R10 | admitted d2 b"),
             ("ask builder call B step a", "allow R10"),
             ("begins w2 builder", "done R41 | began d2 w2"),
+            // They started crosswise: the host knows.
+            ("launched call A w2", "done R41 | began d1 w2, began d2 w1"),
             ("ask builder call D step a", "refuse R12 | refused"),
         ],
     );

@@ -284,3 +284,22 @@ fn work_of_a_run_that_is_over_or_was_reset_ends_for_nothing() {
         ],
     );
 }
+
+#[test]
+fn a_worker_that_the_person_interrupts_is_over_and_costs_no_attempt() {
+    check(
+        FLOW,
+        &[
+            ASKED,
+            BEGUN,
+            ("ask alpha-writer call B", "refuse R12 | refused"),
+            ("interrupted w1", "done R106 | ended d1 dropped"),
+            ("interrupted w1", "done R106"),
+            ("interrupted w9", "done R106"),
+            (
+                "ask alpha-writer call B",
+                "allow R10 | admitted d2 alpha-writer",
+            ),
+        ],
+    );
+}

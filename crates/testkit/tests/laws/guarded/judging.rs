@@ -242,7 +242,30 @@ fn an_old_artifact_is_none() {
             ("begins w3 alpha-writer", "done R41 | began d3 w3"),
             ("tool Read by w3 alpha-writer", "allow R21 | worked d3"),
             ("stopping w3", "hold R35 | sent back d3"),
+            // Whoever writes the same once more has written it.
+            ("rewrite draft", ""),
+            (
+                "stopping w3",
+                "done R32 | captured draft, ended d3 done, to judging",
+            ),
         ]),
+    );
+}
+
+#[test]
+fn a_file_written_again_by_nobody_at_work_is_hollow() {
+    check(
+        FLOW,
+        &[
+            ("lay draft 1", ""),
+            ASKED,
+            BEGUN,
+            ("rewrite draft", ""),
+            (
+                "stopping w1",
+                "refuse R36 | ended d1 hollow, retried hollow",
+            ),
+        ],
     );
 }
 

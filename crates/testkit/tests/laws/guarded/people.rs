@@ -145,13 +145,18 @@ fn a_persons_answer_in_the_session_is_an_answer() {
 
 #[test]
 fn a_report_moves_no_run_that_is_watched() {
-    for who in ["person", "typed", "model", "script"] {
+    let people = [("person", "R39"), ("typed", "R39")];
+    for (who, rule) in people
+        .into_iter()
+        .chain([("model", "R66"), ("script", "R66")])
+    {
         let line = format!("{who}: report alpha-writer");
+        let refused = format!("refuse {rule} | refused");
         check(
             FLOW,
             &[
                 ("lay draft 1", ""),
-                (&line, "refuse R39 | refused"),
+                (&line, &refused),
                 ("# in writing, running", ""),
             ],
         );

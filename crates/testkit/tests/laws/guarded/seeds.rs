@@ -140,7 +140,7 @@ fn hollow_workers_and_a_busy_session_complete_nothing() {
                 "refuse R36 | ended d1 hollow, retried hollow",
             ),
             ("ask judge call B", "refuse R11 | refused"),
-            ("model: report judge", "refuse R39 | refused"),
+            ("model: report judge", "refuse R66 | refused"),
             ("model: skip done", "refuse R66 | refused"),
             (
                 "ask alpha-writer call C",

@@ -66,7 +66,7 @@ fn helps(world: &World, decision: &Decision) -> Result<(), String> {
         Reply::Refuse(refusal) | Reply::Hold(refusal) => {
             let over = is_over(&world.pipeline, &world.run);
             let told = !refusal.reason.is_empty() && refusal.rule.code().starts_with("GW-R");
-            if told && (over || !refusal.next.is_empty()) {
+            if told && (over || refusal.own_work || !refusal.next.is_empty()) {
                 Ok(())
             } else {
                 Err(format!("a refusal that does not help: {refusal:?}"))

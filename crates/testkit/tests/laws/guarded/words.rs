@@ -119,6 +119,9 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
                 agent: agent(words.next()),
             },
         }),
+        "interrupted" => Happening::Work(WorkEvent::Interrupted {
+            worker: worker(words.next()),
+        }),
         "launched" => Happening::Work(WorkEvent::Launched {
             call: words.call().unwrap(),
             worker: worker(words.next()),

@@ -19,6 +19,8 @@ pub(super) struct World {
     pub now: Time,
     /// By name, and by step where each step has its own.
     artifacts: BTreeMap<(String, Option<String>), Seen>,
+    /// When they were written again.
+    written: BTreeMap<(String, Option<String>), Time>,
     tree: Tree,
     /// Every tree that was ever looked at; its place is its hash.
     trees: Vec<Tree>,
@@ -87,6 +89,7 @@ impl World {
             journal,
             now: Time(0),
             artifacts: BTreeMap::new(),
+            written: BTreeMap::new(),
             tree: Tree::new(),
             trees: Vec::new(),
             dead: Vec::new(),
@@ -100,6 +103,11 @@ impl World {
             ["lay", name, number] => self.lay(name, valid(number, None)),
             ["lay", name, number, word @ ..] => {
                 self.lay(name, valid(number, Some(word.join(" "))));
+            }
+            // The same content once more.
+            ["rewrite", name] => {
+                let written = Time(self.now.0 + 1);
+                self.written.insert(key(name), written);
             }
             ["spoil", name, number] => self.lay(name, invalid(number)),
             ["remove", name] => {
@@ -142,6 +150,12 @@ impl World {
             )
         });
         let artifacts = artifacts.collect();
+        let written = needs.artifacts.iter().filter_map(|need| {
+            let step = need.step.as_ref().map(ToString::to_string);
+            let written = self.written.get(&(need.artifact.to_string(), step))?;
+            Some((need.artifact.clone(), *written))
+        });
+        let written = written.collect();
         let inputs = needs.inputs.iter();
         let altered = inputs.filter(|input| {
             let step = input.step.as_ref().map(ToString::to_string);
@@ -158,6 +172,7 @@ impl World {
         });
         Evidence {
             artifacts,
+            written,
             commands: BTreeMap::new(),
             altered,
             tree: needs.tree.then(|| self.hash()),
