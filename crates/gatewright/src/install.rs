@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod plugin;
 pub(crate) mod program;
 pub(crate) mod record;
+pub(crate) mod settings_faults;
 pub(crate) mod settings_files;
 pub(crate) mod trial;
 pub(crate) mod uninstall;
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use evidence::Project;
 
-pub(crate) use missing_hooks::hooks_gone;
+pub(crate) use missing_hooks::{hooks_gone, others_answer};
 
 use additions::Additions;
 use claims::Claims;

@@ -13,6 +13,8 @@ pub struct SessionHost {
     pub format: SettingsFormat,
     pub connection: HookConnection,
     pub records: WorkerRecords,
+    /// The tool by which it puts a question to a person.
+    pub question_tool: &'static str,
     /// Arguments that make it start a session, call the hooks and exit without calling a model.
     pub trial_arguments: &'static [&'static str],
 }
@@ -43,6 +45,8 @@ pub struct SessionVariables {
     pub env_file: &'static str,
     /// Set in the hooks of a plugin.
     pub plugin: &'static str,
+    /// Variables that only the session may set for its hooks.
+    pub own: &'static [&'static str],
     /// Variables that mark the commands of a session, with their values.
     pub marks: &'static [(&'static str, &'static str)],
 }

@@ -159,6 +159,22 @@ impl Settings {
         switch.is_some_and(Node::is_true)
     }
 
+    /// The variables that this file sets for the host and for everything that it starts, hooks
+    /// included. A value that is not a text sets none.
+    pub fn variables(&self) -> Vec<(&str, &str)> {
+        let members = self.text.root.get(wire::ENV).and_then(Node::members);
+        let members = members.unwrap_or_default().iter();
+        members
+            .filter_map(|member| Some((member.name.as_str(), member.value.text()?)))
+            .collect()
+    }
+
+    /// Other programs' hooks that are called before this tool by its name, and may answer for it: the
+    /// event of each.
+    pub fn others_before(&self, tool: &str, program: &str) -> Vec<&'static str> {
+        merge::others_before(&self.text.root, tool, program)
+    }
+
     /// Values for which the host ignores the whole file, hooks included.
     pub fn invalid_settings(&self, format: &SettingsFormat) -> Vec<InvalidSetting> {
         (format.invalid_settings)(&self.text.root)

@@ -1,5 +1,7 @@
 //! A person's answers to the host's own questions, where they answer what the run asks.
 
+use std::path::Path;
+
 use engine::{
     Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions, Work,
 };
@@ -10,6 +12,7 @@ use runtime::transact::{Options, Request};
 
 use super::answer;
 use super::guarded::Guarded;
+use crate::install;
 
 /// The answers count only where they were given to the run's own question, word for word: the
 /// session writes the questions, and a person's word about something else is not an answer.
@@ -20,6 +23,9 @@ pub(super) fn answered(
     let Some(ask) = asked(guarded) else {
         return Ok(Answer::nothing());
     };
+    if may_be_another_hooks(guarded) {
+        return Ok(only_at_a_terminal(guarded));
+    }
     let choice = match ask.questions {
         Questions::Choice => match chosen(guarded, given) {
             Some(choice) => Some(choice),
@@ -61,6 +67,25 @@ fn did_not_count(guarded: &Guarded<'_, '_>) -> Answer {
     Answer {
         context: line.as_ref().map(|line| format!("{line}\n{standing}")),
         notice: line.map(|line| format!("gatewright: {line}")),
+        ..Answer::nothing()
+    }
+}
+
+/// May a hook of another program have given the answer? The host does not say who did.
+fn may_be_another_hooks(guarded: &Guarded<'_, '_>) -> bool {
+    let worktree = Path::new(&guarded.opened.stored.worktree);
+    install::others_answer(&guarded.workspace.context.environment, worktree)
+}
+
+fn only_at_a_terminal(guarded: &Guarded<'_, '_>) -> Answer {
+    let run = &guarded.opened.run().id;
+    let line = format!(
+        "this did not answer run {run}: a hook of another program may have answered; only \
+         `gatewright answer {run} CHOICE` at a terminal counts here"
+    );
+    Answer {
+        context: Some(format!("{line}. Ask the person to type it.")),
+        notice: Some(format!("gatewright: {line}")),
         ..Answer::nothing()
     }
 }

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use evidence::Project;
-use hosts::settings::{Hook, HookCommand};
+use hosts::DEFAULT_SESSION_HOST;
+use hosts::settings::{Hook, HookCommand, Settings};
 use runtime::environment::Environment;
 use runtime::state::State;
 
 use super::claims::Claims;
-use super::host::FORMAT;
+use super::host::{FORMAT, TITLE};
 use super::program::OurProgram;
+use super::settings_faults::Ground;
 use super::settings_files::{self, HostSettingsFile};
 
 /// Why our hooks no longer work with the current settings; `None` if they do.
@@ -26,11 +28,15 @@ pub(crate) fn hooks_gone(
     if let Some(place) = places.iter().find(|place| disables(place)) {
         return Some(format!("{} disables all hooks", place.path.display()));
     }
-    // A plugin's hooks are not in these files, and a session keeps the hooks that it has loaded.
-    if environment.in_plugin {
-        return None;
+    let ground = Ground::new(environment, &program, &places);
+    if let Some(harm) = harm(&places, &program, &ground, changed) {
+        return Some(harm);
     }
     let mut own = Claims::of_process();
+    // A plugin's hooks are not in these files, and a session keeps the hooks that it has loaded.
+    if environment.in_plugin && own.is_empty() && !pretends_plugin(&places) {
+        return None;
+    }
     if own.is_empty() {
         own.state = State::find(environment)
             .ok()
@@ -41,6 +47,53 @@ pub(crate) fn hooks_gone(
         Some(file) => format!("{file} changed, and no hook calls gatewright at {missing} any more"),
         None => format!("no hook calls gatewright at {missing} any more"),
     })
+}
+
+/// What the changed file does to the guard, though our hooks are in place. A fault that was there before
+/// is for `doctor`: it does not hold up a person who changes something else.
+fn harm(
+    places: &[HostSettingsFile],
+    program: &OurProgram,
+    ground: &Ground<'_>,
+    changed: Option<&str>,
+) -> Option<String> {
+    places.iter().find_map(|place| {
+        let settings = place.settings()?;
+        let is_changed = changed.is_none_or(|file| is_same(Path::new(file), &place.path));
+        let is_ours = !settings.hooks(&program.path).is_empty();
+        let invalid = settings.invalid_settings(FORMAT).into_iter();
+        let mut invalid = invalid.filter(|_| is_changed || is_ours);
+        let invalid = invalid
+            .next()
+            .map(|fault| format!("{TITLE} ignores it, hooks included: {fault}"));
+        let fault = invalid.or_else(|| {
+            let mut faults = ground.faults(settings).into_iter();
+            faults.next().filter(|_| is_changed)
+        });
+        fault.map(|fault| format!("{}: {fault}", place.path.display()))
+    })
+}
+
+/// May a hook of another program answer the questions of a session in this worktree?
+pub(crate) fn others_answer(environment: &Environment, worktree: &Path) -> bool {
+    let (Ok(project), Ok(program)) = (Project::find(worktree), OurProgram::of_process(environment))
+    else {
+        return false;
+    };
+    let places = settings_files::look(environment, &project);
+    Ground::new(environment, &program, &places).answers_questions(&places)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    one == other || real(one).is_some_and(|one| Some(one) == real(other))
+}
+
+/// Does a settings file set the variable by which the hooks of a plugin are known?
+fn pretends_plugin(places: &[HostSettingsFile]) -> bool {
+    let settings = places.iter().filter_map(HostSettingsFile::settings);
+    let mut names = settings.flat_map(Settings::variables).map(|(name, _)| name);
+    names.any(|name| name == DEFAULT_SESSION_HOST.variables.plugin)
 }
 
 fn disables(place: &HostSettingsFile) -> bool {

@@ -69,6 +69,36 @@ END"#;
 }
 
 #[test]
+fn settings_of_a_wrong_type_do_not_unguard_the_session() {
+    for change in [
+        r#"s.setdefault("permissions", {})["allow"] = "Bash""#,
+        r#"s["cleanupPeriodDays"] = "soon""#,
+        r#"s["model"] = 4"#,
+        r#"s["env"] = {"CLAUDE_PLUGIN_ROOT": "/tmp/x"}; s["hooks"] = {}"#,
+        r#"s["env"] = {"XDG_STATE_HOME": "/tmp/x"}"#,
+    ] {
+        let hidden = format!(
+            r#"python3 - <<'END'
+import json
+p = ".cla" + "ude/set" + "tings.local.json"
+s = json.load(open(p))
+{change}
+json.dump(s, open(p, "w"))
+END"#
+        );
+        let (stage, told) = tried([
+            bash(&hidden),
+            bash("sleep 3"),
+            agent_in_foreground("critic", "GO-NOBODY"),
+        ]);
+        assert!(is_refused(&told, "GW-R11", "'critic'"), "{change}: {told}");
+        let vetoed = stage.count("GW-R25");
+        assert!(vetoed > 0, "{change}: {}", stage.history());
+        stage.project.run(["doctor"]).exits(1);
+    }
+}
+
+#[test]
 fn the_definition_cannot_be_written_and_a_changed_file_changes_no_run() {
     let hidden = r#"python3 -c 'p = ".gate" + "wright/story.toml"; open(p, "w").write("x")'"#;
     let (stage, told) = tried([

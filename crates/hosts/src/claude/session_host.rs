@@ -13,6 +13,12 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
         project: "CLAUDE_PROJECT_DIR",
         env_file: "CLAUDE_ENV_FILE",
         plugin: "CLAUDE_PLUGIN_ROOT",
+        own: &[
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_PID",
+            "CLAUDE_PROJECT_DIR",
+            "CLAUDE_PLUGIN_ROOT",
+        ],
         marks: &[("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")],
     },
     places: SettingsPlaces {
@@ -39,6 +45,7 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
         call: transcript::call,
         own_checkout: transcript::own_checkout,
     },
+    question_tool: "AskUserQuestion",
     trial_arguments: &["--init-only"],
 };
 

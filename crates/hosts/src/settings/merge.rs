@@ -46,6 +46,25 @@ fn places<'a>(root: &'a Node, program: &str) -> impl Iterator<Item = HookPositio
     hooks.filter(move |place| place.found.is_ours(program))
 }
 
+/// The events at which hooks of others are called before this tool by its name.
+pub(super) fn others_before(root: &Node, tool: &str, program: &str) -> Vec<&'static str> {
+    let is_other = |event: &str, group: &Node| {
+        let hooks = group.get(wire::HOOKS).and_then(Node::elements);
+        let mut hooks = hooks.unwrap_or_default().iter();
+        hooks.any(|hook| !Hook::read(event, group, hook).is_some_and(|it| it.is_ours(program)))
+    };
+    let asks = |event: &str| {
+        let groups = root.get(wire::HOOKS).and_then(|hooks| hooks.get(event));
+        let groups = groups.and_then(Node::elements).unwrap_or_default();
+        let mut groups = groups.iter();
+        groups.any(|group| wire::names_tool(group, tool) && is_other(event, group))
+    };
+    wire::BEFORE_TOOL
+        .into_iter()
+        .filter(|event| asks(event))
+        .collect()
+}
+
 /// Our hooks at every event, once each, and at no other.
 pub(super) fn with_hooks(
     text: JsonText,

@@ -8,6 +8,9 @@ pub(super) const HOOKS: &str = "hooks";
 pub(crate) const STATUS_LINE: &str = "statusLine";
 pub(super) const PLUGINS: &str = "enabledPlugins";
 pub(super) const DISABLE_ALL: &str = "disableAllHooks";
+pub(super) const ENV: &str = "env";
+/// The events before a tool at which a hook may answer in its place.
+pub(super) const BEFORE_TOOL: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 /// A hook as we write it.
 pub(super) fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
@@ -110,6 +113,20 @@ pub(super) fn limits(group: &Node, hook: &Node) -> Vec<String> {
         .chain(background)
         .collect()
 }
+
+/// Does the matcher of a group name this tool, as a name or in a pattern? A group for every tool names
+/// none: loggers and scanners have such hooks.
+pub(super) fn names_tool(group: &Node, tool: &str) -> bool {
+    let matcher = group.get("matcher").and_then(Node::text);
+    let mut words = matcher.unwrap_or_default().split(['|', ',', '(', ')']);
+    words.any(|word| {
+        let word: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
+        word.len() >= SHORTEST_NAME && tool.contains(&word)
+    })
+}
+
+/// A shorter part of a name is in many names.
+const SHORTEST_NAME: usize = 3;
 
 pub(super) fn status_line_command(root: &Node) -> Option<&str> {
     root.get(STATUS_LINE)?.get("command")?.text()

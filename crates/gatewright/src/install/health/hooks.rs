@@ -7,20 +7,22 @@ use crate::install::claims::Claims;
 use crate::install::hooks::PLUGIN;
 use crate::install::host::{FORMAT, TITLE};
 use crate::install::program::{self, OurProgram};
+use crate::install::settings_faults::Ground;
 use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
 
 pub(super) const ADVICE: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
 pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    let ground = Ground::new(&doctor.context.environment, &doctor.program, &doctor.places);
     doctor
         .places
         .iter()
-        .flat_map(|place| of_place(place, &doctor.program))
+        .flat_map(|place| of_place(place, &doctor.program, &ground))
         .collect()
 }
 
-fn of_place(place: &HostSettingsFile, program: &OurProgram) -> Vec<Finding> {
+fn of_place(place: &HostSettingsFile, program: &OurProgram, ground: &Ground<'_>) -> Vec<Finding> {
     let path = place.path.display();
     let settings = match &place.found {
         FileState::Missing => return Vec::new(),
@@ -45,7 +47,10 @@ fn of_place(place: &HostSettingsFile, program: &OurProgram) -> Vec<Finding> {
             CheckTopic::Settings.warning(says, "fix it")
         }
     });
-    off.into_iter().chain(faults).collect()
+    let harm = ground.faults(settings).into_iter().map(|fault| {
+        CheckTopic::Settings.red(format!("{path}: {fault}"), "remove it from the file")
+    });
+    off.into_iter().chain(faults).chain(harm).collect()
 }
 
 /// Our hooks, wherever they stand.

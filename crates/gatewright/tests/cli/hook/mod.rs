@@ -11,6 +11,7 @@ mod identity;
 mod lists;
 mod promised;
 mod seat;
+mod settings;
 mod slow;
 mod spooled;
 mod storm;
