@@ -14,6 +14,7 @@ pub(crate) mod plan;
 pub(crate) mod plugin;
 pub(crate) mod program;
 pub(crate) mod record;
+pub(crate) mod settings_change;
 pub(crate) mod settings_faults;
 pub(crate) mod settings_files;
 pub(crate) mod trial;

@@ -13,6 +13,8 @@ pub struct SessionHost {
     pub format: SettingsFormat,
     pub connection: HookConnection,
     pub records: WorkerRecords,
+    /// Settings that are matters of taste: they run nothing, allow nothing, and no hook depends on them.
+    pub preferences: &'static [&'static str],
     /// The tool by which it puts a question to a person.
     pub question_tool: &'static str,
     /// Arguments that make it start a session, call the hooks and exit without calling a model.

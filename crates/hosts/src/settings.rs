@@ -175,6 +175,24 @@ impl Settings {
         merge::others_before(&self.text.root, tool, program)
     }
 
+    /// The keys at the top whose values differ from those of another file.
+    pub fn differing_keys(&self, other: &Self) -> Vec<String> {
+        let (one, other) = (self.top(), other.top());
+        let names = one.keys().chain(other.keys());
+        let mut names: Vec<String> = names
+            .filter(|name| one.get(*name) != other.get(*name))
+            .cloned()
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The keys at the top with their values. If a key is there twice, the last one counts.
+    fn top(&self) -> serde_json::Map<String, serde_json::Value> {
+        serde_json::from_str(&self.text.text).unwrap_or_default()
+    }
+
     /// Values for which the host ignores the whole file, hooks included.
     pub fn invalid_settings(&self, format: &SettingsFormat) -> Vec<InvalidSetting> {
         (format.invalid_settings)(&self.text.root)

@@ -4,6 +4,8 @@
 
 mod places;
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{BypassAttempt, CommandName, ProtectedPath};
@@ -18,6 +20,7 @@ use places::Places;
 
 use super::resolve::Resolver;
 use super::shell_paths::Shell;
+use crate::install::settings_change;
 
 /// What was found in a call.
 pub(super) struct Looked {
@@ -45,6 +48,11 @@ pub(super) fn look(
         Vec::new()
     } else {
         let places = Places::of_run(&resolver, workspace, opened, &grounds);
+        let paths = if is_taste(&places, &resolver, &shell, payload, paths) {
+            &[]
+        } else {
+            paths
+        };
         places.changed(&resolver, &shell, paths, &writes)
     };
     Looked {
@@ -53,6 +61,32 @@ pub(super) fn look(
             .and_then(|command| bypass(&shell, command))
             .or_else(|| in_scheduled_prompt(opened, payload)),
     }
+}
+
+/// Does the call change a settings file in matters of taste alone? What a worker that we started writes
+/// there would be the settings of the next one, so it may not.
+fn is_taste(
+    places: &Places,
+    resolver: &Resolver,
+    shell: &Shell<'_>,
+    payload: &Payload,
+    paths: &[String],
+) -> bool {
+    let ([path], Some(edit), None) = (paths, &payload.edit, &shell.environment.call) else {
+        return false;
+    };
+    let path = resolver.resolved(&shell.folder.join(path));
+    let touched = places.touched(&path);
+    if touched.is_empty() || touched.iter().any(|it| *it != ProtectedPath::Settings) {
+        return false;
+    }
+    let before = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
+        Err(_) => return false,
+    };
+    let after = edit.applied(&before);
+    after.is_some_and(|after| settings_change::is_harmless(&before, &after))
 }
 
 /// The bypass that a text for a shell plainly attempts. A program called `gatewright` at a path is ours

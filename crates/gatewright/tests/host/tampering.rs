@@ -45,7 +45,7 @@ fn the_settings_cannot_be_written() {
     let (_, told) = tried([
         call(
             "Write",
-            json!({"file_path": ".claude/settings.json", "content": "{}"}),
+            json!({"file_path": ".claude/settings.json", "content": "{\"hooks\": {}}"}),
         ),
         bash("echo '{}' > .claude/settings.local.json"),
         bash("rm -rf .claude"),

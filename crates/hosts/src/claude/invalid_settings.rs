@@ -10,8 +10,12 @@ enum ExpectedType {
     Object,
     List,
     Text,
-    Number,
+    TextOrList,
+    /// A whole number of days, at least one.
+    Days,
     Flag,
+    FlagOrNothing,
+    FlagOrObject,
     Mode,
     Command,
 }
@@ -22,8 +26,13 @@ impl ExpectedType {
             Self::Object => matches!(node.kind, Value::Object(_)),
             Self::List => matches!(node.kind, Value::List(_)),
             Self::Text => matches!(node.kind, Value::Text(_)),
-            Self::Number => matches!(node.kind, Value::Number(_)),
+            Self::TextOrList => matches!(node.kind, Value::Text(_) | Value::List(_)),
+            Self::Days => node
+                .number()
+                .is_some_and(|days| days >= 1.0 && days.fract() == 0.0),
             Self::Flag => matches!(node.kind, Value::Flag(_)),
+            Self::FlagOrNothing => matches!(node.kind, Value::Flag(_) | Value::Nothing),
+            Self::FlagOrObject => matches!(node.kind, Value::Flag(_) | Value::Object(_)),
             Self::Mode => node.text().is_some_and(|word| MODES.contains(&word)),
             Self::Command => node.text() == Some("command"),
         }
@@ -34,8 +43,10 @@ impl ExpectedType {
             Self::Object => "an object",
             Self::List => "a list",
             Self::Text => "a text",
-            Self::Number => "a number",
-            Self::Flag => "true or false",
+            Self::TextOrList => "a text or a list",
+            Self::Days => "a whole number from 1",
+            Self::Flag | Self::FlagOrNothing => "true or false",
+            Self::FlagOrObject => "an object or true or false",
             Self::Mode => "a permission mode",
             Self::Command => "\"command\"",
         }
@@ -52,35 +63,75 @@ const MODES: [&str; 7] = [
     "plan",
 ];
 
-const VALUES: [(&[&str], ExpectedType); 18] = [
-    (&["hooks"], ExpectedType::Object),
-    (&["disableAllHooks"], ExpectedType::Flag),
-    (&["env"], ExpectedType::Object),
-    (&["model"], ExpectedType::Text),
-    (&["apiKeyHelper"], ExpectedType::Text),
-    (&["outputStyle"], ExpectedType::Text),
-    (&["cleanupPeriodDays"], ExpectedType::Number),
-    (&["includeCoAuthoredBy"], ExpectedType::Flag),
-    (&["enabledPlugins"], ExpectedType::Object),
-    (&["permissions"], ExpectedType::Object),
-    (&["permissions", "allow"], ExpectedType::List),
-    (&["permissions", "deny"], ExpectedType::List),
-    (&["permissions", "ask"], ExpectedType::List),
+/// Every setting whose type we know, by its path of keys.
+const VALUES: [(ExpectedType, &[&str]); 11] = [
     (
-        &["permissions", "additionalDirectories"],
-        ExpectedType::List,
+        ExpectedType::Flag,
+        &[
+            "disableAllHooks",
+            "alwaysThinkingEnabled",
+            "includeCoAuthoredBy",
+            "includeGitInstructions",
+            "spinnerTipsEnabled",
+        ],
     ),
-    (&["permissions", "defaultMode"], ExpectedType::Mode),
-    (&["statusLine"], ExpectedType::Object),
-    (&["statusLine", "type"], ExpectedType::Command),
-    (&["statusLine", "command"], ExpectedType::Text),
+    (
+        ExpectedType::FlagOrNothing,
+        &["allowManagedHooksOnly", "enableAllProjectMcpServers"],
+    ),
+    (ExpectedType::FlagOrObject, &["attribution"]),
+    (
+        ExpectedType::Object,
+        &[
+            "hooks",
+            "env",
+            "enabledPlugins",
+            "modelOverrides",
+            "permissions",
+            "statusLine",
+            "worktree",
+        ],
+    ),
+    (
+        ExpectedType::Text,
+        &[
+            "model",
+            "apiKeyHelper",
+            "awsAuthRefresh",
+            "awsCredentialExport",
+            "gcpAuthRefresh",
+            "language",
+            "outputStyle",
+        ],
+    ),
+    (ExpectedType::Days, &["cleanupPeriodDays"]),
+    (
+        ExpectedType::List,
+        &[
+            "availableModels",
+            "permissions.allow",
+            "permissions.deny",
+            "permissions.ask",
+            "permissions.additionalDirectories",
+        ],
+    ),
+    (
+        ExpectedType::TextOrList,
+        &["enabledMcpjsonServers", "disabledMcpjsonServers"],
+    ),
+    (ExpectedType::Mode, &["permissions.defaultMode"]),
+    (ExpectedType::Command, &["statusLine.type"]),
+    (ExpectedType::Text, &["statusLine.command"]),
 ];
 
 pub(super) fn find(root: &Node) -> Vec<InvalidSetting> {
-    let wrong = VALUES.iter().filter_map(|(path, wanted)| {
-        let node = path.iter().try_fold(root, |node, name| node.get(name))?;
+    let values = VALUES.iter();
+    let values = values.flat_map(|(wanted, paths)| paths.iter().map(move |path| (wanted, path)));
+    let wrong = values.filter_map(|(wanted, path)| {
+        let mut names = path.split('.');
+        let node = names.try_fold(root, |node, name| node.get(name))?;
         (!wanted.accepts(node)).then(|| InvalidSetting {
-            at: path.join("."),
+            at: (*path).to_owned(),
             found: kind(node),
             wanted: wanted.words(),
         })
@@ -124,6 +175,18 @@ mod tests {
             (r#"{"env": {"A": 1}, "permissions": {"allow": [1]}}"#, &[]),
             (r#"{"hooks": []}"#, &["`hooks` is a list, not an object"]),
             (r#"{"hooks": null}"#, &["`hooks` is null, not an object"]),
+            (
+                r#"{"attribution": false, "enabledMcpjsonServers": "x", "cleanupPeriodDays": 1}"#,
+                &[],
+            ),
+            (
+                r#"{"attribution": [], "enabledMcpjsonServers": 1, "cleanupPeriodDays": 0}"#,
+                &[
+                    "`attribution` is a list, not an object or true or false",
+                    "`cleanupPeriodDays` is a number, not a whole number from 1",
+                    "`enabledMcpjsonServers` is a number, not a text or a list",
+                ],
+            ),
             (
                 r#"{"disableAllHooks": "no", "env": []}"#,
                 &[

@@ -18,6 +18,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
         transcript: owned(input.transcript_path),
         prompt: owned(input.prompt_id),
         scheduled_prompt: tool::scheduled_prompt(event, &input),
+        edit: tool::edit(event, &input),
         what: what(event, &input)?,
     };
     Ok((event, payload))

@@ -46,6 +46,11 @@ pub(super) struct ToolInput<'a> {
     pub recipient: Raw<'a>,
     pub file_path: Raw<'a>,
     pub notebook_path: Raw<'a>,
+    pub content: Raw<'a>,
+    pub old_string: Raw<'a>,
+    pub new_string: Raw<'a>,
+    pub replace_all: Raw<'a>,
+    pub edits: Raw<'a>,
     pub path: Raw<'a>,
     pub source: Raw<'a>,
     pub destination: Raw<'a>,
@@ -53,6 +58,15 @@ pub(super) struct ToolInput<'a> {
     pub todos: Raw<'a>,
     pub questions: Raw<'a>,
     pub answers: Raw<'a>,
+}
+
+/// One of several edits of a file.
+#[derive(Deserialize)]
+pub(super) struct Edit {
+    pub old_string: String,
+    pub new_string: String,
+    #[serde(default)]
+    pub replace_all: bool,
 }
 
 /// The result of the Agent tool.

@@ -27,6 +27,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
         transcript: None,
         prompt: None,
         scheduled_prompt: None,
+        edit: None,
         what: what(event, &input)?,
     };
     Ok((event, payload))

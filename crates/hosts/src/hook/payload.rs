@@ -15,7 +15,51 @@ pub struct Payload {
     pub prompt: Option<String>,
     /// A prompt that the call schedules for later. The host will treat it like a person's.
     pub scheduled_prompt: Option<String>,
+    /// What the call would make of the file that it names. Told only of files that could be settings.
+    pub edit: Option<FileEdit>,
     pub what: What,
+}
+
+/// What a tool makes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileEdit {
+    /// The whole new content.
+    Written(String),
+    /// Replacements, one after another.
+    Replaced(Vec<Replacement>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    pub old: String,
+    pub new: String,
+    pub everywhere: bool,
+}
+
+impl FileEdit {
+    /// The file afterwards; `None` if that is not certain.
+    pub fn applied(&self, before: &str) -> Option<String> {
+        match self {
+            Self::Written(text) => Some(text.clone()),
+            Self::Replaced(all) => all
+                .iter()
+                .try_fold(before.to_owned(), |text, one| one.applied(&text)),
+        }
+    }
+}
+
+impl Replacement {
+    fn applied(&self, text: &str) -> Option<String> {
+        if self.old.is_empty() {
+            return text.is_empty().then(|| self.new.clone());
+        }
+        match (text.matches(&self.old).count(), self.everywhere) {
+            (1, _) => Some(text.replacen(&self.old, &self.new, 1)),
+            (2.., true) => Some(text.replace(&self.old, &self.new)),
+            // The host may look for a text that is only similar.
+            (0, _) | (2.., false) => None,
+        }
+    }
 }
 
 /// What happened, or is about to happen.

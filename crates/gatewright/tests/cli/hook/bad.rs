@@ -132,7 +132,7 @@ fn a_closed_stdout_changes_nothing() {
     let seat = Seat::enrolled();
     let payload = json!({
         "session_id": SESSION, "hook_event_name": "PreToolUse", "tool_name": "Write",
-        "tool_input": {"file_path": ".claude/settings.json", "content": "{}"},
+        "tool_input": {"file_path": ".claude/settings.json", "content": "{\"hooks\": {}}"},
     });
     let mut command = seat.command("PreToolUse");
     let (reader, writer) = std::io::pipe().expect("a pipe");

@@ -15,7 +15,7 @@ const SHARED: &str = ".claude/settings.json";
 type Row = (&'static str, &'static str);
 
 /// A value of a wrong type, for which the host ignores the file with the hooks.
-const WRONG_TYPES: [Row; 12] = [
+const WRONG_TYPES: [Row; 13] = [
     ("allow is a text", r#"{"permissions": {"allow": "Bash"}}"#),
     ("deny is an object", r#"{"permissions": {"deny": {}}}"#),
     (
@@ -27,6 +27,7 @@ const WRONG_TYPES: [Row; 12] = [
     ("env is a text", r#"{"env": "A=b"}"#),
     ("model is a number", r#"{"model": 4}"#),
     ("cleanup is a text", r#"{"cleanupPeriodDays": "30"}"#),
+    ("cleanup at once", r#"{"cleanupPeriodDays": 0}"#),
     ("a flag is a text", r#"{"includeCoAuthoredBy": "no"}"#),
     ("the output style is a flag", r#"{"outputStyle": true}"#),
     ("plugins are a list", r#"{"enabledPlugins": ["x@y"]}"#),
@@ -199,6 +200,79 @@ fn a_variable_of_a_plugin_does_not_hide_that_the_hooks_are_gone() {
     });
     let ran = super::seat::fed(command, payload.to_string().as_bytes());
     assert_eq!(ran.code, Some(2), "{ran}");
+}
+
+fn tool(seat: &Seat, name: &str, input: Value) -> String {
+    let payload = json!({
+        "hook_event_name": "PreToolUse", "tool_name": name, "tool_use_id": "t1", "tool_input": input,
+    });
+    seat.hook("PreToolUse", &payload).succeeds().stdout
+}
+
+/// What an agent may change of the settings with its tools, and what it may not.
+#[test]
+fn an_agent_may_change_matters_of_taste_and_nothing_else() {
+    let seat = Seat::enrolled();
+    seat.project.write(SHARED, "{\"model\": \"opus\"}\n");
+    let local = seat.project.read(LOCAL);
+    let user = seat.project.home().join(".claude/settings.json");
+    let with = |more: &str| local.replacen('{', &format!("{{{more},"), 1);
+    let write = |path: &str, text: &str| ("Write", json!({"file_path": path, "content": text}));
+    let edit = |path: &str, old: &str, new: &str| {
+        let input = json!({"file_path": path, "old_string": old, "new_string": new});
+        ("Edit", input)
+    };
+    let rows = [
+        (write(SHARED, r#"{"model": "sonnet"}"#), true),
+        (write(SHARED, r#"{"outputStyle": "Explanatory"}"#), true),
+        (
+            write(user.to_str().expect("a text"), r#"{"theme": "dark"}"#),
+            true,
+        ),
+        (edit(SHARED, "opus", "sonnet"), true),
+        (write(LOCAL, &with(r#""model": "opus""#)), true),
+        (edit(SHARED, "\"opus\"", "4"), false),
+        (edit(SHARED, "not there", "x"), false),
+        (edit(LOCAL, "PreToolUse", "PreToolUsed"), false),
+        (write(LOCAL, "{}"), false),
+        (
+            write(LOCAL, &with(r#""permissions": {"allow": ["Bash"]}"#)),
+            false,
+        ),
+        (write(LOCAL, &with(r#""env": {"A": "b"}"#)), false),
+        (write(LOCAL, &with(r#""disableAllHooks": true"#)), false),
+        (
+            write(
+                SHARED,
+                r#"{"statusLine": {"type": "command", "command": "x"}}"#,
+            ),
+            false,
+        ),
+        (write(SHARED, r#"{"enabledPlugins": {"x@y": true}}"#), false),
+        (write(SHARED, "{"), false),
+        (
+            write(".claude/scheduled_tasks.json", r#"{"model": "x"}"#),
+            false,
+        ),
+        (
+            write(".claude/scheduled_tasks.json", r#"{"tasks": []}"#),
+            false,
+        ),
+        (write(".gatewright/open.json", r#"{"model": "x"}"#), false),
+        (
+            (
+                "Bash",
+                json!({"command": format!("echo '{{}}' > {SHARED}")}),
+            ),
+            false,
+        ),
+    ];
+    for ((name, input), passes) in rows {
+        let said = tool(&seat, name, input.clone());
+        let refused = said.contains("GW-R23");
+        assert_eq!(refused, !passes, "{name} {input}: {said}");
+        assert_eq!(said.is_empty(), passes, "{name} {input}: {said}");
+    }
 }
 
 /// A question that the run asks, answered in the conversation.

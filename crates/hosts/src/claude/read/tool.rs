@@ -3,12 +3,12 @@
 use engine::{Actor, AgentName, StepId, WorkerId};
 
 use super::super::wire::{
-    AgentResponse, Answers, Block, HookInput, Question, QuestionResponse, Todo, ToolInput,
+    AgentResponse, Answers, Block, Edit, HookInput, Question, QuestionResponse, Todo, ToolInput,
 };
 use super::super::{question, step};
 use super::{actor, call};
 use crate::hook::field::{self, needed_text, owned};
-use crate::hook::{self, Event, PayloadError, Raw, What};
+use crate::hook::{self, Event, FileEdit, PayloadError, Raw, Replacement, What};
 use crate::shell;
 
 pub(super) fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
@@ -51,6 +51,44 @@ pub(super) fn scheduled_prompt(event: Event, input: &HookInput<'_>) -> Option<St
     let prompt = input.tool_input.as_ref().filter(|_| schedules)?.prompt;
     owned(prompt)
 }
+
+/// What a call makes of the file that it names, if the name is like that of a settings file. A field of
+/// another type than expected tells nothing.
+pub(super) fn edit(event: Event, input: &HookInput<'_>) -> Option<FileEdit> {
+    let given = input.tool_input.as_ref()?;
+    let path = owned(given.file_path).filter(|_| event == Event::PreToolUse)?;
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if !SETTINGS.contains(&name) {
+        return None;
+    }
+    match hook::text(input.tool_name)?.as_ref() {
+        "Write" => owned(given.content).map(FileEdit::Written),
+        "Edit" => {
+            let replacement = Replacement {
+                old: owned(given.old_string)?,
+                new: owned(given.new_string)?,
+                everywhere: match given.replace_all {
+                    None => false,
+                    Some(raw) => serde_json::from_str(raw.get()).ok()?,
+                },
+            };
+            Some(FileEdit::Replaced(vec![replacement]))
+        }
+        "MultiEdit" => {
+            let edits: Vec<Edit> = serde_json::from_str(given.edits?.get()).ok()?;
+            let edits = edits.into_iter().map(|edit| Replacement {
+                old: edit.old_string,
+                new: edit.new_string,
+                everywhere: edit.replace_all,
+            });
+            Some(FileEdit::Replaced(edits.collect()))
+        }
+        _ => None,
+    }
+}
+
+/// The names of settings files.
+const SETTINGS: [&str; 2] = ["settings.json", "settings.local.json"];
 
 /// Decided by the payload rather than the name: the tool was renamed once already.
 fn starts_an_agent(tool: &str, input: &ToolInput<'_>) -> bool {
